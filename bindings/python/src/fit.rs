@@ -1,9 +1,8 @@
 //! The constants of a template that meet wishes or goals, as the command `jsf fit` finds them.
 
 use job_sort_formula::formula::Template as Parsed;
+use jsf::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
 use jsf::commands::fit::formula_to_set::FormulaToSet;
-use jsf::commands::fit::goals_view::GoalFitReport;
-use jsf::commands::fit::wishes_view::WishFitReport;
 use jsf_fit::goals::{FitError, FitOptions, fit_goals, formulas_read};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
@@ -65,8 +64,8 @@ impl Site {
             fit_wishes(&site, template, &wishes, &options, &mut report)
         })?;
         let fit = fit.map_err(wish_error)?;
-        let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula));
-        let document = written(&WishFitReport { template: template.text(), fit: &fit, to_set: &to_set }, &[])?;
+        let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula, unmet_wishes(&fit)));
+        let document = written(&WishFitReport::new(template.text(), &fit, &to_set), &[])?;
         fitted(py, &document, self.warnings(), &to_set)
     }
 
@@ -84,8 +83,8 @@ impl Site {
         let (site, log) = (self.shared(), workload.log());
         let fit = watched(py, progress, |watch| fit_goals(&site, template, &log, &goals, &options, watch))?;
         let fit = fit.map_err(fit_error)?;
-        let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula));
-        let document = written(&GoalFitReport { template: template.text(), fit: &fit, to_set: &to_set }, &[])?;
+        let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula, not_advised(&fit)));
+        let document = written(&GoalFitReport::new(template.text(), &fit, &to_set), &[])?;
         fitted(py, &document, warnings, &to_set)
     }
 

@@ -14,7 +14,7 @@ use jsf::commands::compare::answer::{CompareReport, compared_rows};
 use jsf::commands::compare::view::ListedJobs;
 use jsf::commands::explain::answer::ExplainReport;
 use jsf::commands::rank::answer::{RankReport, RankedRow, excluded};
-use jsf::commands::replay::view::ReplayReport;
+use jsf::commands::replay::answer::ReplayReport;
 use jsf::commands::shares::answer::{PolicyView, SharesReport, kind, numbers};
 use jsf::commands::trajectory::answer::{TrajectoryReport, eligible_times};
 use jsf_json::clipped;
@@ -260,7 +260,7 @@ impl Site {
         let document = py.detach(|| {
             let compared = self.site.replay(log, &given.parsed).map_err(|error| site_error(&error))?;
             let python = self.site.python().0;
-            let report = ReplayReport { formula: &given.text, python, python_in_words: "", replay: &compared.replay };
+            let report = ReplayReport::new(&given.text, python, "", &compared.replay);
             written(&report, &[])
         });
         result(py, "Replay", &document?, [])

@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use job_sort_formula::formula::{Formula, Template};
 use jsf_simulate::{Backfill, Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload};
 use jsf_site::{ProcessorsSource, Site, SiteError, StartingUsage};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use exclusions::Exclusion;
@@ -116,52 +118,67 @@ pub struct FitProgress<'a> {
 }
 
 /// The result of a fit.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct GoalFit {
     /// The formula.
     pub formula: String,
     /// What is advised, and why.
     pub reason: Reason,
     /// The constants.
+    #[serde(rename = "parameters")]
     pub constants: Vec<FittedConstant>,
     /// The goals.
     pub goals: Vec<FittedGoal>,
     /// The objective.
+    #[serde(skip)]
     pub objective: Option<FittedObjective>,
     /// The formula in force on the held-out part. Without one, this is first come, first served.
+    #[serde(skip)]
     pub current: HeldOutFormula,
     /// Other formulas on the held-out part.
+    #[serde(skip)]
     pub baselines: Vec<HeldOutFormula>,
     /// All constants that were simulated in the search, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<EvaluatedPoint>,
     /// Goals that exclude each other, if the goals cannot all be met.
+    #[serde(skip)]
     pub exclusions: Vec<Exclusion>,
     /// The number of formulas that were simulated on the searched part.
     pub evaluations: usize,
     /// The seed.
     pub seed: u64,
     /// The parts of the log.
+    #[serde(skip)]
     pub split: Split,
     /// The waits under the fitted formula against those under the one in force, on the held-out part.
+    #[serde(skip)]
     pub difference: Difference,
     /// The longest wait under the formula in force and under the fitted one, in seconds, on the held-out part.
+    #[serde(skip)]
     pub longest_waits: [Option<i64>; 2],
     /// Whether a formula is known to be in force, and not assumed to be first come, first served.
+    #[serde(skip)]
     pub is_in_force_known: bool,
     /// The waits under the formula in force against those in the log; `None` if it has none.
+    #[serde(skip)]
     pub validation: Option<Validation>,
     /// Whether the search ended early.
+    #[serde(rename = "complete", serialize_with = "serialize_negated")]
     pub is_interrupted: bool,
     /// The number of processors of the machine.
+    #[serde(skip)]
     pub processors: u32,
     /// Where that number is from.
+    #[serde(skip)]
     pub processors_source: ProcessorsSource,
     /// What the simulation of the whole log under the formula in force leaves out or assumes, one sentence each.
     pub warnings: Vec<String>,
 }
 
 /// What is advised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Recommendation {
     /// To use the fitted formula.
     Use,
@@ -172,23 +189,31 @@ pub enum Recommendation {
 }
 
 /// Why something is advised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Reason {
     /// Better on the held-out part by more than chance.
+    #[serde(rename = "better")]
     Better,
     /// It meets a goal about each job (`max`, `within`) on both parts, which the formula in force misses on one of them.
+    #[serde(rename = "goal gained")]
     GoalGained,
     /// No constants meet all goals on the searched part.
+    #[serde(rename = "goals missed")]
     GoalsMissed,
     /// The fitted formula is the one in force.
+    #[serde(rename = "in force")]
     InForce,
     /// The formula in force meets all goals, and there is no objective.
+    #[serde(rename = "goals met in force")]
     GoalsMetInForce,
     /// On the held-out part a goal is missed that the formula in force meets, or the objective is worse by more than chance.
+    #[serde(rename = "goal lost")]
     GoalLost,
     /// Not better on the held-out part by more than chance.
+    #[serde(rename = "within chance")]
     WithinChance,
     /// The held-out part is too short for intervals, or nothing that is wanted has one.
+    #[serde(rename = "too short to judge")]
     TooShortToJudge,
 }
 
@@ -206,29 +231,45 @@ impl Reason {
 }
 
 /// A constant that was found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FittedConstant {
     /// Its name.
     pub name: String,
     /// Its value.
     pub value: f64,
     /// The values that it may have.
+    #[serde(skip)]
     pub range: Range,
     /// The least and the greatest value that do as well within one standard error on the searched part, all others being fixed;
     /// `None` where that was not tried.
+    #[serde(flatten, serialize_with = "serialize_ends")]
     pub within: Option<[f64; 2]>,
     /// Whether all values of the range do as well.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hardly_matters: bool,
 }
 
+fn serialize_negated<S: Serializer>(value: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(!value)
+}
+
+/// Serialises the ends of an interval as `low` and `high`, which are null where it is not known.
+fn serialize_ends<S: Serializer>(ends: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_struct("Ends", 2)?;
+    members.serialize_field("low", &ends.map(|[low, _]| low))?;
+    members.serialize_field("high", &ends.map(|[_, high]| high))?;
+    members.end()
+}
+
 /// A goal under the formula in force and the fitted one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FittedGoal {
     /// Its name.
     pub name: String,
     /// What is measured.
     pub measure: Measure,
     /// Whether the value is to be at most the limit, else at least.
+    #[serde(skip)]
     pub is_most: bool,
     /// Under the formula in force, on the searched part.
     pub current: GoalValue,
@@ -239,8 +280,10 @@ pub struct FittedGoal {
     /// Under the fitted formula, on the held-out part.
     pub held_out: GoalValue,
     /// The change on the held-out part; `None` for a measure without an interval.
+    #[serde(skip)]
     pub change: Option<MeanChange>,
     /// The best value of any point that was simulated.
+    #[serde(skip)]
     pub best: Option<f64>,
 }
 

@@ -1,6 +1,6 @@
 //! The next cycle of the site's scheduler: which jobs start, which are promised a start, why each other one waits.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
@@ -17,6 +17,7 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::wall_clock::Time;
+use serde::Serialize;
 
 use super::cycle_machine::CycleMachine;
 use super::cycle_shortage::{ChunkWords, amount_in_words, counted_in_words, resource_in_words};
@@ -47,7 +48,7 @@ pub struct CycleRequest<'a> {
 }
 
 /// A cycle of the scheduler.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct CycledQueue {
     /// The moment of the cycle, in seconds since 1970.
     pub at: i64,
@@ -60,39 +61,67 @@ pub struct CycledQueue {
     /// The jobs that wait, in the order in which the scheduler looks at them, with those that it does not look at last.
     pub waiting: Vec<WaitingJob>,
     /// The accrue type of every job after the cycle, by id: 0 not known, 1 not eligible, 2 eligible, 3 running.
-    pub accrue_types: Vec<(String, u8)>,
+    pub accrue_types: BTreeMap<String, u8>,
     /// The ids of the jobs and subjobs that were asked for, as the document has them.
+    #[serde(skip)]
     pub asked: Vec<String>,
     /// What was asked for and is no job that waits or runs, one sentence each.
+    #[serde(skip)]
     pub unknown: Vec<String>,
     /// When the jobs that were asked for start, if nothing else is submitted and every job takes its whole walltime.
-    pub estimates: Vec<(String, Option<i64>)>,
-    /// The settings that decide what a cycle starts, in words.
-    pub backfilling: String,
-    /// The order of the jobs, in words.
-    pub order: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub estimates: Vec<EstimatedStart>,
+    /// The rules of the scheduler.
+    pub rules: RulesInWords,
     /// What the site has and the cycle does without.
+    #[serde(rename = "without")]
     pub left_out: Vec<LeftOut>,
     /// The jobs.
+    #[serde(skip)]
     pub table: JobTable,
     /// The names that the formula may use: the site's, and those that only its jobs contain.
+    #[serde(skip)]
     pub schema: Schema,
     /// The scores of the jobs before the cycle, and the rows that the scheduler considers, best first.
+    #[serde(skip)]
     pub ranking: Ranking,
     /// The waiting rows that the scheduler does not consider, and why.
+    #[serde(skip)]
     pub not_considered: Vec<(usize, NotConsidered)>,
     /// OpenPBS's fair-share tree, where the formula or the order needs it.
+    #[serde(skip)]
     pub tree: Option<PbsTree>,
     /// The findings about the formula.
+    #[serde(skip)]
     pub findings: Vec<Diagnostic>,
     /// The warnings, one sentence each.
+    #[serde(skip)]
     pub warnings: Vec<Message>,
     /// The warning that jobs ask for amounts that are not counted, because only a number of processors is known.
+    #[serde(skip)]
     pub not_counted: Option<Message>,
 }
 
+/// The rules of a scheduler, in words.
+#[derive(Debug, Serialize)]
+pub struct RulesInWords {
+    /// The order of the jobs.
+    pub order: String,
+    /// The settings that decide what a cycle starts.
+    pub starts: String,
+}
+
+/// When a job starts that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EstimatedStart {
+    /// Its id.
+    pub id: String,
+    /// The moment, in seconds since 1970; `None` if no end of a running job lets it start.
+    pub start: Option<i64>,
+}
+
 /// The processors of a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CycleProcessors {
     /// All.
     pub total: i64,
@@ -101,7 +130,7 @@ pub struct CycleProcessors {
 }
 
 /// A job that is promised a start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReservedJob {
     /// Its id; for an array that of the subjob.
     pub id: String,
@@ -110,7 +139,7 @@ pub struct ReservedJob {
 }
 
 /// A job that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WaitingJob {
     /// Its id.
     pub id: String,
@@ -126,8 +155,8 @@ impl CycledQueue {
         started.retain(|id| is_kept(id));
         reserved.retain(|one| is_kept(&one.id));
         waiting.retain(|one| is_kept(&one.id));
-        accrue_types.retain(|(id, _)| is_kept(id));
-        estimates.retain(|(id, _)| is_kept(id));
+        accrue_types.retain(|id, _| is_kept(id));
+        estimates.retain(|estimate| is_kept(&estimate.id));
         asked.retain(|id| is_kept(id));
     }
 
@@ -183,7 +212,8 @@ impl Site {
             queue.decide(at, rows, subjobs, &mut machine, &mut observer);
             later.note(at, &observer);
         }
-        let estimates = later.estimates.into_iter().map(|estimate| (estimate.id, estimate.start)).collect();
+        let estimates =
+            later.estimates.into_iter().map(|Estimate { id, start, .. }| EstimatedStart { id, start }).collect();
         let waiting = decided.waiting(self, &machine);
         let mut left_out =
             self.left_out(table.queues().iter().map(|queue| &**queue), |queue| waiting_in(&table, queue));
@@ -201,8 +231,10 @@ impl Site {
             asked: asked.into_iter().map(|job| job.id).collect(),
             unknown: unmatched,
             estimates,
-            backfilling: starts_in_words(&machine.rules),
-            order: self.order_in_words(&table, tree.as_ref(), request.formula.is_some()),
+            rules: RulesInWords {
+                order: self.order_in_words(&table, tree.as_ref(), request.formula.is_some()),
+                starts: starts_in_words(&machine.rules),
+            },
             left_out,
             findings: request.formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
             warnings,
@@ -496,7 +528,7 @@ impl<'t> Decided<'t> {
     }
 
     /// The accrue type of every job after the cycle.
-    fn accrue_types(&self) -> Vec<(String, u8)> {
+    fn accrue_types(&self) -> BTreeMap<String, u8> {
         let mut types: Vec<u8> = self.jobs.iter().map(|job| job.accrue_type.unwrap_or(0)).collect();
         types.resize(self.table.len(), 0);
         for (row, eligible) in self.eligible.iter().enumerate() {

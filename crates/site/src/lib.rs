@@ -57,7 +57,7 @@ use thiserror::Error;
 
 pub use bundle::SiteBundle;
 pub use compare::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
-pub use cycle::{CycleProcessors, CycleRequest, CycledQueue, ReservedJob, WaitingJob};
+pub use cycle::{CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, ReservedJob, RulesInWords, WaitingJob};
 pub use described_job::DescribedJob;
 pub use explain::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour, OtherValues, RankReached,

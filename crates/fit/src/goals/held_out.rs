@@ -3,6 +3,7 @@
 use job_sort_formula::parallel;
 use jsf_simulate::{Difference, Goal, MeanChange, Schedule, Validation, Workload, wait_of};
 use jsf_site::SimulatedQueue;
+use serde::Serialize;
 
 use super::score::GoalValue;
 use super::search::EvaluatedPoint;
@@ -21,15 +22,17 @@ const BASELINES: [(&str, &str); 3] = [
 pub(super) const FIRST_COME_FIRST_SERVED: &str = "eligible_time";
 
 /// A formula on the held-out part.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeldOutFormula {
     /// The formula.
     pub formula: String,
     /// What it is called.
     pub name: &'static str,
     /// The values of the goals.
+    #[serde(skip)]
     pub goals: Vec<GoalValue>,
     /// The value of the objective.
+    #[serde(rename = "held_out")]
     pub objective: Option<f64>,
 }
 

@@ -3,16 +3,19 @@
 use std::cmp::Ordering;
 
 use jsf_simulate::{GoalState, JudgedGoal};
+use serde::Serialize;
 
 /// How good constants are. A smaller score is better.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Score {
     /// By how much goals are missed, as the sum of fractions of their limits; 0 if all are met that can be judged.
     pub missed: f64,
     /// The value of the objective, negative if it is to be as large as possible. Without one, by how much all goals are met at least, as
     /// a negative fraction of their limits: constants that barely meet a goal on some days miss it on others.
+    #[serde(skip)]
     pub objective: f64,
     /// The distance to the constants to begin with.
+    #[serde(skip)]
     pub distance: f64,
 }
 
@@ -33,7 +36,7 @@ impl Ord for Score {
 }
 
 /// The value of a goal on a part of the log.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct GoalValue {
     /// The value; `None` if there is no job or no share.
     pub value: Option<f64>,
@@ -42,10 +45,13 @@ pub struct GoalValue {
     /// The number of jobs that it is about.
     pub jobs: usize,
     /// Whether the value is at most the limit, or at least, as the goal asks for.
+    #[serde(rename = "met")]
     pub state: GoalState,
     /// By how much it is missed, as a fraction of the limit.
+    #[serde(skip)]
     pub missed: f64,
     /// By how much it is met, as a fraction of the limit; negative if it is missed, `None` if it cannot be judged.
+    #[serde(skip)]
     pub margin: Option<f64>,
 }
 

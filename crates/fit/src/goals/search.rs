@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use job_sort_formula::formula::Template;
 use job_sort_formula::parallel;
+use serde::Serialize;
 
 use super::score::{GoalValue, Score};
 use super::simulator::{Part, Run, Simulator};
@@ -19,17 +20,20 @@ const TOLERANCE: f64 = 1e-3;
 const DIGITS: i32 = 6;
 
 /// Constants that were simulated on the searched part.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvaluatedPoint {
     /// The values of the constants.
     pub values: Vec<f64>,
     /// The formula with them.
+    #[serde(skip)]
     pub formula: String,
     /// The values of the goals.
+    #[serde(skip)]
     pub goals: Vec<GoalValue>,
     /// The value of the objective.
     pub objective: Option<f64>,
     /// How good they are.
+    #[serde(flatten)]
     pub score: Score,
 }
 

@@ -1,28 +1,34 @@
 //! What was found.
 
+use serde::Serialize;
+
 /// The constants that were found, and the wishes that they meet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WishFit {
     /// The formula with the constants.
     pub formula: String,
     /// Whether all wishes are met.
+    #[serde(rename = "feasible")]
     pub is_feasible: bool,
     /// The constants, in the order of the template.
     pub parameters: Vec<FittedParameter>,
     /// The wishes that are met and that are not.
+    #[serde(skip)]
     pub wishes: WishesMet,
     /// The mean absolute deviation of the values from the wished scores, if there are scores.
+    #[serde(skip)]
     pub mean_deviation: Option<f64>,
     /// How often the jobs were ranked.
     pub evaluations: usize,
     /// The seed of the search.
     pub seed: u64,
     /// Whether the search came to its end and was not interrupted.
+    #[serde(rename = "complete")]
     pub is_complete: bool,
 }
 
 /// A constant that was found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FittedParameter {
     /// Its name in the template.
     pub name: String,
@@ -35,7 +41,7 @@ pub struct FittedParameter {
 }
 
 /// Which wishes the jobs' order meets.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct WishesMet {
     /// The number of wishes: pairs of jobs of which one is wished before the other one.
     pub total: usize,

@@ -13,6 +13,7 @@ use jsf_openpbs::wall_clock::{Time, seconds_of_ctime, seconds_of_date};
 pub mod log;
 pub mod site;
 
+use crate::answer::Format;
 use crate::cli::args::site::{SiteArgs, is_stdin, note_idle, threshold};
 use crate::commands::check::request::CheckArgs;
 use crate::commands::codes::request::CodesArgs;
@@ -255,6 +256,14 @@ pub struct TextArgs {
     pub wide: bool,
 }
 
+impl TextArgs {
+    /// Says that `--wide` has no effect unless the output is text.
+    pub(crate) fn note_idle(self, format: Format) {
+        let is_idle = self.wide && format != Format::Human;
+        note_idle(&[("--wide", is_idle)], "with this format: only a table is fitted to the terminal");
+    }
+}
+
 /// How CSV is written.
 #[derive(Debug, Args)]
 pub struct CsvArgs {
@@ -273,8 +282,9 @@ impl CsvArgs {
     }
 
     /// Says that the option has no effect unless the output is CSV.
-    pub fn note_idle(&self, is_csv: bool) {
-        note_idle(&[("--csv-safe", self.csv_safe && !is_csv)], "with this format: only the cells of CSV are guarded");
+    pub(crate) fn note_idle(&self, format: Format) {
+        let is_idle = self.csv_safe && format != Format::Csv;
+        note_idle(&[("--csv-safe", is_idle)], "with this format: only the cells of CSV are guarded");
     }
 }
 

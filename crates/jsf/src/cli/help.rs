@@ -1,13 +1,18 @@
 //! The help of commands: `-h` is one screen, with the usage, examples and the command's own options; `--help` has everything.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 
-use crate::cli::args::Cli;
-use crate::cli::looks_like_an_option;
+use crate::cli::args::{Cli, ColorArgs};
+use crate::cli::formula::looks_like_an_option;
+use crate::cli::standard_output;
+use crate::view::printable::{printable, printable_lines};
 
 /// The examples after the usage, as `-h` shows them.
 const MOST_EXAMPLES: usize = 3;
@@ -31,6 +36,41 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Err
         arranged(Cli::command()).try_get_matches_from(&arguments)?;
     }
     parsed.map_err(|error| with_tip(error, &arguments))
+}
+
+/// Prints what `clap` answers instead of a command: the help or the version to standard output, and an error in the
+/// arguments to standard error. What it repeats of the arguments is escaped, as everywhere.
+pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
+    if let Some(color) = ColorArgs::find(std::env::args_os()) {
+        color.write_global();
+    }
+    let given: Vec<_> = answer.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in given {
+        let escaped = match value {
+            ContextValue::String(text) => ContextValue::String(printable(&text).into_owned()),
+            ContextValue::Strings(texts) => {
+                ContextValue::Strings(texts.iter().map(|text| printable(text).into_owned()).collect())
+            }
+            _ => continue,
+        };
+        answer.insert(kind, escaped);
+    }
+    if !answer.use_stderr() {
+        return standard_output::require()
+            .and_then(|()| answer.print())
+            .and_then(|()| io::stdout().flush())
+            .map(|()| ExitCode::SUCCESS);
+    }
+    let mut rendered = answer.render().ansi().to_string();
+    // the reason why a value is refused may repeat it
+    if let Some(reason) = std::error::Error::source(&answer).map(ToString::to_string)
+        && let Cow::Owned(escaped) = printable_lines(&reason)
+    {
+        rendered = rendered.replace(&reason, &escaped);
+    }
+    // there is no other place to say that nothing can be written
+    let _ = write!(anstream::stderr(), "{rendered}");
+    Ok(ExitCode::from(2))
 }
 
 /// The error, with a tip if an argument is probably a formula, or a part of one that the shell has split.

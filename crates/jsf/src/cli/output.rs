@@ -15,25 +15,34 @@ use crate::view::csv_writer::Cells;
 
 /// How an answer is written.
 pub(crate) struct Output<'a> {
-    pub(crate) format: Format,
+    format: Format,
     /// How much of it people see.
-    pub(crate) shown: Shown,
-    pub(crate) cells: Cells,
+    shown: Shown,
+    cells: Cells,
     /// The warnings about what it is computed from, which are a part of it.
-    pub(crate) warnings: &'a [String],
-    pub(crate) page: Option<Page<'a>>,
+    warnings: &'a [String],
+    page: Option<Page<'a>>,
 }
 
 /// The file for a page, and what the command reads, which no page may replace.
-pub(crate) struct Page<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) sites: Vec<&'a Site>,
-    pub(crate) files: Vec<&'a PathBuf>,
+struct Page<'a> {
+    path: &'a Path,
+    sites: Vec<&'a Site>,
+    files: Vec<&'a PathBuf>,
 }
 
 impl<'a> Output<'a> {
     pub(crate) fn new(format: Format, shown: impl Into<Shown>, warnings: &'a [String]) -> Self {
         Self { format, shown: shown.into(), cells: Cells::Plain, warnings, page: None }
+    }
+
+    pub(crate) fn with_cells(self, cells: Cells) -> Self {
+        Self { cells, ..self }
+    }
+
+    /// Writes a page too, if there is a path for it. It replaces no file of the sites, and none of `files`.
+    pub(crate) fn with_page(self, path: Option<&'a Path>, sites: Vec<&'a Site>, files: Vec<&'a PathBuf>) -> Self {
+        Self { page: path.map(|path| Page { path, sites, files }), ..self }
     }
 
     /// Writes an answer. All of it is written when this returns, so that messages can follow.

@@ -89,7 +89,11 @@ pub(crate) const WIDTH: usize = 110;
 
 /// Findings on the parsed formula, drawn under the text that was submitted: of each code the first ten, then how many more
 /// there are.
-pub(crate) fn drawn(source: &FormulaText, submitted: &FormulaSubmission<'_>, findings: &[Diagnostic]) -> Vec<String> {
+pub(crate) fn draw_on_page(
+    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
+    findings: &[Diagnostic],
+) -> Vec<String> {
     let (few, others) = few_of_each_code(findings);
     let few = few.into_iter().map(|found| {
         let found = submitted.in_source(found.clone()).worded(in_options);

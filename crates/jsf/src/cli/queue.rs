@@ -4,83 +4,117 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::{FAILURE_CODES, counted};
+use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteError};
+use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteError, SiteJobs};
 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
 use crate::cli::warnings::Warnings;
-use crate::cli::{
-    CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all,
-};
+use crate::cli::{CliError, Outcome, Progress, draw_all, open_site, read_formula, warn, warn_all};
 use crate::commands::rank::answer::RankedRow;
 use crate::commands::rank::filter::JobFilter;
 
 /// The most names that an error repeats, and for which similar ones are looked for.
 pub(crate) const MAX_UNKNOWN: usize = 10;
 
-/// A ranked queue, and the formula that ranks it.
-pub(crate) struct RankedByFormula<'a> {
-    pub(crate) site: &'a Site,
-    pub(crate) source: &'a FormulaText,
-    pub(crate) submitted: &'a FormulaSubmission<'a>,
-    pub(crate) queue: RankedQueue,
+/// The site and the formula of a command that ranks its queue.
+pub(crate) struct OpenedQueue {
+    pub(crate) site: Site,
+    pub(crate) source: FormulaText,
+    numbers: NumberMode,
+}
+
+impl OpenedQueue {
+    pub(crate) fn open(arguments: &QueueArgs) -> Result<Self, CliError> {
+        let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
+        let source = read_formula(&arguments.formula, Some(&site))?;
+        Ok(Self { site, source, numbers: arguments.site.numbers })
+    }
+
+    /// The formula as Python reads it.
+    pub(crate) fn submitted(&self) -> FormulaSubmission<'_> {
+        self.source.submitted(self.numbers)
+    }
+}
+
+/// Which findings are drawn on standard error before a formula ranks; all of one that cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DrawnFindings {
+    All,
+    Errors,
+    /// People see them in the answer.
+    None,
+}
+
+impl DrawnFindings {
+    fn contain(self, found: &Diagnostic) -> bool {
+        match self {
+            Self::All => true,
+            Self::Errors => found.severity == Severity::Error,
+            Self::None => false,
+        }
+    }
+}
+
+/// Jobs that are read to be ranked.
+pub(crate) struct JobsToRank<'a> {
+    opened: &'a OpenedQueue,
+    jobs: SiteJobs,
     pub(crate) warnings: Warnings,
-    /// The rows of the jobs that the command is about.
-    pub(crate) rows: Vec<usize>,
 }
 
-/// What a command wants of a ranking.
-pub(crate) struct Wanted<'a> {
-    pub(crate) is_document: bool,
-    /// The jobs that the command is about.
-    pub(crate) jobs: Option<&'a JobArgs>,
-    /// A job that is only described, which the command is about too.
-    pub(crate) described: Option<DescribedJob>,
-    /// How many ranks are determined at most.
-    pub(crate) limit: usize,
-    /// Whether the command shows where the inputs come from.
-    pub(crate) origins: bool,
-    /// Which findings are drawn on standard error; all of a formula that cannot be ranked.
-    pub(crate) shown: fn(&Diagnostic) -> bool,
-}
+impl<'a> JobsToRank<'a> {
+    /// Reads the jobs, and shows what is found in them and in the formula; `None` if that is not arithmetic.
+    pub(crate) fn read(
+        opened: &'a OpenedQueue,
+        submitted: &FormulaSubmission<'_>,
+        request: &RankRequest<'_>,
+        is_for_people: bool,
+        drawn: DrawnFindings,
+    ) -> Result<Option<Self>, CliError> {
+        let OpenedQueue { site, source, .. } = opened;
+        let mut warnings = Warnings::new(is_for_people);
+        warnings.add_site(site, site.warnings_for(&request.formula.names()));
+        let progress = Progress::start("reading the jobs");
+        let mut jobs = site.read_for(request)?;
+        drop(progress);
+        warnings.show(&std::mem::take(&mut jobs.warnings));
+        let is_arithmetic = jobs.program.is_some();
+        let drawn = jobs.findings.iter().filter(|found| !is_arithmetic || drawn.contain(found));
+        draw_submitted(source, submitted, drawn.cloned());
+        Ok(is_arithmetic.then_some(Self { opened, jobs, warnings }))
+    }
 
-/// Ranks the jobs and passes the queue to `run`, unless the formula is not arithmetic. What is found in the jobs and the
-/// formula is shown before they are ranked.
-pub(crate) fn with_ranked_queue(
-    arguments: &QueueArgs,
-    wanted: &Wanted<'_>,
-    run: impl FnOnce(RankedByFormula<'_>) -> Result<Outcome, CliError>,
-) -> Result<Outcome, CliError> {
-    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
-    let source = read_formula(&arguments.formula, Some(&site))?;
-    let submitted = source.submitted(arguments.site.numbers);
-    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &site, wanted.is_document);
-    let mut warnings = Warnings::new(wanted.is_document);
-    warnings.add_site(&site, site.warnings_for(&formula.names()));
-    let request = RankRequest { record_origins: wanted.origins, ..RankRequest::from(formula) };
-    let progress = Progress::start("reading the jobs");
-    let mut jobs = site.read_for(&request)?;
-    drop(progress);
-    warnings.show(&std::mem::take(&mut jobs.warnings));
-    let drawn = jobs.findings.iter().filter(|found| jobs.program.is_none() || (wanted.shown)(found));
-    draw_submitted(&source, &submitted, drawn.cloned());
-    if jobs.program.is_none() {
-        return Ok(Outcome::Findings);
+    /// The rows of jobs, each once, in the order in which they are given; none if none is. Warns of those that do not exist.
+    ///
+    /// # Errors
+    /// None of them exists.
+    pub(crate) fn find(&self, named: &JobArgs) -> Result<Vec<usize>, CliError> {
+        if named.job.is_empty() {
+            return Ok(Vec::new());
+        }
+        let FoundJobs { rows, unmatched } = self.jobs.table.find_all_jobs(&named.job);
+        if rows.is_empty() {
+            return Err(none_exists(unmatched).into());
+        }
+        warn_all(&unmatched);
+        warn_of_job_id(&self.opened.source.text, &named.job, &self.jobs.table);
+        Ok(rows)
     }
-    let mut rows = Vec::new();
-    if let Some(named) = wanted.jobs.filter(|arguments| !arguments.job.is_empty()) {
-        rows = named.rows(&jobs.table)?;
-        warn_of_job_id(&source.text, &named.job, &jobs.table);
+
+    /// Adds a job that is only described, and returns its row.
+    pub(crate) fn add(&mut self, described: &DescribedJob) -> Result<usize, CliError> {
+        Ok(self.opened.site.add_described(&mut self.jobs, described)?)
     }
-    if let Some(described) = &wanted.described {
-        rows.push(site.add_described(&mut jobs, described)?);
+
+    /// Ranks the jobs, and determines so many ranks at most.
+    pub(crate) fn rank(mut self, limit: usize) -> Result<(RankedQueue, Warnings), CliError> {
+        let progress = Progress::start("ranking the jobs");
+        let queue = self.opened.site.rank_read(self.jobs, limit)?;
+        drop(progress);
+        self.warnings.show(&queue.warnings);
+        Ok((queue, self.warnings))
     }
-    let progress = Progress::start("ranking the jobs");
-    let queue = site.rank_read(jobs, wanted.limit)?;
-    drop(progress);
-    warnings.show(&queue.warnings);
-    run(RankedByFormula { site: &site, source: &source, submitted: &submitted, queue, warnings, rows })
 }
 
 /// Warns if the formula is the number of a job, which was to be one more `--job`.
@@ -167,19 +201,4 @@ pub(crate) fn none_exists(mut unknown: Vec<String>) -> SiteError {
         unknown.push(format!("and {names}"));
     }
     SiteError::Missing(unknown.join("; ").into())
-}
-
-impl JobArgs {
-    /// The rows of the jobs, each once, in the order in which they are given. Warns of those that do not exist.
-    ///
-    /// # Errors
-    /// None of them exists.
-    fn rows(&self, table: &JobTable) -> Result<Vec<usize>, SiteError> {
-        let FoundJobs { rows, unmatched } = table.find_all_jobs(&self.job);
-        if rows.is_empty() {
-            return Err(none_exists(unmatched));
-        }
-        warn_all(&unmatched);
-        Ok(rows)
-    }
 }

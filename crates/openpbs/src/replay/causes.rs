@@ -29,6 +29,19 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
+    /// Its name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Formula { .. } => "formula",
+            Self::EligibleTime => "eligible_time",
+            Self::Decayed(_) => "decay",
+            Self::NotWaiting => "state",
+            Self::NotCaptured(_) => "not captured",
+            Self::NotANumber => "not a number",
+            Self::Nothing => "unknown",
+        }
+    }
+
     /// Whether a value that differs for this reason is explained.
     pub fn explains(&self) -> bool {
         match self {

@@ -24,6 +24,8 @@ use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::rank::Scores;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 /// The most differences that are listed; the others are counted.
 const MAX_LISTED: usize = 100_000;
@@ -129,8 +131,29 @@ impl fmt::Display for Explanation {
     }
 }
 
+impl Serialize for Explanation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(None)?;
+        members.serialize_entry("kind", CauseKind::from(self).name())?;
+        match self {
+            Self::EligibleTime(seconds) => {
+                members.serialize_entry("input", "eligible_time")?;
+                members.serialize_entry("seconds", seconds)?;
+            }
+            Self::Decayed(times) => members.serialize_entry("times", times)?,
+            Self::NotWaiting(_) => {}
+            Self::Formula { origin, text } => {
+                members.serialize_entry("origin", origin)?;
+                members.serialize_entry("formula", text)?;
+            }
+        }
+        members.serialize_entry("why", &self.to_string())?;
+        members.end()
+    }
+}
+
 /// The result of comparing a log with a queue.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Replay {
     /// The number of values in the log.
     pub lines: usize,
@@ -147,6 +170,7 @@ pub struct Replay {
     /// The number of lines with a value that cannot be read.
     pub damaged: usize,
     /// The causes of the differences, that of the most lines first. Every value that differs counts once.
+    #[serde(skip)]
     pub causes: Vec<Cause>,
 }
 
@@ -164,7 +188,7 @@ impl Replay {
 }
 
 /// A value in the log that differs from ours.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
     /// The line in the log, counted from 1.
     pub line: usize,
@@ -175,17 +199,31 @@ pub struct Difference {
     /// Our digits; `None` if the job is excluded from the evaluation.
     pub ours: Option<String>,
     /// What explains the difference, the most plausible first.
+    #[serde(flatten, serialize_with = "serialize_explanations")]
     pub explanations: Vec<Explanation>,
     /// What is known if nothing explains the difference: the logged text is not a number, or a file is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }
 
 impl Difference {
     /// The explanations as one text; `None` if nothing explains the difference.
     pub fn why(&self) -> Option<String> {
-        let texts: Vec<String> = self.explanations.iter().map(ToString::to_string).collect();
-        (!texts.is_empty()).then(|| texts.join(", or "))
+        in_words(&self.explanations)
     }
+}
+
+fn in_words(explanations: &[Explanation]) -> Option<String> {
+    let texts: Vec<String> = explanations.iter().map(ToString::to_string).collect();
+    (!texts.is_empty()).then(|| texts.join(", or "))
+}
+
+/// Serialises explanations one by one, and as one text.
+fn serialize_explanations<S: Serializer>(explanations: &[Explanation], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(None)?;
+    members.serialize_entry("why", &in_words(explanations))?;
+    members.serialize_entry("explanations", explanations)?;
+    members.end()
 }
 
 /// Compares every value of the log with the value of the same job in the queue.

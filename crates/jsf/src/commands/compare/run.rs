@@ -14,14 +14,13 @@ use jsf_site::{
 
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{PolicyArg, is_stdin, note_idle, require_one_reader};
+use crate::cli::args::site::{PolicyArg, is_stdin, require_one_reader};
 use crate::cli::document::Shown;
-use crate::cli::output::{Output, Page};
+use crate::cli::output::Output;
 use crate::cli::queue::{draw_submitted, select_rows};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
-    CliError, FormulaOptions, NOT_A_TABLE, Outcome, Progress, STDIN, page_file, parsed_formula, read_formula_of,
-    report, show_site,
+    CliError, FormulaOptions, Outcome, Progress, STDIN, page_file, parsed_formula, read_formula_of, report, show_site,
 };
 use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::request::CompareArgs;
@@ -39,8 +38,8 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let new_site = other_site.as_ref().unwrap_or(&old_site);
     let sources = sides.formulas(&old_site, new_site)?;
     arguments.site.report_idle_options(&old_site, None);
-    arguments.csv.note_idle(arguments.format == Format::Csv);
-    note_idle(&[("--wide", arguments.text.wide && arguments.format != Format::Human)], NOT_A_TABLE);
+    arguments.csv.note_idle(arguments.format);
+    arguments.text.note_idle(arguments.format);
     let numbers = arguments.site.numbers;
     let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let old = parsed_formula(&sources.old, &submitted.old);
@@ -105,19 +104,13 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         page: page.as_ref().map(PageParts::shown),
     };
     let warnings = warnings.into_answer();
-    let output = Output {
-        cells: arguments.csv.cells(),
-        page: arguments.report.as_deref().map(|path| Page {
-            path,
-            sites: vec![&old_site, new_site],
-            files: arguments.old_file.iter().chain(&arguments.new_file).collect(),
-        }),
-        ..Output::new(
-            arguments.format,
-            Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() },
-            &warnings,
-        )
-    };
+    let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
+    let read_files = arguments.old_file.iter().chain(&arguments.new_file).collect();
+    let output = Output::new(arguments.format, shown, &warnings).with_cells(arguments.csv.cells()).with_page(
+        arguments.report.as_deref(),
+        vec![&old_site, new_site],
+        read_files,
+    );
     output.write(&compare_report, out)?;
     if arguments.format == Format::Csv {
         let on_error = arguments.site.on_error;
@@ -367,8 +360,8 @@ impl PageParts {
     fn new(drawn: &Drawn<'_>, findings: OldNew<Vec<Diagnostic>>, new_site: &Site) -> Result<Self, CliError> {
         let Drawn { sources, submitted, .. } = drawn;
         let of_old = if drawn.is_one() { &[] } else { &*findings.old };
-        let old = page_file::drawn(&sources.old, &submitted.old, of_old);
-        let new = page_file::drawn(&sources.new, &submitted.new, &findings.new);
+        let old = page_file::draw_on_page(&sources.old, &submitted.old, of_old);
+        let new = page_file::draw_on_page(&sources.new, &submitted.new, &findings.new);
         Ok(Self { findings: OldNew { old, new }, tree: page_file::tree(new_site)? })
     }
 

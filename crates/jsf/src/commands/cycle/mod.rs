@@ -5,3 +5,4 @@ pub mod answer;
 pub mod request;
 #[cfg(feature = "command")]
 pub mod run;
+pub mod view;

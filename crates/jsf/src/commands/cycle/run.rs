@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     }
     let is_document = arguments.format.is_document();
     let checked = submitted.as_ref().filter(|_| is_document).map(|submitted| site.check_cycled(submitted, &cycle));
-    let formula = source.as_ref().map_or("", |source| &source.text);
+    let formula = source.as_ref().map(|source| &*source.text);
     let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, entities, checked: checked.as_ref() };
     Output::new(arguments.format, arguments.text, &warnings.into_answer()).write(&report, out)?;
     // without a formula nothing fails

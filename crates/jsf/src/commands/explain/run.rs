@@ -4,14 +4,12 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::job_error;
-use jsf_site::{ExplainOptions, Explanation};
+use jsf_site::{ExplainOptions, Explanation, RankRequest};
 
-use crate::answer::Format;
-use crate::cli::args::site::note_idle;
 use crate::cli::document::{PIPED_WIDTH, Shown};
-use crate::cli::output::{Output, Page};
-use crate::cli::queue::{RankedByFormula, Wanted, outcome, select_rows, with_ranked_queue};
-use crate::cli::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source};
+use crate::cli::output::Output;
+use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome, select_rows};
+use crate::cli::{CliError, Outcome, Progress, formula_source, parsed_formula, show_site};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::request::ExplainArgs;
 use crate::commands::explain::sentence::described_words;
@@ -23,30 +21,27 @@ use crate::view::finding::draw_finding;
 
 pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
-    note_idle(&[("--wide", arguments.text.wide && arguments.format != Format::Human)], NOT_A_TABLE);
+    arguments.text.note_idle(arguments.format);
     let mut described = arguments.described.clone();
     match (&mut described, arguments.entity.as_slice()) {
         (Some(described), [entity]) => described.entity.clone_from(entity),
         (Some(_), [_, _, ..]) => return Err(CliError::usage("a described job (--as) has one entity (--entity)")),
         _ => {}
     }
-    let jobs = Some(&arguments.jobs).filter(|_| entities(arguments).is_empty());
-    let wanted = Wanted { is_document, jobs, described, limit: usize::MAX, origins: true, shown: is_error };
-    with_ranked_queue(&arguments.queue, &wanted, |ranked| explain(arguments, ranked, out))
-}
-
-/// The entities whose jobs are explained.
-fn entities(arguments: &ExplainArgs) -> &[String] {
-    if arguments.described.is_some() { &[] } else { &arguments.entity }
-}
-
-pub(crate) fn is_error(found: &Diagnostic) -> bool {
-    found.severity == Severity::Error
-}
-
-fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let RankedByFormula { site, source, submitted, queue, warnings, mut rows } = ranked;
+    let opened = OpenedQueue::open(&arguments.queue)?;
+    let OpenedQueue { site, source, .. } = &opened;
+    let submitted = opened.submitted();
+    let Some(formula) = parsed_formula(source, &submitted) else { return Ok(Outcome::Findings) };
+    show_site(&arguments.queue.site, site, is_document);
+    let request = RankRequest { record_origins: true, ..RankRequest::from(formula) };
+    let read = JobsToRank::read(&opened, &submitted, &request, is_document, DrawnFindings::Errors)?;
+    let Some(mut read) = read else { return Ok(Outcome::Findings) };
     let entities = entities(arguments);
+    let mut rows = if entities.is_empty() { read.find(&arguments.jobs)? } else { Vec::new() };
+    if let Some(described) = &described {
+        rows.push(read.add(described)?);
+    }
+    let (queue, warnings) = read.rank(usize::MAX)?;
     if !entities.is_empty() {
         let filter = JobFilter { jobs: &arguments.jobs.job, entities, ..JobFilter::default() };
         let selected = select_rows(filter, RankedRow::all(&queue.ranking), site, &queue.table)?;
@@ -71,7 +66,7 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
     }
     rules.extend_from_slice(&queue.rules);
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let checked = is_for_people.then(|| site.check_ranked(submitted, &queue));
+    let checked = is_for_people.then(|| site.check_ranked(&submitted, &queue));
     let decides = queue.decides();
     let draw = |job: &Explanation, style: DrawingStyle| {
         let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
@@ -88,14 +83,22 @@ fn explain(arguments: &ExplainArgs, ranked: RankedByFormula<'_>, out: &mut impl 
         draw_error: &draw,
     };
     let warnings = warnings.into_answer();
-    let output = Output {
-        page: arguments.report.as_deref().map(|path| Page { path, sites: vec![site], files: Vec::new() }),
-        ..Output::new(arguments.format, Shown { piped_width: Some(PIPED_WIDTH), ..arguments.text.into() }, &warnings)
-    };
+    let shown = Shown { piped_width: Some(PIPED_WIDTH), ..arguments.text.into() };
+    let output = Output::new(arguments.format, shown, &warnings);
+    let output = output.with_page(arguments.report.as_deref(), vec![site], Vec::new());
     output.write(&report, out)?;
     // of a job that fails itself the explanation says how many others do
     if !explanations.jobs.iter().any(|job| matches!(job.result, Some(Err(_)))) {
         report_errors(arguments.queue.site.on_error, "the formula", &queue.table, &queue.ranking);
     }
     Ok(outcome(&queue.findings, &queue.ranking))
+}
+
+/// The entities whose jobs are explained.
+fn entities(arguments: &ExplainArgs) -> &[String] {
+    if arguments.described.is_some() { &[] } else { &arguments.entity }
+}
+
+pub(crate) fn is_error(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error
 }

@@ -1,356 +1,240 @@
-//! Constants that were found, as JSON.
+//! Constants that were found, and the command that sets the formula with them.
 
-use jsf_fit::goals::{
-    FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason, Recommendation,
-};
+use jsf_fit::goals::{FittedObjective, GoalFit, GoalValue, HeldOutFormula, Recommendation};
 use jsf_fit::wishes::{WishFit, WishesMet};
 use jsf_simulate::MeanChange;
-use jsf_site::ProcessorsSource;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
+use crate::answer::Answer;
 use crate::commands::fit::formula_to_set::FormulaToSet;
-use crate::commands::fit::goals_view::GoalFitReport;
-use crate::commands::fit::wishes_view::WishFitReport;
+use crate::commands::simulate::answer::Machine;
+use crate::view::document::Document;
 
-/// What a fit answers.
-#[derive(Serialize)]
-struct Json<'a> {
-    formula: &'a str,
-    qmgr: Option<&'a str>,
-    /// Why there is no command.
-    qmgr_obstacle: Option<String>,
-    /// The errors that a check of the formula finds.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<JsonError<'a>>,
-    feasible: bool,
-    recommendation: &'static str,
+/// A fit to wishes, and the command that sets its formula.
+#[derive(Debug, Serialize)]
+pub struct WishFitReport<'a> {
+    /// The template.
+    #[serde(skip)]
+    pub template: &'a str,
+    /// The fit.
+    #[serde(flatten)]
+    pub fit: &'a WishFit,
+    /// The command that sets the formula.
+    #[serde(flatten)]
+    pub to_set: &'a FormulaToSet,
+    recommendation: Recommendation,
     reason: &'static str,
-    parameters: Vec<JsonParameter<'a>>,
-    wishes: Option<JsonWishes<'a>>,
-    goals: Vec<JsonGoal<'a>>,
-    objective: Option<JsonObjective<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    held_out_waits: Option<JsonWaits>,
-    warnings: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    log: Option<JsonLog>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    exclusions: Vec<JsonExclusion<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    points: Vec<JsonPoint<'a>>,
-    evaluations: usize,
-    seed: u64,
-    complete: bool,
+    wishes: Wishes<'a>,
+    /// Only a log has goals, an objective and warnings.
+    goals: [GoalValue; 0],
+    objective: (),
+    warnings: [&'static str; 0],
 }
 
-#[derive(Serialize)]
-struct JsonError<'a> {
-    code: &'a str,
-    message: &'a str,
-}
-
-/// The waits of the jobs of the held-out part, in seconds.
-#[derive(Serialize)]
-struct JsonWaits {
-    jobs: usize,
-    mean: JsonWait,
-    longest: JsonWait,
-}
-
-#[derive(Serialize)]
-struct JsonWait {
-    current: Option<f64>,
-    fitted: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    low: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    high: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    significant: Option<bool>,
-}
-
-#[derive(Serialize)]
-struct JsonParameter<'a> {
-    name: &'a str,
-    value: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    hardly_matters: bool,
-}
-
-#[derive(Serialize)]
-struct JsonWishes<'a> {
-    total: usize,
-    met: usize,
-    violated: Vec<[&'a str; 2]>,
-    conflict: Vec<[&'a str; 2]>,
+/// Wishes that are met and that are not.
+#[derive(Debug, Serialize)]
+struct Wishes<'a> {
+    #[serde(flatten)]
+    met: &'a WishesMet,
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_deviation: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct JsonGoal<'a> {
-    name: &'a str,
-    measure: String,
-    current: JsonValue,
-    train: JsonValue,
-    held_out_current: JsonValue,
-    held_out: JsonValue,
-}
-
-#[derive(Serialize)]
-struct JsonValue {
-    jobs: usize,
-    value: Option<f64>,
-    limit: Option<f64>,
-    met: Option<bool>,
-}
-
-#[derive(Serialize)]
-struct JsonObjective<'a> {
-    name: &'a str,
-    current: Option<f64>,
-    fitted: Option<f64>,
-    optimism: Option<f64>,
-    held_out: JsonHeldOut,
-    baselines: Vec<JsonBaseline<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonHeldOut {
-    current: Option<f64>,
-    fitted: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct JsonBaseline<'a> {
-    name: &'static str,
-    formula: &'a str,
-    held_out: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct JsonLog {
-    processors: JsonProcessors,
-    searched_days: f64,
-    held_out_days: f64,
-    tau_b: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct JsonProcessors {
-    total: u32,
-    from: ProcessorsSource,
-}
-
-#[derive(Serialize)]
-struct JsonExclusion<'a> {
-    met: &'a str,
-    other: &'a str,
-    best: f64,
-}
-
-#[derive(Serialize)]
-struct JsonPoint<'a> {
-    values: &'a [f64],
-    missed: f64,
-    objective: Option<f64>,
-}
-
-fn errors(to_set: &FormulaToSet) -> Vec<JsonError<'_>> {
-    to_set.errors().into_iter().map(|found| JsonError { code: found.code.name(), message: &found.message }).collect()
-}
-
-impl Serialize for WishFitReport<'_> {
-    /// The command that sets the formula is there if all wishes are met.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { fit, to_set, .. } = *self;
-        let parameters = fit.parameters.iter().map(|parameter| JsonParameter {
-            name: &parameter.name,
-            value: parameter.value,
-            low: Some(parameter.low),
-            high: Some(parameter.high),
-            hardly_matters: false,
-        });
-        let json = Json {
-            formula: &fit.formula,
-            qmgr: to_set.command.as_deref().filter(|_| fit.is_feasible),
-            qmgr_obstacle: unmet_wishes(fit).or_else(|| to_set.obstacle.clone()),
-            errors: errors(to_set),
-            feasible: fit.is_feasible,
-            recommendation: if fit.is_feasible { "use" } else { "none" },
-            reason: if fit.is_feasible { "wishes met" } else { "wishes missed" },
-            parameters: parameters.collect(),
-            wishes: Some(JsonWishes {
-                total: fit.wishes.total,
-                met: fit.wishes.met,
-                violated: pairs(&fit.wishes.violated),
-                conflict: pairs(&fit.wishes.conflict),
-                mean_deviation: fit.mean_deviation,
-            }),
-            goals: Vec::new(),
-            objective: None,
-            held_out_waits: None,
-            warnings: &[],
-            log: None,
-            exclusions: Vec::new(),
-            points: Vec::new(),
-            evaluations: fit.evaluations,
-            seed: fit.seed,
-            complete: fit.is_complete,
-        };
-        json.serialize(serializer)
+impl<'a> WishFitReport<'a> {
+    /// The answer about a fit. `to_set` is made with [`unmet_wishes`].
+    pub fn new(template: &'a str, fit: &'a WishFit, to_set: &'a FormulaToSet) -> Self {
+        let is_feasible = fit.is_feasible;
+        Self {
+            template,
+            fit,
+            to_set,
+            recommendation: if is_feasible { Recommendation::Use } else { Recommendation::None },
+            reason: if is_feasible { "wishes met" } else { "wishes missed" },
+            wishes: Wishes { met: &fit.wishes, mean_deviation: fit.mean_deviation },
+            goals: [],
+            objective: (),
+            warnings: [],
+        }
     }
 }
 
-fn pairs(pairs: &[(String, String)]) -> Vec<[&str; 2]> {
-    pairs.iter().map(|(above, below)| [&**above, &**below]).collect()
-}
-
-impl Serialize for GoalFitReport<'_> {
-    /// The command that sets the formula is there if the advice is to use it.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { fit, to_set, .. } = *self;
-        let recommendation = fit.reason.recommendation();
-        let exclusions = fit.exclusions.iter().map(|exclusion| JsonExclusion {
-            met: &fit.goals[exclusion.met].name,
-            other: &fit.goals[exclusion.other].name,
-            best: exclusion.best,
-        });
-        let points = fit.points.iter().map(|point| JsonPoint {
-            values: &point.values,
-            missed: point.score.missed,
-            objective: point.objective,
-        });
-        let json = Json {
-            formula: &fit.formula,
-            qmgr: to_set.command.as_deref().filter(|_| recommendation == Recommendation::Use),
-            qmgr_obstacle: not_advised(recommendation).map(str::to_owned).or_else(|| to_set.obstacle.clone()),
-            errors: errors(to_set),
-            feasible: recommendation != Recommendation::None,
-            recommendation: match recommendation {
-                Recommendation::Use => "use",
-                Recommendation::Keep => "keep",
-                Recommendation::None => "none",
-            },
-            reason: reason_name(fit.reason),
-            parameters: fit.constants.iter().map(parameter).collect(),
-            wishes: None,
-            goals: fit.goals.iter().map(goal).collect(),
-            objective: fit.objective.as_ref().map(|of| objective(of, &fit.baselines)),
-            held_out_waits: Some(held_out_waits(fit)),
-            warnings: &fit.warnings,
-            log: Some(JsonLog {
-                processors: JsonProcessors { total: fit.processors, from: fit.processors_source },
-                searched_days: fit.split.searched_days(),
-                held_out_days: fit.split.held_out_days(),
-                tau_b: fit.validation.as_ref().and_then(|validation| validation.rank_correlation),
-            }),
-            exclusions: exclusions.collect(),
-            points: points.collect(),
-            evaluations: fit.evaluations,
-            seed: fit.seed,
-            complete: !fit.is_interrupted,
-        };
-        json.serialize(serializer)
+impl Answer for WishFitReport<'_> {
+    fn document(&self) -> Document<'_> {
+        self.wishes_document()
     }
 }
 
-/// Why no command sets a formula that does not meet all wishes.
-pub(crate) fn unmet_wishes(fit: &WishFit) -> Option<String> {
+/// Why no command sets a formula that does not meet all wishes; `None` if it does.
+pub fn unmet_wishes(fit: &WishFit) -> Option<String> {
     let WishesMet { total, met, .. } = fit.wishes;
     let are = if total - met.min(total) == 1 { "is" } else { "are" };
     (!fit.is_feasible).then(|| format!("{} of {total} wishes {are} not met", total - met.min(total)))
 }
 
-fn not_advised(recommendation: Recommendation) -> Option<&'static str> {
-    match recommendation {
+/// A fit to goals, and the command that sets its formula.
+#[derive(Debug, Serialize)]
+pub struct GoalFitReport<'a> {
+    /// The template.
+    #[serde(skip)]
+    pub template: &'a str,
+    /// The fit.
+    #[serde(flatten)]
+    pub fit: &'a GoalFit,
+    /// The command that sets the formula.
+    #[serde(flatten)]
+    pub to_set: &'a FormulaToSet,
+    feasible: bool,
+    recommendation: Recommendation,
+    /// A queue alone has wishes.
+    wishes: (),
+    objective: Option<Objective<'a>>,
+    held_out_waits: HeldOutWaits,
+    log: FittedLog,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    exclusions: Vec<ExcludedGoal<'a>>,
+}
+
+impl<'a> GoalFitReport<'a> {
+    /// The answer about a fit. `to_set` is made with [`not_advised`].
+    pub fn new(template: &'a str, fit: &'a GoalFit, to_set: &'a FormulaToSet) -> Self {
+        let recommendation = fit.reason.recommendation();
+        let exclusions = fit.exclusions.iter().map(|exclusion| ExcludedGoal {
+            met: &fit.goals[exclusion.met].name,
+            other: &fit.goals[exclusion.other].name,
+            best: exclusion.best,
+        });
+        Self {
+            template,
+            fit,
+            to_set,
+            feasible: recommendation != Recommendation::None,
+            recommendation,
+            wishes: (),
+            objective: fit.objective.as_ref().map(|objective| Objective::new(objective, &fit.baselines)),
+            held_out_waits: HeldOutWaits::new(fit),
+            log: FittedLog {
+                processors: Machine { total: fit.processors, from: fit.processors_source },
+                searched_days: fit.split.searched_days(),
+                held_out_days: fit.split.held_out_days(),
+                tau_b: fit.validation.as_ref().and_then(|validation| validation.rank_correlation),
+            },
+            exclusions: exclusions.collect(),
+        }
+    }
+}
+
+impl Answer for GoalFitReport<'_> {
+    fn document(&self) -> Document<'_> {
+        self.goals_document()
+    }
+}
+
+/// Why no command sets a formula that is not better; `None` if it is.
+pub fn not_advised(fit: &GoalFit) -> Option<String> {
+    match fit.reason.recommendation() {
         Recommendation::Use => None,
-        Recommendation::Keep => Some("the advice is to keep the formula in force"),
-        Recommendation::None => Some("no numbers meet all goals"),
+        Recommendation::Keep => Some("the advice is to keep the formula in force".to_owned()),
+        Recommendation::None => Some("no numbers meet all goals".to_owned()),
     }
 }
 
-fn held_out_waits(fit: &GoalFit) -> JsonWaits {
-    let MeanChange { old, new, jobs, .. } = fit.difference.wait;
-    let interval = fit.difference.wait.interval();
-    let [current, fitted] = fit.longest_waits.map(|wait| wait.map(|seconds| seconds as f64));
-    let mean = |value: f64| Some(value).filter(|_| jobs > 0);
-    JsonWaits {
-        jobs,
-        mean: JsonWait {
-            current: mean(old),
-            fitted: mean(new),
-            low: interval.map(|[low, _]| low),
-            high: interval.map(|[_, high]| high),
-            significant: interval.map(|_| fit.difference.wait.is_significant()),
-        },
-        longest: JsonWait { current, fitted, low: None, high: None, significant: None },
+/// An objective with what other formulas reach.
+#[derive(Debug, Serialize)]
+struct Objective<'a> {
+    name: &'a str,
+    current: Option<f64>,
+    fitted: Option<f64>,
+    optimism: Option<f64>,
+    held_out: HeldOut,
+    baselines: &'a [HeldOutFormula],
+}
+
+/// A number of the held-out part, with the interval of its change.
+#[derive(Debug, Serialize)]
+struct HeldOut {
+    current: Option<f64>,
+    fitted: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+impl<'a> Objective<'a> {
+    fn new(objective: &'a FittedObjective, baselines: &'a [HeldOutFormula]) -> Self {
+        let interval = objective.change.and_then(|change| change.interval());
+        Self {
+            name: &objective.name,
+            current: objective.current,
+            fitted: objective.fitted,
+            optimism: objective.optimism(),
+            held_out: HeldOut {
+                current: objective.held_out_current,
+                fitted: objective.held_out,
+                low: interval.map(|[low, _]| low),
+                high: interval.map(|[_, high]| high),
+            },
+            baselines,
+        }
     }
 }
 
-fn reason_name(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Better => "better",
-        Reason::GoalGained => "goal gained",
-        Reason::GoalsMissed => "goals missed",
-        Reason::InForce => "in force",
-        Reason::GoalsMetInForce => "goals met in force",
-        Reason::GoalLost => "goal lost",
-        Reason::WithinChance => "within chance",
-        Reason::TooShortToJudge => "too short to judge",
+/// The waits of the jobs of the held-out part, in seconds.
+#[derive(Debug, Serialize)]
+struct HeldOutWaits {
+    jobs: usize,
+    mean: MeanWait,
+    longest: LongestWait,
+}
+
+#[derive(Debug, Serialize)]
+struct MeanWait {
+    current: Option<f64>,
+    fitted: Option<f64>,
+    #[serde(flatten)]
+    interval: Option<WaitInterval>,
+}
+
+#[derive(Debug, Serialize)]
+struct WaitInterval {
+    low: f64,
+    high: f64,
+    significant: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct LongestWait {
+    current: Option<f64>,
+    fitted: Option<f64>,
+}
+
+impl HeldOutWaits {
+    fn new(fit: &GoalFit) -> Self {
+        let wait = &fit.difference.wait;
+        let MeanChange { old, new, jobs, .. } = *wait;
+        let if_any = |mean: f64| Some(mean).filter(|_| jobs > 0);
+        let significant = wait.is_significant();
+        let interval = wait.interval().map(|[low, high]| WaitInterval { low, high, significant });
+        let [current, fitted] = fit.longest_waits.map(|wait| wait.map(|seconds| seconds as f64));
+        Self {
+            jobs,
+            mean: MeanWait { current: if_any(old), fitted: if_any(new), interval },
+            longest: LongestWait { current, fitted },
+        }
     }
 }
 
-fn parameter(constant: &FittedConstant) -> JsonParameter<'_> {
-    JsonParameter {
-        name: &constant.name,
-        value: constant.value,
-        low: constant.within.map(|[low, _]| low),
-        high: constant.within.map(|[_, high]| high),
-        hardly_matters: constant.hardly_matters,
-    }
+/// What was made of the log.
+#[derive(Debug, Serialize)]
+struct FittedLog {
+    processors: Machine,
+    searched_days: f64,
+    held_out_days: f64,
+    tau_b: Option<f64>,
 }
 
-fn goal(goal: &FittedGoal) -> JsonGoal<'_> {
-    JsonGoal {
-        name: &goal.name,
-        measure: goal.measure.to_string(),
-        current: goal.current.into(),
-        train: goal.train.into(),
-        held_out_current: goal.held_out_current.into(),
-        held_out: goal.held_out.into(),
-    }
-}
-
-impl From<GoalValue> for JsonValue {
-    fn from(value: GoalValue) -> Self {
-        let GoalValue { value, limit, jobs, state, .. } = value;
-        Self { jobs, value, limit, met: state.met() }
-    }
-}
-
-fn objective<'a>(objective: &'a FittedObjective, baselines: &'a [HeldOutFormula]) -> JsonObjective<'a> {
-    let interval = objective.change.and_then(|change| change.interval());
-    let baselines = baselines.iter().map(|baseline| JsonBaseline {
-        name: baseline.name,
-        formula: &baseline.formula,
-        held_out: baseline.objective,
-    });
-    JsonObjective {
-        name: &objective.name,
-        current: objective.current,
-        fitted: objective.fitted,
-        optimism: objective.optimism(),
-        held_out: JsonHeldOut {
-            current: objective.held_out_current,
-            fitted: objective.held_out,
-            low: interval.map(|[low, _]| low),
-            high: interval.map(|[_, high]| high),
-        },
-        baselines: baselines.collect(),
-    }
+/// A goal that cannot be met where another one is.
+#[derive(Debug, Serialize)]
+struct ExcludedGoal<'a> {
+    met: &'a str,
+    other: &'a str,
+    best: f64,
 }

@@ -4,46 +4,37 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_after;
 use jsf_site::Site;
+use serde::{Serialize, Serializer};
 
 use crate::view::printable::printable_lines;
 use crate::view::verdict::verdict_sentence;
 
 /// What is known of a formula that may be set.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct FormulaToSet {
     /// The command that sets it.
+    #[serde(rename = "qmgr")]
     pub command: Option<String>,
     /// Why there is no command.
+    #[serde(rename = "qmgr_obstacle")]
     pub obstacle: Option<String>,
     /// The result of checking it, also on the jobs of the queue if the site has them.
+    #[serde(rename = "errors", serialize_with = "serialize_errors", skip_serializing_if = "has_no_errors")]
     checked: Option<Checked>,
 }
 
 impl FormulaToSet {
-    /// Checks a formula as `jsf check --qmgr` does, which prints no command for a formula with an error.
-    pub fn new(site: &Site, formula: &str) -> Self {
-        let checked = match site.check_text(formula) {
-            Ok(checked) => checked,
-            Err(error) => return Self::without(format!("the formula cannot be checked: {error}")),
+    /// Checks a formula as `jsf check --qmgr` does, which prints no command for a formula with an error. `not_advised` says why it is
+    /// not to be set in any case.
+    pub fn new(site: &Site, formula: &str, not_advised: Option<String>) -> Self {
+        let (command, checked) = match site.check_text(formula) {
+            Ok(checked) => (checked_command(site, formula, &checked), Some(checked)),
+            Err(error) => (Err(format!("the formula cannot be checked: {error}")), None),
         };
-        let before = site.formula_text().map_or_else(|_| String::new(), |formula| formula.before);
-        let set = match errors(&checked).is_empty() && checked.validation.accepted != Some(false) {
-            true => set_command_after(&before, formula).map_err(|error| error.to_string()),
-            false => Err(refusal(&checked)),
-        };
-        let set = set.and_then(|command| match printable_lines(&command) == command {
-            true => Ok(command),
-            false => Err("the formula has control characters".to_owned()),
-        });
-        let checked = Some(checked);
-        match set {
+        match not_advised.map_or(command, Err) {
             Ok(command) => Self { command: Some(command), obstacle: None, checked },
             Err(obstacle) => Self { command: None, obstacle: Some(obstacle), checked },
         }
-    }
-
-    fn without(obstacle: String) -> Self {
-        Self { command: None, obstacle: Some(obstacle), checked: None }
     }
 
     /// Whether the formula has an error, or the server refuses it.
@@ -63,16 +54,48 @@ impl FormulaToSet {
     }
 }
 
+/// The command that sets a formula; an error is why there is none.
+fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<String, String> {
+    if !errors(checked).is_empty() || checked.validation.accepted == Some(false) {
+        return Err(refusal(checked));
+    }
+    let before = site.formula_text().map_or_else(|_| String::new(), |formula| formula.before);
+    let command = set_command_after(&before, formula).map_err(|error| error.to_string())?;
+    // escaped it would set another formula, and as it is it would reach the terminal
+    if printable_lines(&command) != command {
+        return Err("the formula has control characters".to_owned());
+    }
+    Ok(command)
+}
+
 fn errors(checked: &Checked) -> Vec<&Diagnostic> {
     checked.findings.iter().filter(|found| found.severity == Severity::Error).collect()
+}
+
+fn has_no_errors(checked: &Option<Checked>) -> bool {
+    checked.as_ref().is_none_or(|checked| errors(checked).is_empty())
+}
+
+/// An error of a formula.
+#[derive(Serialize)]
+struct FormulaError<'a> {
+    code: &'a str,
+    message: &'a str,
+}
+
+fn serialize_errors<S: Serializer>(checked: &Option<Checked>, serializer: S) -> Result<S::Ok, S::Error> {
+    let errors = checked.as_ref().map(errors).unwrap_or_default();
+    serializer
+        .collect_seq(errors.into_iter().map(|found| FormulaError { code: found.code.name(), message: &found.message }))
 }
 
 fn refusal(checked: &Checked) -> String {
     let mut codes: Vec<&str> = errors(checked).into_iter().map(|found| found.code.name()).collect();
     codes.sort_unstable();
     codes.dedup();
-    match codes.is_empty() {
-        true => format!("the server refuses the formula: {}", checked.validation.message),
-        false => format!("`jsf check` finds an error in the formula ({})", codes.join(", ")),
+    if codes.is_empty() {
+        format!("the server refuses the formula: {}", checked.validation.message)
+    } else {
+        format!("`jsf check` finds an error in the formula ({})", codes.join(", "))
     }
 }

@@ -8,7 +8,7 @@ use jsf_fit::goals::{
 use jsf_simulate::{Difference, MeanChange, Measure, Validation};
 use jsf_site::ProcessorsSource;
 
-use crate::answer::Answer;
+use crate::commands::fit::answer::GoalFitReport;
 use crate::commands::fit::chart::{
     CONSTANT_LEGEND, ConstantMarks, GOAL_LEGEND, GoalMarks, PointAxis, TRIED_LEGEND, TriedMark, constants, goals,
     place_between, tried,
@@ -30,25 +30,8 @@ const MAX_ERRORS: usize = 3;
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
-/// A fit to goals, and the command that sets its formula.
-#[derive(Debug, Clone, Copy)]
-pub struct GoalFitReport<'a> {
-    /// The template.
-    pub template: &'a str,
-    /// The fit.
-    pub fit: &'a GoalFit,
-    /// The command that sets the formula, if the check of it finds no error.
-    pub to_set: &'a FormulaToSet,
-}
-
-impl Answer for GoalFitReport<'_> {
-    fn document(&self) -> Document<'_> {
-        self.drawn()
-    }
-}
-
 impl<'a> GoalFitReport<'a> {
-    fn drawn(&self) -> Document<'a> {
+    pub(super) fn goals_document(&self) -> Document<'a> {
         let fit = self.fit;
         let mut sections = vec![Section::formulas(&fit.current.formula, &fit.formula)];
         sections.extend(warning_sections(fit.warnings.iter().map(|text| format!("warning {text}")).collect(), true));

@@ -1,9 +1,9 @@
 //! `jsf fit`
 
+pub mod answer;
 pub mod chart;
 pub mod formula_to_set;
 pub mod goals_view;
-pub mod json;
 #[cfg(feature = "command")]
 pub mod request;
 #[cfg(feature = "command")]

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Template;
@@ -17,16 +16,15 @@ use crate::answer::Answer;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::log::{simulated_files, starting_usage};
 use crate::cli::args::site::{is_stdin, require_one_reader};
-use crate::cli::output::{Output, Page};
+use crate::cli::output::Output;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site, read_formula, read_formula_of,
     show_site, warn, warn_all,
 };
+use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
 use crate::commands::fit::formula_to_set::FormulaToSet;
-use crate::commands::fit::goals_view::GoalFitReport;
 use crate::commands::fit::request::FitArgs;
-use crate::commands::fit::wishes_view::WishFitReport;
-use crate::commands::simulate::run::{IS_INTERRUPTED, end_simulation_at_interrupt};
+use crate::commands::simulate::interruption::{end_simulation_at_interrupt, until_interrupted};
 
 /// How the formula in force is given.
 const OLD: FormulaOptions = FormulaOptions { text: "--old", file: "--old \"$(cat FILE)\"" };
@@ -36,7 +34,7 @@ const OF_NAMES: &str = "JSF2";
 const MAX_WISHES_BYTES: u64 = 4 << 20;
 
 pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    require_one_reader(&readers(arguments))?;
+    require_one_reader(&options_from_stdin(arguments))?;
     if !arguments.formula.is_given() {
         return Err(CliError::usage(
             "no template: give its text, such as '{a=1:0..50}*ncpus + eligible_time', or -f FILE",
@@ -76,13 +74,13 @@ fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> 
     let progress = Progress::start("ranking");
     let fit = fit_wishes(&site, template, &wishes, &options, &mut |ended| {
         progress.show_fraction(ended.met, ended.total);
-        if IS_INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        until_interrupted()
     });
     drop(progress);
     let fit = fit.map_err(wish_error)?;
     warn_if_interrupted(!fit.is_complete);
-    let to_set = FormulaToSet::new(&site, &fit.formula);
-    let report = WishFitReport { template: template.text(), fit: &fit, to_set: &to_set };
+    let to_set = FormulaToSet::new(&site, &fit.formula, unmet_wishes(&fit));
+    let report = WishFitReport::new(template.text(), &fit, &to_set);
     write(arguments, &site, &report, out)?;
     Ok(if fit.is_feasible && !to_set.has_errors() { Outcome::Fine } else { Outcome::Findings })
 }
@@ -133,8 +131,8 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     }
     // the site of the log has no queue, on which a formula is checked too
     let with_queue = Site::from_files(simulated_files(&arguments.site)?, arguments.site.rules(None))?;
-    let to_set = FormulaToSet::new(&with_queue, &fit.formula);
-    let report = GoalFitReport { template: template.text(), fit: &fit, to_set: &to_set };
+    let to_set = FormulaToSet::new(&with_queue, &fit.formula, not_advised(&fit));
+    let report = GoalFitReport::new(template.text(), &fit, &to_set);
     write(arguments, &site, &report, out)?;
     let is_met = fit.goals.iter().all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
     let is_found = fit.reason.recommendation() != Recommendation::None;
@@ -169,7 +167,7 @@ impl FitObserver for Counter {
     }
 
     fn poll(&self) -> ControlFlow<()> {
-        if IS_INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        until_interrupted()
     }
 }
 
@@ -180,9 +178,8 @@ fn warn_if_interrupted(is_interrupted: bool) {
 }
 
 fn write(arguments: &FitArgs, site: &Site, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
-    let page = arguments.report.as_deref();
-    let page = page.map(|path| Page { path, sites: vec![site], files: read_files(arguments).collect() });
-    Output { page, ..Output::new(arguments.format, arguments.text, &[]) }.write(answer, out)
+    let output = Output::new(arguments.format, arguments.text, &[]);
+    output.with_page(arguments.report.as_deref(), vec![site], read_files(arguments)).write(answer, out)
 }
 
 fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
@@ -213,7 +210,7 @@ fn fit_error(error: FitError) -> CliError {
 }
 
 /// The options that read standard input.
-fn readers(arguments: &FitArgs) -> Vec<&'static str> {
+fn options_from_stdin(arguments: &FitArgs) -> Vec<&'static str> {
     let FormulaArgs { formula, formula_file } = &arguments.formula;
     let is_template = formula.as_deref() == Some(STDIN) || formula_file.as_deref().is_some_and(is_stdin);
     let template = is_template.then_some("the template");
@@ -225,7 +222,7 @@ fn readers(arguments: &FitArgs) -> Vec<&'static str> {
 }
 
 /// The files that are read besides those of the site.
-fn read_files(arguments: &FitArgs) -> impl Iterator<Item = &PathBuf> {
+fn read_files(arguments: &FitArgs) -> Vec<&PathBuf> {
     let single = [&arguments.formula.formula_file, &arguments.wishes, &arguments.goals];
-    single.into_iter().flatten().chain(&arguments.log.workload)
+    single.into_iter().flatten().chain(&arguments.log.workload).collect()
 }

@@ -2,35 +2,16 @@
 
 use jsf_fit::wishes::WishFit;
 
-use crate::answer::Answer;
-use crate::commands::fit::formula_to_set::FormulaToSet;
+use crate::commands::fit::answer::WishFitReport;
 use crate::commands::fit::goals_view::{obstacle_section, qmgr_section};
-use crate::commands::fit::json::unmet_wishes;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::view::words::{count, significant};
 
 /// The most wishes of the conflict that the headline names.
 const MAX_NAMED: usize = 3;
 
-/// A fit to wishes, and the command that sets its formula.
-#[derive(Debug, Clone, Copy)]
-pub struct WishFitReport<'a> {
-    /// The template.
-    pub template: &'a str,
-    /// The fit.
-    pub fit: &'a WishFit,
-    /// The command that sets the formula, if the check of it finds no error.
-    pub to_set: &'a FormulaToSet,
-}
-
-impl Answer for WishFitReport<'_> {
-    fn document(&self) -> Document<'_> {
-        self.drawn()
-    }
-}
-
 impl<'a> WishFitReport<'a> {
-    fn drawn(&self) -> Document<'a> {
+    pub(super) fn wishes_document(&self) -> Document<'a> {
         let fit = self.fit;
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
@@ -58,8 +39,8 @@ impl<'a> WishFitReport<'a> {
     /// The command that sets the formula, or what prevents it.
     fn setting_section(&self) -> Section<'a> {
         let to_set = self.to_set;
-        match unmet_wishes(self.fit).or_else(|| to_set.obstacle.clone()) {
-            Some(obstacle) => obstacle_section(&obstacle, to_set),
+        match &to_set.obstacle {
+            Some(obstacle) => obstacle_section(obstacle, to_set),
             None => qmgr_section(to_set.command.as_deref().unwrap_or_default()),
         }
     }

@@ -8,35 +8,30 @@ use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, PolicyShares, RankedQueue, Site};
+use jsf_site::{FormulaText, PolicyShares, RankRequest, RankedQueue, Site};
 
 use crate::answer::Format;
-use crate::cli::args::site::note_idle;
 use crate::cli::document::Shown;
-use crate::cli::output::{Output, Page};
-use crate::cli::queue::{RankedByFormula, Wanted, draw_submitted, outcome, select_rows, with_ranked_queue};
-use crate::cli::{CliError, NOT_A_TABLE, Outcome, page_file, report};
+use crate::cli::output::Output;
+use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, draw_submitted, outcome, select_rows};
+use crate::cli::{CliError, Outcome, page_file, parsed_formula, report, show_site};
 use crate::commands::rank::answer::{RankReport, RankedRow, TermColumns};
 use crate::commands::rank::request::RankArgs;
 use crate::commands::rank::view::RankPageParts;
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
-    note_idle(&[("--wide", arguments.text.wide && arguments.format != Format::Human)], NOT_A_TABLE);
-    arguments.csv.note_idle(arguments.format == Format::Csv);
-    let wanted = Wanted {
-        is_document,
-        jobs: None,
-        described: None,
-        limit: limit(arguments),
-        origins: false,
-        shown: drawn(arguments),
-    };
-    with_ranked_queue(&arguments.queue, &wanted, |queue| rank(arguments, queue, out))
-}
-
-fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let RankedByFormula { site, source, submitted, queue: ranked, warnings, .. } = ranked;
+    arguments.text.note_idle(arguments.format);
+    arguments.csv.note_idle(arguments.format);
+    let opened = OpenedQueue::open(&arguments.queue)?;
+    let OpenedQueue { site, source, .. } = &opened;
+    let submitted = opened.submitted();
+    let Some(formula) = parsed_formula(source, &submitted) else { return Ok(Outcome::Findings) };
+    show_site(&arguments.queue.site, site, is_document);
+    let drawn = if is_document && !arguments.text.full { DrawnFindings::None } else { DrawnFindings::All };
+    let read = JobsToRank::read(&opened, &submitted, &RankRequest::from(formula), is_document, drawn)?;
+    let Some(read) = read else { return Ok(Outcome::Findings) };
+    let (ranked, warnings) = read.rank(limit(arguments))?;
     let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
     if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
         return Err(CliError::usage(
@@ -48,10 +43,10 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let checked = is_for_people.then(|| checked(arguments, site, submitted, &ranked, &rows));
+    let checked = is_for_people.then(|| checked(arguments, site, &submitted, &ranked, &rows));
     let decides = if is_for_people || arguments.format == Format::Json { ranked.decides() } else { Vec::new() };
     let page =
-        arguments.report.as_deref().map(|_| PageParts::new(site, source, submitted, &ranked, &rows)).transpose()?;
+        arguments.report.as_deref().map(|_| PageParts::new(site, source, &submitted, &ranked, &rows)).transpose()?;
     let report = RankReport {
         formula: &source.text,
         table: &ranked.table,
@@ -67,22 +62,19 @@ fn rank(arguments: &RankArgs, ranked: RankedByFormula<'_>, out: &mut impl Write)
         page: page.as_ref().map(PageParts::shown),
     };
     let warnings = warnings.into_answer();
-    let output = Output {
-        cells: arguments.csv.cells(),
-        page: arguments.report.as_deref().map(|path| Page { path, sites: vec![site], files: Vec::new() }),
-        ..Output::new(
-            arguments.format,
-            Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() },
-            &warnings,
-        )
-    };
+    let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
+    let output = Output::new(arguments.format, shown, &warnings).with_cells(arguments.csv.cells()).with_page(
+        arguments.report.as_deref(),
+        vec![site],
+        Vec::new(),
+    );
     output.write(&report, out)?;
     match arguments.format {
         Format::Csv | Format::Ndjson => {
             report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
         }
         format if format.is_document() && arguments.text.full => {
-            draw_submitted(source, submitted, shown_errors(&ranked, &rows));
+            draw_submitted(source, &submitted, shown_errors(&ranked, &rows));
         }
         _ => {}
     }
@@ -103,11 +95,6 @@ fn checked(
         checked.findings.extend(shown_errors(ranked, rows));
     }
     checked
-}
-
-/// Which findings are drawn on standard error: one screen for people lists them itself.
-fn drawn(arguments: &RankArgs) -> fn(&Diagnostic) -> bool {
-    if arguments.format.is_document() && !arguments.text.full { |_| false } else { |_| true }
 }
 
 /// The findings about the jobs that are shown; the summary counts the errors of all jobs.
@@ -151,7 +138,7 @@ impl PageParts {
         let side =
             ComparedRanking { table: &ranked.table, ranking: &ranked.ranking, under_threshold: &[], tree: assessed };
         let groups = Comparison::new(&side, &side);
-        Ok(Self { findings: page_file::drawn(source, submitted, &findings), groups, tree })
+        Ok(Self { findings: page_file::draw_on_page(source, submitted, &findings), groups, tree })
     }
 
     fn shown(&self) -> RankPageParts<'_> {

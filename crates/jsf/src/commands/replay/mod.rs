@@ -1,5 +1,6 @@
 //! `jsf replay`
 
+pub mod answer;
 #[cfg(feature = "command")]
 pub mod request;
 #[cfg(feature = "command")]

@@ -6,8 +6,8 @@ use crate::cli::args::site::{is_stdin, require_one_reader};
 use crate::cli::output::Output;
 use crate::cli::queue::check;
 use crate::cli::{CliError, Outcome, STDIN, open_site, parsed_formula, read_formula, report, show_site, warn_all};
+use crate::commands::replay::answer::ReplayReport;
 use crate::commands::replay::request::ReplayArgs;
-use crate::commands::replay::view::ReplayReport;
 
 pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if is_stdin(&arguments.log) {
@@ -28,12 +28,7 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
     let python_in_words = site.python_in_words();
-    let answer = ReplayReport {
-        formula: &source.text,
-        python: site.python().0,
-        python_in_words: &python_in_words,
-        replay: &compared.replay,
-    };
+    let answer = ReplayReport::new(&source.text, site.python().0, &python_in_words, &compared.replay);
     Output::new(arguments.format, arguments.text, &[]).write(&answer, out)?;
     if compared.replay.is_empty() {
         report(

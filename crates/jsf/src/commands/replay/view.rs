@@ -1,11 +1,7 @@
-//! The values in a scheduler's log against those that are computed for a queue, as text or as JSON.
+//! The values in a scheduler's log against those that are computed for a queue, for people.
 
-use job_sort_formula::PythonVersion;
-use jsf_openpbs::replay::{Cause, CauseKind, Difference, Explanation, NotCaptured, Replay};
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use jsf_openpbs::replay::{Cause, CauseKind, Difference, NotCaptured, Replay};
 
-use crate::answer::Answer;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::view::verdict::capitalised;
 use crate::view::words::{count, grouped_number, waiting_time};
@@ -16,104 +12,9 @@ const MAX_SHOWN: usize = 10;
 /// The most causes that the text lists.
 const MAX_CAUSES: usize = 5;
 
-/// The values in a log against those of a formula.
-#[derive(Debug, Clone, Copy)]
-pub struct ReplayReport<'a> {
-    /// The formula's text.
-    pub formula: &'a str,
-    /// The version of Python that computes it.
-    pub python: PythonVersion,
-    /// The same with what says so.
-    pub python_in_words: &'a str,
-    /// What is equal and what differs.
-    pub replay: &'a Replay,
-}
-
-impl Serialize for ReplayReport<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let replay = self.replay;
-        let different: Vec<Value> = replay.different.iter().map(difference).collect();
-        let document = json!({
-            "formula": self.formula,
-            "python": self.python,
-            "lines": replay.lines,
-            "equal": replay.equal,
-            "different": different,
-            "not_listed": replay.not_listed,
-            "unexplained": replay.unexplained,
-            "unknown_jobs": replay.unknown_jobs,
-            "damaged": replay.damaged,
-            "summary": headline(replay),
-            "causes": replay.causes.iter().map(|one| cause(one, replay)).collect::<Vec<_>>(),
-        });
-        document.serialize(serializer)
-    }
-}
-
-impl Answer for ReplayReport<'_> {
-    fn document(&self) -> Document<'_> {
-        replay_document(self.replay, self.formula, self.python_in_words.to_owned())
-    }
-}
-
-fn difference(different: &Difference) -> Value {
-    let mut fields = json!({
-        "line": different.line,
-        "job": different.job,
-        "logged": different.logged,
-        "ours": different.ours,
-        "why": different.why(),
-        "explanations": different.explanations.iter().map(explanation).collect::<Vec<_>>(),
-    });
-    if let Some(remark) = &different.remark {
-        fields["remark"] = remark.clone().into();
-    }
-    fields
-}
-
-fn cause(cause: &Cause, replay: &Replay) -> Value {
-    let mut fields = json!({
-        "kind": match &cause.kind {
-            CauseKind::Formula { .. } => "formula",
-            CauseKind::EligibleTime => "eligible_time",
-            CauseKind::Decayed(_) => "decay",
-            CauseKind::NotWaiting => "state",
-            CauseKind::NotCaptured(_) => "not captured",
-            CauseKind::NotANumber => "not a number",
-            CauseKind::Nothing => "unknown",
-        },
-        "lines": cause.lines,
-        "explains": cause.kind.explains(),
-        "why": sentence(cause),
-    });
-    if let Some((least, most)) = cause.seconds {
-        fields["seconds"] = json!([least, most]);
-    }
-    if let CauseKind::Formula { text, .. } = &cause.kind {
-        fields["formula"] = text.clone().into();
-    }
-    if let Some(advice) = advice(cause, replay) {
-        fields["advice"] = advice.into();
-    }
-    fields
-}
-
-fn explanation(explanation: &Explanation) -> Value {
-    let mut fields = match explanation {
-        Explanation::EligibleTime(seconds) => {
-            json!({"kind": "eligible_time", "input": "eligible_time", "seconds": seconds})
-        }
-        Explanation::Decayed(times) => json!({"kind": "decay", "times": times}),
-        Explanation::NotWaiting(_) => json!({"kind": "state"}),
-        Explanation::Formula { origin, text } => json!({"kind": "formula", "origin": origin, "formula": text}),
-    };
-    fields["why"] = explanation.to_string().into();
-    fields
-}
-
 /// The document of a comparison: the answer, the causes that many differences have in common, and the differences. `python` is
 /// the version of Python with what says so.
-fn replay_document<'a>(replay: &'a Replay, formula: &str, python: String) -> Document<'a> {
+pub(super) fn replay_document<'a>(replay: &'a Replay, formula: &str, python: String) -> Document<'a> {
     let compared = "the logged digits with those of the value that the formula gives here";
     let facts = vec![
         Fact::new("formula", formula.trim_end()),
@@ -185,7 +86,7 @@ fn counts(replay: &Replay) -> Fact {
 }
 
 /// The answer, in one sentence.
-fn headline(replay: &Replay) -> String {
+pub(super) fn headline(replay: &Replay) -> String {
     let compared = replay.lines - replay.unknown_jobs;
     let unexplained = replay.unexplained;
     let differing = replay.differing();
@@ -232,7 +133,7 @@ fn causes(replay: &Replay) -> Vec<String> {
 }
 
 /// What the values have in common.
-fn sentence(cause: &Cause) -> String {
+pub(super) fn sentence(cause: &Cause) -> String {
     match &cause.kind {
         CauseKind::Formula { origin, text } => {
             format!("the formula in the log is not the one compared here, but that of {origin}: `{text}`")
@@ -254,17 +155,20 @@ fn sentence(cause: &Cause) -> String {
 /// When the queue was captured, by the changes of `eligible_time` in seconds: the least and the greatest.
 fn moment((least, most): (i64, i64)) -> String {
     let [low, high] = [least, most].map(|seconds| waiting_time(seconds.saturating_abs()));
-    match () {
-        () if least == most && most > 0 => format!("captured {high} before the log"),
-        () if least == most => format!("captured {high} after the log"),
-        () if least > 0 => format!("captured {low} to {high} before the cycles of the log"),
-        () if most < 0 => format!("captured {high} to {low} after the cycles of the log"),
-        () => format!("captured during the log: up to {low} after and {high} before its cycles"),
+    if least == most {
+        let place = if most > 0 { "before" } else { "after" };
+        format!("captured {high} {place} the log")
+    } else if least > 0 {
+        format!("captured {low} to {high} before the cycles of the log")
+    } else if most < 0 {
+        format!("captured {high} to {low} after the cycles of the log")
+    } else {
+        format!("captured during the log: up to {low} after and {high} before its cycles")
     }
 }
 
 /// What to do about it.
-fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
+pub(super) fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
     let differ_mostly = 2 * cause.lines > replay.lines - replay.unknown_jobs;
     Some(match &cause.kind {
         CauseKind::NotCaptured(NotCaptured::Usage) => {

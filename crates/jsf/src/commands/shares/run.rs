@@ -5,20 +5,19 @@ use std::io::Write;
 use job_sort_formula::fairshare::NodeId;
 use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site};
 
-use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::{PolicyArg, note_idle};
-use crate::cli::output::{Output, Page};
+use crate::cli::output::Output;
 use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, none_exists, outcome};
 use crate::cli::warnings::Warnings;
-use crate::cli::{CliError, NOT_A_TABLE, Outcome, parsed_formula, read_formula, show_site, warn, warn_all};
+use crate::cli::{CliError, Outcome, parsed_formula, read_formula, show_site, warn, warn_all};
 use crate::commands::explain::run::is_error;
 use crate::commands::rank::run::report_errors;
 use crate::commands::shares::answer::{Assumed, PolicyView, SharesReport};
 use crate::commands::shares::request::SharesArgs;
 
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    note_idle(&[("--wide", arguments.text.wide && arguments.format != Format::Human)], NOT_A_TABLE);
+    arguments.text.note_idle(arguments.format);
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     let mut warnings = Warnings::new(arguments.format.is_document());
@@ -66,9 +65,10 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let mut shown = views.clone();
     shown.sort_by_key(|view| is_of_others && view.is_pbs);
     let answer = SharesReport { views: &views, shown: &shown, policies: &policies, usage_unit: &shares[0].usage_unit };
-    let page = arguments.report.as_deref();
-    let page = page.map(|path| Page { path, sites: vec![&site], files: arguments.formula_file.iter().collect() });
-    Output { page, ..Output::new(arguments.format, arguments.text, &warnings.into_answer()) }.write(&answer, out)?;
+    let warnings = warnings.into_answer();
+    let output = Output::new(arguments.format, arguments.text, &warnings);
+    let read_files = arguments.formula_file.iter().collect();
+    output.with_page(arguments.report.as_deref(), vec![&site], read_files).write(&answer, out)?;
     Ok(outcome.unwrap_or(Outcome::Fine))
 }
 

@@ -117,7 +117,7 @@ impl Serialize for SimulationReport<'_> {
 }
 
 /// The processors of a machine.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Machine {
     pub(crate) total: u32,
     pub(crate) from: ProcessorsSource,

@@ -1,19 +1,33 @@
 //! `jsf simulate`
 
+#[cfg(feature = "command")]
+mod anonymity;
 pub mod answer;
 pub mod change;
 pub mod charts;
 pub mod effect;
 pub mod failures;
+#[cfg(feature = "command")]
+pub(crate) mod interruption;
+#[cfg(feature = "command")]
+mod judgement;
+#[cfg(feature = "command")]
+mod log;
 pub mod log_facts;
 #[cfg(feature = "command")]
 pub mod request;
+#[cfg(feature = "command")]
+mod rules_in_words;
 #[cfg(feature = "command")]
 pub mod run;
 #[cfg(feature = "command")]
 pub mod runs;
 #[cfg(feature = "command")]
 pub mod shake;
+#[cfg(feature = "command")]
+mod side;
+#[cfg(feature = "command")]
+mod site_of_log;
 #[cfg(feature = "command")]
 pub mod sweep;
 pub mod sweep_view;

@@ -1,13 +1,11 @@
 //! Simulations that are run beside each other, on all cores.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use job_sort_formula::parallel;
-use jsf_simulate::Observer;
 
 use crate::cli::{CliError, Progress};
-use crate::commands::simulate::run::IS_INTERRUPTED;
+use crate::commands::simulate::interruption::is_interrupted;
 
 /// The results of some runs in their order, without those that Ctrl-C has ended.
 pub(crate) fn on_all_cores<T: Send>(
@@ -18,7 +16,7 @@ pub(crate) fn on_all_cores<T: Send>(
     let progress = Progress::start(what);
     let ended = AtomicUsize::new(0);
     let runs = parallel::map((0..count).collect(), |index| {
-        if IS_INTERRUPTED.load(Ordering::Relaxed) {
+        if is_interrupted() {
             return Ok(None);
         }
         let result = run(index);
@@ -27,16 +25,4 @@ pub(crate) fn on_all_cores<T: Send>(
     });
     let runs: Vec<Option<T>> = runs.into_iter().collect::<Result<_, _>>()?;
     Ok(runs.into_iter().flatten().collect())
-}
-
-/// Ends a run after Ctrl-C.
-pub(crate) struct Interruptible;
-
-impl Observer for Interruptible {
-    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
-        match IS_INTERRUPTED.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    }
 }

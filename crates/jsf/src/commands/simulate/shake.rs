@@ -3,24 +3,21 @@
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Difference, Schedule, Shake, Statistics, Workload};
-use jsf_site::Site;
 
 use crate::cli::CliError;
-use crate::commands::simulate::request::SimulateArgs;
-use crate::commands::simulate::run::run_once;
-use crate::commands::simulate::runs::{Interruptible, on_all_cores};
+use crate::commands::simulate::interruption::Interruptible;
+use crate::commands::simulate::runs::on_all_cores;
+use crate::commands::simulate::side::{Simulation, run_once};
 
 /// What moved submissions make of the means under a formula, if that is asked for.
 pub(crate) fn shaken_side(
-    arguments: &SimulateArgs,
-    site: &Site,
-    workload: &Workload,
-    warm_up: i64,
+    simulation: &Simulation<'_>,
     submitted: &FormulaSubmission<'_>,
 ) -> Result<Option<Shake>, CliError> {
-    let runs = on_all_cores("shaking", count(arguments), |index| {
-        let workload = workload.shaken(index as u64 + 1);
-        let simulated = simulate(arguments, site, &workload, submitted)?;
+    let warm_up = simulation.log.warm_up;
+    let runs = on_all_cores("shaking", count(simulation), |index| {
+        let workload = simulation.log.workload.shaken(index as u64 + 1);
+        let simulated = simulate(simulation, &workload, submitted)?;
         Ok(simulated.map(|(schedule, processors)| Statistics::new(&workload, &schedule, processors, warm_up).summary))
     });
     Ok(Shake::of_means(&runs?))
@@ -28,34 +25,30 @@ pub(crate) fn shaken_side(
 
 /// What moved submissions make of the changes between two formulas, with the same moves for both.
 pub(crate) fn shaken_change(
-    arguments: &SimulateArgs,
-    site: &Site,
-    workload: &Workload,
-    warm_up: i64,
+    simulation: &Simulation<'_>,
     submitted: &OldNew<FormulaSubmission<'_>>,
 ) -> Result<Option<Shake>, CliError> {
-    let runs = on_all_cores("shaking", count(arguments), |index| {
-        let workload = workload.shaken(index as u64 + 1);
-        let Some((old, _)) = simulate(arguments, site, &workload, &submitted.old)? else { return Ok(None) };
-        let Some((new, _)) = simulate(arguments, site, &workload, &submitted.new)? else { return Ok(None) };
-        Ok(Some(Difference::new(&workload, &old, &new, warm_up)))
+    let runs = on_all_cores("shaking", count(simulation), |index| {
+        let workload = simulation.log.workload.shaken(index as u64 + 1);
+        let Some((old, _)) = simulate(simulation, &workload, &submitted.old)? else { return Ok(None) };
+        let Some((new, _)) = simulate(simulation, &workload, &submitted.new)? else { return Ok(None) };
+        Ok(Some(Difference::new(&workload, &old, &new, simulation.log.warm_up)))
     });
     Ok(Shake::of_changes(&runs?))
 }
 
-fn count(arguments: &SimulateArgs) -> usize {
-    arguments.shake.map_or(0, |runs| runs as usize)
+fn count(simulation: &Simulation<'_>) -> usize {
+    simulation.arguments.shake.map_or(0, |runs| runs as usize)
 }
 
 /// Simulates a workload once more, without messages: when its jobs start, and on how many processors. `None` after Ctrl-C.
 fn simulate(
-    arguments: &SimulateArgs,
-    site: &Site,
+    simulation: &Simulation<'_>,
     workload: &Workload,
     submitted: &FormulaSubmission<'_>,
 ) -> Result<Option<(Schedule, u32)>, CliError> {
+    let Simulation { arguments, site, .. } = *simulation;
     let Ok(formula) = submitted.formula() else { return Ok(None) };
-    let mut observer = Interruptible;
-    let simulated = run_once(arguments, site, formula, workload, &mut observer)?;
+    let simulated = run_once(arguments, site, formula, workload, &mut Interruptible)?;
     Ok(simulated.schedule.is_complete.then_some((simulated.schedule, simulated.processors)))
 }

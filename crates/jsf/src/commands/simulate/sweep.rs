@@ -3,29 +3,49 @@
 use std::io::Write;
 
 use job_sort_formula::Formula;
-use jsf_simulate::{GoalState, Goals, Workload};
-use jsf_site::{Site, SiteError};
+use jsf_site::{FormulaText, Site, SiteError};
 
+use crate::answer::Format;
 use crate::cli::output::Output;
-use crate::cli::{CliError, Outcome, warn};
+use crate::cli::{CliError, Outcome, read_formula, warn};
+use crate::commands::simulate::interruption::{Interruptible, end_simulation_at_interrupt};
+use crate::commands::simulate::judgement::meets_goals;
+use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::{Param, SimulateArgs};
-use crate::commands::simulate::run::run_once;
-use crate::commands::simulate::runs::{Interruptible, on_all_cores};
+use crate::commands::simulate::runs::on_all_cores;
+use crate::commands::simulate::side::run_once;
 use crate::commands::simulate::sweep_view::{SweepReport, SweptRun};
 
 /// The most combinations of values.
 const MAX_RUNS: usize = 100_000;
 
+/// Simulates the formula with each combination of the values that are to be filled in.
+pub(crate) fn sweep(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if arguments.format == Format::Swf {
+        return Err(CliError::usage("--format swf writes one schedule: give no --param"));
+    }
+    let template = read_formula(&arguments.formula, Some(site))?;
+    let names: Vec<&str> = arguments.param.iter().map(|param| &*param.name).collect();
+    if let Some(twice) = (1..names.len()).find(|&index| names[..index].contains(&names[index])) {
+        return Err(CliError::usage(format!("--param gives `{}` more than once", names[twice])));
+    }
+    if let Some(unused) = names.iter().find(|name| !template.text.contains(&format!("{{{name}}}"))) {
+        return Err(CliError::usage(format!("the formula has no `{{{unused}}}` to fill in")));
+    }
+    let first: Vec<String> = arguments.param.iter().filter_map(|param| param.values.first().cloned()).collect();
+    let filled = FormulaText { text: filled(&template.text, &arguments.param, &first), ..template.clone() };
+    let log = Log::read(arguments, site, &[&filled.submitted(arguments.site.numbers)])?;
+    end_simulation_at_interrupt();
+    Sweep { arguments, site, log: &log, template: &template.text }.run(out)
+}
+
 /// What is simulated.
-pub(crate) struct Sweep<'a> {
-    pub(crate) arguments: &'a SimulateArgs,
-    pub(crate) site: &'a Site,
-    pub(crate) workload: &'a Workload,
-    /// How long after the first submission the jobs begin that are counted, in seconds.
-    pub(crate) warm_up: i64,
-    pub(crate) goals: Option<&'a Goals>,
+struct Sweep<'a> {
+    arguments: &'a SimulateArgs,
+    site: &'a Site,
+    log: &'a Log,
     /// The formula, with a name in braces for each parameter.
-    pub(crate) template: &'a str,
+    template: &'a str,
 }
 
 impl Sweep<'_> {
@@ -33,7 +53,7 @@ impl Sweep<'_> {
     ///
     /// # Errors
     /// There are too many combinations, or a formula cannot be simulated.
-    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+    fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
         let combinations = combinations(&self.arguments.param)?;
         let runs = on_all_cores("simulating", combinations.len(), |index| self.run_one(&combinations[index]))?;
         let names: Vec<&str> = self.arguments.param.iter().map(|param| &*param.name).collect();
@@ -43,7 +63,7 @@ impl Sweep<'_> {
         }
         let report = SweepReport { template: self.template, names: &names, runs: &runs, no_waits };
         Output::new(self.arguments.format, self.arguments.text, &[]).write(&report, out)?;
-        let is_met = runs.iter().any(|run| run.goals.iter().all(|goal| goal.state != GoalState::Missed));
+        let is_met = runs.iter().any(|run| meets_goals(&run.goals));
         Ok(if is_met { Outcome::Fine } else { Outcome::Findings })
     }
 
@@ -51,8 +71,8 @@ impl Sweep<'_> {
     fn run_one(&self, values: &[String]) -> Result<Option<SweptRun>, CliError> {
         let text = filled(self.template, &self.arguments.param, values);
         let formula = Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
-        let mut observer = Interruptible;
-        let simulated = run_once(self.arguments, self.site, &formula, self.workload, &mut observer);
+        let Log { workload, goals, warm_up, .. } = self.log;
+        let simulated = run_once(self.arguments, self.site, &formula, workload, &mut Interruptible);
         let simulated = match simulated {
             Err(SiteError::NotArithmetic) => {
                 if let Some(name) = unfilled(&text) {
@@ -65,12 +85,12 @@ impl Sweep<'_> {
         if !simulated.schedule.is_complete {
             return Ok(None);
         }
-        let results = simulated.results(self.workload, self.warm_up);
-        let goals = results.judge(self.goals, self.workload, &simulated.schedule, None);
+        let results = simulated.results(workload, *warm_up);
+        let goals = results.judge(goals.as_ref(), workload, &simulated.schedule, None);
         let summary = results.statistics.summary;
         let failed = simulated.schedule.errors.jobs();
         let never_start = simulated.schedule.never_start().count();
-        let no_waits = simulated.no_waits(self.workload);
+        let no_waits = simulated.no_waits(workload);
         let params = self.arguments.param.iter().zip(values).map(|(param, value)| (param.name.clone(), value.clone()));
         Ok(Some(SweptRun { params: params.collect(), formula: text, summary, failed, never_start, goals, no_waits }))
     }
@@ -104,7 +124,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The formula with values in the place of the names in braces.
-pub(crate) fn filled(template: &str, params: &[Param], values: &[String]) -> String {
+fn filled(template: &str, params: &[Param], values: &[String]) -> String {
     let pairs = params.iter().zip(values);
     pairs.fold(template.to_owned(), |text, (param, value)| text.replace(&format!("{{{}}}", param.name), value))
 }

@@ -5,11 +5,12 @@ use std::io::Write;
 
 use job_sort_formula::rank::SEARCH_WORK;
 use jsf_openpbs::resource_amount::NumberMode;
+use jsf_site::RankRequest;
 
 use crate::answer::Format;
 use crate::cli::output::Output;
-use crate::cli::queue::{RankedByFormula, Wanted, outcome, with_ranked_queue};
-use crate::cli::{CliError, Outcome, Progress, report};
+use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome};
+use crate::cli::{CliError, Outcome, Progress, parsed_formula, report, show_site};
 use crate::commands::rank::run::report_errors;
 use crate::commands::trajectory::answer::{TrajectoryReport, eligible_times};
 use crate::commands::trajectory::request::TrajectoryArgs;
@@ -21,15 +22,17 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         ));
     }
     let is_document = arguments.format.is_document();
-    arguments.csv.note_idle(arguments.format == Format::Csv);
-    let jobs = Some(&arguments.jobs);
-    let wanted = Wanted { is_document, jobs, described: None, limit: usize::MAX, origins: false, shown: |_| true };
-    with_ranked_queue(&arguments.queue, &wanted, |ranked| follow(arguments, ranked, out))
-}
-
-fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let RankedByFormula { site, source, queue: ranked, warnings, mut rows, .. } = ranked;
+    arguments.csv.note_idle(arguments.format);
+    let opened = OpenedQueue::open(&arguments.queue)?;
+    let OpenedQueue { site, source, .. } = &opened;
+    let submitted = opened.submitted();
+    let Some(formula) = parsed_formula(source, &submitted) else { return Ok(Outcome::Findings) };
+    show_site(&arguments.queue.site, site, is_document);
+    let read = JobsToRank::read(&opened, &submitted, &RankRequest::from(formula), is_document, DrawnFindings::All)?;
+    let Some(read) = read else { return Ok(Outcome::Findings) };
+    let mut rows = read.find(&arguments.jobs)?;
     rows.sort_unstable();
+    let (ranked, warnings) = read.rank(usize::MAX)?;
     let progress = Progress::start("following the jobs");
     let seconds = i64::from(arguments.hours);
     let trajectory = site.trajectory(&ranked, &rows, seconds, SEARCH_WORK);
@@ -58,7 +61,7 @@ fn follow(arguments: &TrajectoryArgs, ranked: RankedByFormula<'_>, out: &mut imp
     // of no job there is nothing to see, and a message says why
     if !(has_picture && trajectory.jobs.is_empty()) {
         let output = Output::new(arguments.format, arguments.text, &warnings);
-        Output { cells: arguments.csv.cells(), ..output }.write(&report, out)?;
+        output.with_cells(arguments.csv.cells()).write(&report, out)?;
     }
     report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
     Ok(outcome(&ranked.findings, &ranked.ranking))

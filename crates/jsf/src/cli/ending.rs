@@ -1,0 +1,56 @@
+//! How a command ends: its exit code, or why it cannot be carried out.
+
+use std::io;
+use std::process::ExitCode;
+
+use jsf_site::SiteError;
+use thiserror::Error;
+
+use crate::cli::with_options;
+
+/// The result of a command that could be carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// No findings: exit code 0.
+    Fine,
+    /// Findings: exit code 1.
+    Findings,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Fine => Self::SUCCESS,
+            Outcome::Findings => Self::from(1),
+        }
+    }
+}
+
+/// Why a command cannot be carried out, which gives exit code 2.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// A file of the site cannot be used, or something is missing.
+    #[error("{}", with_options(&.0.message()))]
+    Site(#[from] SiteError),
+    /// The arguments are invalid, or contradict each other.
+    #[error("{0}")]
+    Usage(String),
+    /// The result cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl CliError {
+    /// Whether the reader has closed the output, which is not an error.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    pub(crate) fn content(message: impl ToString) -> Self {
+        Self::Site(SiteError::Content(message.to_string().into()))
+    }
+}

@@ -1,0 +1,124 @@
+//! Reads the formula of a command from its arguments, a file or the site.
+
+use std::path::Path;
+
+use job_sort_formula::Formula;
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_site::{FormulaText, Site, SiteError};
+
+use crate::cli::args::FormulaArgs;
+use crate::cli::args::site::{SiteArgs, is_stdin, require_one_reader};
+use crate::cli::{CliError, draw, report};
+
+/// The path that means standard input.
+pub(crate) const STDIN: &str = "-";
+/// The longest path, in bytes.
+const MAX_PATH: usize = 4096;
+
+/// The arguments that give a formula: its text, and its file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FormulaOptions {
+    pub(crate) text: &'static str,
+    pub(crate) file: &'static str,
+}
+
+impl FormulaOptions {
+    const POSITIONAL: Self = Self { text: "FORMULA", file: "-f" };
+    pub(crate) const OLD: Self = Self { text: "--old", file: "--old-file" };
+    pub(crate) const NEW: Self = Self { text: "--new", file: "--new-file" };
+}
+
+/// Takes the formula from the argument or the file, else from the site; `-` is standard input.
+pub(crate) fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
+    read_formula_of(FormulaOptions::POSITIONAL, arguments, site)
+}
+
+/// The same for a formula that these options give.
+pub(crate) fn read_formula_of(
+    options: FormulaOptions,
+    arguments: &FormulaArgs,
+    site: Option<&Site>,
+) -> Result<FormulaText, CliError> {
+    let FormulaOptions { text: option, file } = options;
+    match (&arguments.formula, &arguments.formula_file, site) {
+        (Some(text), _, Some(site)) if text == STDIN => Ok(site.formula_text()?),
+        (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
+        (Some(text), ..) if looks_like_an_option(text) => {
+            let hint = if text.starts_with("--formula") {
+                "give the formula by itself, in single quotes, or the file of it with -f"
+            } else {
+                "a formula cannot begin with `--` here, put it into brackets"
+            };
+            Err(CliError::usage(format!("unexpected argument `{text}`: no such option; {hint}")))
+        }
+        // the text of an option is often the output of another command, which has failed then
+        (Some(text), ..) if option.starts_with("--") && text.trim().is_empty() => {
+            Err(CliError::usage(format!("the formula of {option} is empty: give its text")))
+        }
+        (Some(text), ..) => {
+            if names_a_file(text) {
+                report("help", format_args!("a file `{text}` exists; to read the formula from it, use {file}"));
+            } else if looks_like_a_path(text) {
+                report(
+                    "help",
+                    format_args!(
+                        "`{text}` is read as a formula; {file} reads one from a file, but no such file exists"
+                    ),
+                );
+            }
+            let formula = FormulaText::new(text)?;
+            Ok(FormulaText { origin: option.to_owned(), ..formula })
+        }
+        (None, Some(_), Some(site)) => Ok(site.formula_text()?),
+        (None, Some(path), None) => Ok(FormulaText::read(path)?),
+        (None, None, Some(site)) => Ok(site.formula_text()?),
+        (None, None, None) => {
+            let message = "no formula: give its text, -f FILE, or - for standard input";
+            Err(SiteError::Missing(message.into()).into())
+        }
+    }
+}
+
+/// The formula, if it parses; else `None`, and the finding is drawn. So is the finding on lines that PBS leaves out.
+pub(crate) fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>) -> Option<&'s Formula> {
+    submitted.lines_left_out().iter().for_each(|found| draw(source, found));
+    submitted.formula().map_err(|refusal| draw(source, &refusal.finding)).ok()
+}
+
+/// Opens the site of a command that also takes a formula. Standard input can be only one of its files.
+pub(crate) fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
+    require_one_file(site, formula)?;
+    let file = match formula {
+        FormulaArgs { formula: Some(text), .. } if text == STDIN => Some(Path::new(STDIN)),
+        FormulaArgs { formula: Some(_), .. } => None,
+        FormulaArgs { formula_file, .. } => formula_file.as_deref(),
+    };
+    let source = file.map(FormulaText::source).transpose()?;
+    site.open(source, threshold)
+}
+
+/// Standard input can be only one file of the site, or the formula.
+pub(crate) fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result<(), CliError> {
+    let mut readers = site.files_from(is_stdin);
+    if formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin) {
+        readers.push("the formula");
+    }
+    require_one_reader(&readers)
+}
+
+/// Whether a formula is a misspelled option rather than a formula with two signs.
+pub(crate) fn looks_like_an_option(formula: &str) -> bool {
+    formula.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Whether a formula is probably the path of a file that does not exist.
+fn looks_like_a_path(formula: &str) -> bool {
+    let extension = Path::new(formula).extension().and_then(|extension| extension.to_str());
+    let is_of_a_file = matches!(extension, Some("txt" | "json" | "conf" | "cfg" | "py" | "formula" | "gz"));
+    is_of_a_file && !formula.contains(char::is_whitespace)
+}
+
+/// Whether a formula is also the path of a file, which is probably what was meant.
+fn names_a_file(formula: &str) -> bool {
+    formula.len() <= MAX_PATH && Path::new(formula).is_file()
+}

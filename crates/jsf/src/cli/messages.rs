@@ -1,0 +1,64 @@
+//! Messages on standard error.
+
+use std::io::{self, Write};
+
+use job_sort_formula::diagnostic::{Diagnostic, Message, few_of_each_kind};
+use jsf_site::{FormulaText, Site};
+
+use crate::cli::args::site::SiteArgs;
+use crate::cli::{in_options, with_options};
+use crate::view::finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
+use crate::view::printable::printable;
+
+/// Writes a message to standard error.
+pub(crate) fn report(kind: &str, message: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&message.to_string()));
+}
+
+/// Writes a warning to standard error.
+pub(crate) fn warn(message: impl std::fmt::Display) {
+    report("warning", message);
+}
+
+/// Writes what was found in `--site` or in the site of the environment, and what is missing, to standard error: for people
+/// a line, with -v every file.
+pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
+    let Some(given) = arguments.given_site().filter(|_| is_human || arguments.verbose) else { return };
+    let files = site.files();
+    if !arguments.verbose {
+        return report("site", format_args!("{}{} (-v lists the files)", given.prefix(), files.headline()));
+    }
+    for (index, line) in site.summary().iter().enumerate() {
+        let prefix = if index == 0 { given.prefix() } else { String::new() };
+        report("site", format_args!("{prefix}{line}"));
+    }
+}
+
+/// Writes warnings to standard error: of each kind the first ten, then how many more there are.
+pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
+    let messages = messages.iter().map(|message| with_options(&message.clone().into()));
+    few_of_each_kind(messages).iter().for_each(warn);
+}
+
+/// Draws findings on standard error: of each code the first ten, then how many more there are.
+pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
+    let (few, others) = few_of_each_code(findings);
+    few.into_iter().for_each(|found| draw(source, found));
+    for (code, count) in others {
+        warn(more_findings(count, code));
+    }
+}
+
+/// The formula in its document, as reports take it.
+pub(crate) fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
+    let FormulaText { text, origin, before, written, differences, .. } = source;
+    FormulaSource { text, origin, before, written, differences }
+}
+
+/// Draws a finding under the formula on standard error.
+pub(crate) fn draw(source: &FormulaText, found: &Diagnostic) {
+    let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
+    let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    let drawn = draw_finding(&formula_source(source), &found.clone().worded(in_options), coloured, width);
+    let _ = writeln!(anstream::stderr(), "{drawn}\n");
+}
