@@ -86,7 +86,7 @@ impl Classic {
         let model = SlurmModel::new(tree);
         let mut effective: Vec<Extended> = Vec::with_capacity(tree.len());
         for node in 0..tree.len() {
-            effective.push(if node == 0 { Extended::ONE } else { effective_usage(&model, node, &effective) });
+            effective.push(if node == 0 { Extended::one() } else { effective_usage(&model, node, &effective) });
         }
         self.factor.table(&model, &model.norm_shares(), &effective)
     }

@@ -123,7 +123,7 @@ impl Policy for DepthOblivious {
 
 /// The effective usage of every association after all have been computed, list by list from the top.
 fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Extended> {
-    let mut effective = vec![Extended::ONE; shares.len()];
+    let mut effective = vec![Extended::one(); shares.len()];
     for above in 0..shares.len() {
         let members = lists.members(above);
         if members.is_empty() {
@@ -140,7 +140,7 @@ fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Exte
 /// The effective usages in the daemon's first cycle. `order` are all nodes but the root, in the order in which they are
 /// computed.
 fn first_cycle(model: &SlurmModel, lists: &SiblingLists, shares: &[f64], order: &[u32]) -> Vec<Extended> {
-    let mut effective = vec![Extended::ONE; shares.len()];
+    let mut effective = vec![Extended::one(); shares.len()];
     let mut pending = vec![0u32; shares.len()];
     (1..shares.len()).filter(|&node| !model.uses_parent(node)).for_each(|node| pending[model.above(node)] += 1);
     let mut known = vec![Extended::ZERO; shares.len()];
@@ -218,7 +218,7 @@ struct Dampening {
 impl Dampening {
     fn new(ratio_above: Extended) -> Self {
         let has_logarithm = ratio_above > Extended::ZERO && ratio_above < Extended::INFINITY;
-        let side_of_one = ratio_above.partial_cmp(&Extended::ONE).filter(|_| has_logarithm);
+        let side_of_one = ratio_above.partial_cmp(&Extended::one()).filter(|_| has_logarithm);
         Self { ratio_above, side_of_one, opposite_exponent: OnceCell::new() }
     }
 
@@ -226,8 +226,8 @@ impl Dampening {
     /// 1 as any other.
     fn exponent(&self, local: Extended) -> f64 {
         let is_opposite = match self.side_of_one {
-            Some(Ordering::Less) => local > Extended::ONE && local < Extended::INFINITY,
-            Some(Ordering::Greater) => local < Extended::ONE && local > Extended::ZERO,
+            Some(Ordering::Less) => local > Extended::one() && local < Extended::INFINITY,
+            Some(Ordering::Greater) => local < Extended::one() && local > Extended::ZERO,
             _ => false,
         };
         if is_opposite { *self.opposite_exponent.get_or_init(|| self.compute_opposite_exponent()) } else { 1.0 }
@@ -237,7 +237,7 @@ impl Dampening {
     /// many usages differs.
     fn compute_opposite_exponent(&self) -> f64 {
         let five_ln = Extended::from(5u32) * self.ratio_above.ln();
-        (Extended::ONE / (Extended::ONE + five_ln * five_ln)).to_f64()
+        (Extended::one() / (Extended::one() + five_ln * five_ln)).to_f64()
     }
 }
 

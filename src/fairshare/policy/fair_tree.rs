@@ -155,7 +155,7 @@ fn shown_fraction(model: &SlurmModel, node: usize) -> f64 {
 fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
     let list_usage = model.usage(model.above(node));
     match node {
-        0 => Extended::ONE,
+        0 => Extended::one(),
         _ if list_usage.is_zero() => Extended::ZERO,
         _ => model.usage(node) / list_usage,
     }

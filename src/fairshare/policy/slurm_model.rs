@@ -191,7 +191,7 @@ fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
     let whole = usage[0];
     let fractions = usage.iter().map(|&own| match own.is_zero() || whole.is_zero() {
         true => Extended::ZERO,
-        false => Extended::ONE.min(own / whole),
+        false => Extended::one().min(own / whole),
     });
     fractions.collect()
 }

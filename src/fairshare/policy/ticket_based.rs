@@ -171,7 +171,7 @@ fn most_tickets(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
 /// shares.
 fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
     match (node, model.above(node)) {
-        (0, _) => Extended::ONE,
+        (0, _) => Extended::one(),
         (_, 0) => model.norm_usage(node),
         _ => {
             let node = model.job_node(node);

@@ -13,7 +13,8 @@ pub(crate) fn power(base: f64, exponent: u32) -> f64 {
         square = square.times(square);
     }
     let exponent = product.exponent.clamp(-100_000, 100_000) as i32;
-    Extended::round(false, exponent, product.mantissa, true).to_f64()
+    // truncated, so that a bit is set below those that are kept
+    Extended::scaled(product.mantissa | 1, exponent - 127).to_f64()
 }
 
 /// A positive number of 128 bits, truncated and not rounded.
