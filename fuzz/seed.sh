@@ -28,11 +28,12 @@ for template in '{fs=100:0..500}*fairshare_factor' '({a=-1:-2..2:int} + {b=1:.5.
 done
 
 python3 - "$golden" "$corpus" <<'PYTHON'
-import json, pathlib, sys
+import gzip, json, pathlib, sys
 golden, corpus = map(pathlib.Path, sys.argv[1:])
 formulas = set()
-for name in ("formulas.jsonl", "openpbs/validate.jsonl", "openpbs/evaluate/evaluate.jsonl", "openpbs/evaluate/extra.jsonl"):
-    for line in (golden / name).read_text().splitlines():
+for name in ("formulas.jsonl", "openpbs/validate.jsonl", "openpbs/evaluate/evaluate.jsonl.gz", "openpbs/evaluate/extra.jsonl"):
+    read = gzip.open if name.endswith(".gz") else open
+    for line in read(golden / name, "rt"):
         formula = json.loads(line.replace(" NaN", " null").replace(" Infinity", " null")).get("formula")
         if formula and len(formula) < 4096:
             formulas.add(formula)

@@ -89,7 +89,7 @@ struct Recorded {
 fn real_formulas() -> Vec<String> {
     let published = golden::lines::<Published>("formulas.jsonl").into_iter();
     let published = published.filter(|record| record.kind == "PBS job_sort_formula").map(|record| record.formula);
-    let recorded = golden::lines::<Recorded>("openpbs/evaluate/evaluate.jsonl").into_iter();
+    let recorded = golden::lines::<Recorded>("openpbs/evaluate/evaluate.jsonl.gz").into_iter();
     let recorded = recorded.filter(|record| record.category == "real").map(|record| record.formula);
     let mut known = std::collections::HashSet::new();
     published.chain(recorded).filter(|formula| known.insert(formula.clone())).collect()

@@ -217,7 +217,7 @@ fn unusual_amounts_as_requested() {
 #[test]
 fn the_digits_that_are_logged() {
     let mut compared = 0;
-    for name in ["openpbs/evaluate/evaluate.jsonl", "openpbs/bulk/evaluate.jsonl.gz"] {
+    for name in ["openpbs/evaluate/evaluate.jsonl.gz", "openpbs/bulk/evaluate.jsonl.gz"] {
         for record in golden::lines::<serde_json::Value>(name) {
             let (Some(values), Some(exact)) = (record["values"].as_object(), record["exact"].as_object()) else {
                 continue;

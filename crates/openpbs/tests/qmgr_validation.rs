@@ -80,7 +80,7 @@ struct Formula {
 fn evaluated_formulas_are_accepted() {
     let schema = recorded::schema();
     let mut formulas = 0;
-    for file in ["openpbs/evaluate/evaluate.jsonl", "openpbs/bulk/evaluate.jsonl.gz"] {
+    for file in ["openpbs/evaluate/evaluate.jsonl.gz", "openpbs/bulk/evaluate.jsonl.gz"] {
         for Formula { formula } in golden::lines(file) {
             let accepted = validate(&formula, &schema).accepted;
             assert!(

@@ -106,7 +106,7 @@ fn codes(checked: &Checked) -> Vec<String> {
 #[test]
 fn formulas_that_harmed_the_scheduler_have_a_finding() {
     let cluster = Cluster::recorded();
-    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
     let (mut harmful, mut missed) = (0, BTreeSet::new());
     for record in &records {
         let Some(harm) = Harm::from_record(record) else { continue };
@@ -128,7 +128,7 @@ fn formulas_that_harmed_the_scheduler_have_a_finding() {
 #[test]
 fn the_failing_jobs_are_those_that_failed() {
     let cluster = Cluster::recorded();
-    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
     let (mut formulas, mut failures) = (0, 0);
     for record in records.iter().filter(|record| record.sched_crashed.is_empty()) {
         let Some(jobs) = cluster.check(&record.formula).jobs else { continue };
@@ -147,7 +147,7 @@ fn the_failing_jobs_are_those_that_failed() {
 #[test]
 fn other_formulas_are_not_reported_to_crash_the_scheduler() {
     let cluster = Cluster::recorded();
-    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
     // the integer that is too large was that of the last job, after which nothing is evaluated
     let is_exception = |record: &&Record| record.formula == "factorial(ncpus)";
     let survived = records.iter().filter(|record| record.sched_crashed.is_empty());
@@ -267,7 +267,7 @@ fn ranges_contain_the_recorded_results() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let schema = recorded::schema();
     let (mut checked, mut certain, mut free) = (0, 0, 0);
-    for record in golden::lines::<Record>("openpbs/evaluate/evaluate.jsonl") {
+    for record in golden::lines::<Record>("openpbs/evaluate/evaluate.jsonl.gz") {
         let Ok(formula) = Formula::parse(&record.formula) else { continue };
         let Ok(program) = formula.compile(&schema) else { continue };
         if program.refused().is_some() || !record.sched_crashed.is_empty() {

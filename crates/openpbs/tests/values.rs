@@ -222,7 +222,7 @@ fn expected_outside() -> BTreeSet<(String, Outside)> {
 #[test]
 fn values_from_the_inputs_of_python_are_those_of_the_scheduler() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
-    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
     let inputs = |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
     let found = check(&RecordedSite::open(), &records, inputs);
     found.assert_nothing_wrong();
@@ -244,7 +244,7 @@ fn qstat_f() -> String {
 fn values_from_qstat_and_the_files_are_those_of_the_scheduler() {
     let site = RecordedSite::open();
     let queue = qstat_f();
-    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
     let read = |program: &Program| {
         let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
         let mut table = site.read_jobs(queue.as_bytes(), &needed).table;

@@ -70,7 +70,7 @@ fn log(record: &Record) -> String {
 }
 
 fn records() -> Vec<Record> {
-    golden::lines("openpbs/evaluate/evaluate.jsonl")
+    golden::lines("openpbs/evaluate/evaluate.jsonl.gz")
 }
 
 fn record(formula: &str) -> Record {

@@ -1,7 +1,10 @@
 //! Exit codes, output streams and error messages of the commands.
 
+use std::fs;
 use std::process::{Output, Stdio};
 
+use clap::CommandFactory;
+use jsf::cli::args::Cli;
 use serde_json::Value;
 
 use crate::command::{command, jsf, jsf_with_input, json, stderr, stdout};
@@ -495,4 +498,37 @@ fn an_order_that_a_setting_changes_is_not_called_the_old_one() {
     let output = stdout(&jsf(&call));
     let first = output.lines().next().unwrap_or_default();
     assert!(first.starts_with("The places change, though the values agree (tau-b 1.00): "), "{first}");
+}
+
+/// The commands with what they do and their formats, as their arguments say it.
+fn table_of_commands(page: &str) -> String {
+    let mut text = String::from("| command | what it does | formats |\n|---|---|---|\n");
+    let mut all = Cli::command();
+    all.build();
+    for command in all.get_subcommands().filter(|command| command.get_name() != "help") {
+        let name = command.get_name();
+        let about = command.get_about().expect("a sentence");
+        let format = command.get_arguments().find(|argument| argument.get_long() == Some("format"));
+        let values = format.map(|format| format.get_possible_values()).unwrap_or_default();
+        let values: Vec<String> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
+        let has_section = page.contains(&format!("\n## {name}\n"));
+        let linked = if has_section { format!("[`jsf {name}`](#{name})") } else { format!("`jsf {name}`") };
+        text += &format!("| {linked} | {about} | {} |\n", values.join(", "));
+    }
+    text
+}
+
+#[test]
+fn the_page_lists_the_commands() {
+    let path = jsf_testing::path("docs/commands.md");
+    let page = fs::read_to_string(&path).expect("a page");
+    let (before, rest) = page.split_once("<!-- commands -->\n").expect("the place of the table");
+    let (listed, after) = rest.split_once("<!-- end -->\n").expect("its end");
+    let table = table_of_commands(&page);
+    if std::env::var_os("JSF_WRITE_DOCS").is_some() {
+        let written = format!("{before}<!-- commands -->\n{table}<!-- end -->\n{after}");
+        fs::write(&path, written).expect("written");
+        return;
+    }
+    assert_eq!(listed, table, "JSF_WRITE_DOCS=1 writes it anew");
 }

@@ -304,7 +304,7 @@ fn in_document(id: &Json) -> String {
 fn cycles_are_those_of_the_scheduler() {
     let mut wrong = Vec::new();
     let mut compared = 0;
-    for case in golden::lines::<Json>("cycles/cases.jsonl") {
+    for case in golden::lines::<Json>("cycles/cases.jsonl.gz") {
         let name = text(&case["case"]);
         if NOT_MODELLED.iter().any(|other| name.starts_with(other)) {
             continue;
