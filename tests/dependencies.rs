@@ -34,7 +34,7 @@ fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// What the packages are for that this workspace names itself.
-const PURPOSES: [(&str, &str); 38] = [
+const PURPOSES: [(&str, &str); 36] = [
     ("anstream", "colour only where the terminal has it"),
     ("anstyle", "colours"),
     ("annotate-snippets", "findings drawn under the formula, as the Rust compiler draws its own"),
@@ -43,14 +43,12 @@ const PURPOSES: [(&str, &str); 38] = [
     ("clap_complete", "completions of shells"),
     ("clap_mangen", "manual pages"),
     ("csv", "CSV as RFC 4180 has it"),
-    ("ctor", "the check before `main` whether standard output is open"),
     ("fearless_simd", "vector instructions of the processor that it runs on, without unsafe code"),
     ("flate2", "gzip: logs, archives, snapshots"),
     ("itoa", "digits of integers"),
     ("jiff", "dates and time zones"),
     ("libm", "powers in fair-share policies, and remainders, the same on every system"),
     ("memchr", "the ends of lines and texts in large files"),
-    ("microlp", "linear programs: the constants that meet wishes"),
     ("mimalloc", "large pages for the tables of large queues"),
     ("minijinja", "pages from a template that escapes what it is given"),
     ("num-bigint", "Python's integers beyond 64 bits"),
@@ -59,7 +57,8 @@ const PURPOSES: [(&str, &str); 38] = [
     ("pest", "the grammar of formulas"),
     ("rayon", "threads: the pool that other crates share, and a parallel sort"),
     ("rust_decimal", "`--numbers decimal`"),
-    ("rustix", "whether standard output is open, the limit of the stack, and who made a link"),
+    ("rustc_apfloat", "the `long double` in which Slurm keeps usage"),
+    ("rustix", "the limit of the stack, and who made a link"),
     ("ruzstd", "zstd: logs"),
     ("serde", "JSON and TOML into types, and back"),
     ("serde_json", "JSON"),
@@ -67,7 +66,6 @@ const PURPOSES: [(&str, &str); 38] = [
         "signal-hook",
         "Ctrl-C, which ends a simulation or a search with what there is, and errors that would end the process by a signal",
     ),
-    ("similar", "the differences between two texts"),
     ("tar", "archives and snapshots"),
     ("tempfile", "temporary files beside those that they replace"),
     ("terminal_size", "the width of the terminal"),
@@ -157,8 +155,7 @@ fn document() -> Option<String> {
          A test keeps this page true: `cargo test --test integration dependencies`; `JSF_WRITE_DOCS=1` rewrites it.\n\n\
          On Linux, the library `job-sort-formula` runs with {} other packages, and the command `jsf` with {}. \
          What only builds or tests them is not counted.\n\n\
-         The libraries forbid unsafe code, and the command contains none; the package `ctor` runs one check of it before `main`, \
-         whether standard output is open, and on Linux with glibc `mimalloc`, which is written in C, allocates its memory. The bindings need it; each block says why it is sound:\n\n\
+         The libraries and the command forbid unsafe code; on Linux with glibc `mimalloc`, which is written in C, allocates its memory. The bindings need it; each block says why it is sound:\n\n\
          | folder | lines with `unsafe` |\n|---|---|\n",
         library.len(),
         command.len()

@@ -5,7 +5,7 @@
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod answer;
 #[cfg(feature = "command")]

@@ -11,7 +11,6 @@ use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 
 use crate::cli::args::{Cli, ColorArgs};
 use crate::cli::formula::looks_like_an_option;
-use crate::cli::standard_output;
 use crate::view::printable::{printable, printable_lines};
 
 /// The examples after the usage, as `-h` shows them.
@@ -56,10 +55,9 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
         answer.insert(kind, escaped);
     }
     if !answer.use_stderr() {
-        return standard_output::require()
-            .and_then(|()| answer.print())
-            .and_then(|()| io::stdout().flush())
-            .map(|()| ExitCode::SUCCESS);
+        answer.print()?;
+        io::stdout().flush()?;
+        return Ok(ExitCode::SUCCESS);
     }
     let mut rendered = answer.render().ansi().to_string();
     // the reason why a value is refused may repeat it

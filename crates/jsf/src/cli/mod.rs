@@ -15,13 +15,11 @@ pub(crate) mod page_file;
 pub(crate) mod progress;
 pub(crate) mod queue;
 pub(crate) mod stack;
-pub(crate) mod standard_output;
 pub(crate) mod warnings;
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 
 use crate::cli::args::{Cli, Command};
-use crate::cli::standard_output::StandardOutput;
 use crate::commands;
 
 pub use crate::cli::atomic_file::ignore_limit_of_file_size;
@@ -39,7 +37,7 @@ pub use crate::cli::stack::with_enough_stack;
 /// Runs a command.
 pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     arguments.color.write_global();
-    let mut out = BufWriter::new(StandardOutput::lock());
+    let mut out = BufWriter::new(io::stdout().lock());
     let outcome = match &arguments.command {
         Command::Rank(arguments) => commands::rank::run::run(arguments, &mut out)?,
         Command::Explain(arguments) => commands::explain::run::run(arguments, &mut out)?,

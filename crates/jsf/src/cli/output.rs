@@ -12,6 +12,7 @@ use crate::cli::CliError;
 use crate::cli::document::{Shown, write_as_markdown, write_text};
 use crate::cli::page_file::write_document;
 use crate::view::csv_writer::Cells;
+use crate::view::document::{Document, Section, WARNINGS};
 
 /// How an answer is written.
 pub(crate) struct Output<'a> {
@@ -45,15 +46,23 @@ impl<'a> Output<'a> {
         Self { page: path.map(|path| Page { path, sites, files }), ..self }
     }
 
+    /// The document with the warnings before everything else but its headline and facts.
+    fn warned<'d>(&self, mut document: Document<'d>) -> Document<'d> {
+        if !self.warnings.is_empty() {
+            document.sections.insert(0, Section::new(WARNINGS).list(self.warnings.to_vec()));
+        }
+        document
+    }
+
     /// Writes an answer. All of it is written when this returns, so that messages can follow.
     pub(crate) fn write(&self, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
         if let Some(Page { path, sites, files }) = &self.page {
-            let document = answer.page().with_warnings(self.warnings);
+            let document = self.warned(answer.page());
             write_document(path, sites, files.iter().copied(), &document)?;
         }
         match self.format {
-            Format::Human => write_text(&answer.document().with_warnings(self.warnings), self.shown, out)?,
-            Format::Markdown => write_as_markdown(&answer.document().with_warnings(self.warnings), self.shown, out)?,
+            Format::Human => write_text(&self.warned(answer.document()), self.shown, out)?,
+            Format::Markdown => write_as_markdown(&self.warned(answer.document()), self.shown, out)?,
             Format::Json => write_json(answer, self.warnings, out)?,
             other => answer.write_as(other, self.cells, out)?,
         }

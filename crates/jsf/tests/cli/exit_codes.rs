@@ -108,27 +108,6 @@ fn output_that_cannot_be_written_is_exit_code_2() {
 }
 
 #[test]
-fn a_closed_standard_output_is_exit_code_2() {
-    for call in CALLS {
-        let normal = jsf(call);
-        let mut shell = Command::new("sh");
-        shell
-            .current_dir(jsf_testing::ROOT)
-            .args(["-c", "exec \"$@\" >&-", "sh"])
-            .arg(env!("CARGO_BIN_EXE_jsf"))
-            .args(*call);
-        let output = shell.stdin(Stdio::null()).output().expect("sh runs");
-        let (code, text) = (output.status.code(), stderr(&output));
-        if normal.stdout.is_empty() {
-            assert_eq!(code, normal.status.code(), "{call:?}: {text}");
-        } else {
-            assert_eq!(code, Some(2), "{call:?}: {text}");
-            assert!(text.contains("jsf: cannot write: standard output is closed"), "{call:?}: {text}");
-        }
-    }
-}
-
-#[test]
 fn a_reader_that_has_gone_is_no_error() {
     for call in CALLS {
         let normal = jsf(call);

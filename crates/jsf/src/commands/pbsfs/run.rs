@@ -13,7 +13,6 @@ use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answe
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
 use crate::cli::args::site::GivenSite;
-use crate::cli::standard_output::StandardOutput;
 use crate::cli::{CliError, Outcome, report, warn};
 use crate::commands::pbsfs::request::PbsfsArgs;
 use crate::view::printable::printable_lines;
@@ -127,7 +126,7 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
 /// Prints the answer.
 fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
     let is_terminal = io::stdout().is_terminal();
-    let mut out = BufWriter::new(Escaped { out: StandardOutput::lock(), is_terminal });
+    let mut out = BufWriter::new(Escaped { out: io::stdout().lock(), is_terminal });
     let answer = answer(request, files, &mut out).map_err(|error| match error {
         PbsfsError::Tree(error) => CliError::content(error),
         PbsfsError::Output(error) => error.into(),

@@ -337,13 +337,3 @@ mod tests {
         assert_eq!(shown, expected.map(|(heading, text)| (heading, text.to_owned())));
     }
 }
-
-impl Document<'_> {
-    /// The document with the warnings before everything else but its headline and facts.
-    pub(crate) fn with_warnings(mut self, warnings: &[String]) -> Self {
-        if !warnings.is_empty() {
-            self.sections.insert(0, Section::new(WARNINGS).list(warnings.to_vec()));
-        }
-        self
-    }
-}

@@ -1,7 +1,6 @@
 //! What differs between two formulas, token by token.
 
 use job_sort_formula::rank::OldNew;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::view::document::page::{MarkedFormula, Piece};
 use crate::view::printable::printable;
@@ -30,13 +29,7 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
     if tokens.old.len().max(tokens.new.len()) > MAX_TOKENS {
         return unmarked(old, new);
     }
-    let mut is_common = OldNew { old: vec![false; tokens.old.len()], new: vec![false; tokens.new.len()] };
-    for operation in capture_diff_slices(Algorithm::Patience, &tokens.old, &tokens.new) {
-        if let DiffOp::Equal { old_index, new_index, len } = operation {
-            is_common.old[old_index..old_index + len].fill(true);
-            is_common.new[new_index..new_index + len].fill(true);
-        }
-    }
+    let is_common = common_tokens(&tokens.old, &tokens.new);
     let marked = OldNew {
         old: without_islands(pieces(&tokens.old, |index| !is_common.old[index])),
         new: without_islands(pieces(&tokens.new, |index| !is_common.new[index])),
@@ -47,6 +40,34 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
         true => marked,
         false => unmarked(old, new),
     }
+}
+
+/// Which tokens of either side are in their longest common subsequence.
+fn common_tokens(old: &[&str], new: &[&str]) -> OldNew<Vec<bool>> {
+    // the length for the tokens from each place on
+    let mut lengths = vec![vec![0u16; new.len() + 1]; old.len() + 1];
+    for (i, old_token) in old.iter().enumerate().rev() {
+        for (j, new_token) in new.iter().enumerate().rev() {
+            lengths[i][j] = if old_token == new_token {
+                lengths[i + 1][j + 1] + 1
+            } else {
+                lengths[i + 1][j].max(lengths[i][j + 1])
+            };
+        }
+    }
+    let mut is_common = OldNew { old: vec![false; old.len()], new: vec![false; new.len()] };
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() && j < new.len() {
+        if old[i] == new[j] {
+            (is_common.old[i], is_common.new[j]) = (true, true);
+            (i, j) = (i + 1, j + 1);
+        } else if lengths[i + 1][j] >= lengths[i][j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    is_common
 }
 
 /// Two texts without a mark.
