@@ -321,9 +321,11 @@ pub(crate) fn moment_or_wall_time(text: &str) -> Result<Time, String> {
 
 /// Parses the name of the file for a page. Standard output has the results.
 pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match is_stdin(&path) {
-        true => Err("expected the name of a file: standard output has the results of the command"),
-        false => Ok(path),
+    PathBufValueParser::new().try_map(|path| {
+        if is_stdin(&path) {
+            return Err("expected the name of a file: standard output has the results of the command");
+        }
+        Ok(path)
     })
 }
 

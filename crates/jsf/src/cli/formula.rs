@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use job_sort_formula::Formula;
+use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::{SiteArgs, is_stdin, require_one_reader};
 use crate::cli::{CliError, draw, report};
+use crate::view::printable::printable_lines;
 
 /// The path that means standard input.
 pub(crate) const STDIN: &str = "-";
@@ -83,6 +85,25 @@ pub(crate) fn read_formula_of(
 pub(crate) fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>) -> Option<&'s Formula> {
     submitted.lines_left_out().iter().for_each(|found| draw(source, found));
     submitted.formula().map_err(|refusal| draw(source, &refusal.finding)).ok()
+}
+
+/// The text of a formula without characters that a terminal could obey: blanks become spaces, others are escaped.
+///
+/// # Errors
+/// What is printed would be another formula.
+pub(crate) fn printable_formula(
+    source: &FormulaText,
+    text: &str,
+    formula: &Formula,
+    numbers: NumberMode,
+) -> Result<String, CliError> {
+    let spaced = text.replace("\r\n", "\n").replace(['\r', '\x0c'], " ");
+    let printed = printable_lines(&spaced);
+    let read = source.clone().with_text(printed.as_ref().to_owned());
+    if read.submitted(numbers).formula().is_ok_and(|read| read.to_string() == formula.to_string()) {
+        return Ok(printed.into_owned());
+    }
+    Err(CliError::usage("the formula cannot be printed: it has control characters, or is too long with its spaces"))
 }
 
 /// Opens the site of a command that also takes a formula. Standard input can be only one of its files.

@@ -384,21 +384,21 @@ impl SiteArgs {
 
 /// Says that those of the options that are given have no effect, and why.
 pub fn note_idle(options: &[(&str, bool)], reason: &str) {
-    if let Some(given) = given(options) {
+    if let Some(given) = given_with_verb(options) {
         note(format_args!("{given} no effect {reason}"));
     }
 }
 
 /// Refuses those of the options that are given, since they would have no effect.
 pub fn refuse_idle(options: &[(&str, bool)], reason: &str) -> Result<(), CliError> {
-    match given(options) {
+    match given_with_verb(options) {
         Some(given) => Err(CliError::usage(format!("{given} no effect {reason}"))),
         None => Ok(()),
     }
 }
 
 /// The options that are given, with `has` or `have`.
-fn given(options: &[(&str, bool)]) -> Option<String> {
+fn given_with_verb(options: &[(&str, bool)]) -> Option<String> {
     let given: Vec<&str> = options.iter().filter(|(_, is_given)| *is_given).map(|(option, _)| *option).collect();
     match given.as_slice() {
         [] => None,

@@ -215,7 +215,7 @@ impl<'a> GoalFitReport<'a> {
         let named = fit.exclusions.first().map_or(usize::MAX, |exclusion| exclusion.other);
         let missed = fit.goals.iter().enumerate().filter(|(at, goal)| *at != named && goal.train.is_missed());
         let missed = missed.map(|(_, goal)| {
-            let [best, limit] = told_apart(goal.measure, [goal.best, goal.train.limit]);
+            let [best, limit] = distinct_words(goal.measure, [goal.best, goal.train.limit]);
             format!("the best of `{}` that was tried is {best}, {} {limit} is asked for", goal.name, bound(goal))
         });
         let reason = excluded.into_iter().chain(missed).collect::<Vec<_>>().join("; ");
@@ -233,13 +233,13 @@ fn all_of_which(goals: &[String], holds: &str) -> Option<String> {
 /// A goal with its value and its limit, of the first of the parts (held out, searched) on which it is missed.
 fn missed_value(goal: &FittedGoal, parts: [&GoalValue; 2]) -> Option<String> {
     let part = parts.iter().position(|part| part.is_missed())?;
-    let [value, limit] = told_apart(goal.measure, [parts[part].value, parts[part].limit]);
+    let [value, limit] = distinct_words(goal.measure, [parts[part].value, parts[part].limit]);
     let days = ["", " on the days that were searched"][part];
     Some(format!("`{}` ({value}{days}, {} {limit})", goal.name, bound(goal)))
 }
 
 /// Two values in words, as exact as is needed to tell them apart.
-fn told_apart(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
+fn distinct_words(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
     let words = values.map(|value| value_in_words(measure, value));
     let [Some(one), Some(other)] = values else { return words };
     if words[0] != words[1] || one == other {
@@ -255,12 +255,10 @@ fn told_apart(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
 /// The formula in force; without one, what is assumed.
 fn in_force(fit: &GoalFit) -> Fact {
     let formula = &fit.current.formula;
-    match fit.is_in_force_known {
-        true => Fact::new("in force", formula.clone()).in_full(),
-        false => {
-            Fact::new("in force", format!("{formula} (first come, first served: no formula is known, --old gives one)"))
-        }
+    if fit.is_in_force_known {
+        return Fact::new("in force", formula.clone()).in_full();
     }
+    Fact::new("in force", format!("{formula} (first come, first served: no formula is known, --old gives one)"))
 }
 
 /// The mean and the longest wait on the held-out days under the formula in force and the fitted one.
@@ -325,10 +323,8 @@ fn hypothesis(validation: &Validation) -> Fact {
 fn range_in_words(constant: &FittedConstant) -> Option<String> {
     let [low, high] = constant.within?;
     let name = &constant.name;
-    Some(match constant.hardly_matters {
-        true => format!("{name} {} (all of the range)", ends_in_words([low, high])),
-        false => format!("{name} {}", ends_in_words([low, high])),
-    })
+    let all = if constant.hardly_matters { " (all of the range)" } else { "" };
+    Some(format!("{name} {}{all}", ends_in_words([low, high])))
 }
 
 /// `25 to 70`; `100 alone` if no other value that was tried does as well.
@@ -408,10 +404,8 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
         None => objective_row(fit),
     });
     let marks: Vec<GoalMarks> = fit.goals.iter().map(goal_marks).collect();
-    let section = match marks.is_empty() {
-        true => section,
-        false => section.chart(move || Chart::new(goals(&marks), &GOAL_LEGEND)),
-    };
+    let section =
+        if marks.is_empty() { section } else { section.chart(move || Chart::new(goals(&marks), &GOAL_LEGEND)) };
     let of_objective = fit.objective.as_ref().and_then(held_out_change);
     let sentences = other_limits(fit).into_iter().chain(of_objective).chain(untested(fit)).chain(without_jobs(fit));
     let sentences: Vec<String> = sentences.collect();

@@ -5,8 +5,8 @@ use std::io::Write;
 use job_sort_formula::Formula;
 use jsf_openpbs::resource_amount::NumberMode;
 
+use crate::cli::formula::printable_formula;
 use crate::cli::{CliError, Outcome, parsed_formula, read_formula, report};
-use crate::commands::check::run::printable_formula;
 use crate::commands::fmt::request::FmtArgs;
 
 pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {

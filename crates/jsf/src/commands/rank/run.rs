@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         rules: &rules,
         decides: &decides,
         checked: checked.as_ref(),
-        page: page.as_ref().map(PageParts::shown),
+        page: page.as_ref().map(PageParts::as_view),
     };
     let warnings = warnings.into_answer();
     let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
@@ -141,7 +141,7 @@ impl PageParts {
         Ok(Self { findings: page_file::draw_on_page(source, submitted, &findings), groups, tree })
     }
 
-    fn shown(&self) -> RankPageParts<'_> {
+    fn as_view(&self) -> RankPageParts<'_> {
         let tree = self.tree.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
         RankPageParts { findings: &self.findings, groups: &self.groups, tree }
     }

@@ -41,7 +41,7 @@ struct Classified<'d> {
 }
 
 /// A sentence, and how many sides it tells of.
-struct Told {
+struct Claim {
     sides: usize,
     sentence: String,
 }
@@ -65,17 +65,19 @@ pub(crate) fn effect(difference: &Difference) -> String {
         (Kind::Group, &difference.groups),
         (Kind::Entity, &difference.entities),
     ];
-    let mut best: Option<(Kind, Told)> = None;
+    let mut best: Option<(Kind, Claim)> = None;
     for (kind, classes) in kinds.into_iter().filter(|(_, classes)| classes.groups.len() > 1) {
-        let told = Classified { kind, classes, all: difference }.told();
-        if let Some(told) = told.filter(|told| best.as_ref().is_none_or(|(_, best)| told.sides > best.sides)) {
-            best = Some((kind, told));
+        let claim = Classified { kind, classes, all: difference }.claim();
+        if let Some(claim) = claim.filter(|claim| best.as_ref().is_none_or(|(_, best)| claim.sides > best.sides)) {
+            best = Some((kind, claim));
         }
     }
     match best {
         None => without_classes(difference),
-        Some((Kind::Entity | Kind::Group, told)) => told.sentence,
-        Some((_, told)) => [Some(told.sentence), who(difference)].into_iter().flatten().collect::<Vec<_>>().join(" "),
+        Some((Kind::Entity | Kind::Group, claim)) => claim.sentence,
+        Some((_, claim)) => {
+            [Some(claim.sentence), winners_and_losers(difference)].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        }
     }
 }
 
@@ -132,7 +134,7 @@ fn other_means(difference: &Difference) -> String {
 }
 
 /// How many entities, or groups if the log has no entities, win and pay, and who of them most.
-fn who(difference: &Difference) -> Option<String> {
+fn winners_and_losers(difference: &Difference) -> Option<String> {
     let kinds = [(&difference.entities, "entities"), (&difference.groups, "groups")];
     let (classes, what) = kinds.into_iter().find(|(classes, _)| classes.groups.len() > 1)?;
     // those whose waits grow most are first in the list
@@ -171,7 +173,7 @@ fn rough_percent(part: f64) -> String {
 
 impl Classified<'_> {
     /// Who wins and who pays, of the classes of one kind; `None` if that may be chance.
-    fn told(&self) -> Option<Told> {
+    fn claim(&self) -> Option<Claim> {
         let winners = self.classes.winners.as_ref();
         let losers = self.classes.losers.as_ref();
         let against = winners.filter(|side| side.others.wait.is_increase()).map(|side| (side, "win"));
@@ -179,14 +181,14 @@ impl Classified<'_> {
         // if all others go the other way, the side with fewer jobs is named
         let against = against.into_iter().chain(others_win).filter(|(side, _)| self.others_agree(side));
         let against = against.min_by_key(|(side, _)| side.together.jobs);
-        let told = match (against, winners, losers) {
-            (Some((side, verb)), ..) => Told { sides: 2, sentence: self.against_all_others(side, verb) },
-            (None, Some(winners), Some(losers)) => Told { sides: 2, sentence: self.both(winners, losers) },
-            (None, Some(side), None) => Told { sides: 1, sentence: self.one_side(side, "win") },
-            (None, None, Some(side)) => Told { sides: 1, sentence: self.one_side(side, "pay") },
+        let claim = match (against, winners, losers) {
+            (Some((side, verb)), ..) => Claim { sides: 2, sentence: self.against_all_others(side, verb) },
+            (None, Some(winners), Some(losers)) => Claim { sides: 2, sentence: self.both(winners, losers) },
+            (None, Some(side), None) => Claim { sides: 1, sentence: self.one_side(side, "win") },
+            (None, None, Some(side)) => Claim { sides: 1, sentence: self.one_side(side, "pay") },
             (None, None, None) => return None,
         };
-        Some(Told { sentence: format!("By the mean, {}", told.sentence), ..told })
+        Some(Claim { sentence: format!("By the mean, {}", claim.sentence), ..claim })
     }
 
     /// Whether the mean wait of each other class changes as that of all others together does.

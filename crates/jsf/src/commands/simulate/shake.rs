@@ -15,7 +15,7 @@ pub(crate) fn shaken_side(
     submitted: &FormulaSubmission<'_>,
 ) -> Result<Option<Shake>, CliError> {
     let warm_up = simulation.log.warm_up;
-    let runs = on_all_cores("shaking", count(simulation), |index| {
+    let runs = on_all_cores("shaking", count_runs(simulation), |index| {
         let workload = simulation.log.workload.shaken(index as u64 + 1);
         let simulated = simulate(simulation, &workload, submitted)?;
         Ok(simulated.map(|(schedule, processors)| Statistics::new(&workload, &schedule, processors, warm_up).summary))
@@ -28,7 +28,7 @@ pub(crate) fn shaken_change(
     simulation: &Simulation<'_>,
     submitted: &OldNew<FormulaSubmission<'_>>,
 ) -> Result<Option<Shake>, CliError> {
-    let runs = on_all_cores("shaking", count(simulation), |index| {
+    let runs = on_all_cores("shaking", count_runs(simulation), |index| {
         let workload = simulation.log.workload.shaken(index as u64 + 1);
         let Some((old, _)) = simulate(simulation, &workload, &submitted.old)? else { return Ok(None) };
         let Some((new, _)) = simulate(simulation, &workload, &submitted.new)? else { return Ok(None) };
@@ -37,7 +37,7 @@ pub(crate) fn shaken_change(
     Ok(Shake::of_changes(&runs?))
 }
 
-fn count(simulation: &Simulation<'_>) -> usize {
+fn count_runs(simulation: &Simulation<'_>) -> usize {
     simulation.arguments.shake.map_or(0, |runs| runs as usize)
 }
 

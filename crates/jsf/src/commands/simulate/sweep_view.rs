@@ -75,7 +75,7 @@ pub struct SweepReport<'a> {
 
 impl Answer for SweepReport<'_> {
     fn document(&self) -> Document<'_> {
-        self.drawn()
+        self.sweep_document()
     }
 
     fn write_as(&self, _format: Format, _cells: Cells, out: &mut dyn Write) -> io::Result<()> {
@@ -118,7 +118,7 @@ impl<'a> SweepReport<'a> {
     }
 
     /// The runs as a document.
-    fn drawn(&self) -> Document<'a> {
+    fn sweep_document(&self) -> Document<'a> {
         let Self { template, names, runs, no_waits } = *self;
         let headline = match best(runs) {
             None => "No run has ended.".to_owned(),

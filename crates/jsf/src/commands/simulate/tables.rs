@@ -374,9 +374,10 @@ fn difference_table<'a>(column: &str, has_star: bool, groups: Vec<ComparedGroup<
             part_of_core_hours(*core_seconds, all),
             Cell::Duration(wait.old),
             Cell::Duration(wait.new),
-            match has_star {
-                true => Cell::Starred(wait.difference(), wait.is_significant()),
-                false => Cell::Longer(wait.difference(), false),
+            if has_star {
+                Cell::Starred(wait.difference(), wait.is_significant())
+            } else {
+                Cell::Longer(wait.difference(), false)
             },
             interval_cell(wait, signed_rough_duration),
             old_to_new(sides.map(|side| Cell::Duration(side.wait.median))),

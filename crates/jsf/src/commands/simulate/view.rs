@@ -91,9 +91,10 @@ pub(crate) fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>) -
         sections.extend(all_jobs_sections(&[old, new], Some(difference)));
         sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
         // the means of different jobs are not compared
-        let classes = match difference.is_of_same_jobs() {
-            true => difference_sections(difference, report.sides.map(|side| side.statistics)),
-            false => Vec::new(),
+        let classes = if difference.is_of_same_jobs() {
+            difference_sections(difference, report.sides.map(|side| side.statistics))
+        } else {
+            Vec::new()
         };
         let believable = believable_sections(report);
         // text has the table of sizes first, and the sentence behind it
@@ -341,20 +342,22 @@ fn doubt_of_goals(report: SimulatedChangeReport<'_>) -> Option<&'static str> {
 /// That moved submissions change the effect by more than it is large, for the mean wait or else for the mean bounded slowdown; `None` if they
 /// do not.
 fn shaken_sentence(shake: &Shake, difference: &Difference) -> Option<String> {
-    let of_wait = shake.wait.is_larger_than(difference.wait.difference());
-    let of_slowdown = shake.bounded_slowdown.is_larger_than(difference.bounded_slowdown.difference());
-    let (what, spread, words): (_, _, fn(f64) -> String) = match (of_wait, of_slowdown) {
-        (true, _) => ("mean wait", shake.wait, signed_rough_duration),
-        (false, true) => ("mean bounded slowdown", shake.bounded_slowdown, signed_significant),
-        (false, false) => return None,
+    let (what, spread, words): (_, _, fn(f64) -> String) = if shake.wait.is_larger_than(difference.wait.difference()) {
+        ("mean wait", shake.wait, signed_rough_duration)
+    } else if shake.bounded_slowdown.is_larger_than(difference.bounded_slowdown.difference()) {
+        ("mean bounded slowdown", shake.bounded_slowdown, signed_significant)
+    } else {
+        return None;
     };
-    let (times, direction) = match spread.increases > spread.decreases {
-        true => (spread.increases, "increases"),
-        false => (spread.decreases, "decreases"),
+    let (times, direction) = if spread.increases > spread.decreases {
+        (spread.increases, "increases")
+    } else {
+        (spread.decreases, "decreases")
     };
-    let decided = match spread.has_sign() {
-        true => "seconds decide how large the change is, not its direction",
-        false => "seconds may decide even the direction of the change",
+    let decided = if spread.has_sign() {
+        "seconds decide how large the change is, not its direction"
+    } else {
+        "seconds may decide even the direction of the change"
     };
     Some(format!(
         "The {what} changes by {} to {} in {} with submissions moved by up to {SHAKE_SECONDS} s: {decided} (it {direction} in {times} of {}).",
