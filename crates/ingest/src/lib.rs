@@ -5,8 +5,8 @@
 //! for each of these names, and what is wrong with single jobs.
 //!
 //! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which are parsed in parallel.
-//! Whatever its format, a job becomes a [`ParsedJob`](parsed_job::ParsedJob), and the
-//! [`JobConverter`](job_converter::JobConverter) makes a row of the table of it.
+//! Whatever its format, a job becomes a `ParsedJob`, and the
+//! `JobConverter` makes a row of the table of it.
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
 

@@ -82,9 +82,9 @@ impl Simulation<'_> {
         let mut checked = self.check(submitted)?;
         // the old formula of a comparison may be the one that is mended
         let is_judged = before.is_some() || !is_change(arguments);
-        let is_fine = !fails(errors, workload.jobs().len(), arguments.site.on_error)
-            && !has_error(&found)
-            && !(is_judged && is_unusable(&checked, errors));
+        let is_fine = !(fails(errors, workload.jobs().len(), arguments.site.on_error)
+            || has_error(&found)
+            || is_judged && is_unusable(&checked, errors));
         let mut findings = draw_on_page(source, submitted, &found);
         findings.extend(own_warnings.iter().map(|warning| printable(&format!("warning: {warning}")).into_owned()));
         if let Some(failing) = &failing {
