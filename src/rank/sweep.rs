@@ -199,7 +199,7 @@ impl<'p> Sweep<'p> {
         Some(analyze_ranges(program.expr(), self.rules.schema, &ranges))
     }
 
-    /// The slope per step; `None` if there is none or an evaluation may fail.
+    /// The slope per step; `None` if it is not known, or an evaluation may fail.
     fn slope(&self, facts: &Facts) -> Option<Slope> {
         facts.result().number()?;
         let name = self.slot.map_or("", |slot| &self.rules.program.inputs()[slot]);

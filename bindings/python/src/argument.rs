@@ -57,7 +57,7 @@ pub fn texts(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     row_texts(name, list_of(&format!("`{name}`: expected a str, or several"), given)?)
 }
 
-/// What one of several words stands for.
+/// The value that one of several words means.
 pub fn one_of<T: Copy>(name: &str, given: &str, words: &[(&str, T)]) -> PyResult<T> {
     let found = words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning);
     found.ok_or_else(|| {

@@ -22,7 +22,7 @@ use crate::options::ReadOptions;
 use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
 use crate::requested_columns::RequestedColumns;
 
-/// The most unknown keys that are told apart. Later ones are not reported.
+/// The most unknown keys that are counted by name. Later ones are not reported.
 pub(super) const MAX_KEYS: usize = 10_000;
 
 /// Jobs that were converted, until the table takes them.
@@ -46,7 +46,7 @@ pub(super) struct Remarks {
     /// Whether a job without `ncpus` has the processors of its `nodes`, and whether one of these has `procs`.
     pub has_jobs_with_nodes: bool,
     pub has_jobs_with_procs: bool,
-    /// Whether the jobs have more resources than can be told apart.
+    /// Whether the jobs have more resources than are counted by name.
     pub has_too_many_names: bool,
 }
 

@@ -41,7 +41,7 @@ fn differences(record: &Record, ours: &Validation) -> Vec<String> {
     wrong
 }
 
-/// Every recorded answer is ours, or ours is that it cannot be told, of a formula outside of the language of numbers.
+/// Our answer is the recorded one. For a formula outside the language of numbers it may be `cannot tell`.
 #[test]
 fn answers_are_those_of_the_server() {
     let schema = recorded::schema();

@@ -710,7 +710,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// The name of a measure as it stands in sentences.
+/// The name of a measure in sentences.
 fn words_of<M: PartialEq>(measure: M, names: &[(M, &str)]) -> String {
     let name = names.iter().find(|(other, _)| *other == measure);
     name.map_or_else(String::new, |(_, name)| name.replace('_', " "))

@@ -70,7 +70,7 @@ const COLUMNS: [&str; 16] = [
     "alloccpus",
     "ncpus",
 ];
-/// What stands for `jobid` in a log without it.
+/// The column that replaces `jobid` in a log without it.
 const RAW_ID: &str = "jobidraw";
 
 /// The columns of a log.

@@ -18,7 +18,7 @@ const CONSTANT: [[&str; 2]; 4] = [
     ["-walltime", "0 * eligible_time - walltime"],
     ["10 * ncpus // 3 - walltime", "10 * ncpus // 3 - walltime + 0 * eligible_time"],
 ];
-/// Formulas by which jobs stay in the order of their submission, of which the program tells it of the first.
+/// Formulas by which jobs stay in the order of their submission; the program recognises only the first.
 const GROWING: [&str; 2] = ["eligible_time", "eligible_time + 0 * ncpus"];
 /// Formulas whose order changes while jobs wait.
 const CHANGING: [&str; 3] = ["-eligible_time", "eligible_time * ncpus", "eligible_time // 20 % 3 * 100 - walltime"];

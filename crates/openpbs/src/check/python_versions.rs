@@ -435,7 +435,7 @@ mod tests {
         for text in ["ncpus +", "", "ncpus = 2", "ncpus 4 +", "*ncpus, 1", "4gb", "1 +\\\n", "[x for x in", "lambda"] {
             assert_eq!(findings_on_text(text, &Schema::openpbs()), [], "{text}");
         }
-        // what the parser up to 3.8 makes of that cannot be told
+        // whether the parser up to 3.8 accepts such a depth is not known
         let deep = format!("{}1 +{}", "(".repeat(90), ")".repeat(90));
         assert_eq!(findings_on_text(&deep, &Schema::openpbs()), []);
         assert_eq!(findings_on_text("async +", &Schema::openpbs()), []);

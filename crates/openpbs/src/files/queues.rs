@@ -237,7 +237,7 @@ impl Queues {
         }
     }
 
-    /// Adds a queue unless it is known; the server, which has no name here, is none.
+    /// Adds a queue unless it is known; the server, which has no name here, is not a queue.
     fn add_queue(&mut self, name: &str) {
         if !name.is_empty() && !self.contains(name) {
             self.priorities.insert(name.into(), None);

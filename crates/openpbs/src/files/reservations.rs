@@ -44,7 +44,7 @@ pub struct ReservedNode {
     pub amounts: Vec<(Box<str>, i64)>,
 }
 
-/// The reservations that are not over. Nothing at all is what `pbs_rstat` prints if there is none.
+/// The reservations that are not over. `pbs_rstat` prints nothing if there are no reservations.
 ///
 /// # Errors
 /// A reservation with nodes does not say when it starts and ends.

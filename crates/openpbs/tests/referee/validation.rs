@@ -103,7 +103,7 @@ fn wrong_verdicts(script: &Script) -> Vec<String> {
     wrong
 }
 
-/// What comes from other languages, from habit and from slips: all of it is told, but for what is outside of the language of numbers.
+/// Texts written by habit, by mistake or in other languages: each has an answer, except those outside the language of numbers.
 #[test]
 fn what_a_site_might_write() {
     let wrong: Vec<String> = Script::find_all("validation.py").iter().flat_map(wrong_odd_verdicts).collect();
@@ -134,7 +134,7 @@ fn wrong_odd_verdicts(script: &Script) -> Vec<String> {
     wrong
 }
 
-/// Depths up to the limits of the parsers, which are told where people write them.
+/// Depths up to the limits of the parsers; depths that people write have an answer.
 #[test]
 fn no_verdict_on_a_deep_formula_is_wrong() {
     for script in Script::find_all("validation.py") {
@@ -158,7 +158,7 @@ fn no_verdict_on_a_deep_formula_is_wrong() {
     }
 }
 
-/// Up to this depth every verdict is told.
+/// Up to this depth every formula has an answer.
 const TOLD_DEPTH: usize = 50;
 
 /// Formulas with an unknown name at some depth.

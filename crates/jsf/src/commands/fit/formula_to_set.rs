@@ -54,7 +54,7 @@ impl FormulaToSet {
     }
 }
 
-/// The command that sets a formula; an error is why there is none.
+/// The command that sets a formula; the error is the reason why it cannot be set.
 fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<String, String> {
     if !errors(checked).is_empty() || checked.validation.accepted == Some(false) {
         return Err(refusal(checked));

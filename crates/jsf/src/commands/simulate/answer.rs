@@ -53,7 +53,7 @@ pub struct SimulationReport<'a> {
     pub goals: &'a [JudgedGoal],
     /// What the site has and the simulation does without.
     pub without: &'a [LeftOut],
-    /// Whether hardly any job waits, of which the first of the warnings tells.
+    /// Whether hardly any job waits; the first warning then says so.
     pub has_no_waits: bool,
     /// The warnings about the simulation, a line each.
     pub warnings: &'a [String],

@@ -128,7 +128,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The result of checking the formula. The queue of the site tells of crashes that no job of the log shows; they decide the exit
+    /// The result of checking the formula. The queue of the site shows crashes that no job of the log shows; they decide the exit
     /// code in every format.
     fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
         let of_queue = open_site_with_queue(self.arguments).and_then(|site| site.check(submitted).ok());

@@ -172,7 +172,7 @@ impl<'t> Objects<'t> {
         object
     }
 
-    /// The object of this name that was described last; a new one if there is none.
+    /// The object of this name that was described last, or a new one.
     fn latest(&mut self, kind: ObjectKind, name: Cow<'t, str>, line: usize) -> usize {
         let known = self.latest.get(&key(kind, &name)).copied();
         known.unwrap_or_else(|| self.add(kind, name, line))
