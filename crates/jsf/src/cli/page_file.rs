@@ -5,8 +5,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::fairshare::AssessedTree;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, PolicyShares, Role, SharesRequest, Site};
+use jsf_site::{FormulaText, Role, SharesRequest, Site};
 
 use crate::cli::atomic_file::replace_file;
 use crate::cli::document::command_line;
@@ -77,11 +78,11 @@ fn is_other_file(path: &Path) -> bool {
 }
 
 /// The fair-share tree of a site under the policy in force; `None` if it has none.
-pub(crate) fn tree(site: &Site) -> Result<Option<PolicyShares>, CliError> {
+pub(crate) fn tree(site: &Site) -> Result<Option<AssessedTree>, CliError> {
     if !site.files().has(Role::Tree) && !site.files().has(Role::ResourceGroup) {
         return Ok(None);
     }
-    Ok(site.shares(&SharesRequest::default())?.into_iter().next())
+    Ok(site.shares(&SharesRequest::default())?.into_iter().next().map(|shares| shares.assessed))
 }
 
 /// The number of characters in a line of a finding.

@@ -79,13 +79,18 @@ pub(crate) fn brief_lines_of_sides(checked: OldNew<&Checked>) -> Vec<String> {
     brief(of_new.chain(of_old).map(|(found, side)| (found, format!(" {side}:"))))
 }
 
-/// A finding in one line; `side` names the formula where there are two.
-pub(crate) fn brief_finding(found: &Diagnostic, side: &str) -> String {
-    let severity = match found.severity {
+/// The word for a severity, which SARIF has too.
+pub(crate) fn severity_word(severity: Severity) -> &'static str {
+    match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Note => "note",
-    };
+    }
+}
+
+/// A finding in one line; `side` names the formula where there are two.
+pub(crate) fn brief_finding(found: &Diagnostic, side: &str) -> String {
+    let severity = severity_word(found.severity);
     format!("{severity}[{}]{side} {}", found.code, found.message)
 }
 

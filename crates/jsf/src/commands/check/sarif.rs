@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Span};
 use serde_json::{Map, Value, json};
 
 use crate::commands::check::view::CheckReport;
 use crate::view::finding::FormulaSource;
+use crate::view::verdict::severity_word;
 
 /// The published JSON schema of the standard.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -54,16 +55,8 @@ fn rule(code: Code) -> Value {
         "id": code.name(),
         "shortDescription": { "text": code.title() },
         "help": { "text": code.page(), "markdown": code.page() },
-        "defaultConfiguration": { "level": level(code.severity()) },
+        "defaultConfiguration": { "level": severity_word(code.severity()) },
     })
-}
-
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    }
 }
 
 /// The artifact that contains all locations.
@@ -99,7 +92,7 @@ impl<'a> Source<'a> {
         if let Some(index) = rules.iter().position(|code| *code == found.code) {
             result.insert("ruleIndex".into(), index.into());
         }
-        result.insert("level".into(), level(found.severity).into());
+        result.insert("level".into(), severity_word(found.severity).into());
         let help = found.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
         result.insert("message".into(), json!({ "text": format!("{}{help}", found.message) }));
         result.insert("locations".into(), json!([{ "physicalLocation": self.location(found.span) }]));

@@ -1,4 +1,6 @@
 //! `jsf codes`
 
+pub mod answer;
 pub mod request;
 pub mod run;
+mod view;

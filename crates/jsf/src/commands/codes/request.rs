@@ -2,7 +2,9 @@
 
 use clap::Args;
 
+use crate::answer::Format;
 use crate::cli::args::TextArgs;
+use crate::cli::output::format;
 
 /// `jsf codes`
 #[derive(Debug, Args)]
@@ -13,4 +15,7 @@ pub struct CodesArgs {
     /// How much is shown to people.
     #[command(flatten)]
     pub text: TextArgs,
+    /// The output format of the list
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human", conflicts_with = "code")]
+    pub format: Format,
 }

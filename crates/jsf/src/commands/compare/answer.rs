@@ -37,7 +37,7 @@ pub struct CompareReport<'a> {
     /// Which jobs are listed.
     pub listed: ListedJobs,
     /// What only a page shows; `None` if none is written.
-    pub page: Option<ComparePageParts<'a>>,
+    pub page: Option<&'a ComparePageParts>,
 }
 
 impl Answer for CompareReport<'_> {

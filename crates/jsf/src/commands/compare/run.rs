@@ -8,16 +8,14 @@ use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, error_findings};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{
-    CompareRequest, ComparedQueue, FileSource, FormulaText, PolicyShares, Role, Site, SiteError, SiteFiles,
-};
+use jsf_site::{CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::{PolicyArg, is_stdin, require_one_reader};
 use crate::cli::document::Shown;
 use crate::cli::output::Output;
-use crate::cli::queue::{draw_submitted, select_rows};
+use crate::cli::queue::{draw_submitted, outcome, select_rows};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, STDIN, page_file, parsed_formula, read_formula_of, report, show_site,
@@ -32,110 +30,188 @@ pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give 
 pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give --new FORMULA";
 
 pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let sides = Sides::new(arguments);
-    require_one_reader(&sides.readers(arguments))?;
-    let (old_site, other_site) = sides.open(arguments)?;
-    let new_site = other_site.as_ref().unwrap_or(&old_site);
-    let sources = sides.formulas(&old_site, new_site)?;
-    arguments.site.report_idle_options(&old_site, None);
+    let opened = Opened::open(arguments)?;
+    arguments.site.report_idle_options(&opened.old_site, None);
     arguments.csv.note_idle(arguments.format);
     arguments.text.note_idle(arguments.format);
-    let numbers = arguments.site.numbers;
-    let submitted = OldNew { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
-    let old = parsed_formula(&sources.old, &submitted.old);
-    let new = parsed_formula(&sources.new, &submitted.new);
+    let submitted = opened.sources.as_ref().map(|source| source.submitted(arguments.site.numbers));
+    let old = parsed_formula(&opened.sources.old, &submitted.old);
+    let new = parsed_formula(&opened.sources.new, &submitted.new);
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &old_site, arguments.format.is_document());
-    let names = [old.names(), new.names()].concat();
-    let mut warnings = Warnings::new(arguments.format.is_document());
-    for site in [&old_site, new_site] {
-        warnings.add_site(site, site.warnings_for(&names));
+    show_site(&arguments.site, &opened.old_site, arguments.format.is_document());
+    let request = CompareRequest { new_site: Some(opened.new_site()), ..CompareRequest::new(old, new) };
+    let mut warnings = opened.warnings(arguments, &[old.names(), new.names()].concat());
+    let Some(compared) = rank_both(arguments, &opened, &submitted, request, &mut warnings)? else {
+        return Ok(Outcome::Findings);
+    };
+    write_answer(arguments, &opened, &submitted, &compared, &warnings.into_answer(), out)?;
+    let OldNew { old, new } = &compared.sides;
+    if arguments.format == Format::Csv {
+        report_errors(arguments.site.on_error, "the old formula", compared.tables().old, &old.ranking);
+        report_errors(arguments.site.on_error, "the new formula", &compared.table, &new.ranking);
     }
-    let request = CompareRequest { new_site: Some(new_site), ..CompareRequest::new(old, new) };
+    let is_changed = arguments.fail_on_change.is_some_and(|first| report_changes(&compared, first));
+    let OldNew { old: old_found, new: new_found } = &compared.findings;
+    let is_fine = [outcome(old_found, &old.ranking), outcome(new_found, &new.ranking)] == [Outcome::Fine; 2];
+    Ok(if is_fine && !is_changed { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Reads the jobs, ranks them on both sides and draws what is found; `None` for a formula that is not arithmetic.
+fn rank_both(
+    arguments: &CompareArgs,
+    opened: &Opened,
+    submitted: &OldNew<FormulaSubmission<'_>>,
+    request: CompareRequest<'_>,
+    warnings: &mut Warnings,
+) -> Result<Option<ComparedQueue>, CliError> {
     let progress = Progress::start("reading the jobs");
-    let mut jobs = old_site.read_for_comparison(request)?;
+    let mut jobs = opened.old_site.read_for_comparison(request)?;
     drop(progress);
     warnings.show(&std::mem::take(&mut jobs.warnings));
     let mut findings = jobs.findings.clone();
     let progress = Progress::start("ranking the jobs");
-    let compared = old_site.compare_read(request, jobs);
+    let compared = opened.old_site.compare_read(request, jobs);
     drop(progress);
-    let drawn = Drawn { sources: &sources, submitted: &submitted, is_same: other_site.is_none() };
-    let has_error_finding = findings.old.iter().chain(&findings.new).any(|found| found.severity == Severity::Error);
-    if arguments.format.is_document()
-        && let Ok(compared) = &compared
-    {
+    let is_document = arguments.format.is_document();
+    if is_document && let Ok(compared) = &compared {
         findings.old.extend(error_findings(compared.tables().old, &compared.sides.old.ranking));
         findings.new.extend(error_findings(&compared.table, &compared.sides.new.ranking));
     }
-    if compared.is_err() || !arguments.format.is_document() || arguments.text.full {
-        drawn.draw(&findings);
+    if compared.is_err() || !is_document || arguments.text.full {
+        opened.draw(submitted, &findings);
     }
-    let compared = match compared {
-        Err(SiteError::NotArithmetic) => return Ok(Outcome::Findings),
-        compared => compared?,
-    };
-    warnings.show(&compared.warnings);
-    let rows = rows(arguments, new_site, &compared)?;
-    let OldNew { old, new } = &compared.sides;
+    match compared {
+        Err(SiteError::NotArithmetic) => Ok(None),
+        compared => {
+            let compared = compared?;
+            warnings.show(&compared.warnings);
+            Ok(Some(compared))
+        }
+    }
+}
+
+/// Writes the answer in the format that is asked for, and as a page if one is.
+fn write_answer(
+    arguments: &CompareArgs,
+    opened: &Opened,
+    submitted: &OldNew<FormulaSubmission<'_>>,
+    compared: &ComparedQueue,
+    warnings: &[String],
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let Opened { old_site, sources, .. } = opened;
+    let new_site = opened.new_site();
+    let rows = rows(arguments, new_site, compared)?;
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
-    let checked = is_for_people.then(|| old_site.check_compared(new_site, submitted.as_ref(), &compared));
+    let checked = is_for_people.then(|| old_site.check_compared(new_site, submitted.as_ref(), compared));
+    let checked = checked.as_ref();
     let decides = match arguments.format {
         Format::Csv if arguments.report.is_none() => OldNew::default(),
         _ => compared.decides(),
     };
-    let page = match (&arguments.report, &checked) {
-        (Some(_), Some(checked)) => Some(PageParts::new(&drawn, checked.as_ref().map(errors_and_warnings), new_site)?),
-        _ => None,
-    };
-    let compare_report = CompareReport {
-        formulas: OldNew { old: &sources.old.text, new: &sources.new.text },
+    let page = checked.filter(|_| arguments.report.is_some()).map(|checked| opened.page_parts(submitted, checked));
+    let page = page.transpose()?;
+    let report = CompareReport {
+        formulas: sources.as_ref().map(|source| &*source.text),
         table: &compared.table,
-        rankings: OldNew { old: &old.ranking, new: &new.ranking },
+        rankings: compared.sides.as_ref().map(|side| &side.ranking),
         comparison: &compared.comparison,
         rows: &rows,
-        rules: OldNew { old: &old.rules, new: &new.rules },
-        decides: OldNew { old: &decides.old, new: &decides.new },
-        checked: OldNew {
-            old: checked.as_ref().map(|checked| &checked.old),
-            new: checked.as_ref().map(|checked| &checked.new),
-        },
+        rules: compared.sides.as_ref().map(|side| &*side.rules),
+        decides: decides.as_ref().map(|decides| &**decides),
+        checked: OldNew { old: checked.map(|checked| &checked.old), new: checked.map(|checked| &checked.new) },
         listed: ListedJobs { top: arguments.top, is_filtered: !arguments.filter.filter().is_empty() },
-        page: page.as_ref().map(PageParts::shown),
+        page: page.as_ref(),
     };
-    let warnings = warnings.into_answer();
     let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
     let read_files = arguments.old_file.iter().chain(&arguments.new_file).collect();
-    let output = Output::new(arguments.format, shown, &warnings).with_cells(arguments.csv.cells()).with_page(
-        arguments.report.as_deref(),
-        vec![&old_site, new_site],
-        read_files,
-    );
-    output.write(&compare_report, out)?;
-    if arguments.format == Format::Csv {
-        let on_error = arguments.site.on_error;
-        report_errors(on_error, "the old formula", compared.tables().old, &old.ranking);
-        report_errors(on_error, "the new formula", &compared.table, &new.ranking);
-    }
-    let cannot_work = [old, new].into_iter().any(|side| {
-        let scored = side.ranking.scores().count();
-        side.ranking.failure().is_some() || scored > 0 && side.ranking.error_count() == scored
-    });
-    let changes = arguments.fail_on_change.map_or(0, |first| compared.comparison.changed_among_first(first));
+    Output::new(arguments.format, shown, warnings)
+        .with_cells(arguments.csv.cells())
+        .with_page(arguments.report.as_deref(), vec![old_site, new_site], read_files)
+        .write(&report, out)
+}
+
+/// Says for `--fail-on-change` how many of the first jobs change their place, or that this cannot be told; returns whether it said
+/// something.
+fn report_changes(compared: &ComparedQueue, first: usize) -> bool {
+    let changes = compared.comparison.changed_among_first(first);
     if changes > 0 {
         let (jobs, verb) = if changes == 1 { ("job", "changes its place") } else { ("jobs", "change their places") };
-        let first = arguments.fail_on_change.unwrap_or(0);
         report("error", format_args!("{changes} {jobs} among the first {first} of either order {verb}"));
+        return true;
     }
     // no change is shown, and none can be ruled out
-    let is_undecided = arguments.fail_on_change.is_some() && compared.comparison.moves().next().is_none();
+    let is_undecided = compared.comparison.moves().next().is_none();
     if is_undecided {
-        report(
-            "error",
-            format_args!("no job is considered under either formula, so --fail-on-change cannot be answered"),
-        );
+        let message = "no job is considered under either formula, so --fail-on-change cannot be answered";
+        report("error", message);
     }
-    Ok(if has_error_finding || cannot_work || changes > 0 || is_undecided { Outcome::Findings } else { Outcome::Fine })
+    is_undecided
+}
+
+/// The sites of both sides, and their formulas.
+struct Opened {
+    old_site: Site,
+    /// The site of the new side, if it differs.
+    other_site: Option<Site>,
+    sources: OldNew<FormulaText>,
+}
+
+impl Opened {
+    fn open(arguments: &CompareArgs) -> Result<Self, CliError> {
+        let sides = Sides::new(arguments);
+        require_one_reader(&sides.readers(arguments))?;
+        let (old_site, other_site) = sides.open(arguments)?;
+        let sources = sides.formulas(&old_site, other_site.as_ref().unwrap_or(&old_site))?;
+        Ok(Self { old_site, other_site, sources })
+    }
+
+    fn new_site(&self) -> &Site {
+        self.other_site.as_ref().unwrap_or(&self.old_site)
+    }
+
+    /// The warnings about the files of both sites that concern these names.
+    fn warnings(&self, arguments: &CompareArgs, names: &[&str]) -> Warnings {
+        let mut warnings = Warnings::new(arguments.format.is_document());
+        for site in [&self.old_site, self.new_site()] {
+            warnings.add_site(site, site.warnings_for(names));
+        }
+        warnings
+    }
+
+    /// Whether both sides are the same formula at the same site.
+    fn is_one(&self) -> bool {
+        self.other_site.is_none() && self.sources.old.text == self.sources.new.text
+    }
+
+    /// Draws the findings of the old formula, then those of the new one, each under a line that says whose they are; those
+    /// of the same formula at the same site are drawn once.
+    fn draw(&self, submitted: &OldNew<FormulaSubmission<'_>>, findings: &OldNew<Vec<Diagnostic>>) {
+        let sides = [
+            ("old", &self.sources.old, &submitted.old, &findings.old),
+            ("new", &self.sources.new, &submitted.new, &findings.new),
+        ];
+        for (side, source, submitted, findings) in sides.into_iter().skip(usize::from(self.is_one())) {
+            if !self.is_one() && !findings.is_empty() {
+                report("note", format_args!("findings of the {side} formula:"));
+            }
+            draw_submitted(source, submitted, findings.iter().cloned());
+        }
+    }
+
+    /// What only a page shows.
+    fn page_parts(
+        &self,
+        submitted: &OldNew<FormulaSubmission<'_>>,
+        checked: &OldNew<Checked>,
+    ) -> Result<ComparePageParts, CliError> {
+        let draw = |source: &FormulaText, submitted: &FormulaSubmission<'_>, checked: &Checked| {
+            page_file::draw_on_page(source, submitted, &errors_and_warnings(checked))
+        };
+        let old = if self.is_one() { Vec::new() } else { draw(&self.sources.old, &submitted.old, &checked.old) };
+        let new = draw(&self.sources.new, &submitted.new, &checked.new);
+        Ok(ComparePageParts { findings: OldNew { old, new }, tree: page_file::tree(self.new_site())? })
+    }
 }
 
 /// The findings that the terminal lists too.
@@ -316,59 +392,6 @@ fn chosen(given: &OldNew<Option<PathBuf>>, site_has_one: bool) -> Result<OldNew<
 /// A file that can be read several times.
 fn kept(path: &Option<PathBuf>) -> Result<Option<FileSource>, CliError> {
     Ok(path.as_deref().map(|path: &Path| FileSource::from(path).kept()).transpose()?)
-}
-
-/// The formulas under which findings are drawn.
-struct Drawn<'a> {
-    sources: &'a OldNew<FormulaText>,
-    submitted: &'a OldNew<FormulaSubmission<'a>>,
-    /// Whether both sides have the same site.
-    is_same: bool,
-}
-
-impl Drawn<'_> {
-    /// Whether both sides are the same formula at the same site.
-    fn is_one(&self) -> bool {
-        self.is_same && self.sources.old.text == self.sources.new.text
-    }
-
-    /// Draws the findings of the old formula, then those of the new one, each under a line that says whose they are; those
-    /// of the same formula at the same site are drawn once.
-    fn draw(&self, findings: &OldNew<Vec<Diagnostic>>) {
-        let Self { sources, submitted, .. } = self;
-        let is_one = self.is_one();
-        let sides = [
-            ("old", &sources.old, &submitted.old, &findings.old),
-            ("new", &sources.new, &submitted.new, &findings.new),
-        ];
-        for (side, source, submitted, findings) in sides.into_iter().skip(usize::from(is_one)) {
-            if !is_one && !findings.is_empty() {
-                report("note", format_args!("findings of the {side} formula:"));
-            }
-            draw_submitted(source, submitted, findings.iter().cloned());
-        }
-    }
-}
-
-/// What only a page shows.
-struct PageParts {
-    findings: OldNew<Vec<String>>,
-    tree: Option<PolicyShares>,
-}
-
-impl PageParts {
-    fn new(drawn: &Drawn<'_>, findings: OldNew<Vec<Diagnostic>>, new_site: &Site) -> Result<Self, CliError> {
-        let Drawn { sources, submitted, .. } = drawn;
-        let of_old = if drawn.is_one() { &[] } else { &*findings.old };
-        let old = page_file::draw_on_page(&sources.old, &submitted.old, of_old);
-        let new = page_file::draw_on_page(&sources.new, &submitted.new, &findings.new);
-        Ok(Self { findings: OldNew { old, new }, tree: page_file::tree(new_site)? })
-    }
-
-    fn shown(&self) -> ComparePageParts<'_> {
-        let tree = self.tree.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
-        ComparePageParts { findings: OldNew { old: &self.findings.old, new: &self.findings.new }, tree }
-    }
 }
 
 /// The rows to list.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use job_sort_formula::fairshare::{ShareTable, ShareTree};
+use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::rank::{Comparison, Consequence, GroupChange, JobMove, OldNew, Ranking, Transitions};
 use jsf_openpbs::check::Verdict;
 
@@ -31,12 +31,12 @@ const MAX_IDS: usize = 5;
 const NOTABLE_FAIRNESS: f64 = 0.05;
 
 /// What a page shows beside a comparison.
-#[derive(Debug, Clone, Copy)]
-pub struct ComparePageParts<'a> {
+#[derive(Debug)]
+pub struct ComparePageParts {
     /// The findings about each formula, as they are drawn in a terminal.
-    pub findings: OldNew<&'a [String]>,
+    pub findings: OldNew<Vec<String>>,
     /// The fair-share tree of the new side with its numbers.
-    pub tree: Option<(&'a ShareTree, &'a ShareTable)>,
+    pub tree: Option<AssessedTree>,
 }
 
 /// Which jobs the text of a comparison lists.
@@ -49,7 +49,7 @@ pub struct ListedJobs {
 }
 
 /// The document of a comparison; `page` is what only a page shows.
-pub(crate) fn compare_document<'a>(report: CompareReport<'a>, page: Option<ComparePageParts<'a>>) -> Document<'a> {
+pub(crate) fn compare_document<'a>(report: CompareReport<'a>, page: Option<&'a ComparePageParts>) -> Document<'a> {
     let listed = report.listed;
     let comparison = report.comparison;
     let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
@@ -63,7 +63,7 @@ pub(crate) fn compare_document<'a>(report: CompareReport<'a>, page: Option<Compa
     let jobs = listed_jobs(report, listed).into_iter();
     sections.extend(jobs.map(|section| if is_asked { section } else { section.in_full() }));
     if let Some(page) = page {
-        sections.extend(Section::findings_of_sides(report.formulas, page.findings));
+        sections.extend(Section::findings_of_sides(report.formulas, page.findings.as_ref().map(|drawn| &**drawn)));
         if is_changed {
             sections.extend(chart_sections(report));
         }
@@ -73,7 +73,7 @@ pub(crate) fn compare_document<'a>(report: CompareReport<'a>, page: Option<Compa
     }
     if let Some(page) = page {
         sections.push(all_jobs(report));
-        sections.extend(page.tree.map(|(tree, shares)| tree_section(tree, shares)));
+        sections.extend(page.tree.as_ref().map(|tree| tree_section(tree.tree(), tree.shares())));
     }
     Document {
         command: "jsf compare",

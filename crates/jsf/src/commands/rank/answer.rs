@@ -46,7 +46,7 @@ pub struct RankReport<'a> {
     /// The result of checking the formula, for people.
     pub checked: Option<&'a Checked>,
     /// What only a page shows; `None` if none is written.
-    pub page: Option<RankPageParts<'a>>,
+    pub page: Option<&'a RankPageParts>,
 }
 
 /// The summands of a formula, with their values for each job.

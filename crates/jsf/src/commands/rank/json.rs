@@ -1,13 +1,12 @@
-//! A ranking as one JSON document, or as one JSON object per line.
+//! A ranking, as one JSON document or as one JSON object per line.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::ScoreError;
+use job_sort_formula::rank::{ScoreError, SummandAgreement};
 use jsf_openpbs::number_format;
-use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::commands::rank::answer::{Line, RankReport};
@@ -77,13 +76,17 @@ struct Summary {
 
 impl Serialize for RankReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_struct("RankReport", 4)?;
-        members.serialize_field("formula", self.formula)?;
-        members.serialize_field("jobs", &Jobs(self))?;
-        members.serialize_field("summary", &summary(self))?;
-        members.serialize_field("decides", self.decides)?;
-        members.end()
+        let Self { formula, decides, .. } = *self;
+        RankJson { formula, jobs: Jobs(self), summary: summary(self), decides }.serialize(serializer)
     }
+}
+
+#[derive(Serialize)]
+struct RankJson<'a> {
+    formula: &'a str,
+    jobs: Jobs<'a>,
+    summary: Summary,
+    decides: &'a [SummandAgreement],
 }
 
 /// The jobs, which are serialised one by one: a list of them would take more memory than the ranking.

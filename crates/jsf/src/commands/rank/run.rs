@@ -8,7 +8,7 @@ use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, PolicyShares, RankRequest, RankedQueue, Site};
+use jsf_site::{FormulaText, RankRequest, RankedQueue, Site};
 
 use crate::answer::Format;
 use crate::cli::document::Shown;
@@ -45,8 +45,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| checked(arguments, site, &submitted, &ranked, &rows));
     let decides = if is_for_people || arguments.format == Format::Json { ranked.decides() } else { Vec::new() };
-    let page =
-        arguments.report.as_deref().map(|_| PageParts::new(site, source, &submitted, &ranked, &rows)).transpose()?;
+    let page = arguments.report.as_deref().map(|_| page_parts(site, source, &submitted, &ranked, &rows)).transpose()?;
     let report = RankReport {
         formula: &source.text,
         table: &ranked.table,
@@ -59,7 +58,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         rules: &rules,
         decides: &decides,
         checked: checked.as_ref(),
-        page: page.as_ref().map(PageParts::as_view),
+        page: page.as_ref(),
     };
     let warnings = warnings.into_answer();
     let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
@@ -118,33 +117,19 @@ fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<R
 }
 
 /// What only a page shows.
-struct PageParts {
-    findings: Vec<String>,
-    groups: Comparison,
-    tree: Option<PolicyShares>,
-}
-
-impl PageParts {
-    fn new(
-        site: &Site,
-        source: &FormulaText,
-        submitted: &FormulaSubmission<'_>,
-        ranked: &RankedQueue,
-        rows: &[RankedRow],
-    ) -> Result<Self, CliError> {
-        let findings = [&*ranked.findings, &shown_errors(ranked, rows)].concat();
-        let tree = page_file::tree(site)?;
-        let assessed = tree.as_ref().map(|shares| &shares.assessed);
-        let side =
-            ComparedRanking { table: &ranked.table, ranking: &ranked.ranking, under_threshold: &[], tree: assessed };
-        let groups = Comparison::new(&side, &side);
-        Ok(Self { findings: page_file::draw_on_page(source, submitted, &findings), groups, tree })
-    }
-
-    fn as_view(&self) -> RankPageParts<'_> {
-        let tree = self.tree.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
-        RankPageParts { findings: &self.findings, groups: &self.groups, tree }
-    }
+fn page_parts(
+    site: &Site,
+    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
+    ranked: &RankedQueue,
+    rows: &[RankedRow],
+) -> Result<RankPageParts, CliError> {
+    let findings = [&*ranked.findings, &shown_errors(ranked, rows)].concat();
+    let tree = page_file::tree(site)?;
+    let RankedQueue { table, ranking, .. } = ranked;
+    let side = ComparedRanking { table, ranking, under_threshold: &[], tree: tree.as_ref() };
+    let groups = Comparison::new(&side, &side);
+    Ok(RankPageParts { findings: page_file::draw_on_page(source, submitted, &findings), groups, tree })
 }
 
 /// Counts the jobs with an error on standard error, for formats without a summary: a line for each consequence in OpenPBS.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::fairshare::{ShareTable, ShareTree};
+use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
@@ -32,30 +32,30 @@ const STATES: [(&str, &str, &str); 6] = [
 const MEASURED_ROWS: usize = 50;
 
 /// What a page shows beside a ranking.
-#[derive(Debug, Clone, Copy)]
-pub struct RankPageParts<'a> {
+#[derive(Debug)]
+pub struct RankPageParts {
     /// The findings about the formula, as they are drawn in a terminal.
-    pub findings: &'a [String],
+    pub findings: Vec<String>,
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue.
-    pub groups: &'a Comparison,
+    pub groups: Comparison,
     /// The fair-share tree with its numbers.
-    pub tree: Option<(&'a ShareTree, &'a ShareTable)>,
+    pub tree: Option<AssessedTree>,
 }
 
 /// The document of a ranking; `page` is what only a page shows.
-pub fn rank_document<'a>(report: RankReport<'a>, page: Option<RankPageParts<'a>>) -> Document<'a> {
+pub fn rank_document<'a>(report: RankReport<'a>, page: Option<&'a RankPageParts>) -> Document<'a> {
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     sections.extend(report.checked.and_then(brief_findings));
     if let Some(page) = page {
-        sections.extend(Section::findings(page.findings));
+        sections.extend(Section::findings(&page.findings));
         sections.extend(values_section(report));
     }
     let has_effect = has_effect(report);
     let jobs = Section::new("jobs").table(jobs(report));
     sections.push(if has_effect { jobs } else { jobs.in_full() });
     if let Some(page) = page {
-        sections.extend(group_sections(page.groups, true).into_iter().map(Section::on_page));
-        sections.extend(page.tree.map(|(tree, shares)| tree_section(tree, shares)));
+        sections.extend(group_sections(&page.groups, true).into_iter().map(Section::on_page));
+        sections.extend(page.tree.as_ref().map(|tree| tree_section(tree.tree(), tree.shares())));
     }
     let mut facts = rule_facts(report.rules);
     facts.extend(decides_fact(report.decides).filter(|_| has_effect));

@@ -1,12 +1,12 @@
 //! A simulated queue: as JSON, CSV and in the Standard Workload Format.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Decay, EntityUse, Fairness, GroupStatistics, JudgedGoal, Schedule, Shake, StartValues, Statistics, Validation,
-    Workload, WorkloadJob,
+    Decay, EntityUse, Fairness, GroupStatistics, JudgedGoal, LeftOutReason, Schedule, Shake, StartValues, Statistics,
+    Validation, Workload, WorkloadJob,
 };
 use jsf_site::{LeftOut, PolicyName, ProcessorsSource};
 use serde::ser::SerializeMap;
@@ -14,7 +14,6 @@ use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
 use crate::commands::simulate::failures::FailingJobs;
-use crate::commands::simulate::log_facts::{CutRuns, counts_left_out};
 use crate::commands::simulate::view::simulation_document;
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
@@ -121,6 +120,38 @@ impl Serialize for SimulationReport<'_> {
 pub(crate) struct Machine {
     pub(crate) total: u32,
     pub(crate) from: ProcessorsSource,
+}
+
+/// The number of jobs and lines that are left out, for each reason.
+fn counts_left_out(report: &SimulationReport<'_>) -> BTreeMap<&'static str, usize> {
+    let faults = report.workload.faults();
+    let mut counts = BTreeMap::from(LeftOutReason::ALL.map(|reason| (reason.key(), faults.of(reason))));
+    counts.insert("too_large", report.schedule.too_large.len());
+    counts
+}
+
+/// The runs that end before they did in the log.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct CutRuns {
+    pub(super) jobs: usize,
+    pub(super) core_seconds: u128,
+    /// The processors times seconds of all jobs in the log.
+    #[serde(skip)]
+    pub(super) all_core_seconds: u128,
+}
+
+impl CutRuns {
+    pub(crate) fn new(report: &SimulationReport<'_>) -> Self {
+        let mut cut = Self::default();
+        for (index, job) in report.workload.jobs().iter().enumerate() {
+            if report.schedule.start(index).is_some() {
+                cut.jobs += usize::from(job.run > job.duration());
+                cut.core_seconds += job.cut();
+                cut.all_core_seconds += job.core_seconds() + job.cut();
+            }
+        }
+        cut
+    }
 }
 
 /// The jobs that start, which are serialised one by one: a list of them would take more memory than the schedule.

@@ -1,11 +1,8 @@
-//! What a simulation makes of its log: what is left out, which runs are cut, and which requested times are assumed.
-
-use std::collections::BTreeMap;
+//! What a simulation makes of its log, for people: what is left out, which runs are cut, and which requested times are assumed.
 
 use jsf_simulate::{LeftOutReason, Workload};
-use serde::Serialize;
 
-use crate::commands::simulate::answer::SimulationReport;
+use crate::commands::simulate::answer::{CutRuns, SimulationReport};
 use crate::view::document::Fact;
 use crate::view::words::{count, moment, percent, significant};
 
@@ -16,38 +13,6 @@ pub(crate) const LOG: &str = "log";
 
 /// Times before this one, of 1973, are those of a clock that begins with its log.
 const LEAST_EPOCH: i64 = 100_000_000;
-
-/// The number of jobs and lines that are left out, for each reason.
-pub(crate) fn counts_left_out(report: &SimulationReport<'_>) -> BTreeMap<&'static str, usize> {
-    let faults = report.workload.faults();
-    let mut counts = BTreeMap::from(LeftOutReason::ALL.map(|reason| (reason.key(), faults.of(reason))));
-    counts.insert("too_large", report.schedule.too_large.len());
-    counts
-}
-
-/// The runs that end before they did in the log.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(crate) struct CutRuns {
-    jobs: usize,
-    core_seconds: u128,
-    /// The processors times seconds of all jobs in the log.
-    #[serde(skip)]
-    all_core_seconds: u128,
-}
-
-impl CutRuns {
-    pub(crate) fn new(report: &SimulationReport<'_>) -> Self {
-        let mut cut = Self::default();
-        for (index, job) in report.workload.jobs().iter().enumerate() {
-            if report.schedule.start(index).is_some() {
-                cut.jobs += usize::from(job.run > job.duration());
-                cut.core_seconds += job.cut();
-                cut.all_core_seconds += job.core_seconds() + job.cut();
-            }
-        }
-        cut
-    }
-}
 
 /// What is made of the log, a line each.
 pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {

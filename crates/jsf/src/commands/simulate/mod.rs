@@ -30,6 +30,7 @@ mod side;
 mod site_of_log;
 #[cfg(feature = "command")]
 pub mod sweep;
-pub mod sweep_view;
+pub mod sweep_answer;
+mod sweep_view;
 pub mod tables;
 pub mod view;

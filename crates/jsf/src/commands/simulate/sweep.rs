@@ -14,7 +14,7 @@ use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::runs::on_all_cores;
 use crate::commands::simulate::side::run_once;
-use crate::commands::simulate::sweep_view::{SweepReport, SweptRun};
+use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun};
 
 /// The most combinations of values.
 const MAX_RUNS: usize = 100_000;

@@ -1,0 +1,42 @@
+//! The names of a formula for people.
+
+use crate::commands::names::answer::{Name, Names};
+use crate::view::document::{Cell, Column, Document, Section, Table};
+
+impl Names {
+    pub(super) fn names_document(&self) -> Document<'_> {
+        let table = names_table(&self.names, "where it comes from", |name| name.origin);
+        let mut sections = vec![Section::new("names").table(table)];
+        if !self.unusable.is_empty() {
+            let table = names_table(&self.unusable, "why", |name| name.unusable.unwrap_or_default());
+            sections.push(Section::new("resources that no formula can use").in_full().table(table));
+        }
+        let unusable = match self.unusable.len() {
+            0 => String::new(),
+            1 => "; 1 resource can be used by none".to_owned(),
+            several => format!("; {several} resources can be used by none"),
+        };
+        Document {
+            command: "jsf names",
+            title: "Names of a formula".to_owned(),
+            headline: format!("A formula may use {} names{unusable}.", self.names.len()),
+            facts: Vec::new(),
+            sections,
+            read_on: "",
+        }
+    }
+}
+
+/// Names with their kinds and units, and what else is said of each.
+fn names_table<'a>(names: &'a [Name], heading: &str, remark: fn(&Name) -> &'static str) -> Table<'a> {
+    let has_since = names.iter().any(|name| name.since.is_some());
+    let since = has_since.then(|| Column::text("since", 6));
+    let columns = [Column::name("name", 9), Column::text("kind", 7), Column::text("unit", 7)];
+    let columns = columns.into_iter().chain(since).chain([Column::wrapped(heading, 8)]).collect();
+    Table::new(columns, names.len(), move |index| {
+        let name = &names[index];
+        let since = has_since.then(|| Cell::prose(name.since.map(|since| since.to_string()).unwrap_or_default()));
+        let cells = [Cell::prose(&*name.name), Cell::prose(name.kind), Cell::prose(name.unit.unwrap_or_default())];
+        cells.into_iter().chain(since).chain([Cell::prose(remark(name))]).collect()
+    })
+}
