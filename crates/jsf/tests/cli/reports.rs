@@ -110,8 +110,8 @@ fn the_numbers_of_a_comparison_are_those_of_json() {
     assert!(entities.is_sorted_by_key(|entity| -entity["gained"].as_f64().expect("a number")));
     let names = [(0, "name"), (1, "jobs"), (2, "old_mean_rank"), (3, "new_mean_rank"), (4, "gained"), (7, "perc")];
     assert_equal(&rows(&page, "Entities"), &json!(entities), &names);
-    // the slopes, how far jobs move, old and new rank, the shares; the formulas share too little for marks
-    assert!(charts(&page) == 4 && !page.contains("<del>") && !page.contains("<ins>"));
+    // the slopes, how far jobs move, the shares; the formulas share too little for marks
+    assert!(charts(&page) == 3 && !page.contains("<del>") && !page.contains("<ins>"));
     let (page, _) =
         page_and_json(&[&["compare", "--old", "ncpus + eligible_time", "--new", "ncpus"], &SITE[..]].concat());
     assert!(page.contains("<del> + eligible_time</del>") && !page.contains("<ins>"));
@@ -287,7 +287,7 @@ fn the_numbers_of_two_simulations_are_those_of_json() {
     let classes: Vec<usize> =
         tables.iter().map(|(_, key)| list(&document, &format!("/difference/{key}")).count()).collect();
     let kinds = [", more than chance</title>", ", may be chance</title>", ", too few jobs for an interval</title>"];
-    for layout in ["broad", "narrow"] {
+    for layout in ["wide", "narrow"] {
         let drawn = figures(&page, layout);
         let marks: usize = kinds.iter().map(|kind| drawn.matches(kind).count()).sum();
         assert_eq!(marks, classes.iter().map(|count| count + 1).sum::<usize>(), "{layout}");

@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod csv;
+mod displacements;
 #[cfg(feature = "command")]
 pub mod request;
 #[cfg(feature = "command")]

@@ -7,9 +7,10 @@ use job_sort_formula::rank::{Comparison, Consequence, GroupChange, JobMove, OldN
 use jsf_openpbs::check::Verdict;
 
 use crate::commands::compare::answer::CompareReport;
+use crate::commands::compare::displacements::{Displacements, places_words};
 use crate::commands::shares::view::tree_section;
-use crate::view::charts;
-use crate::view::charts::{Displacements, MAX_SLOPES, Slope, places_words};
+use crate::view::charts::slopes::{MAX_SLOPES, Slope};
+use crate::view::charts::{Figure, Kind};
 use crate::view::decides::decides_section;
 use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, RowLimit, Section, Table};
 use crate::view::groups::group_sections;
@@ -491,17 +492,7 @@ fn keep_first<K: Ord>(moves: &mut Vec<JobMove>, first: usize, key: impl Fn(&JobM
 fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
     let mut moves: Vec<JobMove> = moves_of(report).collect();
     moves.sort_by_key(|job| (Reverse(job.moved().map_or(u64::MAX, i64::unsigned_abs)), job.new, job.row));
-    let section = Section::new("jobs").on_page().prose("Those that move farthest first.");
-    let section = if report.comparison.moved() > 0 { section.chart(move || ranks_chart(report)) } else { section };
-    section.table(table_of_moves(report, moves))
-}
-
-/// The new rank of each job over its old one.
-fn ranks_chart(report: CompareReport<'_>) -> Chart {
-    let most = report.comparison.considered.old.max(report.comparison.considered.new);
-    let moves: Vec<JobMove> = moves_of(report).collect();
-    let svg = charts::ranks(&moves, |job| job_name(report, job.row), most);
-    Chart { summary: "Old and new rank as a chart", ..Chart::new(svg, &DIRECTIONS) }
+    Section::new("jobs").on_page().prose("Those that move farthest first.").table(table_of_moves(report, moves))
 }
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
@@ -534,7 +525,7 @@ fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
 /// Where the jobs come from and go to, and how far they move.
 pub(crate) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
     let most = report.comparison.considered.old.max(report.comparison.considered.new);
-    let places = if most <= MAX_SLOPES { slopes_section(report, most) } else { bands_section(report, most) };
+    let places = if most <= MAX_SLOPES { slopes_section(report) } else { bands_section(report, most) };
     vec![places.on_page(), displacements_section(report).on_page()]
 }
 
@@ -542,11 +533,11 @@ pub(crate) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
 const DIRECTIONS: [(&str, &str); 3] = [("up", "gains places"), ("down", "loses places"), ("same", "keeps its place")];
 
 /// A line for each job, and the new order.
-fn slopes_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
+fn slopes_section(report: CompareReport<'_>) -> Section<'_> {
     let section = Section::new("every job's place").chart(move || {
         let slopes = moves_of(report).map(|job| Slope { name: job_name(report, job.row), job });
-        let svg = charts::slopes(&slopes.collect::<Vec<_>>(), most);
-        Chart { is_wide: true, ..Chart::new(svg, &DIRECTIONS) }
+        let name = "Each job's place in the old and in the new order".to_owned();
+        Chart::new(Figure { name, kind: Kind::Slopes(slopes.collect()) }.draw(), &DIRECTIONS)
     });
     section.table(new_order(report).folded("The new order as a table"))
 }

@@ -2,17 +2,13 @@
 //! not, what else was tried, and who pays.
 
 use jsf_fit::goals::{
-    EvaluatedPoint, FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason,
-    Recommendation,
+    FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason, Recommendation,
 };
 use jsf_simulate::{Difference, MeanChange, Measure, Validation};
 use jsf_site::ProcessorsSource;
 
 use crate::commands::fit::answer::GoalFitReport;
-use crate::commands::fit::chart::{
-    CONSTANT_LEGEND, ConstantMarks, GOAL_LEGEND, GoalMarks, PointAxis, TRIED_LEGEND, TriedMark, constants, goals,
-    place_between, tried,
-};
+use crate::commands::fit::chart::{constants, goals};
 use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::simulate::effect::effect;
 use crate::commands::simulate::view::{doubt_sentence, warning_sections};
@@ -46,7 +42,6 @@ impl<'a> GoalFitReport<'a> {
         sections.push(constants_section(fit));
         sections.push(who_pays(fit));
         sections.push(baselines_section(fit));
-        sections.extend(map_section(fit));
         Document {
             command: "jsf fit",
             title: "Weights for a job_sort_formula".to_owned(),
@@ -328,12 +323,12 @@ fn range_in_words(constant: &FittedConstant) -> Option<String> {
 }
 
 /// `25 to 70`; `100 alone` if no other value that was tried does as well.
-fn ends_in_words(ends: [f64; 2]) -> String {
+pub(crate) fn ends_in_words(ends: [f64; 2]) -> String {
     let [low, high] = ends.map(significant);
     if low == high { format!("{low} alone") } else { format!("{low} to {high}") }
 }
 
-fn limit_in_words(goal: &FittedGoal) -> String {
+pub(crate) fn limit_in_words(goal: &FittedGoal) -> String {
     format!("{} {}", bound(goal), value_in_words(goal.measure, goal.held_out.limit))
 }
 
@@ -403,9 +398,7 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
         ],
         None => objective_row(fit),
     });
-    let marks: Vec<GoalMarks> = fit.goals.iter().map(goal_marks).collect();
-    let section =
-        if marks.is_empty() { section } else { section.chart(move || Chart::new(goals(&marks), &GOAL_LEGEND)) };
+    let section = if fit.goals.is_empty() { section } else { section.chart(move || goals(&fit.goals)) };
     let of_objective = fit.objective.as_ref().and_then(held_out_change);
     let sentences = other_limits(fit).into_iter().chain(of_objective).chain(untested(fit)).chain(without_jobs(fit));
     let sentences: Vec<String> = sentences.collect();
@@ -446,25 +439,7 @@ fn held_out_change(objective: &FittedObjective) -> Option<String> {
     })
 }
 
-fn goal_marks(goal: &FittedGoal) -> GoalMarks {
-    let words = |value: Option<f64>| value_in_words(goal.measure, value);
-    GoalMarks {
-        name: goal.name.clone(),
-        limit: goal.held_out.limit,
-        in_force: goal.held_out_current.value,
-        searched: goal.train.value,
-        held_out: goal.held_out.value,
-        words: [
-            limit_in_words(goal),
-            words(goal.held_out_current.value),
-            words(goal.train.value),
-            words(goal.held_out.value),
-        ],
-    }
-}
-
 fn constants_section(fit: &GoalFit) -> Section<'_> {
-    let marks: Vec<ConstantMarks> = fit.constants.iter().map(constant_marks).collect();
     let columns = vec![
         Column::text("constant", 8),
         Column::number("value", 5),
@@ -487,22 +462,7 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
     });
     let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
                    the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
-    Section::new("constants")
-        .in_full()
-        .prose(meaning)
-        .chart(move || Chart::new(constants(&marks), &CONSTANT_LEGEND))
-        .table(table)
-}
-
-fn constant_marks(constant: &FittedConstant) -> ConstantMarks {
-    ConstantMarks {
-        name: constant.name.clone(),
-        range: [constant.range.low, constant.range.high],
-        as_well: constant.within.unwrap_or([constant.value; 2]),
-        value: constant.value,
-        start: constant.range.start,
-        is_log: constant.range.is_log,
-    }
+    Section::new("constants").in_full().prose(meaning).chart(move || constants(&fit.constants)).table(table)
 }
 
 /// Who wins and who pays on the held-out days.
@@ -540,51 +500,4 @@ fn baselines_section(fit: &GoalFit) -> Section<'_> {
         cells
     });
     Section::new("other formulas, on the days held out").in_full().table(table)
-}
-
-/// The map of the formulas that were tried, of two constants.
-fn map_section(fit: &GoalFit) -> Option<Section<'_>> {
-    let [across, up] = &fit.constants[..] else { return None };
-    let axes = [across, up].map(|constant| PointAxis {
-        name: constant.name.clone(),
-        ends: [constant.range.low, constant.range.high].map(significant),
-    });
-    let places = |point: &EvaluatedPoint| {
-        let place = |index: usize, constant: &FittedConstant| {
-            let range = constant.range;
-            place_between(point.values[index], range.low, range.high, range.is_log)
-        };
-        [place(0, across), place(1, up)]
-    };
-    let quality = qualities(fit);
-    let measure = fit.objective.as_ref().map(|objective| objective.measure);
-    let marks: Vec<TriedMark> = fit
-        .points
-        .iter()
-        .zip(quality)
-        .map(|(point, quality)| TriedMark {
-            at: places(point),
-            is_good: point.score.missed == 0.0,
-            quality,
-            is_answer: point.formula == fit.formula,
-            title: point_in_words(point, measure),
-        })
-        .collect();
-    let section = Section::new("the formulas that were tried, on the days searched").on_page();
-    Some(section.chart(move || Chart::new(tried(&axes, &marks), &TRIED_LEGEND)))
-}
-
-fn point_in_words(point: &EvaluatedPoint, measure: Option<Measure>) -> String {
-    let value = measure.map_or_else(String::new, |measure| format!(": {}", value_in_words(measure, point.objective)));
-    format!("{}{value}", point.formula)
-}
-
-/// How good each point is among all, from 0 to 1: by the place of its score.
-fn qualities(fit: &GoalFit) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..fit.points.len()).collect();
-    order.sort_by_key(|&place| std::cmp::Reverse(fit.points[place].score));
-    let mut qualities = vec![0.0; order.len()];
-    let last = order.len().saturating_sub(1).max(1) as f64;
-    order.into_iter().enumerate().for_each(|(rank, place)| qualities[place] = rank as f64 / last);
-    qualities
 }

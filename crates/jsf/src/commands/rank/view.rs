@@ -11,7 +11,8 @@ use jsf_openpbs::number_format;
 
 use crate::commands::rank::answer::{Line, RankReport};
 use crate::commands::shares::view::tree_section;
-use crate::view::charts;
+use crate::view::charts::plot::{Axis, Marks, Plot, StepLine};
+use crate::view::charts::{Figure, Kind};
 use crate::view::decides::{decides_line, summand_columns};
 use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table};
 use crate::view::groups::group_sections;
@@ -28,6 +29,8 @@ const STATES: [(&str, &str, &str); 6] = [
     ("E", "is ending", "are ending"),
     ("ignored", "is ignored", "are ignored"),
 ];
+/// The most steps of the chart of the values.
+const MAX_POINTS: usize = 2000;
 /// The number of rows that decide the widths of the columns, about a screenful.
 const MEASURED_ROWS: usize = 50;
 
@@ -172,11 +175,10 @@ fn errors(report: RankReport<'_>) -> Option<Fact> {
 fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
     let order = report.ranking.order();
     let note = "A level line is a group of jobs of the same value, which the formula does not order.";
-    let section = Section::new("value over rank").on_page().prose(note).chart(move || {
-        let values = report.ranking.scores().values();
-        let ordered: Vec<f64> = order.iter().map(|&row| values[row]).collect();
-        Chart::new(charts::values(&ordered), &[])
-    });
+    let section = Section::new("value over rank")
+        .on_page()
+        .prose(note)
+        .chart(move || Chart::new(values_figure(report).draw(), &[]));
     let tenths = (0..=10).map(|tenth| tenth * order.len().saturating_sub(1) / 10);
     let mut shown: Vec<usize> = tenths.collect();
     shown.dedup();
@@ -187,6 +189,24 @@ fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
     });
     let table = Table::from_rows(vec![Column::number("rank", 9), Column::number("value", 9)], rows);
     (order.len() > 1).then(|| section.table(table.folded("Some of the values as a table")))
+}
+
+/// The values of the jobs over their ranks, of many jobs only some.
+fn values_figure(report: RankReport<'_>) -> Figure<'static> {
+    let order = report.ranking.order();
+    let values = report.ranking.scores().values();
+    let every = order.len().div_ceil(MAX_POINTS).max(1);
+    let finite = order.iter().map(|&row| values[row]).filter(|value| value.is_finite());
+    let [low, high] = [finite.clone().fold(f64::INFINITY, f64::min), finite.fold(f64::NEG_INFINITY, f64::max)];
+    let drawn = order.iter().enumerate().step_by(every).filter(|(_, row)| values[**row].is_finite());
+    let steps = drawn.map(|(index, &row)| [index as f64, (index + every).min(order.len()) as f64, values[row]]);
+    let line = StepLine { class: "new".to_owned(), name: String::new(), is_named: false, steps: steps.collect() };
+    let plot = Plot {
+        x: Axis::whole([0.0, order.len() as f64], "rank"),
+        y: Axis { range: [low, high], caption: "value".to_owned(), is_whole: false },
+        marks: Marks::Lines(vec![line]),
+    };
+    Figure { name: "The value of each job over its rank".to_owned(), kind: Kind::Plot(plot) }
 }
 
 /// The jobs, in the order of the report.

@@ -2,7 +2,8 @@
 
 use job_sort_formula::fairshare::{NodeKind, ShareTable, ShareTree};
 
-use crate::view::charts::rows::{Row, RowChart};
+use crate::view::charts::intervals::{Intervals, Row};
+use crate::view::charts::{Figure, Kind};
 use crate::view::document::ChartSvg;
 use crate::view::words::percent;
 
@@ -68,16 +69,15 @@ impl<'a> Dots<'a> {
         let first = (least.log10().floor() as i32).min(-1);
         let powers = (first..=0).map(|power| 10f64.powi(power));
         let ticks = powers.map(|part| (part, percent_of_axis(part)));
-        let chart = RowChart {
-            name: "Each entity's share of the machine, and its part of the usage".to_owned(),
-            description: "Two dots for each entity on a logarithmic axis. The table below has the same numbers.",
-            place: &|part| place(part, first),
+        let intervals = Intervals {
+            place: Box::new(move |part| place(part, first)),
             ticks: [(0.0, "0".to_owned())].into_iter().chain(ticks).collect(),
             directions: ["", ""],
-            columns: &["share", "usage"],
+            columns: vec!["share", "usage"],
             rows: self.shown.iter().map(Entity::row).collect(),
         };
-        chart.draw()
+        let name = "Each entity's share of the machine, and its part of the usage";
+        Figure { name: name.to_owned(), kind: Kind::Intervals(intervals) }.draw()
     }
 }
 
@@ -86,7 +86,7 @@ impl Entity<'_> {
         let Self { name, share, used } = *self;
         let words = [if share > 0.0 { percent(share) } else { "none".to_owned() }, percent(used)];
         Row {
-            name,
+            name: name.into(),
             line: Some(([share, used], "between")),
             marks: vec![(share, "old"), (used, "new")],
             title: format!("{name}: share {}, part of the usage {}", words[0], words[1]),

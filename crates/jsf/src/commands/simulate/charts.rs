@@ -7,8 +7,9 @@ use jsf_simulate::{GroupStatistics, MeanChange, Period};
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change::ComparedGroup;
 use crate::commands::simulate::tables::period_table;
-use crate::view::charts::waits;
-use crate::view::charts::waits::{Course, FOREST_LEGEND, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE};
+use crate::view::charts::plot::{Axis, Marks, Plot, StepLine};
+use crate::view::charts::waits::{FOREST_LEGEND, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE};
+use crate::view::charts::{Figure, Kind, waits};
 use crate::view::document::{Chart, RowLimit, Section};
 
 /// The most groups of a chart: those whose waits change most, or with most processor time.
@@ -70,31 +71,38 @@ pub(crate) type ChartSide<'a> = (&'static str, &'static str, SimulationReport<'a
 
 /// How much of the machine is in use over time, and how many jobs wait.
 pub(crate) fn over_time<'a>(sides: &[ChartSide<'a>]) -> Option<Section<'a>> {
-    let used = course(sides, |period| period.utilisation * 100.0);
-    let queue = course(sides, |period| period.mean_queue);
-    if used.iter().all(|(.., periods)| periods.is_empty()) {
-        return None;
-    }
+    let periods = sides.iter().flat_map(|(.., report)| &report.statistics.periods).filter(|period| period.seconds > 0);
+    let longest = periods.map(|period| period.mean_queue).reduce(f64::max)?;
     let legend: &[_] = if sides.len() == 1 { &[] } else { &SPREAD_LEGEND };
-    let longest = queue.iter().flat_map(|(.., periods)| periods).map(|(.., jobs)| *jobs).fold(0.0, f64::max);
-    let of_use = waits::course(&used, "%", 100.0, "How many per cent of the processors are in use over time");
-    let of_queue = waits::course(&queue, "jobs", longest, "How many jobs wait over time");
-    let [of_use, of_queue] = [of_use, of_queue].map(|svg| Chart::new(svg, legend));
+    let used = course(sides, "How many per cent of the processors are in use over time", "%", 100.0, |period| {
+        period.utilisation * 100.0
+    });
+    let queue = course(sides, "How many jobs wait over time", "jobs", longest, |period| period.mean_queue);
+    let [used, queue] = [used, queue].map(|figure| Chart::new(figure.draw(), legend));
     let section = Section::new("use of the machine and waiting jobs over time").on_page();
-    let section = section.chart(move || of_use.clone()).chart(move || of_queue.clone());
+    let section = section.chart(move || used.clone()).chart(move || queue.clone());
     let names = ["The periods under the old formula as a table", "The periods under the new formula as a table"];
     let names = if sides.len() == 1 { &["The periods as a table"][..] } else { &names };
     let tables = sides.iter().zip(names).map(|((.., report), name)| period_table(*report).folded(name));
     Some(tables.fold(section, Section::table))
 }
 
-/// A quantity of each period on each side.
-fn course(sides: &[ChartSide<'_>], value: fn(&Period) -> f64) -> Vec<Course> {
-    let courses = sides.iter().map(|(class, name, report)| {
-        let periods = report.statistics.periods.iter().filter(|period| period.seconds > 0);
-        (*class, *name, periods.map(|period| (period.start, period.seconds, value(period))).collect())
+/// A quantity of each period on each side, with its greatest value.
+fn course(sides: &[ChartSide<'_>], name: &str, unit: &str, most: f64, value: fn(&Period) -> f64) -> Figure<'static> {
+    let periods = sides.iter().flat_map(|(.., report)| &report.statistics.periods);
+    let begin = periods.clone().map(|period| period.start).min().unwrap_or(0);
+    let end = periods.map(|period| period.start + period.seconds).max().unwrap_or(begin);
+    let (x, second) = Axis::time(((end - begin) as f64).max(1.0), "since the first submission");
+    let at = |time: i64| (time - begin) as f64 / second;
+    let step = |period: &Period| [at(period.start), at(period.start + period.seconds), value(period)];
+    let lines = sides.iter().map(|(class, side, report)| StepLine {
+        class: (*class).to_owned(),
+        name: (*side).to_owned(),
+        is_named: false,
+        steps: report.statistics.periods.iter().filter(|period| period.seconds > 0).map(step).collect(),
     });
-    courses.collect()
+    let y = Axis::whole([0.0, most.max(1.0)], unit);
+    Figure { name: name.to_owned(), kind: Kind::Plot(Plot { x, y, marks: Marks::Lines(lines.collect()) }) }
 }
 
 fn shown_name(name: &str) -> &str {

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use crate::view::document::ChartSvg;
 use crate::view::printable::printable;
 
 /// The layout of a chart: a browser scales it to the width of the page.
@@ -27,11 +26,6 @@ impl Layout {
     }
 }
 
-/// Draws a chart in both layouts.
-pub(crate) fn drawn(draw: impl Fn(Layout) -> String) -> ChartSvg {
-    ChartSvg { wide: draw(Layout::Wide), narrow: draw(Layout::Narrow) }
-}
-
 /// About the width of a letter of a label.
 pub(crate) const LETTER: f64 = 7.0;
 
@@ -53,10 +47,6 @@ pub(crate) enum Anchor {
 impl Svg {
     pub(crate) fn new(width: f64, height: f64) -> Self {
         Self { body: String::new(), width, height }
-    }
-
-    pub(crate) fn width(&self) -> f64 {
-        self.width
     }
 
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
@@ -107,8 +97,18 @@ impl Svg {
 
     /// The chart, with a name and a description for those who do not see it.
     pub(crate) fn finish(self, name: &str, description: &str) -> String {
+        self.element("", "", name, description)
+    }
+
+    /// The chart as a document of its own, with its styles.
+    pub(crate) fn document(self, style: &str, name: &str, description: &str) -> String {
+        let own = " xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\" font-size=\"12\"";
+        self.element(own, &format!("<style>{style}</style>"), name, description)
+    }
+
+    fn element(self, attributes: &str, style: &str, name: &str, description: &str) -> String {
         format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\"><desc>{}</desc>{}</svg>",
+            "<svg{attributes} viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\"><desc>{}</desc>{style}{}</svg>",
             self.width,
             self.height,
             escaped(name),
@@ -132,6 +132,8 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
+            // XML has no noncharacters
+            '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
             _ => escaped.push(character),
         }
     }
@@ -150,12 +152,15 @@ pub(crate) fn fitting(text: &str, width: f64) -> String {
     if letters < 2 { String::new() } else { kept.chain(['…']).collect() }
 }
 
-/// The commands of a path of steps: where each begins and ends, and its height.
+/// The commands of a path of steps: where each begins and ends, and its height. Where one does not begin at the end of the one before,
+/// the path has a gap.
 pub(crate) fn steps_path(steps: impl Iterator<Item = (f64, f64, f64)>) -> String {
     let mut commands = String::new();
+    let mut end = f64::NAN;
     for (from, to, y) in steps {
-        let _ = if commands.is_empty() { write!(commands, "M{from:.1} {y:.1}") } else { write!(commands, "V{y:.1}") };
+        let _ = if end == from { write!(commands, "V{y:.1}") } else { write!(commands, "M{from:.1} {y:.1}") };
         let _ = write!(commands, "H{to:.1}");
+        end = to;
     }
     commands
 }

@@ -1,12 +1,14 @@
-//! The charts of a simulation: the waits of each group of jobs, and the use of the machine and the queue over time.
+//! The charts of the waits of each group of jobs.
+
+use std::borrow::Cow;
 
 use jsf_simulate::{Distribution, MeanChange};
 
-use crate::view::charts::rows::{Row, RowChart};
-use crate::view::charts::svg::{Anchor, Layout, Svg, drawn, step, steps_path};
-use crate::view::charts::{LEFT, y_axis, y_of};
+use crate::view::charts::intervals::{Intervals, Row};
+use crate::view::charts::svg::step;
+use crate::view::charts::{Figure, Kind};
 use crate::view::document::ChartSvg;
-use crate::view::words::{duration, grouped, signed_duration};
+use crate::view::words::{duration, signed_duration};
 
 /// The meaning of the marks of a [`forest`].
 pub(crate) const FOREST_LEGEND: [(&str, &str); 4] = [
@@ -32,16 +34,14 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
     let low = (least / tick).floor().min(-1.0) * tick;
     let high = (most / tick).ceil().max(1.0) * tick;
     let ticks = (0..=((high - low) / tick).round() as usize).map(|index| low + tick * index as f64);
-    let chart = RowChart {
-        name: format!("How the mean wait changes by {what}"),
-        description: "A mark for each difference, and a line for its interval. The table below has the same numbers.",
-        place: &|change| (change - low) / (high - low),
+    let intervals = Intervals {
+        place: Box::new(move |change| (change - low) / (high - low)),
         ticks: ticks.map(|change| (change, signed_duration(change))).collect(),
         directions: ["← shorter waits", "longer waits →"],
-        columns: &["change"],
+        columns: vec!["change"],
         rows: groups.iter().map(|(name, change)| change_row(name, change)).collect(),
     };
-    chart.draw()
+    Figure { name: format!("How the mean wait changes by {what}"), kind: Kind::Intervals(intervals) }.draw()
 }
 
 fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
@@ -62,7 +62,7 @@ fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
         }
     };
     let line = change.interval().map(|ends| (ends, if is_longer { "down" } else { "up" }));
-    Row { name, line, marks: vec![(difference, class)], title, words: vec![by] }
+    Row { name: name.into(), line, marks: vec![(difference, class)], title, words: vec![by] }
 }
 
 /// A step of a round time, of which at most `count` cover `span` seconds.
@@ -95,25 +95,24 @@ const TICKS: [(f64, &str); 9] = [
 pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> ChartSvg {
     let waits = groups.iter().flat_map(|(_, sides)| sides).map(|waits| waits.p95.max(waits.median));
     let most = waits.fold(60.0, f64::max);
-    let chart = RowChart {
-        name: format!("The waits of half and of 95 % of the jobs by {what}"),
-        description: "Two dots on a logarithmic axis for each. The table below has the same numbers.",
-        place: &|wait| (wait / 60.0).ln_1p() / (most / 60.0).ln_1p(),
+    let intervals = Intervals {
+        place: Box::new(move |wait| (wait / 60.0).ln_1p() / (most / 60.0).ln_1p()),
         ticks: TICKS
             .into_iter()
             .filter(|(wait, _)| *wait <= most)
             .map(|(wait, label)| (wait, label.to_owned()))
             .collect(),
         directions: ["", ""],
-        columns: &["of the jobs"],
+        columns: vec!["of the jobs"],
         rows: groups.iter().flat_map(|(name, sides)| spread_rows(name, sides)).collect(),
     };
-    chart.draw()
+    let name = format!("The waits of half and of 95 % of the jobs by {what}");
+    Figure { name, kind: Kind::Intervals(intervals) }.draw()
 }
 
 fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
     let row = |shown, which: &str, [from, to]: [(f64, &'static str); 2], title: String| Row {
-        name: shown,
+        name: Cow::Borrowed(shown),
         line: Some(([from.0, to.0], "between")),
         marks: vec![from, to],
         title,
@@ -135,50 +134,6 @@ fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
         }
         _ => Vec::new(),
     }
-}
-
-/// A course of time on one side: a class, the name of the side in a title, and the beginning, the length and the value of each
-/// period.
-pub(crate) type Course = (&'static str, &'static str, Vec<(i64, i64, f64)>);
-
-/// Values over time as steps. `unit` is written above the axis.
-pub(crate) fn course(courses: &[Course], unit: &str, most: f64, name: &str) -> ChartSvg {
-    drawn(|layout| course_in(courses, unit, most, name, layout))
-}
-
-fn course_in(courses: &[Course], unit: &str, most: f64, name: &str, layout: Layout) -> String {
-    let bottom = 200.0;
-    let right = layout.width() - 20.0;
-    let periods = courses.iter().flat_map(|(.., periods)| periods);
-    let begin = periods.clone().map(|(start, ..)| *start).min().unwrap_or(0);
-    let end = periods.map(|(start, length, _)| start + length).max().unwrap_or(begin);
-    let span = ((end - begin) as f64).max(1.0);
-    let most = most.max(1.0);
-    let mut svg = Svg::new(layout.width(), bottom + 44.0);
-    y_axis(&mut svg, most, bottom, unit);
-    let (unit_length, unit_name) = match span {
-        ..7200.0 => (60.0, "minutes"),
-        ..172_800.0 => (3600.0, "hours"),
-        _ => (86_400.0, "days"),
-    };
-    let labels = step(span / unit_length, layout.either(10.0, 5.0)).max(1.0);
-    let mut at = 0.0;
-    while at * unit_length <= span {
-        let place = LEFT + (right - LEFT) * at * unit_length / span;
-        svg.line((place, bottom), (place, bottom + 5.0), "frame");
-        svg.text((place, bottom + 18.0), Anchor::Middle, "axis", &grouped(&format!("{at}")));
-        at += labels;
-    }
-    svg.line((LEFT, bottom), (right, bottom), "frame");
-    let caption = format!("{unit_name} since the first submission");
-    svg.text(((LEFT + right) / 2.0, bottom + 38.0), Anchor::Middle, "axis", &caption);
-    for (class, side, periods) in courses {
-        let x = |time: i64| LEFT + (right - LEFT) * (time - begin) as f64 / span;
-        let steps =
-            periods.iter().map(|(start, length, value)| (x(*start), x(start + length), y_of(value / most, bottom)));
-        svg.path(&steps_path(steps), class, side);
-    }
-    svg.finish(name, "Values over time as steps. The tables below have the same numbers.")
 }
 
 #[cfg(test)]
@@ -227,14 +182,5 @@ mod tests {
         for (span, expected) in [(1.0, 1.0), (30.0, 5.0), (7000.0, 1800.0), (200_000.0, 43_200.0), (6e7, 8.64e6)] {
             assert_eq!(time_step(span, 7.0), expected, "{span}");
         }
-    }
-
-    #[test]
-    fn a_course_of_time_is_one_line() {
-        let chart =
-            course(&[("new", "new", vec![(100, 60, 0.5), (160, 30, 2.0)]), ("old", "old", vec![])], "jobs", 2.0, "d")
-                .wide;
-        assert!(chart.contains("M60.0 157.0H") && chart.contains("V28.0H880.0") && !chart.contains("NaN"), "{chart}");
-        assert!(chart.contains("minutes since the first submission"));
     }
 }

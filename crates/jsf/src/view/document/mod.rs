@@ -123,7 +123,7 @@ pub struct DrawingStyle {
 pub struct ChartSvg {
     /// For a screen as wide as a page.
     pub wide: String,
-    /// For a phone; empty if the other one is for both.
+    /// For a phone; empty if the table that follows takes its place there.
     pub narrow: String,
 }
 
@@ -136,8 +136,6 @@ pub struct Chart {
     pub legend: Vec<(&'static str, &'static str)>,
     /// What opens the chart; empty for a chart that is always open.
     pub summary: &'static str,
-    /// Whether the table that follows takes its place on a narrow screen.
-    pub is_wide: bool,
 }
 
 /// A chart that is drawn when it is shown.
@@ -158,7 +156,7 @@ impl fmt::Debug for LazyChart<'_> {
 impl Chart {
     /// A chart that is always shown.
     pub fn new(svg: ChartSvg, legend: &[(&'static str, &'static str)]) -> Self {
-        Self { svg, legend: legend.to_vec(), summary: "", is_wide: false }
+        Self { svg, legend: legend.to_vec(), summary: "" }
     }
 }
 

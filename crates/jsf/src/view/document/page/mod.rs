@@ -128,7 +128,7 @@ enum PageBlock {
 /// A chart, and what its marks mean.
 #[derive(Debug, Serialize)]
 struct PageChart {
-    /// One for every screen, or one for wide and one for narrow ones.
+    /// One for wide screens, and one for narrow ones if there is one.
     figures: Vec<Figure>,
     legend: Vec<LegendEntry>,
     /// What opens and closes the chart; a chart without it is always shown.
@@ -249,22 +249,19 @@ fn page_block(block: &Block<'_>, heading: &str) -> PageBlock {
             PageBlock::Drawing { text: (drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }) }
         }
         Block::Chart(chart) => {
-            let Chart { svg, legend, summary, is_wide } = (chart.0)();
+            let Chart { svg, legend, summary } = (chart.0)();
             let legend = legend.into_iter().map(|(class, text)| LegendEntry { class, text }).collect();
-            PageBlock::Chart(PageChart { figures: figures(svg, is_wide), legend, summary })
+            PageBlock::Chart(PageChart { figures: figures(svg), legend, summary })
         }
         Block::Table(table) => PageBlock::Table(page_table(table, heading)),
     }
 }
 
-/// The elements of a chart. `is_wide`: the table that follows takes its place on a narrow screen.
-fn figures(svg: ChartSvg, is_wide: bool) -> Vec<Figure> {
+/// The elements of a chart.
+fn figures(svg: ChartSvg) -> Vec<Figure> {
     let ChartSvg { wide, narrow } = svg;
-    match (is_wide, narrow.is_empty()) {
-        (true, _) => vec![Figure { svg: wide, class: "wide" }],
-        (false, true) => vec![Figure { svg: wide, class: "square" }],
-        (false, false) => vec![Figure { svg: wide, class: "broad" }, Figure { svg: narrow, class: "narrow" }],
-    }
+    let narrow = (!narrow.is_empty()).then_some(Figure { svg: narrow, class: "narrow" });
+    [Figure { svg: wide, class: "wide" }].into_iter().chain(narrow).collect()
 }
 
 /// The first rows of a table.

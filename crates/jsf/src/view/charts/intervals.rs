@@ -1,27 +1,26 @@
-//! A chart with a row for each of several things: its name, marks on a common axis, and words at the end.
+//! A chart with a row for each of several things: its name, an interval and marks on a common axis, and words at the end.
 
-use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, drawn, fitting};
-use crate::view::document::ChartSvg;
+use std::borrow::Cow;
 
-/// A chart of rows.
-pub(crate) struct RowChart<'a> {
-    pub(crate) name: String,
-    pub(crate) description: &'static str,
+use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, fitting};
+
+/// The rows and their axis.
+pub(crate) struct Intervals<'a> {
     /// Where a value is on the axis: 0 on the left, 1 on the right.
-    pub(crate) place: &'a dyn Fn(f64) -> f64,
+    pub(crate) place: Box<dyn Fn(f64) -> f64 + 'a>,
     /// The values that have a line and a label, ascending.
     pub(crate) ticks: Vec<(f64, String)>,
     /// What either direction of the axis means; both may be empty.
     pub(crate) directions: [&'static str; 2],
     /// The headings of the words at the end of the rows.
-    pub(crate) columns: &'static [&'static str],
+    pub(crate) columns: Vec<&'static str>,
     pub(crate) rows: Vec<Row<'a>>,
 }
 
 /// A row: marks, of which the last one is on top, and a line.
 pub(crate) struct Row<'a> {
     /// Empty for a further row of the same thing.
-    pub(crate) name: &'a str,
+    pub(crate) name: Cow<'a, str>,
     /// Its ends, and its class.
     pub(crate) line: Option<([f64; 2], &'static str)>,
     /// Their values and classes.
@@ -32,12 +31,8 @@ pub(crate) struct Row<'a> {
     pub(crate) words: Vec<String>,
 }
 
-impl RowChart<'_> {
-    pub(crate) fn draw(&self) -> ChartSvg {
-        drawn(|layout| self.draw_in(layout))
-    }
-
-    fn draw_in(&self, layout: Layout) -> String {
+impl Intervals<'_> {
+    pub(crate) fn drawn(&self, layout: Layout) -> Svg {
         const TOP: f64 = 48.0;
         const COLUMN: f64 = 84.0;
         /// The room of the label of a tick.
@@ -71,8 +66,8 @@ impl RowChart<'_> {
             let y = top + layout.either(0.5 * row_height, 27.0);
             let text = layout.either(y + 4.0, top + 13.0);
             match layout {
-                Layout::Wide => svg.text((left - 12.0, text), Anchor::End, "label", &fitting(row.name, left - 28.0)),
-                Layout::Narrow => svg.text((4.0, text), Anchor::Start, "label", &fitting(row.name, words)),
+                Layout::Wide => svg.text((left - 12.0, text), Anchor::End, "label", &fitting(&row.name, left - 28.0)),
+                Layout::Narrow => svg.text((4.0, text), Anchor::Start, "label", &fitting(&row.name, words)),
             }
             if let Some(([from, to], class)) = row.line {
                 svg.line((x(from), y), (x(to), y), class);
@@ -84,6 +79,6 @@ impl RowChart<'_> {
                 svg.text((ends(index), text), Anchor::End, "label", words);
             }
         }
-        svg.finish(&self.name, self.description)
+        svg
     }
 }
