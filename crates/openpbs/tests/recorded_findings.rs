@@ -89,8 +89,8 @@ impl Cluster {
             ranking: &ordered.ranking,
             not_considered: &ordered.not_considered,
             precision: ScorePrecision::Float32,
+            tree: Some(&tree),
         });
-        site.tree = Some(&tree);
         Checked::new(&submitted, &self.site.schema, &site)
     }
 }

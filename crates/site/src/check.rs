@@ -1,9 +1,8 @@
 //! Checks a formula: what the server answers, and what it gives for each job of the queue.
 
-use std::mem;
-
 use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::medians;
@@ -21,7 +20,7 @@ use super::jobs::ColumnsRequest;
 use super::role::Role;
 use super::source::FileSource;
 use super::tree::SiteTree;
-use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError};
+use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
 const RATES_WORK: u64 = 50_000_000;
@@ -49,72 +48,62 @@ impl Site {
     }
 
     fn check_with(&self, submitted: &FormulaSubmission<'_>, queue: Option<&FileSource>) -> Result<Checked, SiteError> {
-        let mut ranked = None;
-        let mut schema = None;
-        let mut warnings = Vec::new();
-        let mut guessed_types = Vec::new();
-        let mut untried = None;
-        let threshold = self.threshold();
-        if let (Ok(formula), Some(source)) = (submitted.formula(), queue) {
-            let mut names = formula.names();
-            // a finding is about running jobs without one
-            names.push("walltime");
-            let mut jobs = self.read_columns_of(source, &ColumnsRequest { again: true, ..self.request(&names) })?;
-            jobs.program = formula.compile(&jobs.schema).ok();
-            warnings = mem::take(&mut jobs.warnings);
-            if jobs.table.is_empty() {
-                untried = Some(format!("`{}` has no job", source.name()));
+        let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
+            let mut checked = self.checked(submitted, &self.schema, None, None);
+            if self.files.root.is_some() && self.files.lacks_queue() {
+                checked.findings.extend(untried(submitted, "the site has no jobs (`qstat -f`)"));
             }
-            guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
-            warnings.extend(guessed_types.iter().map(|name| guessed_type(name)));
-            if let Some(program) = jobs.program {
-                let assumed = SharesRequest::default();
-                match require_own_shares(program.inputs(), &jobs.table) {
-                    Err(missing) if self.tree.is_none() => untried = Some(missing.to_string()),
-                    _ => {
-                        let tree = self.fill_shares(program.inputs(), &mut jobs.table, &assumed, &mut warnings)?;
-                        let ordered = self.score_and_order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
-                        ranked = Some((jobs.table, ordered, tree));
-                    }
-                }
-            }
-            schema = Some(jobs.schema);
-        } else if submitted.formula().is_ok() && self.files.root.is_some() && self.files.lacks_queue() {
-            untried = Some("the site has no jobs (`qstat -f`)".to_owned());
-        }
-        let queue =
-            ranked.as_ref().map(|(table, ordered, _)| self.scored(table, &ordered.ranking, &ordered.not_considered));
-        let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
-        let mut checked = self.checked(submitted, schema.as_ref().unwrap_or(&self.schema), queue, tree);
-        checked.warnings = warnings;
+            return Ok(checked);
+        };
+        let mut names = formula.names();
+        // a finding is about running jobs without one
+        names.push("walltime");
+        let mut jobs = self.read_columns_of(source, &ColumnsRequest { again: true, ..self.request(&names) })?;
+        jobs.program = formula.compile(&jobs.schema).ok();
+        let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
+        jobs.warnings.extend(guessed_types.iter().map(|name| guessed_type(name)));
+        let mut reason = jobs.table.is_empty().then(|| format!("`{}` has no job", source.name()));
+        let inputs = jobs.program.as_ref().filter(|_| self.tree.is_none()).map(Program::inputs);
+        let missing = inputs.and_then(|inputs| require_own_shares(inputs, &jobs.table).err());
+        let mut checked = if jobs.program.is_some() && missing.is_none() {
+            let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
+            let checked = self.check_ranked(submitted, &ranked);
+            Checked { warnings: ranked.warnings, ..checked }
+        } else {
+            let SiteJobs { schema, program, warnings, .. } = jobs;
+            Checked { warnings, ..self.checked(submitted, &schema, program.as_ref(), None) }
+        };
+        reason = missing.map(|missing| missing.to_string()).or(reason);
         checked.guessed_types = guessed_types;
-        if let (Some(reason), Ok(formula)) = (untried, submitted.formula()) {
-            let expr = formula.expr();
-            let message = format!("the formula was tried on no job: {reason}");
-            let found = Diagnostic::new(Code::TriedOnNoJob, message, expr.node(expr.root()).span);
-            checked.findings.push(submitted.in_source(found));
-        }
+        checked.findings.extend(reason.and_then(|reason| untried(submitted, &reason)));
         Ok(checked)
     }
 
-    /// Checks the text of a formula as [`check`](Self::check) does, with the numbers of this site.
+    /// Checks the text of a formula as [`check`](Self::check) does, with the numbers of this site, and of the site of a log as
+    /// [`check_with_queue`](Self::check_with_queue) does if there are jobs that wait.
     ///
     /// # Errors
     /// As for [`check`](Self::check).
     pub fn check_text(&self, text: &str) -> Result<Checked, SiteError> {
-        self.check(&submitted(text, self.rules.numbers))
+        let submitted = submitted(text, self.rules.numbers);
+        match self.check_with_queue(&submitted)? {
+            Some(checked) => Ok(checked),
+            None => self.check(&submitted),
+        }
     }
 
     /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
     pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
-        let scored = self.scored(&queue.table, &queue.ranking, &queue.not_considered);
-        self.checked(submitted, &queue.schema, Some(scored), queue.tree.as_ref())
+        let RankedQueue { table, ranking, not_considered, program, tree, .. } = queue;
+        let scored = self.scored(table, ranking, not_considered, tree.as_ref());
+        self.checked(submitted, &queue.schema, Some(program), Some(scored))
     }
 
     /// Checks the formula of a cycle, as [`check`](Self::check) does.
     pub fn check_cycled(&self, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) -> Checked {
-        let scored = self.scored(&cycle.table, &cycle.ranking, &cycle.not_considered);
-        self.checked(submitted, &cycle.schema, Some(scored), cycle.tree.as_ref())
+        let CycledQueue { table, ranking, not_considered, program, tree, .. } = cycle;
+        let scored = self.scored(table, ranking, not_considered, tree.as_ref());
+        self.checked(submitted, &cycle.schema, Some(program), Some(scored))
     }
 
     /// Checks both formulas of a comparison with another site, or with this one, as [`check`](Self::check) does.
@@ -129,22 +118,22 @@ impl Site {
         let old_tree = if queue.old_table.is_some() { queue.trees.old.as_ref() } else { new_tree };
         let OldNew { old, new } = &queue.sides;
         OldNew {
-            old: self.check_side(submitted.old, queue, old, tables.old, old_tree),
-            new: new_site.check_side(submitted.new, queue, new, tables.new, new_tree),
+            old: self.check_side(submitted.old, &queue.schema, old, tables.old, old_tree),
+            new: new_site.check_side(submitted.new, &queue.schema, new, tables.new, new_tree),
         }
     }
 
-    fn check_side(
+    pub(super) fn check_side(
         &self,
         submitted: &FormulaSubmission<'_>,
-        queue: &ComparedQueue,
+        schema: &Schema,
         side: &ComparedSide,
         table: &JobTable,
         tree: Option<&AppliedTree>,
     ) -> Checked {
         let tree = tree.filter(|_| self.needs_shares(side.program.inputs())).and_then(AppliedTree::pbs);
-        let scored = self.scored(table, &side.ranking, &side.not_considered);
-        self.checked(submitted, &queue.schema, Some(scored), tree)
+        let scored = self.scored(table, &side.ranking, &side.not_considered, tree);
+        self.checked(submitted, schema, Some(&side.program), Some(scored))
     }
 
     fn scored<'a>(
@@ -152,25 +141,30 @@ impl Site {
         table: &'a JobTable,
         ranking: &'a Ranking,
         not_considered: &'a [(usize, NotConsidered)],
+        tree: Option<&'a PbsTree>,
     ) -> ScoredQueue<'a> {
-        ScoredQueue { table, ranking, not_considered, precision: self.precision() }
+        ScoredQueue { table, ranking, not_considered, precision: self.precision(), tree }
     }
 
-    /// Checks a formula against jobs that it has ranked, if there are any.
-    pub(super) fn checked(
+    /// Checks a formula against jobs that it has ranked, if there are any; `program` is the compiled formula, unless it is still to
+    /// be compiled.
+    fn checked(
         &self,
         submitted: &FormulaSubmission<'_>,
         schema: &Schema,
+        program: Option<&Program>,
         queue: Option<ScoredQueue<'_>>,
-        tree: Option<&PbsTree>,
     ) -> Checked {
+        let formula = submitted.formula().ok();
+        let compiled = formula.filter(|_| program.is_none()).and_then(|formula| formula.compile(schema).ok());
+        let program = program.or(compiled.as_ref());
         let (_, python_source) = self.python();
         let table = queue.map(|queue| queue.table);
-        let names = submitted.formula().map(Formula::names).unwrap_or_default();
+        let names = formula.map(Formula::names).unwrap_or_default();
         let constants = names.iter().filter_map(|name| Some((*name, self.site_constant(name, schema, table)?)));
         let facts = SiteFacts {
+            program,
             queue,
-            tree,
             config: Some(&self.config),
             server: self.server,
             threshold: self.threshold(),
@@ -182,28 +176,24 @@ impl Site {
             has_tree_of_slurm: self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
         };
         let mut checked = Checked::new(submitted, schema, &facts);
-        checked.rates = self.rates(submitted, schema, queue);
+        checked.rates = program.map(|program| self.rates(program, schema, &facts)).unwrap_or_default();
         checked
     }
 
     /// What inputs are worth in time of waiting, but for those that the site alone decides.
-    fn rates(
-        &self,
-        submitted: &FormulaSubmission<'_>,
-        schema: &Schema,
-        queue: Option<ScoredQueue<'_>>,
-    ) -> Vec<ExchangeRate> {
-        let program = submitted.formula().ok().and_then(|formula| formula.compile(schema).ok());
-        let Some(program) = program.filter(|_| self.precision() != ScorePrecision::Decimal) else { return Vec::new() };
-        let queue = queue.filter(|queue| !queue.ranking.order().is_empty());
+    fn rates(&self, program: &Program, schema: &Schema, facts: &SiteFacts<'_>) -> Vec<ExchangeRate> {
+        if self.precision() == ScorePrecision::Decimal {
+            return Vec::new();
+        }
+        let queue = facts.queue.filter(|queue| !queue.ranking.order().is_empty());
         let inputs = match queue {
-            Some(queue) => medians(&program, queue.table, queue.ranking.order()),
+            Some(queue) => medians(program, queue.table, queue.ranking.order()),
             None => program.inputs().iter().map(|name| plain_value(schema, name)).collect(),
         };
-        let mut rates = exchange_rates(&program, schema, &inputs, &mut WorkBudget::new(RATES_WORK));
+        let mut rates = exchange_rates(program, schema, &inputs, &mut WorkBudget::new(RATES_WORK));
         rates.retain(|rate| {
             let is_known = queue.is_some() || rate.is_constant;
-            is_known && self.site_constant(&rate.name, schema, queue.map(|queue| queue.table)).is_none()
+            is_known && facts.constants.iter().all(|(name, _)| **name != *rate.name)
         });
         rates
     }
@@ -217,6 +207,14 @@ impl Site {
             guessed.filter(|name| names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name));
         guessed.map(str::to_owned).collect()
     }
+}
+
+/// The finding that a formula was tried on no job.
+fn untried(submitted: &FormulaSubmission<'_>, reason: &str) -> Option<Diagnostic> {
+    let expr = submitted.formula().ok()?.expr();
+    let message = format!("the formula was tried on no job: {reason}");
+    let found = Diagnostic::new(Code::TriedOnNoJob, message, expr.node(expr.root()).span);
+    Some(submitted.in_source(found))
 }
 
 /// A value at which rates that hold for every job are measured.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
+use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{Ranking, Scores};
@@ -88,6 +89,9 @@ pub struct CycledQueue {
     /// The waiting rows that the scheduler does not consider, and why.
     #[serde(skip)]
     pub not_considered: Vec<(usize, NotConsidered)>,
+    /// The formula, compiled for this site.
+    #[serde(skip)]
+    pub program: Program,
     /// OpenPBS's fair-share tree, where the formula or the order needs it.
     #[serde(skip)]
     pub tree: Option<PbsTree>,
@@ -243,6 +247,7 @@ impl Site {
             schema,
             ranking: ordered.ranking,
             not_considered: ordered.not_considered,
+            program,
             tree,
         })
     }

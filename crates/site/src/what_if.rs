@@ -10,8 +10,7 @@ use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, OldNew, SIZES};
-use job_sort_formula::schema::Schema;
-use jsf_openpbs::check::{Checked, ScoredQueue};
+use jsf_openpbs::check::Checked;
 
 use super::applied_tree::AppliedTree;
 use super::compare::compare;
@@ -31,7 +30,6 @@ pub struct WhatIf {
 #[derive(Debug)]
 struct HeldJobs {
     names: BTreeSet<String>,
-    schema: Schema,
     tree: Option<AppliedTree>,
     queue: ComparedQueue,
     /// The text of the formula that ranks the new side.
@@ -106,14 +104,10 @@ impl WhatIf {
         let submitted = submitted(text, self.site.rules.numbers);
         match &self.jobs {
             Some(jobs) if jobs.formula == text => {
-                let ComparedSide { ranking, not_considered, program, .. } = &jobs.queue.sides.new;
-                let table = &jobs.queue.table;
-                let tree = jobs.tree.as_ref().filter(|_| self.site.needs_shares(program.inputs()));
-                let queue = ScoredQueue { table, ranking, not_considered, precision: self.site.precision() };
-                let tree = tree.and_then(AppliedTree::pbs);
-                let mut checked = self.site.checked(&submitted, &jobs.schema, Some(queue), tree);
+                let ComparedQueue { table, schema, sides, .. } = &jobs.queue;
+                let mut checked = self.site.check_side(&submitted, schema, &sides.new, table, jobs.tree.as_ref());
                 if let Ok(formula) = submitted.formula() {
-                    checked.guessed_types = self.site.guessed_types(formula, table, &jobs.schema);
+                    checked.guessed_types = self.site.guessed_types(formula, table, schema);
                 }
                 Ok(checked)
             }
@@ -147,18 +141,18 @@ impl WhatIf {
             table,
             old_table: None,
             trees: OldNew { old: None, new: None },
-            schema: schema.clone(),
+            schema,
             findings,
             sides: OldNew { old, new },
             comparison,
             warnings,
         };
-        Ok(HeldJobs { names, schema, tree, queue, formula: String::new() })
+        Ok(HeldJobs { names, tree, queue, formula: String::new() })
     }
 
     /// Ranks jobs that have all columns which the formula needs.
     fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
-        let program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let program = formula.compile(&jobs.queue.schema).map_err(|_| SiteError::NotArithmetic)?;
         let queue = &mut jobs.queue;
         let tree = jobs.tree.as_ref();
         queue.sides.new = self.site.compared_side(program, &queue.table, tree);

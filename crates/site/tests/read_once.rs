@@ -48,4 +48,5 @@ fn the_jobs_beside_a_log_are_those_of_the_site() {
     let with_queue = site.check_with_queue(&submission).unwrap().unwrap();
     assert_eq!(with_queue.jobs.unwrap().failing, ["2.vm"]);
     assert!(site.check(&submission).unwrap().jobs.is_none());
+    assert_eq!(site.check_text("1 / ncpus").unwrap().jobs.unwrap().failing, ["2.vm"]);
 }

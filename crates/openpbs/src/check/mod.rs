@@ -53,15 +53,17 @@ pub struct ScoredQueue<'a> {
     pub not_considered: &'a [(usize, NotConsidered)],
     /// The precision in which the values are kept.
     pub precision: ScorePrecision,
+    /// The fair-share tree with the entities of the jobs, if the order or the formula needs it.
+    pub tree: Option<&'a PbsTree>,
 }
 
 /// What is known about the site; every part is optional.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SiteFacts<'a> {
+    /// The formula, if it is compiled for the schema already.
+    pub program: Option<&'a Program>,
     /// The scored queue.
     pub queue: Option<ScoredQueue<'a>>,
-    /// The fair-share tree with the entities of the jobs.
-    pub tree: Option<&'a PbsTree>,
     /// The scheduler's settings.
     pub config: Option<&'a SchedConfig>,
     /// The server's settings.
@@ -90,31 +92,38 @@ pub const FAILURE_CODES: [Code; 4] =
 pub const CRASH_CODES: [Code; 3] = [Code::CrashingJobs, Code::NotANumber, Code::TooLargeForDouble];
 
 /// The result of checking a formula.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Checked {
     /// The version of Python that the server embeds.
     pub python: PythonVersion,
     /// What says that it is this one; `None`: it is assumed.
+    #[serde(skip)]
     pub python_source: Option<String>,
     /// The server's answer when the formula is set.
+    #[serde(rename = "verdict")]
     pub validation: Validation,
     /// Whether the formula crashes the scheduler as soon as it evaluates the formula. A formula with an error for every job
     /// crashes it only at its next start, which is the finding `JSF402`.
     pub crashes_scheduler: bool,
     /// The worst that happens with the formula.
+    #[serde(skip)]
     pub verdict: Verdict,
+    /// The names in the formula that only the amounts of the jobs show to be numeric resources: the server refuses the
+    /// formula if it knows one of them as a string.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guessed_types: Vec<String>,
     /// The jobs of the queue, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<JobCounts>,
+    /// What inputs are worth in time of waiting: at the medians of the jobs that wait, and without jobs only what holds for
+    /// every job.
+    #[serde(rename = "exchange_rates", skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<ExchangeRate>,
     /// All findings, in the order of their spans in the submitted text.
     pub findings: Vec<Diagnostic>,
     /// The warnings about the site's files, one sentence each.
+    #[serde(skip)]
     pub warnings: Vec<Message>,
-    /// The names in the formula that only the amounts of the jobs show to be numeric resources: the server refuses the
-    /// formula if it knows one of them as a string.
-    pub guessed_types: Vec<String>,
-    /// What inputs are worth in time of waiting: at the medians of the jobs that wait, and without jobs only what holds for
-    /// every job.
-    pub rates: Vec<ExchangeRate>,
 }
 
 /// How many jobs a formula was evaluated for.
@@ -163,34 +172,14 @@ impl JobCounts {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct CheckDocument<'a> {
     formula: &'a str,
-    python: PythonVersion,
-    #[serde(rename = "verdict")]
-    validation: &'a Validation,
-    crashes_scheduler: bool,
-    /// What the verdict assumes; absent if it assumes nothing.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    guessed_types: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    jobs: &'a Option<JobCounts>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    exchange_rates: &'a [ExchangeRate],
-    findings: &'a [Diagnostic],
+    #[serde(flatten)]
+    checked: &'a Checked,
 }
 
 impl Checked {
     /// The result for the submitted text `formula`, to be written as JSON.
     pub fn document<'a>(&'a self, formula: &'a str) -> CheckDocument<'a> {
-        let Self { python, validation, crashes_scheduler, guessed_types, jobs, rates, findings, .. } = self;
-        CheckDocument {
-            formula,
-            python: *python,
-            validation,
-            crashes_scheduler: *crashes_scheduler,
-            guessed_types,
-            jobs,
-            exchange_rates: rates,
-            findings,
-        }
+        CheckDocument { formula, checked: self }
     }
 
     /// Checks a formula.
@@ -259,10 +248,12 @@ impl Checked {
 
     fn of_formula(submitted: &FormulaSubmission<'_>, formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Self {
         let mut findings = lint::lint(formula.expr(), schema);
-        let compile_error = formula.compile(schema).ok().and_then(|program| compile_error(&program));
+        let compiled = if site.program.is_none() { formula.compile(schema).ok() } else { None };
+        let program = site.program.or(compiled.as_ref());
+        let compile_error = program.and_then(compile_error);
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
-        findings.extend(site_findings(formula, schema, site));
+        findings.extend(site_findings(formula, program, schema, site));
         let observed = queue.map(|queue| error_findings(queue.table, queue.ranking)).unwrap_or_default();
         let ranges = ranges(schema, site);
         findings.extend(predicted(formula, schema, &ranges, &findings, &observed));
@@ -291,7 +282,7 @@ impl Checked {
         sort_by_span(&mut findings);
         let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(queue.ranking));
         let crashes_scheduler =
-            crashes_on_queue || findings.iter().any(predicts_crash) || is_always_complex(formula, schema);
+            crashes_on_queue || findings.iter().any(predicts_crash) || program.is_some_and(is_always_complex);
         let is_refused = validation.accepted == Some(false);
         Self {
             verdict: Verdict::new(is_refused, crashes_scheduler, &findings, queue.map(|queue| queue.ranking)),
@@ -408,15 +399,19 @@ fn predicts_crash(found: &Diagnostic) -> bool {
 }
 
 /// Whether the result is a complex number for every job, whatever the inputs are.
-fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
-    let Ok(program) = formula.compile(schema) else { return false };
+fn is_always_complex(program: &Program) -> bool {
     let inputs: Vec<_> = program.inputs().iter().map(|_| KnownOrType::Type("float")).collect();
     let result = program.interpreter(WithComplex(Python::new())).evaluate(&inputs);
     matches!(result, Ok(KnownOrType::Type("complex")))
 }
 
 /// The findings that need the site as well as the formula.
-fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
+fn site_findings(
+    formula: &Formula,
+    program: Option<&Program>,
+    schema: &Schema,
+    site: &SiteFacts<'_>,
+) -> Vec<Diagnostic> {
     let expr = formula.expr();
     let mut findings: Vec<_> = site_findings::disabled_eligible_time(expr, &site.server).into_iter().collect();
     findings.extend(site_findings::defects(expr, &site.server));
@@ -424,7 +419,7 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
         findings.extend(site_findings::other_orderings(expr, config));
     }
     findings.extend(document_findings::hidden_resources(expr, site.hidden));
-    let Some(ScoredQueue { table, ranking, not_considered, precision }) = site.queue else { return findings };
+    let Some(ScoredQueue { table, ranking, not_considered, precision, tree }) = site.queue else { return findings };
     let queues = site.queues.map(|queues| document_findings::without_default(expr, schema, table, queues));
     findings.extend(queues.unwrap_or_default());
     findings.extend(document_findings::without_walltime(expr, table));
@@ -434,7 +429,7 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
     }
     if precision == ScorePrecision::Float32 {
         findings.extend(site_findings::truncated_amounts(expr, table));
-        findings.extend(site.tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());
+        findings.extend(tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());
         findings.extend(site_findings::rounding_ties(expr, table, ranking));
         findings.extend(site_findings::first_evaluation(table, ranking));
     }
@@ -442,7 +437,8 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
     if !findings.iter().any(|found| found.code == Code::RoundingTies) {
         findings.extend(site_findings::one_value(expr, table, ranking));
     }
-    findings.extend(site_findings::idle_summands(formula, schema, table, ranking, site.tree));
+    let idle = program.map(|program| site_findings::idle_summands(program, schema, table, ranking, tree));
+    findings.extend(idle.unwrap_or_default());
     findings.extend(
         site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ranking, not_considered, bound)),
     );

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use job_sort_formula::diagnostic::{Code, Diagnostic, Severity, Span};
 use job_sort_formula::fairshare::FairShare;
-use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
@@ -103,7 +103,7 @@ const SMALLER_RANGE: f64 = 10.0;
 /// A finding for each summand that decides the order of no neighbours, or of almost none, because its values vary far less
 /// than those of another. As long as nothing has run, a summand that depends on usage says nothing about later.
 pub(super) fn idle_summands(
-    formula: &Formula,
+    program: &Program,
     schema: &Schema,
     table: &JobTable,
     ranking: &Ranking,
@@ -113,8 +113,7 @@ pub(super) fn idle_summands(
         .considered_rows()
         .filter(|&row| ranking.score(row).is_some_and(|score| score.unrounded.is_ok()))
         .collect();
-    let columns = formula.compile(schema).ok().and_then(|program| SummandColumns::new(&program, schema, table, &rows));
-    let Some(columns) = columns else { return Vec::new() };
+    let Some(columns) = SummandColumns::new(program, schema, table, &rows) else { return Vec::new() };
     let Some(widest) = columns.ranges().iter().max_by(|left, right| width(left).total_cmp(&width(right))) else {
         return Vec::new();
     };
@@ -130,7 +129,7 @@ pub(super) fn idle_summands(
     let summands = columns.ranges().iter().zip(decided);
     summands
         .filter(|&(summand, decided)| decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand, widest))
-        .filter(|(summand, _)| !(is_unused && depends_on_usage(formula.expr(), summand.span)))
+        .filter(|(summand, _)| !(is_unused && depends_on_usage(program.expr(), summand.span)))
         .map(|(summand, decided)| idle_summand(summand, widest, decided, pairs))
         .collect()
 }

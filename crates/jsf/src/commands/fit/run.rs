@@ -129,9 +129,7 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     if !arguments.format.is_document() {
         warn_all(&fit.warnings);
     }
-    // the site of the log has no queue, on which a formula is checked too
-    let with_queue = Site::from_files(simulated_files(&arguments.site)?, arguments.site.rules(None))?;
-    let to_set = FormulaToSet::new(&with_queue, &fit.formula, not_advised(&fit));
+    let to_set = FormulaToSet::new(&site, &fit.formula, not_advised(&fit));
     let report = GoalFitReport::new(template.text(), &fit, &to_set);
     write(arguments, &site, &report, out)?;
     let is_met = fit.goals.iter().all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());

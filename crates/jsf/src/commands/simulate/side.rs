@@ -19,7 +19,7 @@ use crate::commands::simulate::judgement::{fails, failure_kind, has_error, is_fa
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::rules_in_words::rules_in_words;
-use crate::commands::simulate::site_of_log::{is_change, open_site_with_queue};
+use crate::commands::simulate::site_of_log::is_change;
 use crate::view::printable::printable;
 
 /// What is simulated.
@@ -131,7 +131,7 @@ impl Simulation<'_> {
     /// The result of checking the formula. The queue of the site shows crashes that no job of the log shows; they decide the exit
     /// code in every format.
     fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
-        let of_queue = open_site_with_queue(self.arguments).and_then(|site| site.check(submitted).ok());
+        let of_queue = self.site.check_with_queue(submitted).ok().flatten();
         let checked = self.site.check(submitted).map_err(|error| without_names(self.arguments, error))?;
         match of_queue.filter(|checked| is_fatal(checked) && checked.verdict != Verdict::Refused) {
             Some(of_queue) => Ok(without_findings_of_queue(self.arguments, of_queue, checked)),

@@ -49,13 +49,6 @@ pub(crate) fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     Ok(site)
 }
 
-/// The site with its queue, if it has one.
-pub(crate) fn open_site_with_queue(arguments: &SimulateArgs) -> Option<Site> {
-    let is_read = !arguments.site.files_from(is_stdin).is_empty();
-    let files = simulated_files(&arguments.site).ok().filter(|files| !is_read && files.has(Role::Queue))?;
-    Site::from_files(files, arguments.site.rules(None)).ok()
-}
-
 pub(crate) fn has_tree(files: &SiteFiles) -> bool {
     [Role::Tree, Role::ResourceGroup, Role::SchedPriv].into_iter().any(|role| files.has(role))
 }
