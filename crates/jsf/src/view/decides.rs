@@ -29,29 +29,22 @@ pub(crate) fn decides_line(summands: &[SummandAgreement]) -> String {
 }
 
 /// What decides the order of both sides.
-pub(crate) fn decides_section<'a>(sides: OldNew<&[SummandAgreement]>) -> Option<Section<'a>> {
-    let columns = vec![
-        Column::text("side", 8),
-        Column::code("summand", 9),
-        Column::number("agrees (tau)", 7),
-        Column::number("range (5 to 95 %)", 6),
-    ];
-    let row = |side: &'static str, summand: &SummandAgreement| {
-        vec![
-            Cell::text(side),
-            Cell::Code(summand.text.clone().into()),
-            Cell::decimals(summand.tau, 2),
-            Cell::Written(format!("{} to {}", significant(summand.low), significant(summand.high)), Some(summand.high)),
-        ]
-    };
+pub(crate) fn decides_section<'a>(sides: OldNew<&'a [SummandAgreement]>) -> Option<Section<'a>> {
     // a formula that is one summand agrees with itself
     if sides.old.len().max(sides.new.len()) < 2 {
         return None;
     }
-    let new = by_agreement(sides.new).map(|summand| row("new", summand));
-    let old = by_agreement(sides.old).map(|summand| row("old", summand));
-    let rows: Vec<Vec<Cell<'a>>> = new.chain(old).collect();
-    (!rows.is_empty()).then(|| Section::new(decides_heading(sides.new)).table(Table::from_rows(columns, rows)))
+    let new = by_agreement(sides.new).map(|summand| ("new", summand));
+    let rows = new.chain(by_agreement(sides.old).map(|summand| ("old", summand)));
+    let table = Table::of(rows)
+        .column(Column::text("side", 8), |(side, _)| Cell::text(*side))
+        .column(Column::code("summand", 9), |(_, summand)| Cell::Code((&*summand.text).into()))
+        .column(Column::number("agrees (tau)", 7), |(_, summand)| Cell::decimals(summand.tau, 2))
+        .column(Column::number("range (5 to 95 %)", 6), |(_, summand)| {
+            let [low, high] = [summand.low, summand.high].map(significant);
+            Cell::Written(format!("{low} to {high}"), Some(summand.high))
+        });
+    Some(Section::new(decides_heading(sides.new)).table(table.table()))
 }
 
 /// What decides the new order: the summand that agrees with it, and one that does not.

@@ -13,35 +13,25 @@ pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
     if new.is_empty() {
         return None;
     }
-    let mut columns = vec![Column::name("goal", 9), Column::number("jobs", 4), Column::text("measure", 3)];
-    if has_old {
-        columns.push(Column::number("old", 6));
-    }
-    columns.extend([
-        Column::number(if has_old { "new" } else { "value" }, 8),
-        Column::number("limit", 7),
-        Column::text("met", 8),
-    ]);
     // those that are missed first: there may be no room for all
     let mut order: Vec<usize> = (0..new.len()).collect();
     order.sort_by_key(|&index| new[index].state);
-    let table = Table::new(columns, new.len(), move |row| {
-        let index = order[row];
-        let goal = &new[index];
-        let mut cells = vec![Cell::text(&*goal.name), Cell::Count(goal.jobs), Cell::prose(goal.measure.to_string())];
-        if has_old {
-            cells.push(Cell::prose(
-                old.get(index).map_or_else(String::new, |old| value_in_words(old.measure, old.value)),
-            ));
-        }
-        let bound = if goal.is_most { "at most" } else { "at least" };
-        cells.extend([
-            Cell::prose(value_in_words(goal.measure, goal.value)),
-            Cell::prose(format!("{bound} {}", value_in_words(goal.measure, goal.limit))),
-            Cell::prose(met_in_words(goal)),
-        ]);
-        cells
-    });
+    let table = Table::of(order)
+        .column(Column::name("goal", 9), |&goal| Cell::text(&*new[goal].name))
+        .column(Column::number("jobs", 4), |&goal| Cell::Count(new[goal].jobs))
+        .column(Column::text("measure", 3), |&goal| Cell::prose(new[goal].measure.to_string()))
+        .column_if(has_old, Column::number("old", 6), |&goal| {
+            Cell::prose(old.get(goal).map_or_else(String::new, |old| value_in_words(old.measure, old.value)))
+        })
+        .column(Column::number(if has_old { "new" } else { "value" }, 8), |&goal| {
+            Cell::prose(value_in_words(new[goal].measure, new[goal].value))
+        })
+        .column(Column::number("limit", 7), |&goal| {
+            let bound = if new[goal].is_most { "at most" } else { "at least" };
+            Cell::prose(format!("{bound} {}", value_in_words(new[goal].measure, new[goal].limit)))
+        })
+        .column(Column::text("met", 8), |&goal| Cell::prose(met_in_words(&new[goal])))
+        .table();
     let brief = unmet(new).unwrap_or_else(|| "all goals are met".to_owned());
     Some(Section::new("goals, each without an interval").in_brief(brief).table(table))
 }

@@ -16,7 +16,6 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
         ("queues", "queue", &comparison.queues),
         ("sizes of the jobs", size, &comparison.sizes),
     ];
-    // the number of jobs among the first ones says nothing if all jobs are among them
     let all = comparison.considered.old.max(comparison.considered.new);
     let sides: &[Side] = if is_one_ranking { &SIDES[1..] } else { &SIDES };
     let shown = tables.into_iter().filter(|(_, _, changes)| changes.iter().any(|change| !change.name.is_empty()));
@@ -52,29 +51,23 @@ const SIDES: [Side; 2] = [
 fn table<'a>(column: &str, changes: &'a [GroupChange], all: usize, sides: &'static [Side]) -> Table<'a> {
     let is_one = sides.len() == 1;
     let tops = changes.first().map(|change| change.top).unwrap_or_default();
-    let is_shown = tops.map(|(first, _)| first < all);
     let has_shares = changes.iter().any(|change| change.perc.is_some());
-    let mut columns = vec![Column::text(column, 9), Column::number("jobs", 6)];
-    columns.extend(sides.iter().map(|side| Column::number(heading(sides, side, "mean rank"), 8)));
-    columns.extend((!is_one).then(|| Column::number("gained", 9).with_bar()));
-    for (index, (first, _)) in tops.iter().enumerate().filter(|(index, _)| is_shown[*index]) {
+    let mut table = Table::of(in_order(changes, is_one))
+        .column(Column::text(column, 9), |change| Cell::text(name(change)))
+        .column(Column::number("jobs", 6), |change| Cell::Count(change.jobs));
+    for side in sides {
+        let column = Column::number(heading(sides, side, "mean rank"), 8);
+        table = table.column(column, |change| Cell::decimals(change.mean_rank().map(side.mean), 1));
+    }
+    table = table.column_if(!is_one, Column::number("gained", 9).with_bar(), |change| Cell::Gained(change.gain()));
+    // the number of jobs among the first ones says nothing if all jobs are among them
+    for (index, (first, _)) in tops.into_iter().enumerate().filter(|(_, (first, _))| *first < all) {
         for side in sides {
-            columns.push(Column::number(heading(sides, side, &format!("in first {first}")), 5 - index as u8));
+            let column = Column::number(heading(sides, side, &format!("in first {first}")), 5 - index as u8);
+            table = table.column(column, move |change| Cell::Count((side.count)(change.top[index].1)));
         }
     }
-    columns.extend(has_shares.then(|| Column::number("share", 3)));
-    let changes = in_order(changes, is_one);
-    let table = Table::new(columns, changes.len(), move |index| {
-        let change = changes[index];
-        let mut cells = vec![Cell::text(name(change)), Cell::Count(change.jobs)];
-        cells.extend(sides.iter().map(|side| Cell::decimals(change.mean_rank().map(side.mean), 1)));
-        cells.extend((!is_one).then(|| Cell::Gained(change.gain())));
-        for (_, (_, counts)) in change.top.iter().enumerate().filter(|(index, _)| is_shown[*index]) {
-            cells.extend(sides.iter().map(|side| Cell::Count((side.count)(*counts))));
-        }
-        cells.extend(has_shares.then(|| Cell::share(change.perc)));
-        cells
-    });
+    let table = table.column_if(has_shares, Column::number("share", 3), |change| Cell::share(change.perc)).table();
     table.limit(RowLimit::Ends(MAX_GROUPS))
 }
 

@@ -290,29 +290,26 @@ fn who_section(report: CompareReport<'_>) -> Option<Section<'_>> {
     let who = groups_by_gain(report.comparison).filter(|who| who.change.jobs >= MIN_JOBS && who.gain != 0.0);
     let who: Vec<Who<'_>> = who.collect();
     let has_first = report.comparison.jobs > FIRST;
-    let mut columns = vec![
-        Column::text("who gains and loses", 9),
-        Column::number("jobs", 6),
-        Column::number("mean place old → new", 8),
-        Column::number("gained", 7),
-    ];
-    columns.extend(has_first.then(|| Column::number(format!("in first {FIRST} old → new"), 5)));
-    let rows = who.iter().map(|who| {
-        let OldNew { old, new } = who.mean;
-        let first =
-            who.change.top.iter().find(|(first, _)| *first == FIRST).map(|(_, counts)| *counts).unwrap_or_default();
-        let mut cells = vec![
-            Cell::text(format!("{}{}", who.kind, who.name)),
-            Cell::Count(who.change.jobs),
-            Cell::Written(format!("{} → {}", significant(old), significant(new)), Some(new)),
-            Cell::Gained(who.gain),
-        ];
-        cells
-            .extend(has_first.then(|| Cell::Written(format!("{} → {}", first.old, first.new), Some(first.new as f64))));
-        cells
-    });
-    let table = Table::from_rows(columns, rows).limit(RowLimit::Ends(MAX_WHO));
-    (!who.is_empty()).then(|| Section::new("").in_text().table(table))
+    let is_empty = who.is_empty();
+    let first = |who: &Who<'_>| {
+        let first = who.change.top.iter().find(|(first, _)| *first == FIRST);
+        first.map(|(_, counts)| *counts).unwrap_or_default()
+    };
+    let table = Table::of(who)
+        .column(Column::text("who gains and loses", 9), |who| Cell::text(format!("{}{}", who.kind, who.name)))
+        .column(Column::number("jobs", 6), |who| Cell::Count(who.change.jobs))
+        .column(Column::number("mean place old → new", 8), |who| {
+            let OldNew { old, new } = who.mean.map(significant);
+            Cell::Written(format!("{old} → {new}"), Some(who.mean.new))
+        })
+        .column(Column::number("gained", 7), |who| Cell::Gained(who.gain))
+        .column_if(has_first, Column::number(format!("in first {FIRST} old → new"), 5), move |who| {
+            let OldNew { old, new } = first(who);
+            Cell::Written(format!("{old} → {new}"), Some(new as f64))
+        })
+        .table()
+        .limit(RowLimit::Ends(MAX_WHO));
+    (!is_empty).then(|| Section::new("").in_text().table(table))
 }
 
 /// What a value of tau-b means, by the same bounds on both sides of 0. Jobs move although it is 1 if ties are decided otherwise.
@@ -496,30 +493,16 @@ fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
 }
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
-    let columns = vec![
-        Column::id("job", DECIDES),
-        Column::text("entity", 6),
-        Column::text("queue", 3),
-        Column::number("old rank", 8),
-        Column::number("new rank", 8),
-        Column::number("moved", 9),
-        Column::number("old value", DECIDES),
-        Column::number("new value", DECIDES),
-    ];
-    Table::new(columns, moves.len(), move |index| {
-        let job = &moves[index];
-        let scores = report.scores(job.row);
-        vec![
-            Cell::text(report.table.id(job.row)),
-            Cell::text(report.table.entity(job.row)),
-            Cell::text(report.table.queue(job.row)),
-            Cell::count(job.old),
-            Cell::count(job.new),
-            job.moved().map_or(Cell::Missing, Cell::Places),
-            Cell::score(scores.old),
-            Cell::score(scores.new),
-        ]
-    })
+    Table::of(moves)
+        .column(Column::id("job", DECIDES), move |job| Cell::text(report.table.id(job.row)))
+        .column(Column::text("entity", 6), move |job| Cell::text(report.table.entity(job.row)))
+        .column(Column::text("queue", 3), move |job| Cell::text(report.table.queue(job.row)))
+        .column(Column::number("old rank", 8), |job| Cell::count(job.old))
+        .column(Column::number("new rank", 8), |job| Cell::count(job.new))
+        .column(Column::number("moved", 9), |job| job.moved().map_or(Cell::Missing, Cell::Places))
+        .column(Column::number("old value", DECIDES), move |job| Cell::score(report.scores(job.row).old))
+        .column(Column::number("new value", DECIDES), move |job| Cell::score(report.scores(job.row).new))
+        .table()
 }
 
 /// Where the jobs come from and go to, and how far they move.
@@ -544,23 +527,14 @@ fn slopes_section(report: CompareReport<'_>) -> Section<'_> {
 
 /// The jobs in the new order, each with an arrow for how far it moved; those that are no longer considered are last.
 fn new_order(report: CompareReport<'_>) -> Table<'_> {
-    let columns = vec![
-        Column::number("place", 9),
-        Column::number("moved", 9),
-        Column::text("job", 9),
-        Column::number("before", 8),
-    ];
     let mut moves: Vec<JobMove> = moves_of(report).collect();
     moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
-    let rows = moves.into_iter().map(move |job| {
-        vec![
-            Cell::count(job.new),
-            job.moved().map_or(Cell::Missing, Cell::Arrow),
-            Cell::text(job_name(report, job.row)),
-            Cell::count(job.old),
-        ]
-    });
-    Table::from_rows(columns, rows)
+    Table::of(moves)
+        .column(Column::number("place", 9), |job| Cell::count(job.new))
+        .column(Column::number("moved", 9), |job| job.moved().map_or(Cell::Missing, Cell::Arrow))
+        .column(Column::text("job", 9), move |job| Cell::text(job_name(report, job.row)))
+        .column(Column::number("before", 8), |job| Cell::count(job.old))
+        .table()
 }
 
 /// Of the jobs in each band of the old order, how many are in which band of the new one.
@@ -620,12 +594,11 @@ fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
         _ => format!("{unchanged} jobs of {} keep their places.", moves.len()),
     };
     let displacements = Displacements::new(&moves);
-    let rows: Vec<Vec<Cell<'_>>> = displacements
-        .bars()
-        .filter(|(.., jobs)| *jobs > 0)
-        .map(|(low, high, jobs)| vec![Cell::text(places_words(low, high)), Cell::Count(jobs)])
-        .collect();
-    let table = Table::from_rows(vec![Column::text("moved", 9), Column::number("jobs", 9)], rows);
+    let bars: Vec<_> = displacements.bars().filter(|(.., jobs)| *jobs > 0).collect();
+    let table = Table::of(bars)
+        .column(Column::text("moved", 9), |(low, high, _)| Cell::text(places_words(*low, *high)))
+        .column(Column::number("jobs", 9), |(.., jobs)| Cell::Count(*jobs))
+        .table();
     let section = Section::new("how far jobs move").prose(note);
     let section = section.chart(move || Chart::new(displacements.draw(), &DIRECTIONS[..2]));
     section.table(table.folded("The bars as a table"))

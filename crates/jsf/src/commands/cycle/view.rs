@@ -74,19 +74,14 @@ impl<'a> CycleReport<'a> {
         if started.is_empty() {
             return section;
         }
-        let columns =
-            vec![Column::number("order", 5), Column::id("job", 9), Column::text("entity", 6), Column::text("queue", 6)];
-        let cycle = self.cycle;
-        section.table(Table::new(columns, started.len(), move |index| {
-            let id = started[index];
-            let row = cycle.row(id);
-            vec![
-                Cell::Count(index + 1),
-                Cell::text(id),
-                Cell::text(row.map_or("", |row| cycle.table.entity(row))),
-                Cell::text(row.map_or("", |row| cycle.table.queue(row))),
-            ]
-        }))
+        let table = &self.cycle.table;
+        let started = started.into_iter().enumerate().map(|(index, id)| (index, id, self.cycle.row(id)));
+        let rows = Table::of(started)
+            .column(Column::number("order", 5), |(index, ..)| Cell::Count(index + 1))
+            .column(Column::id("job", 9), |(_, id, _)| Cell::text(*id))
+            .column(Column::text("entity", 6), |(.., row)| Cell::text(row.map_or("", |row| table.entity(row))))
+            .column(Column::text("queue", 6), |(.., row)| Cell::text(row.map_or("", |row| table.queue(row))));
+        section.table(rows.table())
     }
 
     /// The jobs that wait, those that are promised a start first.
@@ -102,22 +97,17 @@ impl<'a> CycleReport<'a> {
         waiting.sort_by_key(|waiting| promised(&waiting.id).unwrap_or(usize::MAX));
         let has_promise = waiting.iter().any(|waiting| promised(&waiting.id).is_some());
         let starts: Vec<i64> = self.reserved().iter().map(|one| one.start).collect();
-        let mut columns = vec![Column::id("job", 9)];
-        if has_promise {
-            columns.extend([Column::text("promised at", 11), Column::text("in", 6)]);
-        }
-        columns.push(Column::wrapped("why", 9));
-        section.table(Table::new(columns, waiting.len(), move |index| {
-            let WaitingJob { id, reason } = waiting[index];
-            let mut cells = vec![Cell::text(&**id)];
-            match promised(id).map(|index| starts[index]) {
-                Some(start) => cells.extend([Cell::prose(moment(start)), Cell::prose(duration_of(start - cycle.at))]),
-                None if has_promise => cells.extend([Cell::prose(""), Cell::prose("")]),
-                None => {}
-            }
-            cells.push(Cell::prose(reason.clone()));
-            cells
-        }))
+        let waiting = waiting.into_iter().map(|waiting| (waiting, promised(&waiting.id).map(|index| starts[index])));
+        let words =
+            |start: &Option<i64>, words: &dyn Fn(i64) -> String| Cell::prose(start.map(words).unwrap_or_default());
+        let rows = Table::of(waiting)
+            .column(Column::id("job", 9), |(waiting, _)| Cell::text(&*waiting.id))
+            .column_if(has_promise, Column::text("promised at", 11), move |(_, start)| words(start, &moment))
+            .column_if(has_promise, Column::text("in", 6), move |(_, start)| {
+                words(start, &|start| duration_of(start - cycle.at))
+            })
+            .column(Column::wrapped("why", 9), |(waiting, _)| Cell::prose(waiting.reason.clone()));
+        section.table(rows.table())
     }
 
     /// The verdict on the formula, then what the cycle does.

@@ -136,25 +136,25 @@ fn job_sections<'a>(
 fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
     let values: Vec<f64> = job.terms.iter().map(|term| nearest_double(&term.value).unwrap_or(f64::NAN)).collect();
     let total: f64 = values.iter().map(|value| value.abs()).sum();
-    let rows = job.terms.iter().zip(&values).map(|(term, value)| {
-        let part = if total > 0.0 && total.is_finite() { value / total } else { 0.0 };
-        let percent = Cell::Written(format!("{:.0} %", part * 100.0), Some(part));
-        vec![Cell::Code(excerpt(&term.text, MAX_CODE)), python(&term.value), percent, Cell::Bar(part)]
-    });
-    let columns =
-        vec![Column::code("term", 9), Column::number("value", 9).with_bar(), Column::number("part", 7), Column::bar(2)];
+    let part = move |value: f64| if total > 0.0 && total.is_finite() { value / total } else { 0.0 };
+    let table = Table::of(job.terms.iter().zip(values))
+        .column(Column::code("term", 9), |(term, _)| Cell::Code(excerpt(&term.text, MAX_CODE)))
+        .column(Column::number("value", 9).with_bar(), |(term, _)| python(&term.value))
+        .column(Column::number("part", 7), move |(_, value)| {
+            Cell::Written(format!("{:.0} %", part(*value) * 100.0), Some(part(*value)))
+        })
+        .column(Column::bar(2), move |(_, value)| Cell::Bar(part(*value)));
     let section = Section::new(format!("terms{of}")).prose("They add up to the value.");
-    (job.terms.len() > 1).then(|| section.table(Table::from_rows(columns, rows)))
+    (job.terms.len() > 1).then(|| section.table(table.table()))
 }
 
 fn inputs_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
-    let rows = job.inputs.iter().map(|input| {
-        let value = input.value.as_ref().map_or(Cell::Missing, python);
-        vec![Cell::prose(&*input.name), value, Cell::prose(input_unit(input)), Cell::prose(input.origin.to_string())]
-    });
-    let columns =
-        vec![Column::text("input", 9), Column::number("value", 9), Column::text("unit", 7), Column::text("from", 8)];
-    (!job.inputs.is_empty()).then(|| Section::new(format!("inputs{of}")).table(Table::from_rows(columns, rows)))
+    let table = Table::of(&job.inputs)
+        .column(Column::text("input", 9), |input| Cell::prose(&*input.name))
+        .column(Column::number("value", 9), |input| input.value.as_ref().map_or(Cell::Missing, python))
+        .column(Column::text("unit", 7), |input| Cell::prose(input_unit(input)))
+        .column(Column::text("from", 8), |input| Cell::prose(input.origin.to_string()));
+    (!job.inputs.is_empty()).then(|| Section::new(format!("inputs{of}")).table(table.table()))
 }
 
 /// The formula as a tree, with the value of every part.
@@ -250,7 +250,7 @@ fn changes_sections<'a>(goal: usize, report: ExplainReport<'a>, job: &'a Explana
         (format!("what if for this job alone (no user can do that): each gives {rank}"), what_if),
     ];
     let tables = tables.into_iter().filter(|(_, changes)| !changes.is_empty());
-    let tables = tables.map(|(heading, changes)| Section::new(heading).table(changes_table(&changes)));
+    let tables = tables.map(|(heading, changes)| Section::new(heading).table(changes_table(changes)));
     std::iter::once(lacking).chain(tables).collect()
 }
 
@@ -296,34 +296,28 @@ fn unknown_changes(changes: &SmallestChanges) -> String {
     format!("what a change of {} gives takes too long to find out", first_names(names, MAX_NAMED))
 }
 
-fn changes_table<'a>(changes: &[&'a SmallestChange]) -> Table<'a> {
-    let rows = changes.iter().map(|change| {
-        let by = match change.means {
-            Means::AskForLess => "the user: ask for less".to_owned(),
-            Means::Queue => {
-                let queues = change.queues.iter().map(|queue| format!("`{queue}`"));
-                format!("another queue that takes the job: {}", first_names(queues, MAX_NAMED))
-            }
-            _ if &*change.name == "queue_priority" => "the site: the priority of the queue".to_owned(),
-            _ if FairshareInput::from_name(&change.name).is_some() => "the site (usage and shares)".to_owned(),
-            _ => "the job's own attribute".to_owned(),
-        };
-        vec![
-            Cell::prose(&*change.name),
-            python(&change.from),
-            python(&change.to),
-            Cell::prose(change.unit.unwrap_or_default()),
-            Cell::prose(by),
-        ]
-    });
-    let columns = vec![
-        Column::name("input", 9),
-        Column::number("now", 9),
-        Column::number("then", 9),
-        Column::text("unit", 5),
-        Column::wrapped("changed by", 5),
-    ];
-    Table::from_rows(columns, rows)
+fn changes_table<'a>(changes: Vec<&'a SmallestChange>) -> Table<'a> {
+    Table::of(changes)
+        .column(Column::name("input", 9), |change| Cell::prose(&*change.name))
+        .column(Column::number("now", 9), |change| python(&change.from))
+        .column(Column::number("then", 9), |change| python(&change.to))
+        .column(Column::text("unit", 5), |change| Cell::prose(change.unit.unwrap_or_default()))
+        .column(Column::wrapped("changed by", 5), |change| Cell::prose(changed_by(change)))
+        .table()
+}
+
+/// Who can make a change.
+fn changed_by(change: &SmallestChange) -> String {
+    match change.means {
+        Means::AskForLess => "the user: ask for less".to_owned(),
+        Means::Queue => {
+            let queues = change.queues.iter().map(|queue| format!("`{queue}`"));
+            format!("another queue that takes the job: {}", first_names(queues, MAX_NAMED))
+        }
+        _ if &*change.name == "queue_priority" => "the site: the priority of the queue".to_owned(),
+        _ if FairshareInput::from_name(&change.name).is_some() => "the site (usage and shares)".to_owned(),
+        _ => "the job's own attribute".to_owned(),
+    }
 }
 
 fn notes_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {

@@ -440,26 +440,20 @@ fn held_out_change(objective: &FittedObjective) -> Option<String> {
 }
 
 fn constants_section(fit: &GoalFit) -> Section<'_> {
-    let columns = vec![
-        Column::text("constant", 8),
-        Column::number("value", 5),
-        Column::text("within the error", 10),
-        Column::text("searched", 8),
-    ];
-    let table = Table::new(columns, fit.constants.len(), move |index| {
-        let constant = &fit.constants[index];
-        let range = constant.range;
-        vec![
-            Cell::text(&*constant.name),
-            Cell::prose(constant.value.to_string()),
+    let table = Table::of(&fit.constants)
+        .column(Column::text("constant", 8), |constant| Cell::text(&*constant.name))
+        .column(Column::number("value", 5), |constant| Cell::prose(constant.value.to_string()))
+        .column(Column::text("within the error", 10), |constant| {
             Cell::prose(match constant.within {
                 None => "–".to_owned(),
                 Some(ends) if constant.hardly_matters => format!("{} (all of the range)", ends_in_words(ends)),
                 Some(ends) => ends_in_words(ends),
-            }),
-            Cell::prose(format!("{} to {}", significant(range.low), significant(range.high))),
-        ]
-    });
+            })
+        })
+        .column(Column::text("searched", 8), |constant| {
+            Cell::prose(format!("{} to {}", significant(constant.range.low), significant(constant.range.high)))
+        })
+        .table();
     let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
                    the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
     Section::new("constants").in_full().prose(meaning).chart(move || constants(&fit.constants)).table(table)

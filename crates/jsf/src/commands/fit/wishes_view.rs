@@ -76,24 +76,20 @@ fn headline(fit: &WishFit) -> String {
 }
 
 fn constants_section(fit: &WishFit) -> Section<'_> {
-    let columns =
-        vec![Column::text("constant", 8), Column::number("value", 5), Column::text("the same wishes are met from", 10)];
-    let table = Table::new(columns, fit.parameters.len(), move |index| {
-        let parameter = &fit.parameters[index];
-        vec![
-            Cell::text(&*parameter.name),
-            Cell::prose(parameter.value.to_string()),
-            Cell::prose(format!("{} to {}", significant(parameter.low), significant(parameter.high))),
-        ]
-    });
+    let table = Table::of(&fit.parameters)
+        .column(Column::text("constant", 8), |parameter| Cell::text(&*parameter.name))
+        .column(Column::number("value", 5), |parameter| Cell::prose(parameter.value.to_string()))
+        .column(Column::text("the same wishes are met from", 10), |parameter| {
+            Cell::prose(format!("{} to {}", significant(parameter.low), significant(parameter.high)))
+        })
+        .table();
     Section::new("constants").table(table)
 }
 
 fn pairs_section<'a>(heading: &str, pairs: &'a [(String, String)]) -> Option<Section<'a>> {
-    let columns = vec![Column::id("job", 9), Column::id("before", 9)];
-    let table = Table::new(columns, pairs.len(), move |index| {
-        let (above, below) = &pairs[index];
-        vec![Cell::text(&**above), Cell::text(&**below)]
-    });
+    let table = Table::of(pairs)
+        .column(Column::id("job", 9), |(above, _)| Cell::text(&**above))
+        .column(Column::id("before", 9), |(_, below)| Cell::text(&**below))
+        .table();
     (!pairs.is_empty()).then(|| Section::new(heading).table(table))
 }

@@ -30,13 +30,13 @@ impl Names {
 /// Names with their kinds and units, and what else is said of each.
 fn names_table<'a>(names: &'a [Name], heading: &str, remark: fn(&Name) -> &'static str) -> Table<'a> {
     let has_since = names.iter().any(|name| name.since.is_some());
-    let since = has_since.then(|| Column::text("since", 6));
-    let columns = [Column::name("name", 9), Column::text("kind", 7), Column::text("unit", 7)];
-    let columns = columns.into_iter().chain(since).chain([Column::wrapped(heading, 8)]).collect();
-    Table::new(columns, names.len(), move |index| {
-        let name = &names[index];
-        let since = has_since.then(|| Cell::prose(name.since.map(|since| since.to_string()).unwrap_or_default()));
-        let cells = [Cell::prose(&*name.name), Cell::prose(name.kind), Cell::prose(name.unit.unwrap_or_default())];
-        cells.into_iter().chain(since).chain([Cell::prose(remark(name))]).collect()
-    })
+    Table::of(names)
+        .column(Column::name("name", 9), |name| Cell::prose(&*name.name))
+        .column(Column::text("kind", 7), |name| Cell::prose(name.kind))
+        .column(Column::text("unit", 7), |name| Cell::prose(name.unit.unwrap_or_default()))
+        .column_if(has_since, Column::text("since", 6), |name| {
+            Cell::prose(name.since.map(|since| since.to_string()).unwrap_or_default())
+        })
+        .column(Column::wrapped(heading, 8), move |name| Cell::prose(remark(name)))
+        .table()
 }

@@ -43,33 +43,27 @@ fn differences<'a>(replay: &'a Replay) -> Section<'a> {
     if shown.is_empty() {
         return section;
     }
-    let columns = vec![
-        Column::number("line", 7),
-        Column::id("job", 9),
-        Column::number("logged", 8),
-        Column::number("here", 8),
-        Column::wrapped("why", 9),
-    ];
-    let section = section.table(Table::new(columns, shown.len(), move |index| difference_cells(shown[index])));
+    let table = Table::of(shown)
+        .column(Column::number("line", 7), |different| Cell::Written(different.line.to_string(), None))
+        .column(Column::id("job", 9), |different| Cell::text(&*different.job))
+        .column(Column::number("logged", 8), |different| Cell::text(&*different.logged))
+        .column(Column::number("here", 8), |different| {
+            different.ours.as_deref().map_or(Cell::prose("no value"), Cell::text)
+        })
+        .column(Column::wrapped("why", 9), |different| Cell::prose(why(different)));
+    let section = section.table(table.table());
     match replay.differing().saturating_sub(MAX_SHOWN) {
         0 => section,
         more => section.prose(format!("and {} more; `--format json` lists more", grouped_number(more))),
     }
 }
 
-fn difference_cells(different: &Difference) -> Vec<Cell<'_>> {
-    let why = match (different.why(), &different.remark) {
+fn why(different: &Difference) -> String {
+    match (different.why(), &different.remark) {
         (Some(why), _) => why,
         (None, Some(remark)) => format!("nothing explains it: {remark}"),
         (None, None) => "nothing explains it".to_owned(),
-    };
-    vec![
-        Cell::Written(different.line.to_string(), None),
-        Cell::text(&*different.job),
-        Cell::text(&*different.logged),
-        different.ours.as_deref().map_or(Cell::prose("no value"), Cell::text),
-        Cell::prose(why),
-    ]
+    }
 }
 
 /// How many values are equal, different, and not compared.

@@ -198,42 +198,35 @@ fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
 /// Entities with their shares, their parts of the usage, and their factors under each policy.
 fn entities_table<'a>(views: &[PolicyView<'a>], entities: Vec<NodeId>) -> Table<'a> {
     let first = views[0];
-    let views: Vec<PolicyView<'a>> = views.iter().copied().filter(|view| view.has_factors).collect();
-    let given = [
-        Column::text("entity", 9),
-        Column::text("group", 3),
-        Column::number("share", 8),
-        Column::number("part of usage", 8),
-        Column::number("points", 8),
-        Column::number("usage / share", 5),
-    ];
-    let factors = views.iter().map(|view| match views.len() {
-        1 if view.is_pbs => Column::number("factor", 7),
-        1 => Column::number("fairshare", 7),
-        _ => Column::number(view.name, 6),
-    });
-    let columns = given.into_iter().chain(factors).collect();
-    let factors = factor_cells(first, views);
-    Table::new(columns, entities.len(), move |index| {
-        let node = entities[index];
-        let (share, used) = (share_part(first.shares, node), usage_part(first.tree, node));
-        let group = first.tree.parent(node).map_or("", |parent| first.tree.name(parent));
-        let ratio = if share > 0.0 { ratio(used / share) } else { Cell::Missing };
-        let name = Cell::text(shown_name(first.tree, node));
-        [name, Cell::text(group), Cell::Share(share), Cell::Share(used), points(used - share), ratio]
-            .into_iter()
-            .chain(factors(node))
-            .collect()
-    })
+    let ratio_of = move |node: NodeId| match (share_part(first.shares, node), usage_part(first.tree, node)) {
+        (share, used) if share > 0.0 => ratio(used / share),
+        _ => Cell::Missing,
+    };
+    let mut table = Table::of(entities)
+        .column(Column::text("entity", 9), move |&node| Cell::text(shown_name(first.tree, node)))
+        .column(Column::text("group", 3), move |&node| {
+            Cell::text(first.tree.parent(node).map_or("", |parent| first.tree.name(parent)))
+        })
+        .column(Column::number("share", 8), move |&node| Cell::Share(share_part(first.shares, node)))
+        .column(Column::number("part of usage", 8), move |&node| Cell::Share(usage_part(first.tree, node)))
+        .column(Column::number("points", 8), move |&node| points(excess(&first, node)))
+        .column(Column::number("usage / share", 5), move |&node| ratio_of(node));
+    let known: Vec<&PolicyView<'a>> = views.iter().filter(|view| view.has_factors).collect();
+    for view in &known {
+        let column = match known.len() {
+            1 if view.is_pbs => Column::number("factor", 7),
+            1 => Column::number("fairshare", 7),
+            _ => Column::number(view.name, 6),
+        };
+        table = table.column(column, factor_cell(first, **view));
+    }
+    table.table()
 }
 
-/// The factors of a node of the first tree under each policy, whose trees may differ.
-fn factor_cells<'a>(first: PolicyView<'a>, views: Vec<PolicyView<'a>>) -> impl Fn(NodeId) -> Vec<Cell<'a>> + Sync + 'a {
-    let nodes: Vec<_> = views.iter().map(|view| counterparts(first.tree, view.tree)).collect();
-    move |node| {
-        let factors = views.iter().zip(&nodes).map(|(view, nodes)| factor(view, nodes[node.index()]));
-        factors.map(|factor| factor.map_or(Cell::Missing, Cell::significant)).collect()
-    }
+/// The factor of a node of the first tree under a policy, whose tree may differ.
+fn factor_cell<'a>(first: PolicyView<'a>, view: PolicyView<'a>) -> impl Fn(&NodeId) -> Cell<'a> + Sync + 'a {
+    let nodes = counterparts(first.tree, view.tree);
+    move |node| factor(&view, nodes[node.index()]).map_or(Cell::Missing, Cell::significant)
 }
 
 /// A difference between two parts of a whole, in percentage points.
@@ -329,22 +322,19 @@ fn usage_part(tree: &ShareTree, node: NodeId) -> f64 {
 
 /// The share of each node, and its part of the usage.
 fn parts_table<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Table<'a> {
-    let columns = vec![
-        Column::name("name", 9),
-        Column::number("share", 8),
-        Column::number("part of the usage", 8),
-        Column::number("usage / share", 8),
-    ];
     let depths = depths(tree);
-    let nodes = tree.depth_first();
-    Table::new(columns, tree.len(), move |index| {
-        let node = nodes[index];
-        let share = shares.get(node).map(|shares| shares.fairshare_perc);
-        let used = usage_part(tree, node);
-        let ratio = share.filter(|share| *share > 0.0).map(|share| used / share);
-        let name = node_cell(tree, depths[node.index()] as usize, String::new(), node);
-        vec![name, Cell::share(share), Cell::Share(used), Cell::decimals(ratio, 2)]
-    })
+    let share = |node: NodeId| shares.get(node).map(|shares| shares.fairshare_perc);
+    Table::of(tree.depth_first())
+        .column(Column::name("name", 9), move |&node| {
+            node_cell(tree, depths[node.index()] as usize, String::new(), node)
+        })
+        .column(Column::number("share", 8), move |&node| Cell::share(share(node)))
+        .column(Column::number("part of the usage", 8), move |&node| Cell::Share(usage_part(tree, node)))
+        .column(Column::number("usage / share", 8), move |&node| {
+            let share = share(node).filter(|share| *share > 0.0);
+            Cell::decimals(share.map(|share| usage_part(tree, node) / share), 2)
+        })
+        .table()
 }
 
 /// The depths of the nodes that are shown.
@@ -430,19 +420,20 @@ fn number_cell(value: &Value) -> Cell<'static> {
 /// The factors of several policies side by side.
 fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
     let first = views[0];
-    let factors = views.iter().map(|view| Column::number(view.name, importance(view.name)));
-    let given = [Column::name("name", 9), Column::number("shares", 6), Column::number("usage", 7)];
-    let columns = given.into_iter().chain(factors).collect();
-    let factors = factor_cells(first, views.to_vec());
     let depths = depths_of(first);
-    let branches = branches(&depths);
-    Table::new(columns, first.nodes.len(), move |index| {
-        let node = first.nodes[index];
-        let name = node_cell(first.tree, depths[index], branches[index].clone(), node);
-        let allotted = number_cell(&shares(first.tree.shares(node)));
-        let usage = first.tree.usage(node);
-        [name, allotted, Cell::significant(usage)].into_iter().chain(factors(node)).collect()
-    })
+    let lines = branches(&depths);
+    let rows = first.nodes.iter().copied().zip(depths.into_iter().zip(lines));
+    let mut table = Table::of(rows)
+        .column(Column::name("name", 9), move |(node, (depth, lines))| {
+            node_cell(first.tree, *depth, lines.clone(), *node)
+        })
+        .column(Column::number("shares", 6), move |(node, _)| number_cell(&shares(first.tree.shares(*node))))
+        .column(Column::number("usage", 7), move |(node, _)| Cell::significant(first.tree.usage(*node)));
+    for view in views {
+        let cell = factor_cell(first, *view);
+        table = table.column(Column::number(view.name, importance(view.name)), move |(node, _)| cell(node));
+    }
+    table.table()
 }
 
 /// The columns of shares, which are followed by the part of the usage.
@@ -527,27 +518,17 @@ fn places_sections<'a>((formula, table, places): (&'a str, &'a JobTable, &'a Com
     if moved.is_empty() {
         return vec![section];
     }
-    let jobs = moved.into_iter().map(|job| {
-        vec![
-            Cell::text(table.id(job.row)),
-            Cell::text(table.entity(job.row)),
-            Cell::count(job.old),
-            Cell::count(job.new),
-            job.moved().map_or(Cell::Missing, Cell::Places),
-        ]
-    });
-    let entities = entities_in_both(places)
-        .map(|one| vec![Cell::text(&*one.name), Cell::Count(one.jobs), Cell::Places(one.won())]);
-    let columns = vec![Column::name("entity", 9), Column::number("jobs", 7), Column::number("places won", 8)];
-    let place_columns = vec![
-        Column::id("job", 9),
-        Column::text("entity", 5),
-        Column::number("before", 8),
-        Column::number("after", 8),
-        Column::number("places won", 7),
-    ];
-    let section = section.table(Table::from_rows(place_columns, jobs));
-    vec![Section::new("places of entities").table(Table::from_rows(columns, entities)), section.in_full()]
+    let entities = Table::of(entities_in_both(places))
+        .column(Column::name("entity", 9), |one| Cell::text(&*one.name))
+        .column(Column::number("jobs", 7), |one| Cell::Count(one.jobs))
+        .column(Column::number("places won", 8), |one| Cell::Places(one.won()));
+    let jobs = Table::of(moved)
+        .column(Column::id("job", 9), |job| Cell::text(table.id(job.row)))
+        .column(Column::text("entity", 5), |job| Cell::text(table.entity(job.row)))
+        .column(Column::number("before", 8), |job| Cell::count(job.old))
+        .column(Column::number("after", 8), |job| Cell::count(job.new))
+        .column(Column::number("places won", 7), |job| job.moved().map_or(Cell::Missing, Cell::Places));
+    vec![Section::new("places of entities").table(entities.table()), section.table(jobs.table()).in_full()]
 }
 
 /// What the columns are measured in.

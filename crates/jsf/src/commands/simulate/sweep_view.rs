@@ -13,41 +13,27 @@ impl<'a> SweepReport<'a> {
             None => "No run has ended.".to_owned(),
             Some(best) => self.headline(best),
         };
-        let mut columns: Vec<Column> = names.iter().map(|name| Column::number(*name, 6)).collect();
-        columns.extend([
-            Column::text("mean wait", 9),
-            Column::text("p95 wait", 9),
-            Column::number("slowdown", 8),
-            Column::number("utilisation", 11),
-        ]);
+        let of_jobs = |run: &SweptRun, words: String| {
+            if run.summary.jobs > 0 { Cell::prose(words) } else { Cell::Missing }
+        };
+        let mut table = Table::of(runs);
+        for (index, name) in names.iter().enumerate() {
+            table = table.column(Column::number(*name, 6), move |run| Cell::text(&*run.params[index].1));
+        }
         let has_goals = runs.iter().any(|run| !run.goals.is_empty());
-        if has_goals {
-            columns.push(Column::number("goals met", 9));
-        }
         let has_never = runs.iter().any(|run| run.never_start > 0);
-        if has_never {
-            columns.push(Column::number("never start", 9));
-        }
-        let table = Table::new(columns, runs.len(), move |index| {
-            let run = &runs[index];
-            let mut cells: Vec<Cell<'_>> = run.params.iter().map(|(_, value)| Cell::text(&**value)).collect();
-            let summary = run.summary;
-            let numbers = [
-                duration(summary.wait.mean),
-                duration(summary.wait.p95),
-                significant(summary.bounded_slowdown.mean),
-                percent(summary.utilisation),
-            ];
-            let of_jobs = |text: String| if summary.jobs > 0 { Cell::prose(text) } else { Cell::Missing };
-            cells.extend(numbers.map(of_jobs));
-            if has_goals {
-                cells.push(Cell::prose(format!("{} of {}", met(run), judged(run))));
-            }
-            if has_never {
-                cells.push(Cell::Count(run.never_start));
-            }
-            cells
-        });
+        let table = table
+            .column(Column::text("mean wait", 9), move |run| of_jobs(run, duration(run.summary.wait.mean)))
+            .column(Column::text("p95 wait", 9), move |run| of_jobs(run, duration(run.summary.wait.p95)))
+            .column(Column::number("slowdown", 8), move |run| {
+                of_jobs(run, significant(run.summary.bounded_slowdown.mean))
+            })
+            .column(Column::number("utilisation", 11), move |run| of_jobs(run, percent(run.summary.utilisation)))
+            .column_if(has_goals, Column::number("goals met", 9), |run| {
+                Cell::prose(format!("{} of {}", met(run), judged(run)))
+            })
+            .column_if(has_never, Column::number("never start", 9), |run| Cell::Count(run.never_start))
+            .table();
         let warning = no_waits.map(|warning| Section::new("").list(vec![format!("warning {warning}")]));
         Document {
             command: "jsf simulate",

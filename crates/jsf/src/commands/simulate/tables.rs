@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
-    Classes, Difference, EntityUse, Fairness, GroupDifference, GroupStatistics, MeanChange, Period, Statistics, Summary,
+    Classes, Difference, EntityUse, Fairness, GroupStatistics, MeanChange, Period, Statistics, Summary,
 };
 
 use crate::commands::simulate::answer::SimulationReport;
@@ -284,28 +284,18 @@ fn by_wait(groups: &[GroupStatistics]) -> Vec<&GroupStatistics> {
 
 /// The numbers of the entities, groups, queues or classes under one formula. `all` is the core seconds of all jobs.
 fn group_table<'a>(column: &str, groups: impl IntoIterator<Item = &'a GroupStatistics>, all: u128) -> Table<'a> {
-    let groups: Vec<&GroupStatistics> = groups.into_iter().collect();
-    let columns = vec![
-        Column::id(column, 9),
-        Column::number("jobs", 7),
-        Column::number("core hours", 6),
-        Column::number("mean wait", 8),
-        Column::number(WAITS[0], 4),
-        Column::number(WAITS[1], 8),
-        Column::number(WAITS[2], 5),
-        Column::number("longest", 3),
-        Column::number("mean bounded slowdown", 2),
-    ];
-    let table = Table::new(columns, groups.len(), move |index| {
-        let group = groups[index];
-        let [mean, median, p95, max] =
-            [group.wait.mean, group.wait.median, group.wait.p95, group.wait.max].map(Cell::Duration);
-        let slowdown = Cell::significant(group.mean_bounded_slowdown);
-        let hours = part_of_core_hours(group.core_seconds, all);
-        let within = percent_cell(Some(group.within_hour));
-        vec![name_cell(&group.name), count_cell(group.jobs), hours, mean, median, p95, within, max, slowdown]
-    });
-    table.limit(RowLimit::Ends(MAX_GROUPS))
+    Table::of(groups)
+        .column(Column::id(column, 9), |group| name_cell(&group.name))
+        .column(Column::number("jobs", 7), |group| count_cell(group.jobs))
+        .column(Column::number("core hours", 6), move |group| part_of_core_hours(group.core_seconds, all))
+        .column(Column::number("mean wait", 8), |group| Cell::Duration(group.wait.mean))
+        .column(Column::number(WAITS[0], 4), |group| Cell::Duration(group.wait.median))
+        .column(Column::number(WAITS[1], 8), |group| Cell::Duration(group.wait.p95))
+        .column(Column::number(WAITS[2], 5), |group| percent_cell(Some(group.within_hour)))
+        .column(Column::number("longest", 3), |group| Cell::Duration(group.wait.max))
+        .column(Column::number("mean bounded slowdown", 2), |group| Cell::significant(group.mean_bounded_slowdown))
+        .table()
+        .limit(RowLimit::Ends(MAX_GROUPS))
 }
 
 /// The classes of jobs of a simulation under two formulas; those whose waits grow most first where they have no order.
@@ -354,38 +344,27 @@ fn interval_note(difference: &Difference) -> String {
 
 /// How the waits of the entities, groups, queues or classes change. `all` is the core seconds of all jobs.
 fn difference_table<'a>(column: &str, has_star: bool, groups: Vec<ComparedGroup<'a>>, all: u128) -> Table<'a> {
-    let columns = vec![
-        Column::id(column, 9),
-        Column::number("jobs", 6),
-        Column::number("core hours", 5),
-        Column::number("old wait", 8),
-        Column::number("new wait", 8),
-        Column::number("difference", 7).with_bar(),
-        Column::number(INTERVAL, 3),
-        Column::number(WAITS[0], 1),
-        Column::number(WAITS[1], 2),
-        Column::number(WAITS[2], 4),
-    ];
-    let table = Table::new(columns, groups.len(), move |index| {
-        let ComparedGroup { change: GroupDifference { name, jobs, core_seconds, wait }, sides } = groups[index];
-        vec![
-            name_cell(name),
-            count_cell(*jobs),
-            part_of_core_hours(*core_seconds, all),
-            Cell::Duration(wait.old),
-            Cell::Duration(wait.new),
-            if has_star {
-                Cell::Starred(wait.difference(), wait.is_significant())
-            } else {
-                Cell::Longer(wait.difference(), false)
-            },
-            interval_cell(wait, signed_rough_duration),
-            old_to_new(sides.map(|side| Cell::Duration(side.wait.median))),
-            old_to_new(sides.map(|side| Cell::Duration(side.wait.p95))),
-            old_to_new(sides.map(|side| percent_cell(Some(side.within_hour)))),
-        ]
-    });
-    table.limit(RowLimit::Ends(MAX_GROUPS))
+    let difference = move |wait: &MeanChange| match has_star {
+        true => Cell::Starred(wait.difference(), wait.is_significant()),
+        false => Cell::Longer(wait.difference(), false),
+    };
+    Table::of(groups)
+        .column(Column::id(column, 9), |group| name_cell(&group.change.name))
+        .column(Column::number("jobs", 6), |group| count_cell(group.change.jobs))
+        .column(Column::number("core hours", 5), move |group| part_of_core_hours(group.change.core_seconds, all))
+        .column(Column::number("old wait", 8), |group| Cell::Duration(group.change.wait.old))
+        .column(Column::number("new wait", 8), |group| Cell::Duration(group.change.wait.new))
+        .column(Column::number("difference", 7).with_bar(), move |group| difference(&group.change.wait))
+        .column(Column::number(INTERVAL, 3), |group| interval_cell(&group.change.wait, signed_rough_duration))
+        .column(Column::number(WAITS[0], 1), |group| {
+            old_to_new(group.sides.map(|side| Cell::Duration(side.wait.median)))
+        })
+        .column(Column::number(WAITS[1], 2), |group| old_to_new(group.sides.map(|side| Cell::Duration(side.wait.p95))))
+        .column(Column::number(WAITS[2], 4), |group| {
+            old_to_new(group.sides.map(|side| percent_cell(Some(side.within_hour))))
+        })
+        .table()
+        .limit(RowLimit::Ends(MAX_GROUPS))
 }
 
 /// The cells of both sides in one, sorted by the new one.
@@ -409,30 +388,25 @@ fn core_hours(core_seconds: f64) -> Cell<'static> {
     Cell::Written(significant(core_seconds / 3600.0), Some(core_seconds))
 }
 
+/// How long after the first submission something is.
+pub(crate) fn time_after(time: i64, first: i64) -> Cell<'static> {
+    Cell::Written(waiting_time(time - first), Some(time as f64))
+}
+
 pub(crate) fn period_table(report: SimulationReport<'_>) -> Table<'_> {
-    let headings = [
-        "begins after",
-        "lasts",
-        "jobs submitted",
-        "mean wait",
-        "mean bounded slowdown",
-        "utilisation",
-        "waiting jobs",
-    ];
     let first = report.first_submission();
-    let rows = report.statistics.periods.iter().map(|period| {
-        vec![
-            Cell::Written(waiting_time(period.start - first), Some(period.start as f64)),
-            Cell::Duration(period.seconds as f64),
-            count_cell(period.submitted),
-            period.mean_wait.map_or(Cell::Missing, Cell::Duration),
-            period.mean_bounded_slowdown.map_or(Cell::Missing, Cell::significant),
-            percent_cell(Some(period.utilisation)),
-            Cell::significant(period.mean_queue),
-        ]
-    });
-    let columns = headings.map(|heading| Column::number(heading, 5)).into();
-    Table::from_rows(columns, rows)
+    let column = |heading| Column::number(heading, 5);
+    Table::of(&report.statistics.periods)
+        .column(column("begins after"), move |period| time_after(period.start, first))
+        .column(column("lasts"), |period| Cell::Duration(period.seconds as f64))
+        .column(column("jobs submitted"), |period| count_cell(period.submitted))
+        .column(column("mean wait"), |period| period.mean_wait.map_or(Cell::Missing, Cell::Duration))
+        .column(column("mean bounded slowdown"), |period| {
+            period.mean_bounded_slowdown.map_or(Cell::Missing, Cell::significant)
+        })
+        .column(column("utilisation"), |period| percent_cell(Some(period.utilisation)))
+        .column(column("waiting jobs"), |period| Cell::significant(period.mean_queue))
+        .table()
 }
 
 /// How waits, the use of the machine and the queue change over time, in a few periods, with the sides beside each other.
@@ -445,34 +419,29 @@ pub(crate) fn periods_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Sect
         return None;
     }
     let first = sides[0].first_submission();
-    let rows = longest.iter().enumerate().map(|(index, period)| {
-        let begin = period.start - first;
-        let of_sides = sides.iter().flat_map(|side| period_cells(coarse_periods(side).get(index)));
-        let given = [Cell::Written(waiting_time(begin), Some(begin as f64)), count_cell(period.submitted)];
-        given.into_iter().chain(of_sides).collect()
-    });
-    let mut columns = vec![Column::number("from", 9), Column::number("jobs submitted", 5)];
-    for side in side_names(sides) {
-        columns.push(Column::number(format!("{side}mean wait"), 8));
-        columns.push(Column::number(format!("{side}utilisation"), 7));
-        columns.push(Column::number(format!("{side}jobs waiting"), 6));
+    let mut table = Table::of(longest.iter().enumerate())
+        .column(Column::number("from", 9), move |(_, period)| time_after(period.start - first, 0))
+        .column(Column::number("jobs submitted", 5), |(_, period)| count_cell(period.submitted));
+    for (side, name) in sides.iter().zip(side_names(sides)) {
+        let periods: &'a [Period] = &side.statistics.coarse_periods;
+        let cell =
+            move |index: usize, cell: fn(&Period) -> Cell<'static>| periods.get(index).map_or(Cell::Missing, cell);
+        table = table
+            .column(Column::number(format!("{name}mean wait"), 8), move |(index, _)| {
+                cell(*index, |period| period.mean_wait.map_or(Cell::Missing, Cell::Duration))
+            })
+            .column(Column::number(format!("{name}utilisation"), 7), move |(index, _)| {
+                cell(*index, |period| percent_cell(Some(period.utilisation)))
+            })
+            .column(Column::number(format!("{name}jobs waiting"), 6), move |(index, _)| {
+                cell(*index, |period| Cell::significant(period.mean_queue))
+            });
     }
-    Some(Section::new("over time").in_text().table(Table::from_rows(columns, rows)))
+    Some(Section::new("over time").in_text().table(table.table()))
 }
 
-fn coarse_periods<'r>(side: &'r SimulationReport<'_>) -> &'r [Period] {
+fn coarse_periods<'a>(side: &SimulationReport<'a>) -> &'a [Period] {
     &side.statistics.coarse_periods
-}
-
-fn period_cells(period: Option<&Period>) -> [Cell<'static>; 3] {
-    match period {
-        Some(period) => [
-            period.mean_wait.map_or(Cell::Missing, Cell::Duration),
-            percent_cell(Some(period.utilisation)),
-            Cell::significant(period.mean_queue),
-        ],
-        None => [Cell::Missing, Cell::Missing, Cell::Missing],
-    }
 }
 
 /// The prefixes of the headings of each side; empty for a single side.
@@ -488,21 +457,22 @@ pub(crate) fn shares_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Secti
     if order.len() > MAX_GROUPS {
         order.sort_by(|&one, &other| misplaced(&uses, other).total_cmp(&misplaced(&uses, one)));
     }
-    let mut columns = vec![Column::id("entity", 9), Column::number("share", 8)];
-    for side in side_names(sides) {
-        columns.push(Column::number(format!("{side}core hours promised"), 5));
-        columns.push(Column::number(format!("{side}used"), 6));
-        columns.push(Column::number(format!("{side}used of promised"), 7));
+    let mut table = Table::of(order)
+        .column(Column::id("entity", 9), |&index| name_cell(&first.entities[index].name))
+        .column(Column::number("share", 8), |&index| percent_cell(first.entities[index].perc));
+    for (&entities, side) in uses.iter().zip(side_names(sides)) {
+        let cell =
+            move |index: usize, cell: fn(&EntityUse) -> Cell<'static>| entities.get(index).map_or(Cell::Missing, cell);
+        table = table
+            .column(Column::number(format!("{side}core hours promised"), 5), move |&index| {
+                cell(index, |used| core_hours(used.promised))
+            })
+            .column(Column::number(format!("{side}used"), 6), move |&index| cell(index, |used| core_hours(used.used)))
+            .column(Column::number(format!("{side}used of promised"), 7), move |&index| {
+                cell(index, |used| percent_cell(used.ratio()))
+            });
     }
-    let rows = order.into_iter().map(|index| {
-        let EntityUse { name, perc, .. } = &first.entities[index];
-        let mut cells = vec![name_cell(name), percent_cell(*perc)];
-        for used in uses.iter().filter_map(|entities| entities.get(index)) {
-            cells.extend([core_hours(used.promised), core_hours(used.used), percent_cell(used.ratio())]);
-        }
-        cells
-    });
-    let table = Table::from_rows(columns, rows).limit(RowLimit::First(MAX_GROUPS));
+    let table = table.table().limit(RowLimit::First(MAX_GROUPS));
     Some(Section::new("use against shares").prose(fairness_note(first)).table(table))
 }
 

@@ -7,8 +7,7 @@ use job_sort_formula::diagnostic::Code;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Verdict;
 use jsf_simulate::{
-    Difference, Fairness, GroupStatistics, JudgedGoal, SHAKE_SECONDS, Shake, StartValues, Statistics, Summary,
-    Validation,
+    Difference, Fairness, GroupStatistics, JudgedGoal, SHAKE_SECONDS, Shake, Statistics, Summary, Validation,
 };
 use jsf_site::ProcessorsSource;
 
@@ -20,7 +19,7 @@ use crate::commands::simulate::log_facts::{LOG, log_facts};
 use crate::commands::simulate::tables::{
     all_jobs_sections, class_sections, difference_sections, periods_section, shares_section,
 };
-use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::view::document::{Cell, Column, Document, Fact, Rows, Section, Table};
 use crate::view::goals::{goals_section, unmet};
 use crate::view::rule_facts::is_policy_of_others;
 use crate::view::verdict::{brief_lines, brief_lines_of_sides, capitalised, verdict_sentence};
@@ -511,35 +510,21 @@ fn longest_waits(report: SimulationReport<'_>) -> Section<'_> {
     let mut order: Vec<JobLine<'_>> = report.jobs().map(|(_, job)| job).collect();
     order.sort_by_key(|job| Reverse(job.start - job.submit));
     let first = order.iter().map(|job| job.submit).min().unwrap_or(0);
-    let columns = job_columns().into_iter().chain([Column::number("wait", 9)]).collect();
-    let table = Table::new(columns, order.len(), move |index| {
-        let job = &order[index];
-        let wait = Cell::Duration((job.start - job.submit) as f64);
-        job_cells(job, first).into_iter().chain([wait]).collect()
-    });
+    let table = with_job_columns(Table::of(order), |job| job, first)
+        .column(Column::number("wait", 9), |job| Cell::Duration((job.start - job.submit) as f64))
+        .table();
     Section::new("jobs").on_page().prose("Those that wait longest first.").table(table)
 }
 
 /// The values with which jobs start: which value one of such a size and walltime needs.
 fn start_values_section<'a>(report: SimulationReport<'a>, side: &str) -> Section<'a> {
-    let classes = report.start_values();
-    let columns = vec![
-        Column::id("processors", 9),
-        Column::text("walltime", 8),
-        Column::number("jobs", 7),
-        Column::number("p10", 8),
-        Column::number("median", 9),
-    ];
-    let table = Table::new(columns, classes.len(), move |index| {
-        let StartValues { size, walltime, jobs, p10, median } = &classes[index];
-        vec![
-            Cell::text(size.clone()),
-            Cell::text(walltime.clone()),
-            Cell::Count(*jobs),
-            Cell::significant(*p10),
-            Cell::significant(*median),
-        ]
-    });
+    let table = Table::of(report.start_values())
+        .column(Column::id("processors", 9), |class| Cell::text(class.size.clone()))
+        .column(Column::text("walltime", 8), |class| Cell::text(class.walltime.clone()))
+        .column(Column::number("jobs", 7), |class| Cell::Count(class.jobs))
+        .column(Column::number("p10", 8), |class| Cell::significant(class.p10))
+        .column(Column::number("median", 9), |class| Cell::significant(class.median))
+        .table();
     Section::new(format!("values at the start{side}")).table(table).in_full()
 }
 
@@ -549,34 +534,26 @@ fn largest_changes<'a>(old: SimulationReport<'a>, new: SimulationReport<'a>) -> 
     let mut order: Vec<(JobLine<'a>, i64)> = both.collect();
     order.sort_by_key(|(job, new_start)| Reverse((new_start - job.start).abs()));
     let first = order.iter().map(|(job, _)| job.submit).min().unwrap_or(0);
-    let changes = ["old wait", "new wait", "difference"].map(|heading| Column::number(heading, 9));
-    let columns = job_columns().into_iter().chain(changes).collect();
-    let table = Table::new(columns, order.len(), move |index| {
-        let (job, new_start) = &order[index];
-        let waits = [job.start - job.submit, new_start - job.submit].map(|wait| Cell::Duration(wait as f64));
-        let change = Cell::Longer((new_start - job.start) as f64, true);
-        job_cells(job, first).into_iter().chain(waits).chain([change]).collect()
-    });
+    let table = with_job_columns(Table::of(order), |(job, _)| job, first)
+        .column(Column::number("old wait", 9), |(job, _)| Cell::Duration((job.start - job.submit) as f64))
+        .column(Column::number("new wait", 9), |(job, start)| Cell::Duration((start - job.submit) as f64))
+        .column(Column::number("difference", 9), |(job, start)| Cell::Longer((start - job.start) as f64, true))
+        .table();
     Section::new("jobs").on_page().prose("Those whose waits change most first.").table(table)
 }
 
-fn job_columns() -> [Column; 5] {
-    [
-        Column::id("job", 9),
-        Column::text("entity", 6),
-        Column::text("queue", 3),
-        Column::number("processors", 5),
-        Column::number("submitted after", 5),
-    ]
-}
-
-/// A job, and how long after the first one it was submitted.
-fn job_cells<'a>(job: &JobLine<'a>, first: i64) -> [Cell<'a>; 5] {
-    [
-        Cell::text(job.id),
-        Cell::text(job.entity),
-        Cell::text(job.queue),
-        Cell::Count(job.processors as usize),
-        Cell::Written(waiting_time(job.submit - first), Some(job.submit as f64)),
-    ]
+/// The columns that name a job, and say how long after the first one it was submitted.
+fn with_job_columns<'a, T: Sync + Send + 'a>(
+    rows: Rows<'a, T>,
+    job: fn(&T) -> &JobLine<'a>,
+    first: i64,
+) -> Rows<'a, T> {
+    rows.column(Column::id("job", 9), move |row| Cell::text(job(row).id))
+        .column(Column::text("entity", 6), move |row| Cell::text(job(row).entity))
+        .column(Column::text("queue", 3), move |row| Cell::text(job(row).queue))
+        .column(Column::number("processors", 5), move |row| Cell::Count(job(row).processors as usize))
+        .column(Column::number("submitted after", 5), move |row| {
+            let submit = job(row).submit;
+            Cell::Written(waiting_time(submit - first), Some(submit as f64))
+        })
 }

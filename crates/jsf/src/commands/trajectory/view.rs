@@ -127,19 +127,15 @@ impl<'a> TrajectoryReport<'a> {
     /// A row for each job: its rank now and at the end, and its first turns.
     fn ranks(self) -> Table<'a> {
         let jobs = &self.trajectory.jobs;
-        let columns = vec![
-            Column::id("job", 9),
-            Column::number("rank now", 8),
-            Column::number(format!("in {}", self.end()), 8),
-            Column::wrapped("overtakings", 7),
-        ];
-        Table::new(columns, jobs.len(), move |index| {
-            let job = &jobs[index];
-            let rank = |change: Option<&(i64, Option<usize>)>| Cell::count(change.and_then(|(_, rank)| *rank));
-            let last = if self.is_complete(job) { rank(job.ranks.last()) } else { Cell::Missing };
-            let turns = self.turns(job).join("; ");
-            vec![Cell::text(self.table.id(job.row)), rank(job.ranks.first()), last, Cell::prose(turns)]
-        })
+        let rank = |change: Option<&(i64, Option<usize>)>| Cell::count(change.and_then(|(_, rank)| *rank));
+        Table::of(jobs)
+            .column(Column::id("job", 9), move |job| Cell::text(self.table.id(job.row)))
+            .column(Column::number("rank now", 8), move |job| rank(job.ranks.first()))
+            .column(Column::number(format!("in {}", self.end()), 8), move |job| {
+                if self.is_complete(job) { rank(job.ranks.last()) } else { Cell::Missing }
+            })
+            .column(Column::wrapped("overtakings", 7), move |job| Cell::prose(self.turns(job).join("; ")))
+            .table()
     }
 
     /// A rank of a job that begins after some wait, in words.
@@ -189,12 +185,11 @@ impl<'a> TrajectoryReport<'a> {
     fn overtakings(&self) -> Option<Section<'a>> {
         let report = *self;
         let overtakings = &report.trajectory.overtakings;
-        let columns = vec![Column::number("in", 9), Column::id("job", 9), Column::id("overtakes", 9)];
-        let rows = Table::new(columns, overtakings.len(), move |index| {
-            let overtaking = overtakings[index];
-            let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| Cell::text(report.table.id(row)));
-            vec![Cell::Duration(overtaking.wait as f64), winner, loser]
-        });
+        let rows = Table::of(overtakings)
+            .column(Column::number("in", 9), |overtaking| Cell::Duration(overtaking.wait as f64))
+            .column(Column::id("job", 9), move |overtaking| Cell::text(report.table.id(overtaking.winner)))
+            .column(Column::id("overtakes", 9), move |overtaking| Cell::text(report.table.id(overtaking.loser)))
+            .table();
         let unfinished = report.trajectory.jobs.iter().filter(|job| !report.is_complete(job)).map(|job| {
             let end = waiting_time(job.known_until);
             format!("`{}` is followed for {end} only: {TOO_LONG}", report.table.id(job.row))

@@ -161,6 +161,11 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A table with a row for each of some items; its columns follow.
+    pub fn of<T: Sync + 'a>(items: impl IntoIterator<Item = T>) -> Rows<'a, T> {
+        Rows { items: items.into_iter().collect(), columns: Vec::new(), cells: Vec::new() }
+    }
+
     /// A table of rows that exist.
     pub fn from_rows(columns: Vec<Column>, rows: impl IntoIterator<Item = Vec<Cell<'a>>>) -> Self {
         let rows: Vec<Vec<Cell<'a>>> = rows.into_iter().collect();
@@ -209,6 +214,36 @@ impl<'a> Table<'a> {
 
     pub(crate) fn row(&self, index: usize) -> Vec<Cell<'a>> {
         (self.row)(index)
+    }
+}
+
+/// A cell of a column, made from an item.
+type CellOf<'a, T> = Box<dyn Fn(&T) -> Cell<'a> + Sync + 'a>;
+
+/// The items of a table, and its columns with what each shows of an item.
+pub struct Rows<'a, T> {
+    items: Vec<T>,
+    columns: Vec<Column>,
+    cells: Vec<CellOf<'a, T>>,
+}
+
+impl<'a, T: Sync + Send + 'a> Rows<'a, T> {
+    /// The table with a further column.
+    pub fn column(mut self, column: Column, cell: impl Fn(&T) -> Cell<'a> + Sync + 'a) -> Self {
+        self.columns.push(column);
+        self.cells.push(Box::new(cell));
+        self
+    }
+
+    /// The table with a further column, if this holds.
+    pub fn column_if(self, is_shown: bool, column: Column, cell: impl Fn(&T) -> Cell<'a> + Sync + 'a) -> Self {
+        if is_shown { self.column(column, cell) } else { self }
+    }
+
+    /// The table, which is complete.
+    pub fn table(self) -> Table<'a> {
+        let Self { items, columns, cells } = self;
+        Table::new(columns, items.len(), move |index| cells.iter().map(|cell| cell(&items[index])).collect())
     }
 }
 
