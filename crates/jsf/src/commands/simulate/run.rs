@@ -20,7 +20,7 @@ use crate::commands::simulate::shake::{shaken_change, shaken_side};
 use crate::commands::simulate::side::Simulation;
 use crate::commands::simulate::site_of_log::{is_change, open_site, options_from_stdin, read_files, read_formulas};
 use crate::commands::simulate::sweep::sweep;
-use crate::commands::simulate::view::failing_clauses;
+use crate::commands::simulate::view::failing_clauses_of_sides;
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&options_from_stdin(arguments))?;
@@ -76,7 +76,7 @@ fn simulate_change(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) 
     let new = simulation.simulate(&sources.new, &submitted.new, Some(&old))?;
     let Some(new) = new else { return Ok(Outcome::Findings) };
     let sides = OldNew { old: simulation.report(&sources.old, &old), new: simulation.report(&sources.new, &new) };
-    report_failing(arguments, &failing_clauses(sides));
+    report_failing(arguments, &failing_clauses_of_sides(sides));
     let Log { workload, warm_up, .. } = &log;
     let validation = Validation::new(workload, &old.simulated.schedule, *warm_up);
     let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, *warm_up);

@@ -42,86 +42,115 @@ const MAX_WARNINGS_ALONE: usize = 6;
 const NO_WAITS: &str = "hardly any job waits";
 /// The code of the finding that a formula is constant.
 const CONSTANT: Code = Code::ConstantValue;
+
+/// A side of a simulation, after what its formula is called.
+type NamedSide<'a> = (&'static str, SimulationReport<'a>);
+
 /// The document of a simulation under one formula.
 pub(crate) fn simulation_document<'a>(report: SimulationReport<'a>) -> Document<'a> {
-    let statistics = report.statistics;
-    let mut sections = vec![Section::formulas(report.formula, report.formula)];
     let found = report.checked.map(brief_lines).unwrap_or_default();
+    let mut sections = vec![Section::formulas(report.formula, report.formula)];
     sections.extend(warning_sections(errors_first(found, report.warnings.to_vec()), has_waits(report)));
     sections.extend(Section::findings(report.findings));
-    if has_waits(report) {
-        sections.extend(goals_section(OldNew { old: report.goals, new: report.goals }));
-        sections.extend(all_jobs_sections(&[report], None));
-        sections.extend(over_time(&[("new", "", report)]));
-        sections.extend(class_sections(statistics));
-        sections.push(start_values_section(report, ""));
-        sections.extend(periods_section(&[report]).map(Section::in_full));
-        sections.extend(shares_section(&[report]).map(Section::in_full));
-        sections.push(longest_waits(report));
-    }
-    let mut facts = first_facts(Fact::list(report.rules.iter().cloned()), report.processors_source);
-    facts.extend(log_facts(&report));
-    facts.extend(report.validation.map(validation_fact));
+    sections.extend(wait_sections(None, report, None));
+    let answer = [sentence(report.statistics)].into_iter().chain(without_sentence(report)).collect();
+    let doubt = report.has_no_waits.then_some(NO_WAITS);
+    let mut facts = facts(None, report, Fact::list(report.rules.iter().cloned()), report.validation);
     facts.extend(report.shake.map(|shake| shaken_fact(shake, duration, significant)));
-    facts.extend(report.fairness.map(|fairness| Fact::new("shares", fairness_words(fairness)).in_full()));
-    Document {
-        command: "jsf simulate",
-        title: title(report),
-        headline: headline(report),
-        facts,
-        sections,
-        read_on: "--report FILE.html",
-    }
+    document(report, headline(&[("the formula", report)], doubt, answer), facts, sections)
 }
 
 /// The document of a simulation under two formulas. `findings` are those about each, as they are drawn in a terminal.
 pub(crate) fn simulated_change_document<'a>(report: SimulatedChangeReport<'a>) -> Document<'a> {
     let OldNew { old, new } = *report.sides;
-    let difference = report.difference;
-    let mut sections = vec![Section::formulas(old.formula, new.formula)];
-    let has_effect = has_waits(old) && has_waits(new);
+    let SimulatedChangeReport { difference, validation, .. } = report;
+    let formulas = OldNew { old: old.formula, new: new.formula };
+    let mut sections = vec![Section::formulas(formulas.old, formulas.new)];
     let (idle, warnings) = change_warnings(report);
     sections.extend((!idle.is_empty()).then(|| Section::new("").in_text().list(idle)));
-    sections.extend(warning_sections(warnings, has_effect));
-    let formulas = OldNew { old: old.formula, new: new.formula };
+    sections.extend(warning_sections(warnings, has_waits(old) && has_waits(new)));
     sections.extend(Section::findings_of_sides(formulas, report.findings));
-    if has_effect {
-        sections.extend(goals_section(OldNew { old: old.goals, new: new.goals }));
-        sections.extend(all_jobs_sections(&[old, new], Some(difference)));
-        sections.extend(over_time(&[("old", "old formula", old), ("new", "new formula", new)]));
-        // the means of different jobs are not compared
-        let classes = if difference.is_of_same_jobs() {
-            difference_sections(difference, report.sides.map(|side| side.statistics))
-        } else {
-            Vec::new()
-        };
-        let believable = believable_sections(report);
-        // text has the table of sizes first, and the sentence behind it
-        let mut classes = classes.into_iter();
-        sections.extend(classes.next());
-        sections.extend(believable);
-        sections.extend(classes);
-        sections.push(start_values_section(new, " under the new formula"));
-        sections.extend(periods_section(&[old, new]).map(Section::in_full));
-        sections.extend(shares_section(&[old, new]).map(Section::in_full));
-        sections.push(largest_changes(old, new));
-    }
-    let mut facts = first_facts(Fact::of_sides(OldNew { old: old.rules, new: new.rules }), old.processors_source);
-    facts.extend(log_facts(&old));
+    sections.extend(wait_sections(Some(old), new, Some(difference)));
+    let mut answer = vec![effect(difference)];
+    answer.extend(without_sentence(old));
+    let shake = report.shake.filter(|_| difference.is_of_same_jobs());
+    answer.extend(shake.and_then(|shake| shaken_sentence(shake, difference)));
+    answer.extend(validation.filter(|validation| validation.is_doubtful()).map(doubt_sentence));
+    let rules = Fact::of_sides(OldNew { old: old.rules, new: new.rules });
+    let shown = validation.filter(|_| has_waits(old) && has_waits(new));
+    let mut facts = facts(Some(old), new, rules, shown);
     facts.extend(report.shake.map(|shake| shaken_fact(shake, signed_rough_duration, signed_significant)));
-    if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
-        let sides = [("old", old), ("new", new)];
-        let lines = sides.map(|(side, fairness)| format!("{side}: {}", fairness_words(fairness)));
-        facts.push(Fact::with_lines("shares", lines.into()).in_full());
+    document(old, headline(&named_sides(*report.sides), doubt_of_goals(report), answer), facts, sections)
+}
+
+fn document<'a>(
+    report: SimulationReport<'a>,
+    headline: String,
+    facts: Vec<Fact>,
+    sections: Vec<Section<'a>>,
+) -> Document<'a> {
+    let title = title(report);
+    Document { command: "jsf simulate", title, headline, facts, sections, read_on: "--report FILE.html" }
+}
+
+/// The sides of a comparison, the new one first; one formula on both sides is one.
+fn named_sides(sides: OldNew<SimulationReport<'_>>) -> Vec<NamedSide<'_>> {
+    if is_one_formula(sides) {
+        return vec![("the formula", sides.new)];
     }
-    Document {
-        command: "jsf simulate",
-        title: title(old),
-        headline: change_headline(report),
-        facts,
-        sections,
-        read_on: "--report FILE.html",
+    vec![("the new formula", sides.new), ("the old formula", sides.old)]
+}
+
+/// The tables and charts of the waits; none if they say nothing.
+fn wait_sections<'a>(
+    old: Option<SimulationReport<'a>>,
+    new: SimulationReport<'a>,
+    difference: Option<&'a Difference>,
+) -> Vec<Section<'a>> {
+    let sides: Vec<SimulationReport<'a>> = old.into_iter().chain([new]).collect();
+    if !sides.iter().all(|side| has_waits(*side)) {
+        return Vec::new();
     }
+    let name = if old.is_some() { "new formula" } else { "" };
+    let drawn: Vec<_> = old.map(|old| ("old", "old formula", old)).into_iter().chain([("new", name, new)]).collect();
+    let mut sections = Vec::new();
+    sections.extend(goals_section(OldNew { old: old.unwrap_or(new).goals, new: new.goals }));
+    sections.extend(all_jobs_sections(&sides, difference));
+    sections.extend(over_time(&drawn));
+    match (old, difference) {
+        // the means of different jobs are not compared
+        (Some(_), Some(difference)) if !difference.is_of_same_jobs() => {}
+        (Some(old), Some(difference)) => {
+            let statistics = OldNew { old: old.statistics, new: new.statistics };
+            sections.extend(difference_sections(difference, statistics));
+        }
+        _ => sections.extend(class_sections(new.statistics)),
+    }
+    sections.push(start_values_section(new, if old.is_some() { " under the new formula" } else { "" }));
+    sections.extend(periods_section(&sides).map(Section::in_full));
+    sections.extend(shares_section(&sides).map(Section::in_full));
+    sections.push(old.map_or_else(|| longest_waits(new), |old| largest_changes(old, new)));
+    sections
+}
+
+/// The rules, what is made of the log, and how close the use is to the shares.
+fn facts(
+    old: Option<SimulationReport<'_>>,
+    new: SimulationReport<'_>,
+    rules: Vec<Fact>,
+    validation: Option<&Validation>,
+) -> Vec<Fact> {
+    let mut facts = first_facts(rules, new.processors_source);
+    facts.extend(log_facts(&old.unwrap_or(new)));
+    facts.extend(validation.map(|validation| validation_fact(validation, old.is_some())));
+    let shares = match (old.and_then(|old| old.fairness), new.fairness) {
+        (Some(old), Some(new)) => {
+            vec![format!("old: {}", fairness_words(old)), format!("new: {}", fairness_words(new))]
+        }
+        (_, new) => new.into_iter().map(fairness_words).collect(),
+    };
+    facts.extend((!shares.is_empty()).then(|| Fact::with_lines("shares", shares).in_full()));
+    facts
 }
 
 /// The goals that are not met, and what they prove nothing for, such as `hardly any job waits`; `None` if all are met and there is
@@ -179,7 +208,7 @@ pub(crate) fn warning_sections<'a>(mut warnings: Vec<String>, has_tables: bool) 
 }
 
 /// That hardly any job waits, which is about the machine and the log, and the other warnings about both sides: first those that
-/// both have. That the new formula fails is in the headline.
+/// both have. For which jobs the formulas fail is in the headline.
 fn change_warnings(report: SimulatedChangeReport<'_>) -> (Vec<String>, Vec<String>) {
     let OldNew { old, new } = *report.sides;
     let found = match (old.checked, new.checked) {
@@ -187,7 +216,9 @@ fn change_warnings(report: SimulatedChangeReport<'_>) -> (Vec<String>, Vec<Strin
         (Some(old), Some(new)) => brief_lines_of_sides(OldNew { old, new }),
         _ => Vec::new(),
     };
-    let fails = old.failing.filter(|_| !tells_failing(*report.sides) && !is_one_formula(*report.sides));
+    let sides = named_sides(*report.sides);
+    let untold = old.failing.filter(|_| !tells_failing(&sides, old));
+    let untold = untold.map(|failing| format!("warning {}", failing.clause("the old formula")));
     let mut common: Vec<String> = report.common_warnings().into_iter().cloned().collect();
     let of_side = |side: SimulationReport<'_>, name: &str| {
         let own = side.warnings.iter().filter(|warning| !common.contains(warning));
@@ -195,8 +226,7 @@ fn change_warnings(report: SimulatedChangeReport<'_>) -> (Vec<String>, Vec<Strin
     };
     let one_side = [of_side(old, "the old formula"), of_side(new, "the new formula")].concat();
     let idle: Vec<String> = common.drain(..usize::from(report.has_no_waits())).collect();
-    let fails = fails.map(|failing| format!("warning {}", failing.clause("the old formula")));
-    (idle, errors_first(found, fails.into_iter().chain(common).chain(one_side).collect()))
+    (idle, errors_first(found, untold.into_iter().chain(common).chain(one_side).collect()))
 }
 
 /// A warning about the simulation under one of two formulas.
@@ -208,37 +238,11 @@ fn under(formula: &str, warning: &str) -> String {
 }
 
 /// How many jobs never start, which no number about waits tells; `None` if there are none.
-fn never_start_sentence(report: SimulationReport<'_>) -> Option<String> {
+fn never_start_sentence((formula, report): &NamedSide<'_>) -> Option<String> {
     let never = report.schedule.never_start().count();
-    (never > 0).then(|| format!("{}.", never_start_clause(never, report)))
-}
-
-/// How many jobs never start under which of two formulas; `None` if there are none.
-fn never_start_of_sides(sides: OldNew<SimulationReport<'_>>) -> Option<String> {
-    let OldNew { old, new } = sides.map(|side| side.schedule.never_start().collect::<Vec<_>>());
-    let other = |never: usize| match never {
-        0 => "none".to_owned(),
-        never => grouped_number(never),
-    };
-    match (old.len(), new.len()) {
-        (0, 0) => None,
-        _ if old == new => Some(format!("{} under either formula.", never_start_clause(new.len(), sides.new))),
-        (never, 0) => {
-            Some(format!("{} under the old formula, none under the new one.", never_start_clause(never, sides.old)))
-        }
-        (before, never) => Some(format!(
-            "{} under the new formula, {} under the old one.",
-            never_start_clause(never, sides.new),
-            other(before)
-        )),
-    }
-}
-
-/// `12 of 40 jobs never start`.
-fn never_start_clause(never: usize, report: SimulationReport<'_>) -> String {
     let all = grouped_count(report.workload.jobs().len(), "job");
     let verb = if never == 1 { "starts" } else { "start" };
-    format!("{} of {all} never {verb}", grouped_number(never))
+    (never > 0).then(|| format!("{} of {all} never {verb} under {formula}.", grouped_number(never)))
 }
 
 fn is_one_formula(sides: OldNew<SimulationReport<'_>>) -> bool {
@@ -251,21 +255,6 @@ fn errors_first(found: Vec<String>, simulated: Vec<String>) -> Vec<String> {
     errors.into_iter().chain(simulated).chain(warnings).collect()
 }
 
-/// How far the simulation is from the log, at the end of the first screen.
-fn believable_sections<'a>(report: SimulatedChangeReport<'_>) -> Vec<Section<'a>> {
-    let Some(validation) = report.validation else { return Vec::new() };
-    let sentence = capitalised(&validation_sentence(validation));
-    vec![
-        Section::new("").in_text().prose(format!("Believable? {}", ended(&sentence))),
-        Section::new("believable?").on_page().prose(ended(&sentence)),
-    ]
-}
-
-/// A sentence with its end, unless it is a question.
-fn ended(sentence: &str) -> String {
-    if sentence.ends_with('?') { sentence.to_owned() } else { format!("{sentence}.") }
-}
-
 /// What was simulated: how much of a log, on which machine.
 fn title(report: SimulationReport<'_>) -> String {
     let jobs = report.workload.jobs();
@@ -274,19 +263,28 @@ fn title(report: SimulationReport<'_>) -> String {
     format!("job_sort_formula: waits over {log} of the log, {}", count(report.processors as usize, "processor"))
 }
 
-/// The verdict on the formula, then the answer.
-fn headline(report: SimulationReport<'_>) -> String {
-    let judged = fatal_verdict(report, "the formula");
-    let failing = report.failing.filter(|_| judged.is_none());
-    let failing = failing.map(|failing| capitalised(&format!("{}.", failing.clause("the formula"))));
-    let constant = is_constant(report).then(|| constant_sentence("the formula"));
-    let answer = has_waits(report).then(|| constant.into_iter().chain([sentence(report.statistics)]));
-    let answer = answer.into_iter().flatten().chain(without_sentence(report));
+/// The verdicts on the formulas, then the answer, if the waits say anything.
+fn headline(sides: &[NamedSide<'_>], doubt: Option<&str>, answer: Vec<String>) -> String {
+    let verdicts: Vec<String> = sides.iter().filter_map(|(formula, report)| fatal_verdict(*report, formula)).collect();
+    let works = verdicts.is_empty();
+    let mut sentences = Vec::new();
+    if works {
+        sentences.extend(sides.iter().filter_map(never_start_sentence));
+    }
+    sentences.extend(verdicts);
     // the waits under a formula that is refused are not its own
-    let is_judged = judged.is_none();
-    let goals = is_judged.then(|| goals_sentence(report.goals, report.has_no_waits.then_some(NO_WAITS))).flatten();
-    let never = is_judged.then(|| never_start_sentence(report)).flatten();
-    never.into_iter().chain(judged).chain(goals).chain(failing).chain(answer).collect::<Vec<_>>().join(" ")
+    let judged = sides.first().filter(|(_, report)| fatal_verdict(*report, "").is_none());
+    sentences.extend(judged.and_then(|(_, report)| goals_sentence(report.goals, doubt)));
+    if works {
+        let told: Vec<NamedSide<'_>> = sides.iter().filter(|(_, side)| tells_failing(sides, *side)).copied().collect();
+        sentences.extend(failing_clauses(&told).iter().map(|clause| capitalised(&format!("{clause}."))));
+    }
+    if sides.iter().all(|(_, report)| has_waits(*report)) {
+        let constant = sides.iter().filter(|(_, report)| is_constant(*report));
+        sentences.extend(constant.map(|(formula, _)| constant_sentence(formula)));
+        sentences.extend(answer);
+    }
+    sentences.join(" ")
 }
 
 /// What the simulation does without, if that concerns more than a tenth of the jobs.
@@ -298,32 +296,6 @@ fn without_sentence(report: SimulationReport<'_>) -> Option<String> {
 /// What a formula does that gives every job the same value.
 fn constant_sentence(subject: &str) -> String {
     capitalised(&format!("{subject} orders nothing: this is the order of submission."))
-}
-
-/// The verdicts on the formulas, the new one first, then who wins and who pays.
-fn change_headline(report: SimulatedChangeReport<'_>) -> String {
-    let OldNew { old, new } = *report.sides;
-    let is_one = is_one_formula(*report.sides);
-    let old_verdict = fatal_verdict(old, "the old formula").filter(|_| !is_one);
-    let new_verdict = fatal_verdict(new, "the new formula");
-    // the waits under a formula that is refused are not its own
-    let is_judged = new_verdict.is_none();
-    let goals = is_judged.then(|| goals_sentence(new.goals, doubt_of_goals(report))).flatten();
-    let works = is_judged && old_verdict.is_none();
-    let never = works.then(|| never_start_of_sides(*report.sides)).flatten();
-    let verdicts = never.into_iter().chain(new_verdict).chain(old_verdict).chain(goals);
-    let failing = if tells_failing(*report.sides) { failing_sentences(*report.sides) } else { Vec::new() };
-    let mut sentences: Vec<String> = verdicts.chain(failing).collect();
-    if has_waits(old) && has_waits(new) {
-        sentences.extend(is_constant(new).then(|| constant_sentence("the new formula")));
-        sentences.extend((is_constant(old) && !is_one).then(|| constant_sentence("the old formula")));
-        sentences.push(effect(report.difference));
-        sentences.extend(without_sentence(old));
-        let shake = report.shake.filter(|_| report.difference.is_of_same_jobs());
-        sentences.extend(shake.and_then(|shake| shaken_sentence(shake, report.difference)));
-        sentences.extend(report.validation.filter(|validation| validation.is_doubtful()).map(doubt_sentence));
-    }
-    sentences.join(" ")
 }
 
 /// Why goals that are judged by the log prove nothing.
@@ -392,27 +364,20 @@ fn shaken_fact(shake: &Shake, words: fn(f64) -> String, number: fn(f64) -> Strin
     )
 }
 
-/// Whether the headline says for which jobs the formulas fail: where the new one does, or the old one for all.
-fn tells_failing(sides: OldNew<SimulationReport<'_>>) -> bool {
-    let is_refused = [sides.old, sides.new].iter().any(|side| fatal_verdict(*side, "").is_some());
-    !is_refused && (sides.new.failing.is_some() || !has_waits(sides.old))
+/// Whether the headline says for which jobs the formula of a side fails. The old formula may be the one that is mended: that it fails too is said
+/// where the new one fails or the old one fails for all.
+fn tells_failing(sides: &[NamedSide<'_>], side: SimulationReport<'_>) -> bool {
+    let first = sides.first().is_some_and(|(_, first)| first.formula == side.formula || first.failing.is_some());
+    first || !has_waits(side)
 }
 
-/// For which jobs the formulas fail; empty if both work for all.
-fn failing_sentences(sides: OldNew<SimulationReport<'_>>) -> Vec<String> {
-    failing_clauses(sides).into_iter().map(|clause| capitalised(&format!("{clause}."))).collect()
+/// For which jobs the formulas of two sides fail, a clause for each; empty if both work for all.
+pub fn failing_clauses_of_sides(sides: OldNew<SimulationReport<'_>>) -> Vec<String> {
+    failing_clauses(&named_sides(sides))
 }
 
-/// For which jobs two formulas fail, a clause for each; empty if both work for all.
-pub fn failing_clauses(sides: OldNew<SimulationReport<'_>>) -> Vec<String> {
-    let works = |subject: &str| format!("{subject} fails for none of the log's jobs");
-    match [sides.new.failing, sides.old.failing] {
-        [None, None] => Vec::new(),
-        [Some(new), None] => vec![new.clause("the new formula"), works("the old one")],
-        [None, Some(old)] => vec![old.clause("the old formula"), works("the new one")],
-        [Some(new), Some(_)] if is_one_formula(sides) => vec![new.clause("the formula")],
-        [Some(new), Some(old)] => vec![new.clause("the new formula"), old.clause("the old formula")],
-    }
+fn failing_clauses(sides: &[NamedSide<'_>]) -> Vec<String> {
+    sides.iter().filter_map(|(formula, report)| Some(report.failing?.clause(formula))).collect()
 }
 
 /// The answer for one formula, in one sentence.
@@ -460,49 +425,26 @@ fn fairness_words(fairness: &Fairness) -> String {
     format!("{jain}{hoover} of the processor time goes, {period}, to others than promised (Hoover)")
 }
 
-/// How far the waits are from those in the log.
-fn validation_fact(validation: &Validation) -> Fact {
-    let Validation {
-        jobs,
+/// How far the waits, of two formulas those under the old one, are from those in the log; in brief, only what may be wrong.
+fn validation_fact(validation: &Validation, is_brief: bool) -> Fact {
+    let [recorded, simulated] = [validation.recorded_mean, validation.simulated_mean].map(duration);
+    let [median, most] = [validation.median_error, validation.p95_error].map(duration);
+    let jobs = count(validation.jobs, "job");
+    let equal = format!("{} of {jobs} start at the recorded second", validation.equal);
+    if is_brief && validation.equal == validation.jobs {
+        return Fact::new(VALIDATION, format!("{equal}, under the old formula"));
+    }
+    let mut parts = vec![
         equal,
-        recorded_mean,
-        simulated_mean,
-        median_error,
-        p95_error,
-        rank_correlation,
-        started_before_submission,
-        ..
-    } = validation;
-    let means = [*recorded_mean, *simulated_mean].map(duration);
-    let errors = [*median_error, *p95_error].map(duration);
-    let mut lines = vec![
-        format!("{equal} of {} start at the recorded second", count(*jobs, "job")),
-        format!("mean wait {} recorded, {} simulated", means[0], means[1]),
-        format!("error of a wait: median {}, 95 % within {}", errors[0], errors[1]),
+        format!("mean wait {recorded} recorded, {simulated} simulated"),
+        format!("error of a wait: median {median}, 95 % within {most}"),
     ];
-    lines.extend(rank_correlation.map(|tau| format!("rank correlation of the waits (tau-b) {tau:.2}")));
-    if *started_before_submission > 0 {
-        let jobs = count(*started_before_submission, "job");
-        lines.push(format!("{jobs} not compared: the recorded start is before the submission"));
+    parts.extend(validation.rank_correlation.map(|tau| format!("rank correlation of the waits (tau-b) {tau:.2}")));
+    if validation.started_before_submission > 0 {
+        let jobs = count(validation.started_before_submission, "job");
+        parts.push(format!("{jobs} not compared: the recorded start is before the submission"));
     }
-    Fact::with_lines(VALIDATION, lines)
-}
-
-/// How far the waits under the old formula are from those in the log, in one sentence.
-fn validation_sentence(validation: &Validation) -> String {
-    let Validation { jobs, equal, recorded_mean, simulated_mean, rank_correlation, .. } = validation;
-    if equal == jobs {
-        return "under the old formula every job starts at the recorded second".to_owned();
-    }
-    let means = [*recorded_mean, *simulated_mean].map(duration);
-    let tau = rank_correlation.map_or_else(String::new, |tau| format!(" (waits: tau-b {tau:.2})"));
-    let doubt = if validation.is_doubtful() { "; was another formula in force?" } else { "" };
-    format!(
-        "under the old formula {equal} of {} start at the recorded second{tau}; mean {} recorded, {} simulated{doubt}",
-        count(*jobs, "job"),
-        means[0],
-        means[1]
-    )
+    Fact::with_lines(VALIDATION, parts)
 }
 
 /// The jobs that wait longest.
