@@ -93,6 +93,17 @@ impl Batch {
         Some(())
     }
 
+    /// An input of the row under construction, if it was set.
+    pub fn input(&self, column: usize) -> Option<Value> {
+        self.columns.get(column)?.value(self.ends.len())
+    }
+
+    /// The source of an input of the row under construction, if it was set.
+    #[inline]
+    pub fn source(&self, column: usize) -> Option<InputPrecedence> {
+        self.columns.get(column)?.source(self.ends.len())
+    }
+
     /// Clears the row under construction.
     pub fn abandon(&mut self) {
         let row = self.ends.len();
@@ -185,19 +196,32 @@ impl BatchColumn {
     }
 
     /// The source of the number of a row; `None` if it has none.
+    #[inline]
     pub(super) fn source(&self, row: usize) -> Option<InputPrecedence> {
         use InputPrecedence::{AliasedInput, Input, Job, Queue};
-        [Queue, Job, AliasedInput, Input].into_iter().find(|&source| source as u8 == self.precedence(row))
+        match self.precedence(row) {
+            0 => None,
+            1 => Some(Queue),
+            2 => Some(Job),
+            3 => Some(AliasedInput),
+            _ => Some(Input),
+        }
     }
 
     #[inline]
     fn put(&mut self, row: usize, number: f64, flag: u8) {
-        if row >= self.flags.len() {
-            self.numbers.resize(row + 1, 0.0);
-            self.flags.resize(row + 1, 0);
+        if row < self.flags.len() {
+            self.numbers[row] = number;
+            self.flags[row] = flag;
+            return;
         }
-        self.numbers[row] = number;
-        self.flags[row] = flag;
+        // rows without a number are rare
+        if row > self.flags.len() {
+            self.numbers.resize(row, 0.0);
+            self.flags.resize(row, 0);
+        }
+        self.numbers.push(number);
+        self.flags.push(flag);
     }
 
     /// Removes the number of a row.

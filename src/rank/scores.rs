@@ -110,12 +110,6 @@ impl Scores {
         })
     }
 
-    /// The value and the unrounded result of some rows, where they are floats: a faster [`Scores::get`].
-    #[doc(hidden)]
-    pub fn float_scores(&self, rows: impl Iterator<Item = usize> + Clone) -> Vec<Option<(f64, f64)>> {
-        rows.map(|row| self.float_score(row)).collect()
-    }
-
     #[inline]
     fn has_float(&self, column: &Column, row: usize) -> bool {
         column.exceptions().is_empty() && self.is_scored(row) && self.error(row).is_none() && !column.is_int(row)

@@ -123,10 +123,8 @@ pub(super) struct JobConverter<'a> {
     defaults: Vec<Value>,
     /// The unknown keys that were reported.
     reported_keys: HashSet<String>,
-    /// The inputs of the current job, by column.
-    row: Vec<Value>,
-    /// The sources of the values in `row`; a column without one has the default.
-    sources: Vec<Option<InputPrecedence>>,
+    /// The inputs of the current job that the batch cannot hold, such as integers beyond 2^53, each with its column.
+    large_inputs: Vec<(usize, InputPrecedence, Value)>,
     /// Whether a job without `ncpus` has the processors of its `nodes`.
     takes_nodes: bool,
     pub output: ConvertedJobs,
@@ -138,13 +136,12 @@ impl<'a> JobConverter<'a> {
         let mut converter = Self {
             options,
             source,
-            row: columns.defaults(),
             defaults: columns.defaults(),
             queue_priority: columns.index("queue_priority"),
             columns,
             names: KnownNames::default(),
             reported_keys: HashSet::new(),
-            sources: Vec::new(),
+            large_inputs: Vec::new(),
             takes_nodes: false,
             output: ConvertedJobs::default(),
         };
@@ -247,18 +244,20 @@ impl<'a> JobConverter<'a> {
         }
         let mut row = RowBuilder { converter: self, job, id: &id };
         let state = row.state();
-        row.clear();
         let wrong_special = row.fill_special();
         let unreadable = row.fill_resources();
         let wrong_input = row.fill_inputs();
         if let Some(problem) = wrong_special.or(wrong_input) {
-            return self.report(job.line, &id, problem);
+            self.report(job.line, &id, problem);
+        } else if self.finish_row(job, &id, state, unreadable) {
+            return;
         }
-        self.finish_row(job, &id, state, unreadable);
+        self.output.batch.abandon();
+        self.large_inputs.clear();
     }
 
-    /// Adds the row of a job: to the batch, or on its own if that cannot hold it.
-    fn finish_row(&mut self, job: &ParsedJob<'_>, id: &str, state: JobState, unreadable: Option<Exclusion>) {
+    /// Adds a job whose inputs were set. Returns whether it is a row of the batch; a job that this cannot hold is added on its own.
+    fn finish_row(&mut self, job: &ParsedJob<'_>, id: &str, state: JobState, unreadable: Option<Exclusion>) -> bool {
         let attributes = EntityAttributes {
             user: &job.user,
             group: &job.group,
@@ -279,12 +278,12 @@ impl<'a> JobConverter<'a> {
         let queued_at = job.queued_at.as_ref().and_then(integer);
         self.output.has_lines |= job.line.is_some();
         let line = job.line.unwrap_or_default() as u32;
-        let fits_batch = !self.options.cycle_jobs && (unreadable.is_none() || state.is_over());
+        let is_whole = self.large_inputs.is_empty() && (unreadable.is_none() || state.is_over());
         let row = BatchRow { id: id.as_bytes(), entity, queue: &job.queue, state, queued_at, line };
-        if fits_batch && self.put_row().is_some() && self.output.batch.finish(row) {
-            return self.output.push_row();
+        if is_whole && !self.options.cycle_jobs && self.output.batch.finish(row) {
+            self.output.push_row();
+            return true;
         }
-        self.output.batch.abandon();
         let cycle =
             self.options.cycle_jobs.then(|| CycleJob::new(job, &self.names, id, entity, self.source, self.options));
         self.output.parts.push(Part::Job(Box::new(ConvertedJob {
@@ -296,28 +295,33 @@ impl<'a> JobConverter<'a> {
             queued_at,
             exclusion: if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable },
             row: self.row_with_defaults(),
-            sources: self.sources.clone(),
+            sources: (0..self.defaults.len()).map(|column| self.source_of(column)).collect(),
             cycle,
         })));
+        false
     }
 
-    /// The row; `Err` has the default of a column that the job does not fill.
+    /// The inputs of the current job; `Err` has the default of a column that the job does not fill.
     fn row_with_defaults(&self) -> Vec<Result<Value, Value>> {
-        let mut row = Vec::with_capacity(self.row.len());
-        for ((value, source), default) in self.row.iter().zip(&self.sources).zip(&self.defaults) {
-            row.push(if source.is_some() { Ok(value.clone()) } else { Err(default.clone()) });
+        let mut row = Vec::with_capacity(self.defaults.len());
+        for (column, default) in self.defaults.iter().enumerate() {
+            row.push(self.output.batch.input(column).ok_or_else(|| default.clone()));
+        }
+        for (column, _, value) in &self.large_inputs {
+            row[*column] = Ok(value.clone());
         }
         row
     }
 
-    /// Copies the row to the batch; `None` if that cannot hold a value.
-    fn put_row(&mut self) -> Option<()> {
-        for (column, (value, source)) in self.row.iter().zip(&self.sources).enumerate() {
-            if let Some(source) = source {
-                self.output.batch.put(column, *source, value)?;
+    /// The source of an input of the current job; `None` for a default.
+    #[inline]
+    fn source_of(&self, column: usize) -> Option<InputPrecedence> {
+        for (large, source, _) in &self.large_inputs {
+            if *large == column {
+                return Some(*source);
             }
         }
-        Some(())
+        self.output.batch.source(column)
     }
 
     fn add_processors_of_nodes(&mut self, job: &mut ParsedJob<'_>) {
@@ -348,16 +352,16 @@ struct RowBuilder<'b, 'a, 'j> {
 }
 
 impl RowBuilder<'_, '_, '_> {
-    /// Fills every column with its default.
-    fn clear(&mut self) {
-        self.converter.sources.clear();
-        self.converter.sources.resize(self.converter.defaults.len(), None);
-    }
-
     #[inline]
     fn set(&mut self, column: usize, source: InputPrecedence, value: Value) {
-        self.converter.row[column] = value;
-        self.converter.sources[column] = Some(source);
+        let converter = &mut *self.converter;
+        if !converter.large_inputs.is_empty() {
+            // the last value of a column counts
+            converter.large_inputs.retain(|(large, ..)| *large != column);
+        }
+        if converter.output.batch.put(column, source, &value).is_none() {
+            converter.large_inputs.push((column, source, value));
+        }
     }
 
     fn state(&mut self) -> JobState {
@@ -499,7 +503,7 @@ impl RowBuilder<'_, '_, '_> {
             while let Some(&(column, precedence)) = self.converter.names.get_mut(index).input_columns.get(next) {
                 next += 1;
                 self.report_if_repeated(column, precedence, index);
-                if self.converter.sources[column].is_none_or(|source| source <= precedence) {
+                if self.converter.source_of(column).is_none_or(|source| source <= precedence) {
                     self.set(column, precedence, value.clone());
                 }
             }
@@ -510,11 +514,15 @@ impl RowBuilder<'_, '_, '_> {
     /// Reports a key whose column an earlier one of the same precedence has filled.
     #[inline]
     fn report_if_repeated(&mut self, column: usize, precedence: InputPrecedence, key: NameIndex) {
-        if self.converter.sources[column] == Some(precedence) {
-            let key = clipped(self.converter.names.name(key)).into_owned();
-            let problem = Problem::Repeated { key, consequence: LAST_COUNTS };
-            self.converter.report(self.job.line, self.id, problem);
+        if self.converter.source_of(column) == Some(precedence) {
+            self.report_repeated(key);
         }
+    }
+
+    fn report_repeated(&mut self, key: NameIndex) {
+        let key = clipped(self.converter.names.name(key)).into_owned();
+        let problem = Problem::Repeated { key, consequence: LAST_COUNTS };
+        self.converter.report(self.job.line, self.id, problem);
     }
 }
 

@@ -218,7 +218,8 @@ impl Scanner<'_> {
         loop {
             let rest = self.bytes.get(self.at..)?;
             let length = memchr::memchr2(b'"', b'\\', rest)?;
-            if rest[..length].iter().any(|&byte| byte < b' ') {
+            // all bytes are looked at, because the compiler can then compare many at once
+            if rest[..length].iter().fold(false, |is_control, &byte| is_control | (byte < b' ')) {
                 return None;
             }
             self.at += length;

@@ -32,19 +32,29 @@ pub(crate) fn write_csv(report: &RankReport<'_>, cells: Cells, out: &mut dyn Wri
     let lines = report.line_maker();
     write_in_order(report.rows, out, |rows, text| {
         let mut logged = String::new();
-        for &ranked in rows {
-            push_line(report, &lines.line(ranked), cells, &mut logged, text);
+        // the rows of a ranking lie anywhere in the table: what is far away is fetched for many lines at once
+        let lines: Vec<_> = rows.iter().map(|&ranked| lines.line(ranked)).collect();
+        let ids: Vec<_> = lines.iter().map(|line| report.table.id(line.row)).collect();
+        for (line, id) in lines.iter().zip(ids) {
+            push_line(report, line, id, cells, &mut logged, text);
         }
     })
 }
 
 /// Appends the line of a job. `logged` is a text that is used again for each line.
-fn push_line(report: &RankReport<'_>, line: &Line<'_>, cells: Cells, logged: &mut String, text: &mut Vec<u8>) {
+fn push_line(
+    report: &RankReport<'_>,
+    line: &Line<'_>,
+    id: &str,
+    cells: Cells,
+    logged: &mut String,
+    text: &mut Vec<u8>,
+) {
     let table = report.table;
     if let Some(rank) = line.rank {
         push_str(itoa::Buffer::new().format(rank), text);
     }
-    for name in [table.id(line.row), table.entity(line.row), table.queue(line.row)] {
+    for name in [id, table.entity(line.row), table.queue(line.row)] {
         text.push(b',');
         push_text(name, cells, text);
     }
