@@ -12,7 +12,7 @@ mod sort_keys;
 use std::fmt;
 
 use crate::files::queues::Queues;
-use crate::files::sched_config::{ByTime, SchedConfig, SortFirst, SortKey};
+use crate::files::sched_config::{SchedConfig, SortFirst, SortKey};
 use crate::number_format;
 use crate::share_tree::PbsTree;
 pub use competition::Competition;
@@ -26,16 +26,6 @@ use sort_keys::SortKeys;
 /// therefore does not run.
 pub const NO_THRESHOLD: f64 = -2_147_483_648.0;
 
-/// A part of the week; some settings differ between the two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Period {
-    /// Prime time, which is always if there is no `holidays` file.
-    #[default]
-    Prime,
-    /// The rest of the week.
-    NonPrime,
-}
-
 /// The settings of one scheduler that determine the order of jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
@@ -43,7 +33,6 @@ pub struct Order<'a> {
     queues: &'a Queues,
     tree: Option<&'a PbsTree>,
     threshold: f64,
-    period: Period,
     limit: usize,
 }
 
@@ -85,9 +74,9 @@ impl fmt::Display for NotConsidered {
 }
 
 impl<'a> Order<'a> {
-    /// The order in prime time, without a fair-share tree and without a threshold.
+    /// The order in prime time, which is always if there is no `holidays` file, without a fair-share tree and without a threshold.
     pub fn new(config: &'a SchedConfig, queues: &'a Queues) -> Self {
-        Self { config, queues, tree: None, threshold: NO_THRESHOLD, period: Period::Prime, limit: usize::MAX }
+        Self { config, queues, tree: None, threshold: NO_THRESHOLD, limit: usize::MAX }
     }
 
     /// Sets the tree that orders jobs if `fair_share` is on. It must contain the entities of the jobs.
@@ -100,12 +89,6 @@ impl<'a> Order<'a> {
     #[must_use]
     pub fn threshold(self, threshold: f64) -> Self {
         Self { threshold: number_format::server_float(threshold), ..self }
-    }
-
-    /// Sets the part of the week whose settings apply.
-    #[must_use]
-    pub fn period(self, period: Period) -> Self {
-        Self { period, ..self }
     }
 
     /// Determines only the first `limit` rows of the order, which is faster than the whole order.
@@ -125,10 +108,10 @@ impl<'a> Order<'a> {
         if self.chooses_queue_first() {
             criteria.push((Criterion::Queue, "priority of the queue".to_owned()));
         }
-        if self.at(&self.config.round_robin) {
+        if self.config.round_robin.prime {
             criteria.push((Criterion::RoundRobin, "queues in turn (round_robin)".to_owned()));
         }
-        if self.at(&self.config.preemptive_sched) {
+        if self.config.preemptive_sched.prime {
             let priority = self.config.preempt_queue_prio;
             criteria.push((Criterion::ExpressQueue, format!("express queues (priority {priority} or higher)")));
         }
@@ -189,11 +172,7 @@ impl<'a> Order<'a> {
         let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
         for group in groups {
             let lists: Vec<_> = group.iter().map(|&queue| std::mem::take(&mut lists[queue])).collect();
-            if self.at(&self.config.round_robin) {
-                round_robin(&lists, &mut order)
-            } else {
-                order.extend(lists.concat())
-            }
+            if self.config.round_robin.prime { round_robin(&lists, &mut order) } else { order.extend(lists.concat()) }
         }
         order
     }
@@ -212,31 +191,21 @@ impl<'a> Order<'a> {
     }
 
     fn chooses_queue_first(&self) -> bool {
-        self.at(&self.config.by_queue) || self.at(&self.config.round_robin)
+        self.config.by_queue.prime || self.config.round_robin.prime
     }
 
     /// The keys of `job_sort_key`, the first one first.
     pub fn job_sort_keys(&self) -> &'a [SortKey] {
-        match self.period {
-            Period::Prime => &self.config.job_sort_key.prime,
-            Period::NonPrime => &self.config.job_sort_key.non_prime,
-        }
-    }
-
-    fn at<T: Copy>(&self, setting: &ByTime<T>) -> T {
-        match self.period {
-            Period::Prime => setting.prime,
-            Period::NonPrime => setting.non_prime,
-        }
+        &self.config.job_sort_key.prime
     }
 
     /// The tree, if fair share orders jobs.
     fn active_tree(&self) -> Option<&'a PbsTree> {
-        self.tree.filter(|_| self.at(&self.config.fair_share))
+        self.tree.filter(|_| self.config.fair_share.prime)
     }
 
     fn is_express(&self, queue: &str) -> bool {
-        self.at(&self.config.preemptive_sched) && self.priority(queue) >= i64::from(self.config.preempt_queue_prio)
+        self.config.preemptive_sched.prime && self.priority(queue) >= i64::from(self.config.preempt_queue_prio)
     }
 
     fn priority(&self, queue: &str) -> i64 {

@@ -54,37 +54,29 @@ fn shown(character: char) -> String {
     }
 }
 
-/// Makes the command that sets the formula, as it is typed in a shell. Newlines after the formula are removed.
+/// Makes the command that sets the formula of an object, such as `server` or `sched NAME`, as it is typed in a shell. Newlines after
+/// the formula are removed.
 ///
 /// ```
-/// use jsf_openpbs::qmgr::set_command;
+/// use jsf_openpbs::qmgr::set_command_for;
 ///
-/// assert_eq!(set_command("ncpus * 2").unwrap(), r#"qmgr -c 'set server job_sort_formula="ncpus * 2"'"#);
-/// assert!(set_command("ncpus & 1").is_err());
+/// assert_eq!(set_command_for("server", "ncpus * 2").unwrap(), r#"qmgr -c 'set server job_sort_formula="ncpus * 2"'"#);
+/// assert!(set_command_for("server", "ncpus & 1").is_err());
 /// ```
 ///
 /// # Errors
 /// [`NotSettable`] if `qmgr` cannot be given the formula.
-pub fn set_command(formula: &str) -> Result<String, NotSettable> {
-    set_command_for(SERVER, formula)
+pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
+    Ok(format!("qmgr -c {}", quoted_for_shell(&set_directive(object, formula)?)))
 }
 
-/// Like [`set_command`], but for the object that `before` names, the text before the formula in its document: `set sched
-/// NAME`, `set server NAME`, or the heading `Sched NAME` of a listing. Without one, the object is the server.
+/// Like [`set_command_for`], for the object that `before` names, the text before the formula in its document: `set sched NAME`,
+/// `set server NAME`, or the heading `Sched NAME` of a listing. Without one, the object is the server.
 ///
 /// # Errors
 /// [`NotSettable`] if `qmgr` cannot be given the formula.
 pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSettable> {
     set_command_for(&object_or_server(before), formula)
-}
-
-/// Makes the command of [`set_command`] for an object, such as `sched NAME`.
-///
-/// # Errors
-/// [`NotSettable`] if `qmgr` cannot be given the formula.
-pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
-    let directive = directive_for(object, formula)?;
-    Ok(format!("qmgr -c {}", quoted_for_shell(&directive)))
 }
 
 /// Makes the command that sets `job_sort_formula_threshold`, as it is typed in a shell: of the scheduler that `before` names,
@@ -130,16 +122,11 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// Makes the directive of [`set_command`], not quoted for the shell.
+/// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.
 ///
 /// # Errors
 /// [`NotSettable`] if `qmgr` cannot be given the formula.
-pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
-    directive_for(SERVER, formula)
-}
-
-/// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.
-fn directive_for(object: &str, formula: &str) -> Result<String, NotSettable> {
+pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable> {
     let formula = formula.trim_end_matches('\n');
     if let Some(start) = formula.find('\n') {
         return Err(NotSettable::SecondLine { span: Span::new(start, start + 1) });
@@ -162,7 +149,7 @@ fn directive_for(object: &str, formula: &str) -> Result<String, NotSettable> {
 /// Why `qmgr` rejects the first line of a formula, which is all that OpenPBS keeps.
 pub fn refusal(formula: &str) -> Option<NotSettable> {
     let line = formula.split(['\n', '\0']).next().unwrap_or("");
-    set_directive(line).err()
+    set_directive(SERVER, line).err()
 }
 
 /// Whether the character is printable ASCII other than `&`, or white space by C's `isspace`.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use jsf_openpbs::qmgr::{set_command, set_directive};
+use jsf_openpbs::qmgr::{set_command_for, set_directive};
 use jsf_testing::golden;
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -95,7 +95,7 @@ fn recorded_formulas_get_the_recorded_quotes() {
         let Some(quote) = &record.quoting else { continue };
         let directive = format!("set server job_sort_formula={quote}{formula}{quote}");
         assert_eq!(qmgr_reads(&directive).is_none(), record.rc == SYNTAX_ERROR, "{formula:.80}");
-        match set_directive(formula) {
+        match set_directive("server", formula) {
             Ok(ours) => assert_eq!(ours, directive.replace('\n', "")),
             Err(_) => assert!(record.rc == SYNTAX_ERROR || formula.contains('\n'), "{formula:.80}"),
         }
@@ -114,9 +114,9 @@ fn through_the_shell(command: &str) -> String {
 }
 
 fn check(formula: &str) {
-    let Ok(command) = set_command(formula) else { return };
+    let Ok(command) = set_command_for("server", formula) else { return };
     let directive = through_the_shell(&command);
-    assert_eq!(directive, set_directive(formula).unwrap());
+    assert_eq!(directive, set_directive("server", formula).unwrap());
     assert_eq!(qmgr_reads(&directive).as_deref(), Some(formula), "{command}");
 }
 

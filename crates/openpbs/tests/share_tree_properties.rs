@@ -89,7 +89,7 @@ proptest! {
         jobs in vec("[a-d]?", 0..4),
     ) {
         let (lines, config) = (ResourceGroup::parse(&lines), SchedConfig::parse(&config));
-        let usage = UsageFile::parse(&usage).expect("small enough");
+        let usage = UsageFile::parse(&usage);
         for rules in [PolicyRules::Scheduler, PolicyRules::Documented] {
             let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
             let tree = builder.rules(rules).with_entities(&jobs).build().expect("small enough");

@@ -25,7 +25,7 @@ impl Files {
         Self {
             lines: ResourceGroup::parse(&golden::bytes(&format!("{folder}/resource_group"))),
             config: SchedConfig::parse(&golden::bytes(&format!("{folder}/sched_config"))),
-            usage: UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}"))).expect("small enough"),
+            usage: UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}"))),
         }
     }
 

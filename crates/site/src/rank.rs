@@ -1,15 +1,11 @@
 //! Ranks a site's jobs by a formula, as the scheduler does.
 
-use std::cmp::Ordering;
-
 use job_sort_formula::diagnostic::{Diagnostic, Message};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{
-    OnError, Ranking, ScorePrecision, SummandAgreement, higher_first, score, summand_agreements,
-};
+use job_sort_formula::rank::{OnError, Ranking, ScorePrecision, SummandAgreement, score, summand_agreements};
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
@@ -109,22 +105,6 @@ impl Site {
         queue.ranking = ranking;
         queue.not_considered = not_considered;
         Ok(())
-    }
-
-    /// Of each pair of rows: which criterion decides their order, and which of them is first (`Less`: the left one). Where it
-    /// is neither the queue nor [`Criterion::Value`], the values are equal.
-    pub fn deciding_criteria(&self, queue: &RankedQueue, pairs: &[(usize, usize)]) -> Vec<(Criterion, Ordering)> {
-        let RankedQueue { table, ranking, tree, .. } = queue;
-        if self.precision() == ScorePrecision::Decimal {
-            let value = |row| ranking.score(row).map_or(f64::NAN, |score| score.value);
-            let decide = |&(left, right): &(usize, usize)| match higher_first(value(left), value(right)) {
-                Ordering::Equal => (Criterion::Submission, table.submit_order(left).cmp(&table.submit_order(right))),
-                order => (Criterion::Value, order),
-            };
-            return pairs.iter().map(decide).collect();
-        }
-        let comparison = self.order_rules(tree.as_ref(), self.threshold()).comparison(ranking.scores(), table);
-        pairs.iter().map(|&(left, right)| comparison.decide(left, right)).collect()
     }
 
     /// Ranks jobs that were read for a formula, with the usage that a request assumes.

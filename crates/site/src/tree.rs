@@ -322,7 +322,7 @@ fn negative_shares(groups: &ResourceGroup) -> impl Iterator<Item = String> {
 }
 
 fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
-    let usage = UsageFile::parse(&source.read_expected(Role::Usage)?).map_err(SiteError::content)?;
+    let usage = UsageFile::parse(&source.read_expected(Role::Usage)?);
     let (bad, others): (Vec<_>, Vec<_>) =
         usage.faults.iter().partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
     let name = source.name();

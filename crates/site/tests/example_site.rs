@@ -61,7 +61,7 @@ impl Site {
             queues: Queues::read("queues.json", &Objects::read(&text("site/queues.json"))).expect("queues"),
             config: SchedConfig::parse(&bytes("site/sched_priv/sched_config")),
             lines: ResourceGroup::parse(&bytes("site/sched_priv/resource_group")),
-            usage: UsageFile::parse(&bytes("site/sched_priv/usage")).expect("small enough"),
+            usage: UsageFile::parse(&bytes("site/sched_priv/usage")),
         };
         assert_eq!(site.config.warnings, []);
         assert_eq!(site.lines.rejected, []);

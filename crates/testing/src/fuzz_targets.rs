@@ -32,7 +32,7 @@ use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::files::usage::UsageFile;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
-use jsf_openpbs::qmgr::set_command;
+use jsf_openpbs::qmgr::set_command_for;
 use jsf_openpbs::qmgr_validation::validate;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -162,7 +162,7 @@ pub fn verdict(data: &[u8]) {
         }
         serde_json::to_string(&checked.document(&text)).expect("JSON");
     }
-    let _ = set_command(&text);
+    let _ = set_command_for("server", &text);
 }
 
 const NEEDED: [&[&str]; 4] = [
@@ -227,7 +227,7 @@ pub fn qstat(data: &[u8]) {
 pub fn pbs_files(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let group = ResourceGroup::parse(b"group1 100 root 40\nBob 101 group1 50\nSuzy 102 root 30\n");
-    let usage = UsageFile::parse(data).expect("small enough");
+    let usage = UsageFile::parse(data);
     answer_all(SchedPriv { lines: ResourceGroup::parse(data), config: SchedConfig::default(), usage: None });
     answer_all(SchedPriv { lines: group, config: SchedConfig::parse(data), usage: Some(usage) });
     let objects = Objects::read(&text);

@@ -114,7 +114,7 @@ pub fn tree<'a>(
     entities: impl IntoIterator<Item = &'a str>,
 ) -> PbsTree {
     let lines = ResourceGroup::parse(&golden::bytes(&format!("{folder}/resource_group")));
-    let usage = UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}"))).expect("small enough");
+    let usage = UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}")));
     let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
     builder.with_entities(entities).build().expect("small enough")
 }

@@ -90,7 +90,7 @@ fn the_library_answers_every_recorded_call_to_the_byte() {
             let files = SchedPriv {
                 lines: ResourceGroup::parse(&bytes(&folder.join("resource_group"))),
                 config: SchedConfig::parse(&bytes(&folder.join("sched_config"))),
-                usage: Some(UsageFile::parse(usage).expect("small enough")),
+                usage: Some(UsageFile::parse(usage)),
             };
             let words: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
             let parsed = Request::parse(b"/opt/pbs/sbin/pbsfs", &words).expect("valid arguments");

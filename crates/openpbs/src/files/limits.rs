@@ -123,29 +123,9 @@ const OTHER_ATTRIBUTES: [&str; 7] = [
 ];
 
 impl RunLimits {
-    /// Whether there is no limit.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// The limits, in the order of resources, then of subjects; those of the number of jobs come first.
     pub fn iter(&self) -> impl Iterator<Item = &RunLimit> {
         self.entries.iter()
-    }
-
-    /// The most of a resource, or with `None` the most jobs, of all users together.
-    pub fn of_all(&self, resource: Option<&str>) -> Option<i64> {
-        self.find(resource, (0, ""))
-    }
-
-    /// The most of a resource, or with `None` the most jobs, of a user: its own limit, else that of each user.
-    pub fn of_user(&self, resource: Option<&str>, user: &str) -> Option<i64> {
-        self.find(resource, (2, user)).or_else(|| self.find(resource, (1, "")))
-    }
-
-    /// The most of a resource, or with `None` the most jobs, of a group: its own limit, else that of each group.
-    pub fn of_group(&self, resource: Option<&str>, group: &str) -> Option<i64> {
-        self.find(resource, (4, group)).or_else(|| self.find(resource, (3, "")))
     }
 
     /// Reads the value of an attribute with a limit. The limits in `max_run` and `max_run_res` are added to those already
@@ -181,10 +161,6 @@ impl RunLimits {
             Ok(at) => self.entries[at] = limit,
             Err(at) => self.entries.insert(at, limit),
         }
-    }
-
-    fn find(&self, resource: Option<&str>, subject: (u8, &str)) -> Option<i64> {
-        self.position(resource, subject).ok().map(|at| self.entries[at].most)
     }
 
     fn position(&self, resource: Option<&str>, subject: (u8, &str)) -> Result<usize, usize> {
@@ -273,6 +249,27 @@ pub(super) fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
         _ => return None,
     };
     (amount >= 0).then_some(amount)
+}
+
+#[cfg(test)]
+impl RunLimits {
+    fn find(&self, resource: Option<&str>, subject: (u8, &str)) -> Option<i64> {
+        self.position(resource, subject).ok().map(|at| self.entries[at].most)
+    }
+
+    pub(super) fn of_all(&self, resource: Option<&str>) -> Option<i64> {
+        self.find(resource, (0, ""))
+    }
+
+    /// The limit of a user, else that of each user.
+    pub(super) fn of_user(&self, resource: Option<&str>, user: &str) -> Option<i64> {
+        self.find(resource, (2, user)).or_else(|| self.find(resource, (1, "")))
+    }
+
+    /// The limit of a group, else that of each group.
+    pub(super) fn of_group(&self, resource: Option<&str>, group: &str) -> Option<i64> {
+        self.find(resource, (4, group)).or_else(|| self.find(resource, (3, "")))
+    }
 }
 
 #[cfg(test)]

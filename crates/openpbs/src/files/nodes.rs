@@ -37,8 +37,6 @@ pub struct Node {
     pub queue: Option<Box<str>>,
     /// The partition of the scheduler that it belongs to; `None` for the default one.
     pub partition: Option<Box<str>>,
-    /// Its states, as they are written.
-    pub state: Box<str>,
     /// Whether jobs may run on it, now or once those on it have ended.
     pub is_usable: bool,
     /// Whether jobs may run on it but for a reservation that has it for itself.
@@ -171,7 +169,6 @@ impl Reader {
         let node = &mut self.nodes.nodes[node];
         match &*attribute.name {
             "state" => {
-                node.state = value.into();
                 node.is_usable = is_usable(value);
                 node.is_resv_exclusive = !node.is_usable && is_usable(&value.replace("resv-exclusive", ""));
             }
@@ -341,7 +338,6 @@ mod tests {
                 assigned: amounts([("ncpus", 4)]),
                 queue: Some("gpu".into()),
                 partition: None,
-                state: "job-busy".into(),
                 is_usable: true,
                 sharing: "default_excl".into(),
                 priority: 0,
@@ -356,7 +352,6 @@ mod tests {
                 amounts: amounts([("ncpus", 8)]),
                 values: values(&[("ncpus", "8")]),
                 partition: Some("p1".into()),
-                state: "offline,job-busy".into(),
                 ..Node::default()
             },
         ]
@@ -453,7 +448,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/openpbs/qstat/pbsnodes_a.json");
         let nodes = Nodes::read("pbsnodes_a.json", &Objects::read(&std::fs::read_to_string(path).unwrap())).unwrap();
         let [node] = &nodes.nodes[..] else { panic!("{nodes:?}") };
-        assert_eq!((&*node.name, &*node.state, node.is_usable), ("vm", "state-unknown,down", false));
+        assert_eq!((&*node.name, node.is_usable), ("vm", false));
         assert_eq!(node.amounts, amounts([("mem", 1 << 20), ("ncpus", 4)]));
         assert_eq!((nodes.total("ncpus"), nodes.timestamp()), (0, Some(1_795_199_076)));
     }

@@ -16,8 +16,6 @@ pub struct SchedulerSettings {
     pub opt_backfill_fuzzy: Option<u32>,
     /// The least priority of an express queue. Since version 20 this attribute counts, and that in `sched_config` does not.
     pub preempt_queue_prio: Option<i32>,
-    /// Whether cycles run at all.
-    pub scheduling: Option<bool>,
     /// Attributes with another value than the default, of which [`SchedulerSettings`] has no field.
     others: BTreeMap<Box<str>, Box<str>>,
 }
@@ -65,7 +63,6 @@ impl SchedulerSettings {
         Self {
             opt_backfill_fuzzy: self.opt_backfill_fuzzy.or(other.opt_backfill_fuzzy),
             preempt_queue_prio: self.preempt_queue_prio.or(other.preempt_queue_prio),
-            scheduling: self.scheduling.or(other.scheduling),
             others: self.others,
         }
     }
@@ -80,7 +77,6 @@ impl SchedulerSettings {
         match name {
             "opt_backfill_fuzzy" => self.opt_backfill_fuzzy = window(value),
             "preempt_queue_prio" => self.preempt_queue_prio = value.parse().ok(),
-            "scheduling" => self.scheduling = boolean(value),
             _ => {
                 let Some((_, default)) = OTHER_ATTRIBUTES.iter().find(|(other, _)| *other == name) else { return };
                 if value.is_empty() || is_equal(value, default) {
@@ -124,11 +120,7 @@ mod tests {
 
     #[test]
     fn the_recorded_listings_have_the_defaults() {
-        let expected = SchedulerSettings {
-            preempt_queue_prio: Some(150),
-            scheduling: Some(false),
-            ..SchedulerSettings::default()
-        };
+        let expected = SchedulerSettings { preempt_queue_prio: Some(150), ..SchedulerSettings::default() };
         for name in ["qmgr_list_sched.txt", "qmgr_print_sched.txt"] {
             assert_eq!(recorded(name), expected, "{name}");
         }

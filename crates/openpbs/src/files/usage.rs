@@ -8,14 +8,10 @@
 //! no case shows (old decay times, the characters of a name, long names in version 1, an infinite usage) follows
 //! OpenPBS's published sources: a usage counts if it is at least 0, which an infinite one is and NaN is not.
 
-use std::io::{self, Read};
-
 use job_sort_formula::fairshare::decay::IntervalDecay;
 
 use crate::c_string::{c_string, name_text};
 
-/// The largest usage file that is read, in bytes: four million entities.
-pub const MAX_BYTES: usize = 256 << 20;
 /// The daemon ignores a file whose last decay is at this time or earlier, except at 0: 1 January 2000 in Los Angeles,
 /// in Unix seconds.
 pub const EARLIEST_DECAY: i64 = 946_713_600;
@@ -29,7 +25,7 @@ const FIRST_RECORD: usize = HEADER + 8;
 
 /// The version of a usage file, which determines the layout of its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UsageVersion {
+enum UsageVersion {
     /// Without a header; names of at most 8 bytes, though longer ones extend into the padding.
     V1,
     /// With a header; names of at most 49 bytes.
@@ -67,44 +63,38 @@ pub struct UsageRecord {
 
 /// A usage that no job can have caused, but with which the daemon computes.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ImplausibleUsage {
+#[error("byte {}: {}", .record.offset, .kind.in_words(.record))]
+pub struct ImplausibleUsage {
+    record: UsageRecord,
+    kind: Implausible,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Implausible {
     /// The usage of the entity, of its groups and of the root is infinite.
-    #[error(
-        "byte {offset}: the usage of `{entity}` is infinite, and the scheduler computes with it: fair-share numbers become \
-         0 or not a number"
-    )]
-    Infinite {
-        /// The offset of the record.
-        offset: usize,
-        /// The entity.
-        entity: String,
-    },
-    /// A subnormal number.
-    #[error(
-        "byte {offset}: the usage {usage:e} of `{entity}` is smaller than any that a job causes, as in a damaged file or one \
-         of another byte order; the scheduler computes with it"
-    )]
-    Subnormal {
-        /// The offset of the record.
-        offset: usize,
-        /// The entity.
-        entity: String,
-        /// Its usage.
-        usage: f64,
-    },
+    Infinite,
+    Subnormal,
     /// Every usage is finite, and their sum is not.
-    #[error(
-        "byte {offset}: with the usage {usage:e} of `{entity}` the sum of all usage exceeds the range of a double, and the \
-         scheduler computes with an infinite one: fair-share numbers become 0 or not a number"
-    )]
-    InfiniteSum {
-        /// The offset of the record.
-        offset: usize,
-        /// The entity.
-        entity: String,
-        /// Its usage.
-        usage: f64,
-    },
+    InfiniteSum,
+}
+
+impl Implausible {
+    fn in_words(self, UsageRecord { entity, usage, .. }: &UsageRecord) -> String {
+        match self {
+            Self::Infinite => format!(
+                "the usage of `{entity}` is infinite, and the scheduler computes with it: fair-share numbers become 0 or not a \
+                 number"
+            ),
+            Self::Subnormal => format!(
+                "the usage {usage:e} of `{entity}` is smaller than any that a job causes, as in a damaged file or one of \
+                 another byte order; the scheduler computes with it"
+            ),
+            Self::InfiniteSum => format!(
+                "with the usage {usage:e} of `{entity}` the sum of all usage exceeds the range of a double, and the scheduler \
+                 computes with an infinite one: fair-share numbers become 0 or not a number"
+            ),
+        }
+    }
 }
 
 /// Something in the file that the daemon silently ignores.
@@ -147,24 +137,9 @@ pub enum UsageFault {
     },
 }
 
-/// Why a usage file was not read.
-#[derive(Debug, thiserror::Error)]
-pub enum UsageError {
-    /// More than [`MAX_BYTES`].
-    #[error("the usage file has more than {MAX_BYTES} bytes")]
-    TooLarge,
-    /// It cannot be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
 /// A usage file: the valid records, and what is ignored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UsageFile {
-    /// The version; `None` if the whole file is ignored.
-    pub version: Option<UsageVersion>,
-    /// The time of the last decay, in Unix seconds; `None` if the file has none, or 0.
-    pub last_decay: Option<i64>,
     /// The valid records, in file order. If an entity has several, the last one counts, but its groups sum all.
     pub records: Vec<UsageRecord>,
     /// What is ignored, in file order.
@@ -172,24 +147,8 @@ pub struct UsageFile {
 }
 
 impl UsageFile {
-    /// Reads at most [`MAX_BYTES`] and parses them.
-    ///
-    /// # Errors
-    /// [`UsageError`]: the file is larger, or cannot be read.
-    pub fn read(source: impl Read) -> Result<Self, UsageError> {
-        let mut file = Vec::new();
-        source.take(MAX_BYTES as u64 + 1).read_to_end(&mut file)?;
-        Self::parse(&file)
-    }
-
-    /// Parses a whole file.
-    ///
-    /// # Errors
-    /// [`UsageError::TooLarge`] only: any other file is read as far as the daemon reads it.
-    pub fn parse(file: &[u8]) -> Result<Self, UsageError> {
-        if file.len() > MAX_BYTES {
-            return Err(UsageError::TooLarge);
-        }
+    /// Parses a whole file, as far as the daemon reads it.
+    pub fn parse(file: &[u8]) -> Self {
         let mut read = Self::default();
         match header_parts(file) {
             None => read.faults.push(UsageFault::TooShort(file.len())),
@@ -197,23 +156,26 @@ impl UsageFile {
             Some((_, version)) if version != 2.0 => read.faults.push(UsageFault::UnknownVersion(version)),
             Some(_) => read.read_v2(file),
         }
-        Ok(read)
+        read
     }
 
     /// The records with a usage that no job can have caused, in file order.
     pub fn implausible(&self) -> Vec<ImplausibleUsage> {
         let mut sum = 0.0_f64;
         let mut implausible = Vec::new();
-        for UsageRecord { entity, usage, offset } in self.records.iter().cloned() {
+        for record in &self.records {
             let was_finite = sum.is_finite();
-            sum += usage;
-            if usage.is_infinite() {
-                implausible.push(ImplausibleUsage::Infinite { offset, entity });
-            } else if usage.is_subnormal() {
-                implausible.push(ImplausibleUsage::Subnormal { offset, entity, usage });
+            sum += record.usage;
+            let kind = if record.usage.is_infinite() {
+                Implausible::Infinite
+            } else if record.usage.is_subnormal() {
+                Implausible::Subnormal
             } else if was_finite && sum.is_infinite() {
-                implausible.push(ImplausibleUsage::InfiniteSum { offset, entity, usage });
-            }
+                Implausible::InfiniteSum
+            } else {
+                continue;
+            };
+            implausible.push(ImplausibleUsage { record: record.clone(), kind });
         }
         implausible
     }
@@ -223,16 +185,12 @@ impl UsageFile {
             None => self.faults.push(UsageFault::TooShort(file.len())),
             Some(&bytes) => match i64::from_le_bytes(bytes) {
                 time @ ..=EARLIEST_DECAY if time != 0 => self.faults.push(UsageFault::OldDecay(time)),
-                time => {
-                    self.last_decay = Some(time).filter(|&time| time != 0);
-                    self.read_records(file, FIRST_RECORD, UsageVersion::V2);
-                }
+                _ => self.read_records(file, FIRST_RECORD, UsageVersion::V2),
             },
         }
     }
 
     fn read_records(&mut self, file: &[u8], first: usize, version: UsageVersion) {
-        self.version = Some(version);
         let size = version.record_bytes();
         for (index, record) in file[first..].chunks(size).enumerate() {
             let offset = first + index * size;
@@ -292,7 +250,7 @@ mod tests {
     }
 
     fn faults(file: &[u8]) -> Vec<String> {
-        UsageFile::parse(file).map(|read| read.faults.iter().map(ToString::to_string).collect()).unwrap_or_default()
+        UsageFile::parse(file).faults.iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -307,9 +265,8 @@ mod tests {
             (b"Tom", f64::INFINITY),
         ]);
         file.extend(b"Scott");
-        let read = UsageFile::parse(&file).expect("small enough");
+        let read = UsageFile::parse(&file);
         assert_eq!(read.records, [record("Bob", 1.5, 32), record("Tom", f64::INFINITY, 352)]);
-        assert_eq!(read.last_decay, Some(1_700_000_000));
         assert_eq!(
             faults(&file),
             [
@@ -327,7 +284,7 @@ mod tests {
     }
 
     fn implausible(usages: &[(&[u8], f64)]) -> Vec<String> {
-        let read = UsageFile::parse(&v2(usages)).expect("small enough");
+        let read = UsageFile::parse(&v2(usages));
         assert_eq!((read.records.len(), &*read.faults), (usages.len(), &[][..]));
         read.implausible().iter().map(ToString::to_string).collect()
     }
@@ -351,8 +308,7 @@ mod tests {
     fn a_file_without_the_tag_has_version_1() {
         let mut file = v2(&[]);
         file[..9].copy_from_slice(b"alice.b-c");
-        let read = UsageFile::parse(&file).expect("small enough");
-        assert_eq!(read.version, Some(UsageVersion::V1));
+        let read = UsageFile::parse(&file);
         assert_eq!(read.records, [record("alice.b-c", 2.0, 0)]);
         assert_eq!(faults(&file), ["byte 24: the last record has only 8 bytes and is ignored"]);
         file[8] = b'!';
@@ -374,9 +330,8 @@ mod tests {
         let mut file = v2(&[(b"Bob", 5.0)]);
         for (time, records) in [(0, 1), (EARLIEST_DECAY + 1, 1), (i64::MAX, 1), (EARLIEST_DECAY, 0), (1, 0), (-1, 0)] {
             file[24..32].copy_from_slice(&i64::to_le_bytes(time));
-            let read = UsageFile::parse(&file).expect("small enough");
+            let read = UsageFile::parse(&file);
             assert_eq!((read.records.len(), read.faults.len()), (records, 1 - records), "{time}");
-            assert_eq!(read.last_decay, Some(time).filter(|&time| records == 1 && time != 0));
         }
         assert_eq!(faults(&file), ["byte 24: the time -1 of the last decay is too old, nothing was read"]);
     }

@@ -63,7 +63,7 @@ impl<'t> JobComparison<'t> {
                 members.iter().enumerate().for_each(|(index, &queue)| queues[queue] = (group, index));
             }
         }
-        let takes_turns = order.at(&order.config.round_robin);
+        let takes_turns = order.config.round_robin.prime;
         Self { table, sort_keys: SortKeys::new(order, scores, table), queues, takes_turns }
     }
 

@@ -38,7 +38,7 @@ impl Order<'_> {
             vec![vec![lists.concat()]]
         };
         let order = CycleOrder { table, sort_keys: SortKeys::new(self, scores, table), charges, subjobs };
-        SortedCandidates::new(order, groups, self.at(&self.config.round_robin))
+        SortedCandidates::new(order, groups, self.config.round_robin.prime)
     }
 }
 

@@ -46,14 +46,12 @@ fn queues_of_one_priority_take_turns() {
 }
 
 #[test]
-fn the_part_of_the_week_decides() {
+fn the_settings_of_prime_time_count() {
     let table = jobs(&[("1", "low", 9), ("2", "a", 1)]);
     let queues = Queues::read("queues", &Objects::read(QUEUES)).unwrap();
-    let config = SchedConfig::parse(b"by_queue: true prime\nby_queue: false non_prime\n");
+    let config = SchedConfig::parse(b"by_queue: false non_prime\nby_queue: true prime\n");
     let order = Order::new(&config, &queues);
     assert_eq!(ids(&ranked(order, "ncpus", &table, OnError::ZeroLikePbs), &table), "21");
-    let order = order.period(Period::NonPrime);
-    assert_eq!(ids(&ranked(order, "ncpus", &table, OnError::ZeroLikePbs), &table), "12");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::usage::{MAX_BYTES, UsageFile};
+use jsf_openpbs::files::usage::UsageFile;
 use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answer};
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
@@ -147,8 +147,8 @@ fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedP
         Err(error) => return Err(error.into()),
     };
     let lines = ResourceGroup::parse(&file("resource_group", MAX_FILE)?);
-    let usage = match file("usage", MAX_BYTES as u64) {
-        Ok(bytes) => Some(UsageFile::parse(&bytes).map_err(CliError::content)?),
+    let usage = match file("usage", MAX_FILE) {
+        Ok(bytes) => Some(UsageFile::parse(&bytes)),
         Err(error) if is_missing(&error) => None,
         Err(error) => return Err(error.into()),
     };

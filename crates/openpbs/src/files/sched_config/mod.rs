@@ -150,12 +150,8 @@ pub struct SchedConfig {
     pub round_robin: ByTime<bool>,
     /// Whether a job that cannot run blocks the jobs after it. Default: false.
     pub strict_ordering: ByTime<bool>,
-    /// Whether a job whose entity has a percentage of 0 cannot run if fair share is on. Default: true.
-    pub fairshare_enforce_no_shares: bool,
     /// Whether no job may run across the border between prime time and the rest of the week. Default: false.
     pub backfill_prime: ByTime<bool>,
-    /// Whether `backfill_prime` does not concern the queues that are neither of prime time nor of the rest. Default: false.
-    pub prime_exempt_anytime_queues: bool,
     /// What the name of a queue begins with whose jobs run in prime time only. Default: `p_`.
     pub primetime_prefix: String,
     /// What the name of a queue begins with whose jobs run outside prime time only. Default: `np_`.
@@ -188,9 +184,7 @@ impl Default for SchedConfig {
             by_queue: ByTime::always(true),
             round_robin: ByTime::always(false),
             strict_ordering: ByTime::always(false),
-            fairshare_enforce_no_shares: true,
             backfill_prime: ByTime::always(false),
-            prime_exempt_anytime_queues: false,
             primetime_prefix: "p_".to_owned(),
             nonprimetime_prefix: "np_".to_owned(),
             dedicated_prefix: "ded".to_owned(),
@@ -234,8 +228,7 @@ impl SchedConfig {
             "round_robin" => set(&mut self.round_robin, times, line.boolean()?),
             "strict_ordering" => set(&mut self.strict_ordering, times, line.boolean()?),
             "backfill_prime" => set(&mut self.backfill_prime, times, line.boolean()?),
-            "fairshare_enforce_no_shares" => self.fairshare_enforce_no_shares = line.boolean()?,
-            "prime_exempt_anytime_queues" => self.prime_exempt_anytime_queues = line.boolean()?,
+            "fairshare_enforce_no_shares" | "prime_exempt_anytime_queues" => _ = line.boolean()?,
             "primetime_prefix" => self.primetime_prefix = value.to_owned(),
             "nonprimetime_prefix" => self.nonprimetime_prefix = value.to_owned(),
             "dedicated_prefix" => self.dedicated_prefix = value.to_owned(),
@@ -373,11 +366,9 @@ mod tests {
         );
         let expected = SchedConfig {
             backfill_prime: ByTime { prime: true, non_prime: false },
-            prime_exempt_anytime_queues: true,
             primetime_prefix: "day_".to_owned(),
             nonprimetime_prefix: "night_".to_owned(),
             dedicated_prefix: "maint".to_owned(),
-            fairshare_enforce_no_shares: false,
             ..SchedConfig::default()
         };
         assert_eq!(changed, expected);
