@@ -2,9 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
-
-use thiserror::Error;
 
 /// `fairshare_entity` of `sched_config`: which attribute of a job names its fair-share entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -21,13 +18,6 @@ pub enum FairshareEntity {
     /// `egroup:euser`
     GroupUser,
 }
-
-/// A value that is not a `fairshare_entity`.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "`{0}` is not a valid `fairshare_entity`; expected `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`"
-)]
-pub struct InvalidFairshareEntity(String);
 
 /// The attributes of a job that may name its entity; each is empty if the job lacks that attribute.
 #[derive(Debug, Clone, Copy, Default)]
@@ -66,6 +56,11 @@ impl FairshareEntity {
         ("egroup:euser", Self::GroupUser),
     ];
 
+    /// The value of `fairshare_entity`, ignoring case.
+    pub fn from_name(text: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(word, _)| word.eq_ignore_ascii_case(text.trim())).map(|(_, entity)| *entity)
+    }
+
     /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under `egroup:euser`, which
     /// OpenPBS puts into its fair-share group `unknown`.
     pub fn entity_of<'a>(self, job: EntityAttributes<'a>) -> Cow<'a, str> {
@@ -76,16 +71,6 @@ impl FairshareEntity {
             Self::Queue => Cow::Borrowed(job.queue),
             Self::GroupUser => Cow::Owned(format!("{}:{}", job.group, job.user_or_submitter())),
         }
-    }
-}
-
-impl FromStr for FairshareEntity {
-    type Err = InvalidFairshareEntity;
-
-    /// Parses a value of `fairshare_entity`, ignoring case.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = Self::NAMES.iter().find(|(word, _)| word.eq_ignore_ascii_case(text.trim()));
-        known.map(|&(_, entity)| entity).ok_or_else(|| InvalidFairshareEntity(text.to_owned()))
     }
 }
 

@@ -185,7 +185,7 @@ fn add_found(found: &mut FoundFiles, files: SiteFiles, name: &str, source: FileS
         found.by_path.insert(path, source);
         return Ok(files);
     }
-    let kind = FileKind::detect(&source.head().unwrap_or_default());
+    let kind = source.opened().map_or(FileKind::Empty, |opened| opened.kind);
     if kind == FileKind::Archive {
         return Ok(SiteFiles::from_archive(name, &source)?.replaced_by(files));
     }

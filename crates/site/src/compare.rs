@@ -24,7 +24,7 @@ pub struct ComparedJobs {
     /// The jobs.
     pub table: JobTable,
     /// The same jobs with the entities of the new site, if those differ.
-    new_table: Option<JobTable>,
+    pub(super) new_table: Option<JobTable>,
     /// The names that the formulas may use: those that either site declares, and those that only the jobs contain.
     pub schema: Schema,
     /// The findings about the text of each formula and its names, without evaluating it.
@@ -164,43 +164,37 @@ impl Site {
     }
 
     /// Compares two rankings of jobs that were read for both.
-    fn compare_jobs(
+    pub(super) fn compare_jobs(
         &self,
         old_program: Program,
         new: &Self,
         new_program: Program,
         jobs: ComparedJobs,
     ) -> Result<ComparedQueue, SiteError> {
-        let ComparedJobs { mut table, new_table, schema, findings, mut warnings } = jobs;
+        let ComparedJobs { table, new_table, schema, findings, mut warnings } = jobs;
         let has_one_table = new_table.is_none() && self.has_shares_of(new);
-        if has_one_table {
-            let inputs = [old_program.inputs(), new_program.inputs()].concat();
-            let tree = self.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
-            let old = self.compared_side(old_program, &table, tree.as_ref());
-            let new = new.compared_side(new_program, &table, tree.as_ref());
-            let trees = OldNew { old: assessed(&tree), new: assessed(&tree) };
-            let comparison = compare(&old, &new, OldNew { old: &table, new: &table }, trees);
-            let trees = OldNew { old: None, new: tree };
-            let sides = OldNew { old, new };
-            return Ok(ComparedQueue { table, old_table: None, trees, schema, findings, sides, comparison, warnings });
-        }
-        let mut new_table = new_table.unwrap_or_else(|| table.clone());
-        let old_tree = self.fill_for_comparison(old_program.inputs(), &mut table, &mut warnings)?;
-        let new_tree = new.fill_for_comparison(new_program.inputs(), &mut new_table, &mut warnings)?;
-        let old_side = self.compared_side(old_program, &table, old_tree.as_ref());
-        let new_side = new.compared_side(new_program, &new_table, new_tree.as_ref());
-        let trees = OldNew { old: assessed(&old_tree), new: assessed(&new_tree) };
-        let comparison = compare(&old_side, &new_side, OldNew { old: &table, new: &new_table }, trees);
-        Ok(ComparedQueue {
-            table: new_table,
-            old_table: Some(table),
-            trees: OldNew { old: old_tree, new: new_tree },
-            schema,
-            findings,
-            sides: OldNew { old: old_side, new: new_side },
-            comparison,
-            warnings,
-        })
+        let (mut table, mut old_table) = match (has_one_table, new_table) {
+            (true, _) => (table, None),
+            (false, new_table) => (new_table.unwrap_or_else(|| table.clone()), Some(table)),
+        };
+        let mut inputs = new_program.inputs().to_vec();
+        let old_tree = match &mut old_table {
+            Some(old_table) => self.fill_for_comparison(old_program.inputs(), old_table, &mut warnings)?,
+            None => {
+                inputs.extend_from_slice(old_program.inputs());
+                None
+            }
+        };
+        let new_tree = new.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
+        let of_old = if has_one_table { &new_tree } else { &old_tree };
+        let tables = OldNew { old: old_table.as_ref().unwrap_or(&table), new: &table };
+        let old_side = self.compared_side(old_program, tables.old, of_old.as_ref());
+        let new_side = new.compared_side(new_program, tables.new, new_tree.as_ref());
+        let comparison =
+            compare(&old_side, &new_side, tables, OldNew { old: assessed(of_old), new: assessed(&new_tree) });
+        let sides = OldNew { old: old_side, new: new_side };
+        let trees = OldNew { old: old_tree, new: new_tree };
+        Ok(ComparedQueue { table, old_table, trees, schema, findings, sides, comparison, warnings })
     }
 
     /// Whether another site gives every entity the same fair-share numbers.
@@ -213,7 +207,7 @@ impl Site {
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any case.
-    pub(super) fn fill_for_comparison(
+    fn fill_for_comparison(
         &self,
         inputs: &[Box<str>],
         table: &mut JobTable,

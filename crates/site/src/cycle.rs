@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use super::cycle_machine::CycleMachine;
 use super::cycle_shortage::{ChunkWords, amount_in_words, counted_in_words, resource_in_words};
+use super::jobs::ColumnsRequest;
 use super::role::Role;
 use super::simulation_rules::{LeftOut, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
@@ -183,7 +184,9 @@ impl Site {
     pub fn cycle(&self, request: &CycleRequest<'_>) -> Result<CycledQueue, SiteError> {
         let no_formula = Formula::parse("0").map_err(SiteError::content)?;
         let formula = request.formula.unwrap_or(&no_formula);
-        let SiteJobs { mut table, schema, program, mut warnings, cycle, .. } = self.read_cycle_jobs(formula)?;
+        let names = formula.names();
+        let columns = ColumnsRequest { cycle: true, ..self.request(&names) };
+        let SiteJobs { mut table, schema, program, mut warnings, cycle, .. } = self.read_jobs(formula, &columns)?;
         let mut cycle = cycle.unwrap_or_default();
         cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
         let at = moment(request.at, &cycle)?;

@@ -61,9 +61,9 @@ impl<'f> SiteText<'f> {
             for source in files.all(role) {
                 if texts.iter().all(|known| known.source != source) {
                     let read_as = if role == Role::SchedFormula { Role::Formula } else { role };
-                    let text = source.read_text(read_as)?;
-                    let kind = FileKind::detect(text.as_bytes());
-                    texts.push(Self { source, name: source.name(), text, kind });
+                    let content = source.read_unless_binary(read_as)?;
+                    let kind = content.kind;
+                    texts.push(Self { source, name: source.name(), text: content.into_text(), kind });
                 }
             }
         }

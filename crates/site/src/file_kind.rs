@@ -109,15 +109,6 @@ impl FileKind {
 }
 
 impl RoleFiles {
-    /// Refuses a file of another kind.
-    ///
-    /// # Errors
-    /// The file seems to be something else.
-    pub(super) fn check(&self, name: &str, bytes: &[u8]) -> Result<FileKind, SiteError> {
-        let kind = FileKind::detect(bytes);
-        self.require(kind, name, bytes).map(|()| kind)
-    }
-
     /// Refuses a file that was recognised as one of another kind.
     ///
     /// # Errors

@@ -187,7 +187,8 @@ impl SiteFiles {
     /// The file cannot be read.
     pub fn with_tree(self, tree: FileSource) -> Result<Self, SiteError> {
         let tree = tree.kept()?;
-        Ok(match FileKind::detect(&tree.read()?) == FileKind::ResourceGroup {
+        let kind = tree.opened()?.kind;
+        Ok(match kind == FileKind::ResourceGroup {
             true => self.without(Role::Tree).with(Role::ResourceGroup, tree),
             false => self.without(Role::ResourceGroup).without(Role::Usage).with(Role::Tree, tree),
         })

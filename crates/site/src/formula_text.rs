@@ -113,8 +113,8 @@ impl FormulaText {
     /// The file cannot be read, or it contains no formula.
     pub fn read(path: &Path) -> Result<Self, SiteError> {
         let source = FileSource::from(path);
-        let text = source.read_text(Role::Formula)?;
-        let (name, kind) = (source.name(), FileKind::detect(text.as_bytes()));
+        let content = source.read_unless_binary(Role::Formula)?;
+        let (name, kind, text) = (source.name(), content.kind, content.into_text());
         FormulaDocument { name: &name, kind, objects: &Objects::read(&text) }.given(None).map_err(SiteError::Content)
     }
 

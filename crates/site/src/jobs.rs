@@ -57,24 +57,10 @@ impl Site {
         self.read_columns(&self.request(names))
     }
 
-    /// Reads the jobs with a column for every name in the formula, and compiles it; nothing is found in its text yet.
-    pub(super) fn read_jobs(
-        &self,
-        formula: &Formula,
-        again: bool,
-        record_origins: bool,
-    ) -> Result<SiteJobs, SiteError> {
-        let names = formula.names();
-        let request = ColumnsRequest { again, record_origins, ..self.request(&names) };
-        let mut jobs = self.read_columns(&request)?;
-        jobs.program = formula.compile(&jobs.schema).ok();
-        Ok(jobs)
-    }
-
-    /// Reads the jobs for a scheduling cycle under a formula.
-    pub(super) fn read_cycle_jobs(&self, formula: &Formula) -> Result<SiteJobs, SiteError> {
-        let names = formula.names();
-        let mut jobs = self.read_columns(&ColumnsRequest { cycle: true, ..self.request(&names) })?;
+    /// Reads the jobs with the columns of a request, which names those of the formula, and compiles the formula; nothing is found in
+    /// its text yet.
+    pub(super) fn read_jobs(&self, formula: &Formula, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
+        let mut jobs = self.read_columns(request)?;
         jobs.program = formula.compile(&jobs.schema).ok();
         Ok(jobs)
     }

@@ -87,7 +87,6 @@ use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::Schema;
-use jsf_json::decode_utf8;
 use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
@@ -98,7 +97,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use policy::PolicySelection;
 use printed_fairshare::compare_with_printed;
 use python::ServerPython;
-use source::JobDocument;
+use source::{Content, JobDocument};
 use tree::SiteTree;
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
@@ -200,8 +199,8 @@ impl Site {
         let first_of_order = of_files.len();
         let mut config = match files.first(Role::SchedConfig) {
             Some(source) => {
-                let bytes = source.read_expected(Role::SchedConfig)?;
-                if FileKind::detect(&bytes) == FileKind::Empty {
+                let Content { bytes, kind } = source.read_expected(Role::SchedConfig)?;
+                if kind == FileKind::Empty {
                     of_files.push(format!(
                         "`{}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
                          queue before the formula",
@@ -291,8 +290,7 @@ impl Site {
     /// The document cannot be read, or is not one of nodes.
     pub fn nodes(&self) -> Result<Option<Nodes>, SiteError> {
         let Some(source) = self.files.first(Role::Nodes) else { return Ok(None) };
-        let bytes = source.read_expected(Role::Nodes)?;
-        let text = decode_utf8(&bytes);
+        let text = source.read_expected(Role::Nodes)?.into_text();
         Nodes::read(&source.name(), &Objects::read(&text)).map(Some).map_err(SiteError::content)
     }
 

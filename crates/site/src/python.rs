@@ -1,6 +1,5 @@
 //! Which Python the server embeds, and what says so.
 
-use std::fmt;
 use std::path::Path;
 
 use job_sort_formula::diagnostic::is_control;
@@ -14,41 +13,12 @@ use super::role::Role;
 use super::source::FileSource;
 use super::{Site, SiteError};
 
-/// What says which Python the server embeds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PythonSource {
-    /// [`SiteOptions::python`](super::SiteOptions::python).
-    Given,
-    /// The file of the role [`Role::Python`], by its name.
-    File(String),
-    /// The server's system, whose Python OpenPBS is built with.
-    System(String),
-    /// Nothing: it is [`PythonVersion::default`].
-    Assumed,
-}
-
-impl fmt::Display for PythonSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Given => f.write_str("given"),
-            Self::File(name) => f.write_str(name),
-            Self::System(name) => write!(f, "that of {name}"),
-            Self::Assumed => f.write_str("assumed, as no file says it"),
-        }
-    }
-}
-
 /// The version of Python that the server embeds, and what says so.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct ServerPython {
     pub version: PythonVersion,
-    pub source: PythonSource,
-}
-
-impl Default for ServerPython {
-    fn default() -> Self {
-        Self { version: PythonVersion::default(), source: PythonSource::Assumed }
-    }
+    /// The words of an option, the name of a file or that of a system; `None`: nothing says it, and the version is the default.
+    pub source: Option<String>,
 }
 
 impl ServerPython {
@@ -63,12 +33,12 @@ impl ServerPython {
         warnings: &mut Vec<String>,
     ) -> Result<Self, SiteError> {
         if let Some(version) = given {
-            return Ok(Self { version, source: PythonSource::Given });
+            return Ok(Self { version, source: Some("given".to_owned()) });
         }
         if let Some(source) = files.first(Role::Python) {
             let text = source.read_text(Role::Python)?;
             match version_in(&text) {
-                Some(version) => return Ok(Self { version, source: PythonSource::File(last_part(source)) }),
+                Some(version) => return Ok(Self { version, source: Some(last_part(source)) }),
                 None => warnings.push(format!(
                     "`{}` contains `{}`, expected a version of Python from {} to {}, such as `Python 3.9.18`; it is not used",
                     source.name(),
@@ -81,12 +51,14 @@ impl ServerPython {
         let system = files.first(Role::System).map(|source| source.read_text(Role::System)).transpose()?;
         let of_system = system.zip(pbs).and_then(|(system, pbs)| python_of_system(&system, pbs));
         let known = of_system.filter(|(_, name)| !name.contains(is_control));
-        Ok(known.map_or_else(Self::default, |(version, name)| Self { version, source: PythonSource::System(name) }))
+        Ok(known
+            .map_or_else(Self::default, |(version, name)| Self { version, source: Some(format!("that of {name}")) }))
     }
 
     /// The version and what says so, in words.
     fn in_words(&self) -> String {
-        format!("{} ({})", self.version, self.source)
+        let source = self.source.as_deref().unwrap_or("assumed, as no file says it");
+        format!("{} ({source})", self.version)
     }
 }
 
@@ -100,13 +72,12 @@ fn last_part(source: &FileSource) -> String {
 impl Site {
     /// The version of Python that the server embeds, and what says so: `None` if it is only assumed.
     pub fn python(&self) -> (PythonVersion, Option<String>) {
-        let ServerPython { version, source } = &self.python;
-        (*version, (*source != PythonSource::Assumed).then(|| source.to_string()))
+        (self.python.version, self.python.source.clone())
     }
 
     /// The version of Python as one of the rules, a heading and a text; `None` if it is only assumed.
     pub fn python_rule(&self) -> Option<(&'static str, String)> {
-        (self.python.source != PythonSource::Assumed).then(|| ("python", self.python_in_words()))
+        self.python.source.is_some().then(|| ("python", self.python_in_words()))
     }
 
     /// The version of Python, and in parentheses what says so, or that it is assumed.

@@ -12,6 +12,7 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 
+use super::jobs::ColumnsRequest;
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// A formula by which the jobs of a site are ranked, with the options of the ranking.
@@ -79,7 +80,9 @@ impl Site {
     /// # Errors
     /// The jobs cannot be read.
     pub fn read_for(&self, request: &RankRequest<'_>) -> Result<SiteJobs, SiteError> {
-        let mut jobs = self.read_jobs(request.formula, false, request.record_origins)?;
+        let names = request.formula.names();
+        let columns = ColumnsRequest { record_origins: request.record_origins, ..self.request(&names) };
+        let mut jobs = self.read_jobs(request.formula, &columns)?;
         jobs.findings = lint(request.formula.expr(), &jobs.schema);
         Ok(jobs)
     }

@@ -8,6 +8,7 @@ use jsf_openpbs::replay::{OtherFormula, Replay, ReplayedQueue, formulas_set, log
 use jsf_openpbs::resource_amount::NumberMode;
 
 use super::formula_text::submitted;
+use super::jobs::ColumnsRequest;
 use super::policy::PolicyName;
 use super::role::Role;
 use super::source::FileSource;
@@ -33,7 +34,7 @@ impl Site {
             return Err(SiteError::missing("a scheduler's log has OpenPBS's numbers: ", Need::OpenPbsNumbers));
         }
         let log = log.into();
-        let bytes = log.read_unless_binary(Role::Log)?;
+        let bytes = log.read_unless_binary(Role::Log)?.bytes;
         if logged_values(&bytes).next().is_none() {
             return Err(SiteError::content(format!(
                 "`{}` is not a log with values: expected lines such as \
@@ -43,7 +44,9 @@ impl Site {
             )));
         }
         let candidates = self.other_formulas(&log.name(), &bytes, formula);
-        let jobs = self.read_jobs(formula, !candidates.is_empty(), false)?;
+        let names = formula.names();
+        let again = !candidates.is_empty();
+        let jobs = self.read_jobs(formula, &ColumnsRequest { again, ..self.request(&names) })?;
         let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
         let others: Vec<OtherFormula> =
             candidates.into_iter().filter_map(|(origin, text)| self.score_other(origin, text)).collect();
@@ -86,7 +89,8 @@ impl Site {
     fn score_other(&self, origin: String, text: String) -> Option<OtherFormula> {
         let submission = submitted(&text, NumberMode::OpenPbs);
         let formula = submission.formula().ok()?;
-        let jobs = self.read_jobs(formula, true, false).ok()?;
+        let names = formula.names();
+        let jobs = self.read_jobs(formula, &ColumnsRequest { again: true, ..self.request(&names) }).ok()?;
         let scores = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default()).ok()?.ranking.scores().clone();
         Some(OtherFormula { origin, scores, text })
     }

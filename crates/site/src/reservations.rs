@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::jobs::JobTable;
 use jsf_ingest::CycleJobs;
-use jsf_json::decode_utf8;
 use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::reservations::{ListedReservation, read};
@@ -31,8 +30,7 @@ impl Reservations {
     /// Those of a site at the moment of a cycle.
     pub(super) fn read(site: &Site, cycle: &CycleJobs, at: i64) -> Result<Self, SiteError> {
         let Some(source) = site.files.first(Role::Reservations) else { return Ok(Self::default()) };
-        let bytes = source.read_expected(Role::Reservations)?;
-        let text = decode_utf8(&bytes);
+        let text = source.read_expected(Role::Reservations)?.into_text();
         let mut made = Self::default();
         for reservation in read(&source.name(), &Objects::read(&text)).map_err(SiteError::content)? {
             if !reservation.is_confirmed {

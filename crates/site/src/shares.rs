@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::job_warnings::jobs_without_entity;
+use super::jobs::ColumnsRequest;
 use super::policy::clock;
 use super::role::Role;
 use super::tree::{SiteTree, explain_unresolved, find_node, pending_entities};
@@ -250,7 +251,8 @@ impl Site {
     /// # Errors
     /// As for [`rank`](Self::rank) and [`shares`](Self::shares).
     pub fn places(&self, formula: &Formula, request: &SharesRequest) -> Result<ComparedQueue, SiteError> {
-        let mut jobs = self.read_jobs(formula, true, false)?;
+        let names = formula.names();
+        let mut jobs = self.read_jobs(formula, &ColumnsRequest { again: true, ..self.request(&names) })?;
         let program = jobs.program.as_ref().ok_or(SiteError::NotArithmetic)?;
         if !program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some()) {
             jobs.warnings.push("the formula does not use fair share, so its values do not depend on usage".into());
@@ -353,8 +355,7 @@ impl Site {
         if !self.files.has(Role::Queue) {
             return Ok((Vec::new(), Vec::new()));
         }
-        let no_inputs = Formula::parse("0").map_err(SiteError::content)?;
-        let mut jobs = self.read_jobs(&no_inputs, true, false)?;
+        let mut jobs = self.read_columns(&ColumnsRequest { again: true, ..self.request(&[]) })?;
         jobs.warnings.extend(jobs_without_entity(&jobs.table, self.config.fairshare_entity));
         Ok((entities_of(&jobs.table), jobs.warnings))
     }

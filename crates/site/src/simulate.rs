@@ -18,17 +18,14 @@ use jsf_simulate::{
     Schedule, UsageMeasure, Workload, WorkloadBuilder, read_workload, sacct_advice, simulate,
 };
 
-use super::compression::decompressed;
 use super::file_kind::FileKind;
 use super::policy::PolicyName;
 use super::role::Role;
 use super::simulation_rules::{LeftOut, ProcessorsSource};
-use super::source::FileSource;
+use super::source::{FileSource, OpenedFile};
 use super::tree::SiteTree;
 use super::{Site, SiteError};
 
-/// The number of bytes by which a log is recognised.
-const HEAD: u64 = 64 << 10;
 /// The most names in a warning.
 const MAX_NAMES: usize = 5;
 
@@ -422,11 +419,9 @@ fn reasons(faults: &Faults) -> String {
 fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
     let name = source.name();
     let failed = SiteError::reading(name.as_ref());
-    let mut log = BufReader::with_capacity(1 << 16, decompressed(source.open()?).map_err(&failed)?);
-    let mut head = Vec::new();
-    log.by_ref().take(HEAD).read_to_end(&mut head).map_err(&failed)?;
-    let kind = FileKind::detect(&head);
-    let format = read_workload(&name, BufReader::new(head.as_slice().chain(log)), builder).map_err(&failed)?;
+    let OpenedFile { head, kind, rest } = source.opened()?;
+    let log = BufReader::with_capacity(1 << 16, head.as_slice().chain(rest));
+    let format = read_workload(&name, log, builder).map_err(&failed)?;
     if kind == FileKind::Empty {
         builder.faults().add("it is empty", || format!("`{name}`"));
     } else if format.is_none() {

@@ -12,7 +12,7 @@ use jsf_openpbs::entity::FairshareEntity;
 use jsf_slurm::conf::SlurmConf;
 
 use super::SiteError;
-use super::compression::{Compression, decompressed};
+use super::compression::{Compression, Stream, decompressed};
 use super::file_kind::FileKind;
 use super::jobs::SiteJobs;
 use super::quoted_mail::may_be_quoted;
@@ -26,6 +26,27 @@ const HEAD: u64 = 64 << 10;
 const MAX_JOBS: u64 = 64 << 30;
 /// The largest job document on standard input that is kept in memory to be read again, in bytes.
 const MAX_KEPT_JOBS: u64 = 4 << 30;
+
+/// The start of a file, decompressed and without the marks of a quotation, and what it shows.
+pub(super) struct OpenedFile<'s> {
+    pub head: Vec<u8>,
+    pub kind: FileKind,
+    /// What follows the head.
+    pub rest: Stream<'s>,
+}
+
+/// A whole file, and what its start shows.
+pub(super) struct Content {
+    pub bytes: Vec<u8>,
+    pub kind: FileKind,
+}
+
+impl Content {
+    /// The content as text; bytes that are not UTF-8 are replaced.
+    pub(super) fn into_text(self) -> String {
+        decode_utf8(&self.bytes).into_owned()
+    }
+}
 
 /// A file of a site: a path, standard input (the path `-`), or a member of an archive that was read before.
 ///
@@ -74,7 +95,7 @@ impl FileSource {
     /// # Errors
     /// The file cannot be read or is larger.
     pub fn read_up_to(&self, limit: u64) -> Result<Vec<u8>, SiteError> {
-        read_limited(self, limit, |_| Ok(()))
+        self.read_whole(limit, |_, _| Ok(())).map(|content| content.bytes)
     }
 
     /// What a content seems to be, such as `is the state of the server`, if it is one of a site's files.
@@ -94,12 +115,38 @@ impl FileSource {
         }
     }
 
+    /// Opens the file and looks at its start. A file is recognised nowhere else.
+    pub(super) fn opened(&self) -> Result<OpenedFile<'_>, SiteError> {
+        let mut rest = decompressed(self.open()?).map_err(|error| self.error(error))?;
+        let mut head = Vec::new();
+        rest.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| self.error(error))?;
+        Ok(OpenedFile { kind: FileKind::detect(&head), head, rest })
+    }
+
+    /// The whole content, at most `limit` bytes, unless `check` refuses the file by its kind and its start.
+    fn read_whole(
+        &self,
+        limit: u64,
+        check: impl FnOnce(FileKind, &[u8]) -> Result<(), SiteError>,
+    ) -> Result<Content, SiteError> {
+        let OpenedFile { head: mut bytes, kind, rest } = self.opened()?;
+        if bytes.len() as u64 == HEAD && bytes.iter().all(|&byte| byte == 0) {
+            let name = self.name();
+            let message = format!("`{name}` begins with {HEAD} zero bytes, as no file of a site does");
+            return Err(SiteError::content(message));
+        }
+        check(kind, &bytes)?;
+        rest.take(limit + 1 - HEAD.min(limit)).read_to_end(&mut bytes).map_err(|error| self.error(error))?;
+        if bytes.len() as u64 > limit {
+            return Err(SiteError::TooLarge { path: self.name().into(), limit });
+        }
+        Ok(Content { bytes, kind })
+    }
+
     /// The whole content of a file that must be one of a role. A file whose start shows another kind is not read further.
-    pub(super) fn read_expected(&self, role: Role) -> Result<Vec<u8>, SiteError> {
+    pub(super) fn read_expected(&self, role: Role) -> Result<Content, SiteError> {
         let expected = role.files();
-        let bytes = read_limited(self, expected.limit, |head| expected.check(&self.name(), head).map(drop))?;
-        expected.check(&self.name(), &bytes)?;
-        Ok(bytes)
+        self.read_whole(expected.limit, |kind, head| expected.require(kind, &self.name(), head))
     }
 
     /// Checks that the file can be read and seems to be one of a role, by its first bytes, so that a wrong file is refused
@@ -114,37 +161,35 @@ impl FileSource {
                 return Ok(());
             }
         }
-        let mut head = Vec::new();
-        let read = decompressed(self.open()?).and_then(|content| content.take(HEAD).read_to_end(&mut head));
-        read.map_err(|error| self.error(error))?;
-        role.files().check(&self.name(), &head).map(drop)
+        let OpenedFile { head, kind, .. } = self.opened()?;
+        role.files().require(kind, &self.name(), &head)
     }
 
-    /// The whole content of a file that may turn out to be of another kind, unless it is binary.
-    pub(super) fn read_unless_binary(&self, role: Role) -> Result<Vec<u8>, SiteError> {
+    /// The whole content of a file that may turn out to be of another kind, unless it is binary and large.
+    pub(super) fn read_unless_binary(&self, role: Role) -> Result<Content, SiteError> {
         let expected = role.files();
-        read_limited(self, expected.limit, |head| match FileKind::detect(head) {
-            FileKind::Binary => expected.check(&self.name(), head).map(drop),
+        self.read_whole(expected.limit, |kind, head| match kind {
+            FileKind::Binary if head.len() as u64 == HEAD => expected.require(kind, &self.name(), head),
             _ => Ok(()),
         })
     }
 
     /// The whole content as text; bytes that are not UTF-8 are replaced.
     pub(super) fn read_text(&self, role: Role) -> Result<String, SiteError> {
-        let bytes = self.read_unless_binary(role)?;
-        Ok(decode_utf8(&bytes).into_owned())
+        self.read_unless_binary(role).map(Content::into_text)
     }
 
     /// Reads `slurm.conf`. Only a file can include others.
     pub(super) fn read_slurm_conf(&self) -> Result<SlurmConf, SiteError> {
         match self {
             Self::Path(path) if !is_stdin(path) && self.is_plain_file() => {
-                self.require_settings(&self.head().unwrap_or_default())?;
+                let OpenedFile { head, kind, .. } = self.opened()?;
+                self.require_settings(kind, &head)?;
                 SlurmConf::read(path).map_err(SiteError::content)
             }
             _ => {
-                let bytes = self.read_unless_binary(Role::SlurmConf)?;
-                self.require_settings(&bytes)?;
+                let Content { bytes, kind } = self.read_unless_binary(Role::SlurmConf)?;
+                self.require_settings(kind, &bytes)?;
                 Ok(SlurmConf::parse(&self.name(), &bytes))
             }
         }
@@ -152,27 +197,17 @@ impl FileSource {
 
     /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one too if half of its lines
     /// or more begin with `NAME=`.
-    fn require_settings(&self, bytes: &[u8]) -> Result<(), SiteError> {
+    fn require_settings(&self, kind: FileKind, bytes: &[u8]) -> Result<(), SiteError> {
         let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).collect();
         let settings = lines.iter().filter(|line| {
             let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(line.len());
             end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
         });
-        if FileKind::detect(bytes) == FileKind::Text && 2 * settings.count() >= lines.len() {
+        if kind == FileKind::Text && 2 * settings.count() >= lines.len() {
             return Ok(());
         }
-        Role::SlurmConf.files().check(&self.name(), bytes).map(|_| ())
-    }
-
-    /// The first bytes of a file that can be read again.
-    pub(super) fn head(&self) -> Option<Vec<u8>> {
-        if matches!(self, Self::Path(path) if !path.is_file()) {
-            return None;
-        }
-        let mut head = Vec::new();
-        decompressed(self.open().ok()?).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
-        Some(head)
+        Role::SlurmConf.files().require(kind, &self.name(), bytes)
     }
 
     fn is_plain_file(&self) -> bool {
@@ -209,31 +244,6 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
         }
     }
     File::open(path)
-}
-
-/// Reads a whole file. If it has more than [`HEAD`] bytes, `check` may refuse it by the first ones.
-fn read_limited(
-    source: &FileSource,
-    limit: u64,
-    check: impl FnOnce(&[u8]) -> Result<(), SiteError>,
-) -> Result<Vec<u8>, SiteError> {
-    let mut bytes = Vec::new();
-    let mut content = decompressed(source.open()?).map_err(|error| source.error(error))?;
-    content.by_ref().take(HEAD).read_to_end(&mut bytes).map_err(|error| source.error(error))?;
-    if bytes.len() as u64 == HEAD {
-        if bytes.iter().all(|&byte| byte == 0) {
-            let name = source.name();
-            return Err(SiteError::content(format!(
-                "`{name}` begins with {HEAD} zero bytes, as no file of a site does"
-            )));
-        }
-        check(&bytes)?;
-    }
-    content.take(limit + 1 - HEAD.min(limit)).read_to_end(&mut bytes).map_err(|error| source.error(error))?;
-    if bytes.len() as u64 > limit {
-        return Err(SiteError::TooLarge { path: source.name().into(), limit });
-    }
-    Ok(bytes)
 }
 
 /// The job document of a site. Standard input can be read only once, so its bytes are kept for a second reading.
@@ -299,17 +309,15 @@ impl JobDocument {
             FileSource::Bytes { bytes, .. } if is_read_as_it_is(bytes) => reader.read(bytes),
             FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
         };
-        read.map_err(|error| match source.head().map(|head| (FileKind::detect(&head), head)) {
-            Some((kind, head)) if !Role::Queue.files().kinds.contains(&kind) => {
-                Role::Queue.files().refusal(&source.name(), kind, &head)
-            }
+        read.map_err(|error| match source.check(Role::Queue) {
+            Err(refusal @ SiteError::Content(_)) => refusal,
             _ => SiteError::content(error),
         })
     }
 
     fn kept_stdin(&self, source: &FileSource) -> Result<Cow<'_, [u8]>, SiteError> {
         if self.stdin.get().is_none() {
-            let _ = self.stdin.set(read_limited(source, MAX_KEPT_JOBS, |_| Ok(()))?);
+            let _ = self.stdin.set(source.read_up_to(MAX_KEPT_JOBS)?);
         }
         Ok(Cow::Borrowed(self.stdin.get().map_or(&[], Vec::as_slice)))
     }

@@ -19,7 +19,7 @@ use jsf_slurm::tree::{TreeFault, TreeFormat, TreeReadError, TreeWarning};
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
 use super::role::Role;
-use super::source::FileSource;
+use super::source::{Content, FileSource};
 use super::{SiteError, warn_unless_strict};
 
 /// The most names that are compared with one that the tree does not have.
@@ -172,9 +172,9 @@ impl SiteTree {
 }
 
 fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
-    let bytes = source.read_expected(Role::Tree)?;
+    let Content { bytes, kind } = source.read_expected(Role::Tree)?;
     let name = source.name();
-    let is_of_flux = FileKind::detect(&bytes) == FileKind::FluxTree;
+    let is_of_flux = kind == FileKind::FluxTree;
     if is_of_flux || is_native_json(&bytes) {
         let read = if is_of_flux { read_flux_tree } else { read_tree };
         let mut document = read(&name, &bytes).map_err(SiteError::content)?;
@@ -269,10 +269,10 @@ fn read_resource_group(
     is_strict: bool,
     warnings: &mut Vec<String>,
 ) -> Result<ResourceGroup, SiteError> {
-    let bytes = source.read_unless_binary(Role::ResourceGroup)?;
+    let Content { bytes, kind } = source.read_unless_binary(Role::ResourceGroup)?;
     let lines = ResourceGroup::parse(&bytes);
-    if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
-        Role::ResourceGroup.files().check(&source.name(), &bytes)?;
+    if lines.lines.is_empty() && !lines.rejected.is_empty() || kind != FileKind::Text {
+        Role::ResourceGroup.files().require(kind, &source.name(), &bytes)?;
     }
     let name = source.name();
     if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
@@ -322,7 +322,7 @@ fn negative_shares(groups: &ResourceGroup) -> impl Iterator<Item = String> {
 }
 
 fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
-    let usage = UsageFile::parse(&source.read_expected(Role::Usage)?);
+    let usage = UsageFile::parse(&source.read_expected(Role::Usage)?.bytes);
     let (bad, others): (Vec<_>, Vec<_>) =
         usage.faults.iter().partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
     let name = source.name();

@@ -8,15 +8,14 @@ use std::collections::BTreeSet;
 
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Comparison, OldNew, SIZES};
+use job_sort_formula::rank::{OldNew, SIZES};
 use jsf_openpbs::check::Checked;
 
 use super::applied_tree::AppliedTree;
 use super::compare::compare;
 use super::formula_text::submitted;
 use super::jobs::ColumnsRequest;
-use super::{ComparedQueue, ComparedSide, Site, SiteError, SiteJobs};
+use super::{ComparedJobs, ComparedQueue, Site, SiteError, SiteJobs};
 
 /// A site whose queue is ranked by one formula after another.
 #[derive(Debug)]
@@ -30,7 +29,6 @@ pub struct WhatIf {
 #[derive(Debug)]
 struct HeldJobs {
     names: BTreeSet<String>,
-    tree: Option<AppliedTree>,
     queue: ComparedQueue,
     /// The text of the formula that ranks the new side.
     formula: String,
@@ -70,7 +68,7 @@ impl WhatIf {
 
     /// The tree with the numbers that the ranking has, if the site has one.
     pub fn tree(&self) -> Option<&AssessedTree> {
-        self.jobs.as_ref()?.tree.as_ref().map(AppliedTree::assessed)
+        self.queue()?.trees.new.as_ref().map(AppliedTree::assessed)
     }
 
     /// Ranks the queue by a formula and compares the ranking with that of the formula in force. If this fails, the last
@@ -104,8 +102,8 @@ impl WhatIf {
         let submitted = submitted(text, self.site.rules.numbers);
         match &self.jobs {
             Some(jobs) if jobs.formula == text => {
-                let ComparedQueue { table, schema, sides, .. } = &jobs.queue;
-                let mut checked = self.site.check_side(&submitted, schema, &sides.new, table, jobs.tree.as_ref());
+                let ComparedQueue { table, schema, sides, trees, .. } = &jobs.queue;
+                let mut checked = self.site.check_side(&submitted, schema, &sides.new, table, trees.new.as_ref());
                 if let Ok(formula) = submitted.formula() {
                     checked.guessed_types = self.site.guessed_types(formula, table, schema);
                 }
@@ -127,45 +125,28 @@ impl WhatIf {
         }
         let needed: Vec<&str> = names.iter().copied().collect();
         let request = ColumnsRequest { again: true, ..site.request(&needed) };
-        let SiteJobs { mut table, schema, mut warnings, .. } = site.read_columns(&request)?;
+        let SiteJobs { table, schema, warnings, .. } = site.read_columns(&request)?;
         let old = old.compile(&schema).map_err(|_| unusable("it is not arithmetic"))?;
         let new = formula.compile(&schema).map_err(|_| SiteError::NotArithmetic)?;
-        let inputs = [old.inputs(), new.inputs()].concat();
-        let tree = site.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
-        let old = site.compared_side(old, &table, tree.as_ref());
-        let new = site.compared_side(new, &table, tree.as_ref());
-        let comparison = compared(&old, &new, &table, tree.as_ref());
+        let jobs = ComparedJobs { table, new_table: None, schema, findings: OldNew::default(), warnings };
+        let queue = site.compare_jobs(old, site, new, jobs)?;
         let names = names.into_iter().map(str::to_owned).collect();
-        let findings = OldNew::default();
-        let queue = ComparedQueue {
-            table,
-            old_table: None,
-            trees: OldNew { old: None, new: None },
-            schema,
-            findings,
-            sides: OldNew { old, new },
-            comparison,
-            warnings,
-        };
-        Ok(HeldJobs { names, tree, queue, formula: String::new() })
+        Ok(HeldJobs { names, queue, formula: String::new() })
     }
 
     /// Ranks jobs that have all columns which the formula needs.
     fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
         let program = formula.compile(&jobs.queue.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let queue = &mut jobs.queue;
-        let tree = jobs.tree.as_ref();
-        queue.sides.new = self.site.compared_side(program, &queue.table, tree);
-        queue.comparison = compared(&queue.sides.old, &queue.sides.new, &queue.table, tree);
+        let ComparedQueue { table, trees, sides, comparison, .. } = &mut jobs.queue;
+        let tree = trees.new.as_ref();
+        sides.new = self.site.compared_side(program, table, tree);
+        let tree = tree.map(AppliedTree::assessed);
+        *comparison =
+            compare(&sides.old, &sides.new, OldNew { old: table, new: table }, OldNew { old: tree, new: tree });
         Ok(())
     }
 }
 
 fn unusable(reason: &str) -> SiteError {
     SiteError::content(format!("the formula to compare with cannot be ranked: {reason}"))
-}
-
-fn compared(old: &ComparedSide, new: &ComparedSide, table: &JobTable, tree: Option<&AppliedTree>) -> Comparison {
-    let tree = tree.map(AppliedTree::assessed);
-    compare(old, new, OldNew { old: table, new: table }, OldNew { old: tree, new: tree })
 }

@@ -254,7 +254,7 @@ impl SchedConfig {
             "fairshare_decay_factor" => self.fairshare_decay_factor = line.decay_factor()?,
             "fairshare_entity" => {
                 let expected = "it is `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`";
-                self.fairshare_entity = value.parse().map_err(|_| line.bad_value(expected))?;
+                self.fairshare_entity = FairshareEntity::from_name(value).ok_or_else(|| line.bad_value(expected))?;
             }
             _ if UNUSED_SETTINGS.contains(&name) => {}
             _ => return Err(ConfigFault::UnknownName(name.to_owned())),
