@@ -59,7 +59,7 @@ compile() { # NAME SOURCE LINK…
     shift 2
     gcc -std=c99 $strict -Ibindings/c/tests "$source" -o "$out/$name" "$@" -lpthread
 }
-for test in functions hostile threads rank_site; do
+for test in functions hostile threads ask_site; do
     compile "$test" "bindings/c/tests/$test.c" $flags
 done
 compile scheduler bindings/c/examples/scheduler.c $flags
@@ -115,7 +115,7 @@ printf '4\n0.141667\n0 (failed)\n' | cmp - "$out/header.txt"
 for formula in examples/formulas/pp718.txt examples/formulas/alcf.txt; do
     text=$(cat "$formula")
     "$target/debug/jsf" rank "$text" --site examples/site --format json >"$out/rank.json" 2>"$out/rank.txt" || cat "$out/rank.txt"
-    "$out/rank_site" examples/site "$text" | python3 bindings/c/tests/compare_ranks.py "$out/rank.json"
+    "$out/ask_site" rank "{\"site\":\"examples/site\",\"formula\":\"$text\"}" | python3 bindings/c/tests/compare_ranks.py "$out/rank.json"
 done
 
 if command -v cargo-cbuild >/dev/null; then

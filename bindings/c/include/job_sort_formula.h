@@ -51,7 +51,7 @@
  *
  * Threads. Each type says who may use it. No function needs to be called first or last. Every function runs on the thread that
  * calls it, with two exceptions: a formula with more than 24 nested brackets is parsed on a thread that ends before the
- * function returns, and jsf_site_rank starts threads that live as long as the process. A stack of 1 MiB is enough.
+ * function returns, and jsf_run starts threads that live as long as the process. A stack of 1 MiB is enough.
  */
 
 #ifndef JOB_SORT_FORMULA_H
@@ -389,7 +389,7 @@ jsf_schema *jsf_schema_new_empty(void);
 
 /**
  * Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
- * `path` is a folder or a tar archive as for `jsf_site_rank`; the jobs are not read. On success `*schema` is to be freed with
+ * `path` is a folder or a tar archive as for `jsf_run`; the jobs are not read. On success `*schema` is to be freed with
  * `jsf_schema_free`.
  *
  * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*schema` is null then. Any thread may call it.
@@ -477,7 +477,7 @@ jsf_status jsf_check(const char *formula,
                      jsf_error **error);
 
 /**
- * Frees a text of `jsf_check`, `jsf_site_rank` or `jsf_logged_score`. Null is ignored.
+ * Frees a text of `jsf_check`, `jsf_run` or `jsf_logged_score`. Null is ignored.
  */
 void jsf_string_free(char *string);
 
@@ -775,22 +775,22 @@ void jsf_tree_free(jsf_tree *tree);
 double jsf_round_share(double share);
 
 /**
- * Ranks the queue of a site as `jsf rank --site PATH --format json` does. `path` is a folder or a tar archive with the scheduler's files,
- * as `jsf capture` or `pbs_snapshot` make it. `formula` is the text of the formula; a null pointer with length 0 takes the one in
- * force at the site, and an empty text that is given is an error. The lengths are in bytes, or `JSF_NUL_TERMINATED`. `*json` becomes
- * the JSON of the command, ended by a NUL, to be freed with `jsf_string_free`: `jobs` in the order in which the scheduler considers them,
- * with their scores and errors, a `summary`, and, where there is something, `warnings` about the site's files and undefined names. The jobs are read and
- * scored by several threads.
+ * Asks a whole question about a site and gets the JSON that `jsf COMMAND --format json` writes. `command` is `rank`, `check`, `explain`,
+ * `trajectory`, `compare`, `shares` or `cycle`, ended by a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`, where the path is that of a
+ * folder or a tar archive with the scheduler's files, as `jsf capture` or `pbs_snapshot` make it. Without `formula` the one in force is
+ * taken. `options` may have `policy`, `rules`, `numbers`, `threshold` and `python`; `rank` takes `inputs`, `explain` takes `jobs` and `to`,
+ * `trajectory` takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `shares` takes `policy`, and `cycle` takes `jobs` and
+ * `processors`. `*json` becomes the answer, ended by a NUL, to be freed with `jsf_string_free`; its `warnings`, where there are some, also say what the command
+ * writes to standard error. The jobs are read and scored by several threads.
  *
- * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`, `JSF_STATUS_ARGUMENT`,
- * `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
+ * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`, `JSF_STATUS_ARGUMENT` for a request that is
+ * wrong, `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
  */
-jsf_status jsf_site_rank(const char *path,
-                         size_t path_length,
-                         const char *formula,
-                         size_t formula_length,
-                         char **json,
-                         jsf_error **error);
+jsf_status jsf_run(const char *command,
+                   const char *request,
+                   size_t request_length,
+                   char **json,
+                   jsf_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

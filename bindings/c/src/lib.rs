@@ -9,7 +9,7 @@ mod column;
 mod error;
 mod need;
 mod program;
-mod ranking;
+mod run;
 mod schema;
 mod tree;
 mod version;
@@ -24,7 +24,7 @@ pub use program::{
     jsf_program_free, jsf_program_input, jsf_program_input_count, jsf_program_score, jsf_program_undefined,
     jsf_round_to_float32, jsf_scratch, jsf_scratch_free, jsf_scratch_new, jsf_string_free, jsf_top,
 };
-pub use ranking::jsf_site_rank;
+pub use run::jsf_run;
 pub use schema::{
     jsf_schema, jsf_schema_add_resource, jsf_schema_count, jsf_schema_free, jsf_schema_name, jsf_schema_new,
     jsf_schema_new_empty, jsf_schema_read_site, jsf_schema_type,

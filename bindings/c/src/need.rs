@@ -29,7 +29,7 @@ fn source(need: Need) -> String {
         Need::Resources => "as `qmgr_print_resource.txt` in the site's folder, for `jsf_schema_read_site`",
         Need::SchedConfig => "as `sched_priv/sched_config` in the site's folder, or `sched_config` of `jsf_tree_read_pbs`",
         Need::ServerSettings => "as `qmgr_print_server.txt` in the site's folder",
-        Need::Site => "`jsf_site_rank`",
+        Need::Site => "`jsf_run`",
         Need::SlurmConf => "as `slurm.conf` in the site's folder",
         Need::Threshold => "which the server has, in `qmgr_print_server.txt` in the site's folder",
         Need::Tree => "as `sched_priv` or `sshare.json` in the site's folder",

@@ -85,7 +85,7 @@ pub unsafe extern "C" fn jsf_check(
     unsafe { created_text(json, "json", error, work) }
 }
 
-/// Frees a text of `jsf_check`, `jsf_site_rank` or `jsf_logged_score`. Null is ignored.
+/// Frees a text of `jsf_check`, `jsf_run` or `jsf_logged_score`. Null is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
     if !string.is_null() {

@@ -93,7 +93,7 @@ pub extern "C" fn jsf_schema_new_empty() -> *mut jsf_schema {
 }
 
 /// Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
-/// `path` is a folder or a tar archive as for `jsf_site_rank`; the jobs are not read. On success `*schema` is to be freed with
+/// `path` is a folder or a tar archive as for `jsf_run`; the jobs are not read. On success `*schema` is to be freed with
 /// `jsf_schema_free`.
 ///
 /// Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*schema` is null then. Any thread may call it.

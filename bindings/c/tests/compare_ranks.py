@@ -1,4 +1,4 @@
-"""Compares the output of rank_site (standard input) with that of `jsf rank --format json` (the argument), to the bit."""
+"""Compares the output of ask_site (standard input) with that of `jsf rank --format json` (the argument), to the bit."""
 
 import json
 import sys

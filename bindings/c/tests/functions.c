@@ -463,6 +463,25 @@ static void refused_charges(void)
     }
 }
 
+/* Asks about a site; a null formula is the one in force. */
+static jsf_status ask(const char *command, const char *folder, const char *formula, char **json, jsf_error **error)
+{
+    static char request[20000];
+    size_t end = (size_t)snprintf(request, sizeof request, "{\"site\":\"%s\"", folder);
+    if (formula != NULL) {
+        end += (size_t)snprintf(request + end, sizeof request - end, ",\"formula\":\"");
+        for (; *formula != '\0' && end < sizeof request - 10; formula++) {
+            if (*formula == '"' || *formula == '\\' || (unsigned char)*formula < 0x20)
+                end += (size_t)snprintf(request + end, sizeof request - end, "\\u%04x", (unsigned char)*formula);
+            else
+                request[end++] = *formula;
+        }
+        request[end++] = '"';
+    }
+    request[end++] = '}';
+    return jsf_run(command, request, end, json, error);
+}
+
 /* No message asks for an option of the command `jsf`. `path` is a file with a formula in each line. */
 static void no_options(const char *folder, const char *path)
 {
@@ -484,7 +503,7 @@ static void no_options(const char *folder, const char *path)
     fclose(formulas);
     CHECK(count > 50);
     for (index = 0; index < sizeof pasted / sizeof *pasted; index++) {
-        if (jsf_site_rank(folder, JSF_NUL_TERMINATED, pasted[index], JSF_NUL_TERMINATED, &json, &error)) {
+        if (ask("rank", folder, pasted[index], &json, &error)) {
             CHECK(strstr(jsf_error_message(error), "--") == NULL);
             jsf_error_free(error);
         } else {
@@ -520,7 +539,7 @@ static void sites(const char *folder)
     char id[64], entity[64];
 
     CHECK_OK(jsf_tree_read_pbs(groups, groups_length, usage, usage_length, config, config_length, &tree, &error));
-    CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, "fairshare_factor", 16, &json, &error));
+    CHECK_OK(ask("rank", folder, "fairshare_factor", &json, &error));
     /* the first job: its value is the factor of its entity */
     CHECK((job = strstr(json, "\"id\": \"")) != NULL && sscanf(job, "\"id\": \"%63[^\"]", id) == 1);
     CHECK((job = strstr(job, "\"entity\": \"")) != NULL && sscanf(job, "\"entity\": \"%63[^\"]", entity) == 1);
@@ -533,14 +552,22 @@ static void sites(const char *folder)
     CHECK_OK(jsf_tree_read_pbs(groups, groups_length, NULL, 0, NULL, 0, &tree, &error));
     CHECK(strstr(jsf_tree_warnings(tree), "usage") != NULL);
     jsf_tree_free(tree);
-    CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, NULL, 0, &json, &error));
+    CHECK_OK(ask("rank", folder, NULL, &json, &error));
     CHECK(strstr(json, "\"formula\": \"") != NULL && strstr(json, "\"summary\": {") != NULL);
     jsf_string_free(json);
-    CHECK_ERROR(JSF_STATUS_SYNTAX, "the formula is empty",
-                jsf_site_rank(folder, JSF_NUL_TERMINATED, "", 0, &json, &error));
-    CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_site_rank(folder, JSF_NUL_TERMINATED, "1 +", 3, &json, &error));
-    CHECK_ERROR(JSF_STATUS_DOCUMENT, "no/such", jsf_site_rank("no/such", 7, NULL, 0, &json, &error));
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "the formula is empty", ask("rank", folder, "", &json, &error));
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "", ask("rank", folder, "1 +", &json, &error));
+    CHECK_ERROR(JSF_STATUS_DOCUMENT, "no/such", ask("rank", "no/such", NULL, &json, &error));
     CHECK(json == NULL);
+    CHECK_ERROR(JSF_STATUS_NOT_ARITHMETIC, "", ask("rank", folder, "ncpus.y", &json, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`sort` is no command", ask("sort", folder, NULL, &json, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "unknown field `formula`", ask("shares", folder, "ncpus", &json, &error));
+    CHECK_OK(ask("shares", folder, NULL, &json, &error));
+    CHECK(strstr(json, "\"policy\": \"pbs\"") != NULL && strstr(json, "\"nodes\": [") != NULL);
+    jsf_string_free(json);
+    CHECK_OK(ask("check", folder, "1 / 0", &json, &error));
+    CHECK(strstr(json, "\"JSF301\"") != NULL);
+    jsf_string_free(json);
 }
 
 static void failures_at_a_site(const char *folder)
@@ -549,12 +576,12 @@ static void failures_at_a_site(const char *folder)
     size_t place, failed = 0;
     char *json;
 
-    CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, "1 / (ncpus - 8) + walltme", JSF_NUL_TERMINATED, &json, &error));
-    CHECK(strstr(json, "the formula uses `walltme`, which is not defined\"") != NULL);
+    CHECK_OK(ask("rank", folder, "1 / (ncpus - 8) + walltme", &json, &error));
+    CHECK(strstr(json, "JSF201: ") != NULL);
     CHECK(strstr(json, "\"message\": \"division by zero\"") != NULL && strstr(json, "name 'walltme' is not defined") != NULL);
     jsf_string_free(json);
-    CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, "ncpus", JSF_NUL_TERMINATED, &json, &error));
-    CHECK(strstr(json, "\"message\"") == NULL && strstr(json, "not defined") == NULL);
+    CHECK_OK(ask("rank", folder, "ncpus", &json, &error));
+    CHECK(strstr(json, "\"message\"") == NULL && strstr(json, "JSF201") == NULL);
     jsf_string_free(json);
 
     /* the site's own names come with those of OpenPBS */

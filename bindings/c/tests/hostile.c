@@ -68,10 +68,11 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_charge(NULL, 0, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_decay(NULL, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_update(NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`json` is null", jsf_site_rank("x", 1, NULL, 0, NULL, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_site_rank(NULL, 0, NULL, 0, &json, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "only with the length 0",
-                jsf_site_rank("x", 1, NULL, JSF_NUL_TERMINATED, &json, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`json` is null", jsf_run("rank", "{}", 2, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`command` is null", jsf_run(NULL, "{}", 2, &json, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`request` is null", jsf_run("rank", NULL, 0, &json, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "EOF while parsing", jsf_run("rank", "{", 1, &json, &error));
+    CHECK_ERROR(JSF_STATUS_UTF8, "`request` is not UTF-8", jsf_run("rank", "\"\xff\"", 3, &json, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`schema` is null", jsf_schema_read_site("x", 1, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_schema_read_site(NULL, 0, &schema, &error));
     CHECK(schema == NULL);

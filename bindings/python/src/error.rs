@@ -51,15 +51,6 @@ pub fn path_advice(text: &str) -> String {
     }
 }
 
-/// What a finding advises, after a semicolon.
-pub fn advice(found: &Diagnostic) -> Message {
-    let label = if found.label.is_empty() { String::new() } else { format!("; {}", found.label) };
-    match &found.help {
-        Some(help) => help.clone().after(label + "; "),
-        None => label.into(),
-    }
-}
-
 /// Messages that ask for what Python gives.
 pub fn worded(messages: &[Message]) -> Vec<String> {
     messages.iter().map(|message| message.worded(in_python)).collect()

@@ -11,6 +11,7 @@ use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::{ColumnError, ScorePrecision};
 use job_sort_formula::schema::{InputType, current_name};
 use job_sort_formula::{Formula as Parsed, Program, Schema};
+use jsf::run::advice;
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::FormulaText;
@@ -22,7 +23,7 @@ use crate::answer::result;
 use crate::argument::{counted, one_of, row_count};
 use crate::capsule;
 use crate::column::{Input, Inputs, MAX_ROWS};
-use crate::error::{FormulaError, advice, characters, path_advice, site_error, syntax_error};
+use crate::error::{FormulaError, characters, path_advice, syntax_error};
 use crate::evaluate::{Columns, UnscoredRows};
 use crate::need::in_python;
 use crate::ranked::{RankedRows, by_submission, column_values};
@@ -126,16 +127,12 @@ impl Formula {
     #[pyo3(signature = (site = None))]
     fn check<'py>(&self, py: Python<'py>, site: Option<&Bound<'py, Site>>) -> PyResult<Bound<'py, PyAny>> {
         let Compiled { text, schema, python, .. } = &*self.compiled;
-        site.map_or(Ok(()), |site| site.get().check_made_for(&self.compiled))?;
-        let site = site.map(|site| site.get().shared());
-        let checked = py.detach(|| {
-            let submitted = FormulaSubmission::to_openpbs(text);
-            match site {
-                Some(site) => site.check(&submitted),
-                None => Ok(Checked::new(&submitted, schema, &facts(*python))),
-            }
-        });
-        check_result(py, checked.map_err(|error| site_error(&error))?, text)
+        if let Some(site) = site {
+            site.get().check_made_for(&self.compiled)?;
+            return site.get().check(py, text.clone());
+        }
+        let checked = py.detach(|| Checked::new(&FormulaSubmission::to_openpbs(text), schema, &facts(*python)));
+        check_result(py, checked, text)
     }
 
     /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and those given by
@@ -384,7 +381,7 @@ pub fn not_arithmetic(
 }
 
 /// What was found, as a `Check`.
-pub fn check_result<'py>(py: Python<'py>, mut checked: Checked, text: &str) -> PyResult<Bound<'py, PyAny>> {
+fn check_result<'py>(py: Python<'py>, mut checked: Checked, text: &str) -> PyResult<Bound<'py, PyAny>> {
     checked.findings = checked.findings.into_iter().map(|found| found.worded(in_python)).collect();
     let document = serde_json::to_string(&checked.document(text));
     result(py, "Check", &document.map_err(|error| PyValueError::new_err(error.to_string()))?, [])

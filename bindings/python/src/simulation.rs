@@ -6,6 +6,7 @@ use std::time::Instant;
 use job_sort_formula::rank::OnError;
 use jsf::commands::simulate::answer::SimulationReport;
 use jsf::commands::simulate::failures::FailingJobs;
+use jsf::run::doubts;
 use jsf::view::words::too_short;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
@@ -20,7 +21,7 @@ use crate::answer::{result, without_rows, written};
 use crate::argument::Keywords;
 use crate::error::{site_error, worded};
 use crate::goals::read_goals;
-use crate::site::{Given, Site, doubts};
+use crate::site::{Given, Site};
 use crate::table::{Table, TableBuilder};
 use crate::watch::BETWEEN_SIGNALS;
 use crate::workload::{GivenRules, Workload};

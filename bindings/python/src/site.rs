@@ -3,47 +3,81 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{FormulaResult, OldNew, SEARCH_WORK};
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
-use jsf::commands::compare::answer::{CompareReport, compared_rows};
-use jsf::commands::compare::view::ListedJobs;
-use jsf::commands::explain::answer::ExplainReport;
-use jsf::commands::rank::answer::{RankReport, RankedRow, excluded};
 use jsf::commands::replay::answer::ReplayReport;
-use jsf::commands::shares::answer::{PolicyView, SharesReport, kind, numbers};
-use jsf::commands::trajectory::answer::{TrajectoryReport, eligible_times};
+use jsf::run::{AskedSite, RunError};
 use jsf_json::clipped;
-use jsf_openpbs::check::{Checked, FAILURE_CODES, SiteFacts};
-use jsf_openpbs::number_format::logged;
+use jsf_openpbs::check::SiteFacts;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{
-    CompareRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest, RankedQueue, Role, SharesRequest,
-    Site as OpenedSite, SiteFiles, SiteJobs, SiteOptions,
+    FileSource, FormulaText, PolicyName, Role, Site as OpenedSite, SiteError, SiteFiles, SiteJobs, SiteOptions,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use serde_json::json;
 
 use crate::answer::{result, written};
 use crate::argument::{Keywords, one_of, texts};
-use crate::error::{advice, site_error, syntax_error, worded};
+use crate::error::{site_error, syntax_error, worded};
 use crate::fit::{GivenSearch, GivenWishes, Objective};
-use crate::formula::{
-    Compiled, Formula, check_result, declared, not_arithmetic, python_version, resource_types, without_line_end,
-};
+use crate::formula::{Compiled, Formula, declared, not_arithmetic, python_version, resource_types, without_line_end};
+use crate::need::in_python;
 use crate::simulation::Options;
 use crate::source::source;
-use crate::table::{Table, TableBuilder};
+use crate::table::{Kind, Table, TableBuilder};
 use crate::template::Template;
 
-/// How long jobs are followed, in seconds.
-const FOLLOWED_SECONDS: std::ops::RangeInclusive<f64> = 60.0..=8784.0 * 3600.0;
+/// The columns of a ranking; those of its inputs follow.
+const RANKED: [(&str, Kind); 12] = [
+    ("rank", Kind::Integer),
+    ("id", Kind::Text),
+    ("entity", Kind::Text),
+    ("queue", Kind::Text),
+    ("state", Kind::Text),
+    ("score", Kind::Float),
+    ("exact", Kind::Text),
+    ("logged", Kind::Text),
+    ("error", Kind::Text),
+    ("considered", Kind::Truth),
+    ("excluded", Kind::Text),
+    ("reason", Kind::Text),
+];
+/// The columns of a comparison.
+const COMPARED: [(&str, Kind); 8] = [
+    ("id", Kind::Text),
+    ("entity", Kind::Text),
+    ("queue", Kind::Text),
+    ("old_rank", Kind::Integer),
+    ("new_rank", Kind::Integer),
+    ("old_score", Kind::Float),
+    ("new_score", Kind::Float),
+    ("moved", Kind::Integer),
+];
+/// The columns of a fair-share tree, of which a policy has OpenPBS's or those of Slurm.
+const NODES: [(&str, Kind); 16] = [
+    ("name", Kind::Text),
+    ("path", Kind::Texts),
+    ("kind", Kind::Text),
+    ("shares", Kind::Integer),
+    ("perc", Kind::Float),
+    ("usage", Kind::Float),
+    ("tree_usage", Kind::Float),
+    ("factor", Kind::Float),
+    ("raw_shares", Kind::Integer),
+    ("norm_shares", Kind::Float),
+    ("raw_usage", Kind::Float),
+    ("norm_usage", Kind::Float),
+    ("effective_usage", Kind::Float),
+    ("level_fs", Kind::Float),
+    ("fairshare", Kind::Float),
+    ("tickets", Kind::Float),
+];
 
 /// A site: its server, queues, resources, scheduler settings, fair-share tree and jobs.
 #[pyclass(frozen, module = "job_sort_formula")]
@@ -151,20 +185,13 @@ impl Site {
     /// text), considered, excluded and reason (why it is not). `inputs` adds a column for each input of the formula.
     #[pyo3(signature = (formula = None, *, inputs = false))]
     fn rank(&self, py: Python<'_>, formula: Option<&Bound<'_, PyAny>>, inputs: bool) -> PyResult<Table> {
-        let given = self.given(formula)?;
-        py.detach(|| {
-            let mut queue = self.ranked(&given, false)?;
-            let checked = self.site.check_ranked(&FormulaSubmission::to_openpbs(&given.text), &queue);
-            queue.warnings.extend(doubts(failures(&checked)));
-            ranking(&self.site, &given, &queue, inputs)
-        })
+        let request = json!({"formula": self.text_of(formula)?, "inputs": inputs});
+        Table::of_answer(&self.answer(py, "rank", request)?, "jobs", &RANKED)
     }
 
     /// What `jsf check --format json` answers for the text of a formula, as a `Check`, which is a dict: also for a text that is no formula.
-    fn check<'py>(&self, py: Python<'py>, text: String) -> PyResult<Bound<'py, PyAny>> {
-        let text = FormulaText::new(without_line_end(text)).map_err(|error| site_error(&error))?;
-        let checked = py.detach(|| self.site.check(&text.submitted(self.numbers)));
-        check_result(py, checked.map_err(|error| site_error(&error))?, &text.text)
+    pub fn check<'py>(&self, py: Python<'py>, text: String) -> PyResult<Bound<'py, PyAny>> {
+        result(py, "Check", &self.answer(py, "check", json!({"formula": without_line_end(text)}))?, [])
     }
 
     /// What `jsf explain --format json` answers for a job, as an `Explanation`, which is a dict. The server's name may be left out of the
@@ -180,32 +207,8 @@ impl Site {
         if job.is_empty() {
             return Err(PyValueError::new_err("`job` is empty, expected the id of a job"));
         }
-        let given = self.given(formula)?;
-        let document = py.detach(|| {
-            let queue = self.ranked(&given, true)?;
-            let rows = queue.table.find_jobs(job).map_err(PyValueError::new_err)?;
-            let considered = queue.ranking.order().len();
-            if let Some(rank) = to.filter(|rank| !(1..=considered).contains(rank)) {
-                let message = format!("there is no rank {rank}: {considered} jobs are considered");
-                return Err(PyValueError::new_err(message));
-            }
-            let options = ExplainOptions { to, ..ExplainOptions::default() };
-            let explanations = self.site.explain(&queue, &rows, &options);
-            let explanations = explanations.map_err(|error| site_error(&error))?;
-            let decides = queue.decides();
-            let report = ExplainReport {
-                formula: &given.text,
-                queue: &queue,
-                explanations: &explanations,
-                rules: &queue.rules,
-                checked: None,
-                decides: &decides,
-                usage_unit: &explanations.usage_unit,
-                draw_error: &|_, _| None,
-            };
-            written(&report, &worded(self.site.warnings_for(&given.parsed.names())))
-        });
-        result(py, "Explanation", &document?, [])
+        let request = json!({"formula": self.text_of(formula)?, "jobs": [job], "to": to});
+        result(py, "Explanation", &self.answer(py, "explain", request)?, [])
     }
 
     /// What `jsf trajectory --format json` answers for waiting jobs, as a dict: their values and ranks over the next hours, all jobs
@@ -218,33 +221,10 @@ impl Site {
         formula: Option<&Bound<'py, PyAny>>,
         hours: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if self.numbers == NumberMode::Decimal {
-            return Err(PyValueError::new_err("a trajectory computes with doubles, not with decimals"));
-        }
-        let (jobs, given) = (texts("jobs", jobs)?, self.given(formula)?);
-        let seconds = hours * 3600.0;
-        if !FOLLOWED_SECONDS.contains(&seconds) {
-            let message = format!("`hours` is {hours}, expected from a minute to 8784");
-            return Err(PyValueError::new_err(message));
-        }
-        let document = py.detach(|| {
-            let queue = self.ranked(&given, false)?;
-            let found = jobs.iter().map(|job| queue.table.find_jobs(job).map_err(PyValueError::new_err));
-            let mut rows = found.collect::<PyResult<Vec<_>>>()?.concat();
-            rows.sort_unstable();
-            rows.dedup();
-            let trajectory = self.site.trajectory(&queue, &rows, seconds.round() as i64, SEARCH_WORK);
-            let report = TrajectoryReport {
-                formula: &given.text,
-                table: &queue.table,
-                considered: queue.ranking.order().len(),
-                eligible_times: &eligible_times(&queue.table, &trajectory),
-                trajectory: &trajectory,
-                rules: &[],
-            };
-            written(&report, &worded(self.site.warnings_for(&given.parsed.names())))
-        });
-        result(py, "Trajectory", &document?, [])
+        // JSON has no infinity
+        let hours = if hours.is_finite() { hours } else { f64::MAX };
+        let request = json!({"jobs": texts("jobs", jobs)?, "formula": self.text_of(formula)?, "hours": hours});
+        result(py, "Trajectory", &self.answer(py, "trajectory", request)?, [])
     }
 
     /// What `jsf replay --format json` answers, as a dict: the values in a scheduler's log against those of the queue.
@@ -270,15 +250,14 @@ impl Site {
     /// what changes for entities, groups, queues and sizes.
     #[pyo3(signature = (old, new))]
     fn compare(&self, py: Python<'_>, old: Option<&Bound<'_, PyAny>>, new: &Bound<'_, PyAny>) -> PyResult<Table> {
-        let (old, new) = (self.given(old)?, self.given(Some(new))?);
-        py.detach(|| comparison(&self.site, &old, &new))
+        let request = json!({"old": self.text_of(old)?, "new": self.text_of(Some(new))?});
+        Table::of_answer(&self.answer(py, "compare", request)?, "jobs", &COMPARED)
     }
 
     /// The nodes of the fair-share tree, parents first, with the numbers of a policy: by default the one in force.
     #[pyo3(signature = (policy = None))]
     fn shares(&self, py: Python<'_>, policy: Option<&str>) -> PyResult<Table> {
-        let policies = policy.map(policy_name).transpose()?.into_iter().collect();
-        py.detach(|| shares(&self.site, &SharesRequest { policies, ..SharesRequest::default() }))
+        Table::of_answer(&self.answer(py, "shares", json!({"policy": policy}))?, "nodes", &NODES)
     }
 
     /// Runs a log of jobs through time under a formula, by the rules of the site's scheduler. `workload` is a log (a path, or its
@@ -360,24 +339,40 @@ impl Site {
         Arc::clone(&self.site)
     }
 
+    /// Asks a question about the site.
+    fn answer(&self, py: Python<'_>, command: &str, request: serde_json::Value) -> PyResult<String> {
+        let asked = AskedSite { site: &self.site, numbers: self.numbers, worded: in_python };
+        py.detach(|| asked.answer(command, request)).map_err(|error| match error {
+            RunError::Request(message) => PyValueError::new_err(message),
+            RunError::Site(error) => site_error(&error),
+            RunError::Syntax(text, finding) => syntax_error(&text, &finding),
+            RunError::NotArithmetic(text, parsed) => match parsed.compile(self.site.schema()) {
+                Err(error) => not_arithmetic(py, &text, &error, self.site.schema(), &SiteFacts::default()),
+                Ok(_) => site_error(&SiteError::NotArithmetic),
+            },
+        })
+    }
+
+    /// The text of the formula that a caller gives; `None`: the one in force.
+    pub fn text_of(&self, formula: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
+        let Some(formula) = formula else { return Ok(None) };
+        if let Ok(formula) = formula.cast::<Formula>() {
+            let compiled = formula.get().shared();
+            self.check_made_for(&compiled)?;
+            return Ok(Some(compiled.text.clone()));
+        }
+        let Ok(text) = formula.cast::<PyString>() else {
+            let kind = formula.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("the formula is of type `{kind}`, expected a str or a Formula")));
+        };
+        Ok(Some(without_line_end(text.extract()?)))
+    }
+
     /// The formula that a caller gives: a `Formula`, a text as `jsf rank` takes it, or the one in force.
     pub fn given(&self, formula: Option<&Bound<'_, PyAny>>) -> PyResult<Given> {
-        let text = match formula {
+        let text = match self.text_of(formula)? {
             None => self.site.formula_text(),
-            Some(formula) => {
-                if let Ok(formula) = formula.cast::<Formula>() {
-                    let compiled = formula.get().shared();
-                    self.check_made_for(&compiled)?;
-                    return Ok(Given { text: compiled.text.clone(), parsed: compiled.parsed.clone() });
-                }
-                let Ok(text) = formula.cast::<PyString>() else {
-                    let kind = formula.get_type().name()?;
-                    return Err(PyTypeError::new_err(format!(
-                        "the formula is of type `{kind}`, expected a str or a Formula"
-                    )));
-                };
-                FormulaText::new(without_line_end(text.extract()?))
-            }
+            Some(text) => FormulaText::new(text),
         };
         let text = text.map_err(|error| site_error(&error))?;
         match text.submitted(self.numbers).formula() {
@@ -435,26 +430,6 @@ impl Site {
     fn jobs_define(&self, name: &str) -> bool {
         self.site.jobs(&[name]).is_ok_and(|jobs| jobs.schema.entry(name).is_some())
     }
-
-    /// The ranked queue.
-    fn ranked(&self, given: &Given, record_origins: bool) -> PyResult<RankedQueue> {
-        let request = RankRequest { record_origins, ..RankRequest::from(&given.parsed) };
-        let mut queue = self.site.rank(request).map_err(|error| site_error(&error))?;
-        queue.warnings.splice(..0, doubts(&queue.findings));
-        queue.warnings.splice(..0, self.site.warnings().iter().cloned());
-        Ok(queue)
-    }
-}
-
-/// What the jobs of the queue show of a formula: that it fails for them, and what this does to the scheduler.
-fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
-    checked.findings.iter().filter(|found| FAILURE_CODES.contains(&found.code))
-}
-
-/// What findings give reason to doubt, one sentence each.
-pub fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
-    let findings = findings.into_iter().filter(|found| found.severity != Severity::Note);
-    findings.map(|found| advice(found).after(format!("{}: {}", found.code, found.message))).collect()
 }
 
 fn policy_name(name: &str) -> PyResult<PolicyName> {
@@ -466,140 +441,12 @@ pub fn file(path: PathBuf) -> PathBuf {
     if path.as_os_str() == "-" { Path::new(".").join(path) } else { path }
 }
 
-fn ranking(site: &OpenedSite, given: &Given, queue: &RankedQueue, with_inputs: bool) -> PyResult<Table> {
-    let RankedQueue { table, ranking, not_considered, program, warnings, .. } = queue;
-    let rows = RankedRow::all(ranking);
-    let reasons: std::collections::HashMap<usize, _> = not_considered.iter().copied().collect();
-    let scores = || rows.iter().map(|ranked| ranking.score(ranked.row()));
-    let exact = |result: FormulaResult| match result {
-        FormulaResult::Python(value) => value.repr(),
-        FormulaResult::Decimal(decimal) => decimal.to_string(),
-    };
-    let excluded: Vec<_> = rows
-        .iter()
-        .map(|ranked| excluded(table, ranked.row(), ranked.rank(), reasons.get(&ranked.row()).copied()))
-        .collect();
-    let mut columns = TableBuilder::default();
-    columns.integers("rank", rows.iter().map(|ranked| ranked.rank().map(|rank| rank as i64)));
-    columns.texts("id", rows.iter().map(|ranked| Some(table.id(ranked.row()))));
-    columns.texts("entity", rows.iter().map(|ranked| Some(table.entity(ranked.row()))));
-    columns.texts("queue", rows.iter().map(|ranked| Some(table.queue(ranked.row()))));
-    columns.texts("state", rows.iter().map(|ranked| Some(table.state(ranked.row()).letter())));
-    columns.floats("score", scores().map(|score| score.map(|score| score.value).filter(|value| value.is_finite())));
-    columns.texts("exact", scores().map(|score| score.and_then(|score| score.unrounded.ok().map(exact))));
-    columns.texts("logged", scores().map(|score| score.map(|score| logged(score.value))));
-    columns.texts("error", scores().map(|score| score.and_then(|score| Some(score.unrounded.err()?.to_string()))));
-    columns.truths("considered", rows.iter().map(|ranked| ranked.rank().is_some()));
-    columns.texts("excluded", excluded.iter().map(|excluded| excluded.as_ref().map(|(keyword, _)| *keyword)));
-    columns.texts("reason", excluded.iter().map(|excluded| excluded.as_ref().map(|(_, reason)| reason)));
-    for name in program.inputs().iter().filter(|_| with_inputs) {
-        columns.values(name, &inputs(table, name, rows.iter().map(|ranked| ranked.row())));
-    }
-    let decides = queue.decides();
-    let report = RankReport {
-        formula: &given.text,
-        table,
-        ranking,
-        not_considered,
-        rows: &[],
-        inputs: &[],
-        terms: None,
-        schema: &queue.schema,
-        rules: &[],
-        decides: &decides,
-        checked: None,
-        page: None,
-    };
-    let doubts = worded(site.warnings_for(&given.parsed.names()));
-    let document = written(&report, &doubts)?;
-    columns.finish(warnings, document)
-}
-
 /// An input of these rows; `None` if the scheduler ignores the job and the value was not read.
 fn inputs(table: &JobTable, name: &str, rows: impl Iterator<Item = usize>) -> Vec<Option<Value>> {
     let Some(column) = table.column(name) else { return rows.map(|_| None).collect() };
     let is_fairshare = FairshareInput::NAMES.iter().any(|(fairshare, _)| *fairshare == name);
     let is_known = |row: &usize| column.is_set(*row) || (table.exclusion(*row).is_none() && !is_fairshare);
     rows.map(|row| Some(row).filter(is_known).map(|row| column.value(row))).collect()
-}
-
-fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
-    let compared = site.compare(CompareRequest::new(&old.parsed, &new.parsed)).map_err(|error| site_error(&error))?;
-    let submitted = OldNew { old, new }.map(|given| FormulaSubmission::to_openpbs(&given.text));
-    let checked = site.check_compared(site, submitted.as_ref(), &compared);
-    let found = compared.findings.old.iter().chain(&compared.findings.new);
-    let mut doubted = doubts(found.chain(failures(&checked.old)).chain(failures(&checked.new)));
-    doubted.dedup();
-    let (table, sides) = (&compared.table, &compared.sides);
-    let rows = compared_rows(&compared.comparison);
-    let jobs: Vec<_> = rows.iter().map(|ranked| compared.comparison.job(ranked.row())).collect();
-    let rank = |rank: Option<usize>| rank.map(|rank| rank as i64);
-    let score = |ranking: &job_sort_formula::Ranking, row: usize| {
-        ranking.score(row).map(|score| score.value).filter(|value| value.is_finite())
-    };
-    let mut columns = TableBuilder::default();
-    columns.texts("id", rows.iter().map(|ranked| Some(table.id(ranked.row()))));
-    columns.texts("entity", rows.iter().map(|ranked| Some(table.entity(ranked.row()))));
-    columns.texts("queue", rows.iter().map(|ranked| Some(table.queue(ranked.row()))));
-    columns.integers("old_rank", jobs.iter().map(|job| rank(job.old)));
-    columns.integers("new_rank", jobs.iter().map(|job| rank(job.new)));
-    columns.floats("old_score", rows.iter().map(|ranked| score(&sides.old.ranking, ranked.row())));
-    columns.floats("new_score", rows.iter().map(|ranked| score(&sides.new.ranking, ranked.row())));
-    columns.integers("moved", jobs.iter().map(|job| job.moved()));
-    let decides = compared.decides();
-    let report = CompareReport {
-        formulas: OldNew { old: &old.text, new: &new.text },
-        table,
-        rankings: OldNew { old: &sides.old.ranking, new: &sides.new.ranking },
-        comparison: &compared.comparison,
-        rows: &[],
-        rules: OldNew { old: &sides.old.rules, new: &sides.new.rules },
-        decides: OldNew { old: &decides.old, new: &decides.new },
-        checked: OldNew::default(),
-        listed: ListedJobs::default(),
-        page: None,
-    };
-    let doubts = worded(site.warnings_for(&[old.parsed.names(), new.parsed.names()].concat()));
-    let document = written(&report, &doubts)?;
-    columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubted), document)
-}
-
-fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
-    let of_policies = site.shares(request).map_err(|error| site_error(&error))?;
-    let Some(shares) = of_policies.first() else { return Err(PyValueError::new_err("no policy")) };
-    let nodes = shares.nodes(&[], false);
-    let view = PolicyView {
-        name: shares.policy.as_str(),
-        tree: shares.assessed.tree(),
-        shares: shares.assessed.shares(),
-        is_pbs: shares.policy == PolicyName::Pbs,
-        has_factors: shares.has_factors,
-        nodes: &nodes,
-        settings: Some(&shares.settings),
-        assumed: None,
-    };
-    let rows: Vec<_> = nodes.iter().map(|&node| numbers(&view, node)).collect();
-    let mut columns = TableBuilder::default();
-    columns.texts("name", nodes.iter().map(|&node| Some(view.tree.name(node))));
-    columns.paths("path", nodes.iter().map(|&node| view.tree.path(node)));
-    columns.texts("kind", nodes.iter().map(|&node| Some(kind(&view, node))));
-    // every tree has a root
-    for (index, (name, _)) in rows[0].iter().enumerate() {
-        let values = rows.iter().map(|numbers| &numbers[index].1);
-        match *name {
-            "shares" | "raw_shares" => columns.integers(name, values.map(serde_json::Value::as_i64)),
-            _ => columns.floats(name, values.map(float)),
-        }
-    }
-    let views = [PolicyView { nodes: &[], ..view }];
-    let report = SharesReport { views: &views, shown: &views, policies: &[], usage_unit: &shares.usage_unit };
-    let document = written(&report, &worded(site.warnings_for(&["fairshare_factor"])))?;
-    columns.finish(site.warnings().iter().chain(&shares.notes), document)
-}
-
-/// A number of the JSON, in which one that is not finite is a text.
-fn float(value: &serde_json::Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
 fn read_queue(jobs: FileSource, wanted: Option<Vec<String>>, declared: Vec<(String, InputType)>) -> PyResult<Table> {

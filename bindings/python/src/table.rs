@@ -15,6 +15,7 @@ use job_sort_formula::diagnostic::Message;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyInt, PyIterator, PyList};
+use serde_json::value::RawValue;
 
 use crate::answer::{json, without_rows};
 use crate::argument::counted;
@@ -34,6 +35,21 @@ pub struct Table {
     /// By the name of a column of floats: the rows whose number is an integer, as it reaches the formula.
     integers: BTreeMap<String, Vec<bool>>,
 }
+
+/// What the cells of a column are.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    Integer,
+    /// In JSON, a number that is not finite is a text.
+    Float,
+    /// An error is the text of its `message`.
+    Text,
+    Truth,
+    Texts,
+}
+
+/// A row of an answer, which is read cell by cell.
+type Row<'a> = BTreeMap<&'a str, &'a RawValue>;
 
 /// The columns of a table while it is made.
 #[derive(Default)]
@@ -70,7 +86,7 @@ impl TableBuilder {
     }
 
     /// Adds a column of lists of texts.
-    pub fn paths<'a>(&mut self, name: &str, values: impl IntoIterator<Item = Vec<&'a str>>) {
+    pub fn paths<T: AsRef<str>>(&mut self, name: &str, values: impl IntoIterator<Item = Vec<T>>) {
         let mut lists = ListBuilder::new(LargeStringBuilder::new());
         values.into_iter().for_each(|path| lists.append_value(path.into_iter().map(Some)));
         self.push(name, Arc::new(lists.finish()));
@@ -103,6 +119,11 @@ impl TableBuilder {
 }
 
 impl Table {
+    /// The rows of an answer: those of these columns that its first row has, and its inputs.
+    pub fn of_answer(document: &str, rows: &str, columns: &[(&str, Kind)]) -> PyResult<Self> {
+        read_answer(document, rows, columns).map_err(|error| PyValueError::new_err(error.to_string()))?
+    }
+
     /// The columns that a formula reads, and the number of rows.
     pub fn inputs(&self, reads: impl Fn(&str) -> PyResult<bool>) -> PyResult<(Inputs, Option<usize>)> {
         let mut inputs = Vec::new();
@@ -247,6 +268,65 @@ impl Table {
 
     fn __repr__(&self) -> String {
         format!("<{}: {}>", counted(self.batch.num_rows(), "row"), self.column_names().join(", "))
+    }
+}
+
+fn read_answer(document: &str, rows: &str, columns: &[(&str, Kind)]) -> serde_json::Result<PyResult<Table>> {
+    let mut members: Row<'_> = serde_json::from_str(document)?;
+    let rows: Vec<Row<'_>> =
+        members.get(rows).map_or_else(|| Ok(Vec::new()), |rows| serde_json::from_str(rows.get()))?;
+    let warnings: Option<Vec<String>> =
+        members.remove("warnings").map(|all| serde_json::from_str(all.get())).transpose()?;
+    let mut table = TableBuilder::default();
+    for &(name, kind) in columns.iter().filter(|(name, _)| rows.first().is_none_or(|row| row.contains_key(name))) {
+        match kind {
+            Kind::Integer => table.integers(name, cells(&rows, name, serde_json::Value::as_i64)?),
+            Kind::Float => table.floats(name, cells(&rows, name, float)?),
+            Kind::Text => table.texts(name, cells(&rows, name, text)?),
+            Kind::Truth => table.truths(name, cells(&rows, name, serde_json::Value::as_bool)?.into_iter().flatten()),
+            Kind::Texts => {
+                let lists = cells(&rows, name, |value| serde_json::from_value(value.clone()).ok())?;
+                table.paths(name, lists.into_iter().map(Option::<Vec<String>>::unwrap_or_default));
+            }
+        }
+    }
+    let mut inputs: BTreeMap<String, Vec<Option<Value>>> = BTreeMap::new();
+    for row in rows.iter().filter_map(|row| row.get("inputs")) {
+        for (name, value) in serde_json::from_str::<BTreeMap<String, serde_json::Value>>(row.get())? {
+            inputs.entry(name).or_default().push(input(&value));
+        }
+    }
+    inputs.iter().for_each(|(name, values)| table.values(name, values));
+    let document = serde_json::to_string(&members)?;
+    Ok(table.finish(&[], document).map(|table| Table { warnings: warnings.unwrap_or_default(), ..table }))
+}
+
+/// The cells of a column; a null or something else than the column has is none.
+fn cells<T>(
+    rows: &[Row<'_>],
+    name: &str,
+    read: impl Fn(&serde_json::Value) -> Option<T>,
+) -> serde_json::Result<Vec<Option<T>>> {
+    let cell = |row: &Row<'_>| {
+        let Some(cell) = row.get(name) else { return Ok(None) };
+        Ok(read(&serde_json::from_str(cell.get())?))
+    };
+    rows.iter().map(cell).collect()
+}
+
+fn float(value: &serde_json::Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn text(value: &serde_json::Value) -> Option<String> {
+    value.get("message").unwrap_or(value).as_str().map(str::to_owned)
+}
+
+/// An input of a formula; JSON has the `repr` of one for which it has no number.
+fn input(value: &serde_json::Value) -> Option<Value> {
+    match value.as_i64() {
+        Some(integer) => Some(Value::Int(integer)),
+        None => float(value).map(Value::Float),
     }
 }
 

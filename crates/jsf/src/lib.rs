@@ -11,4 +11,5 @@ pub mod answer;
 #[cfg(feature = "command")]
 pub mod cli;
 pub mod commands;
+pub mod run;
 pub mod view;

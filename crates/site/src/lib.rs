@@ -102,7 +102,7 @@ use tree::SiteTree;
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct SiteOptions {
     /// The fair-share policy; `None`: the one in `slurm.conf`, else OpenPBS's.
     pub policy: Option<PolicyName>,

@@ -1,4 +1,4 @@
-/* Ranks a site: `rank_site PATH FORMULA` prints the JSON of the ranking. */
+/* Asks a question about a site: `ask_site COMMAND REQUEST` prints the JSON of the answer. */
 
 #include <job_sort_formula.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     char *json;
     if (argc != 3)
         return 2;
-    if (jsf_site_rank(argv[1], JSF_NUL_TERMINATED, argv[2], JSF_NUL_TERMINATED, &json, &error) != JSF_STATUS_OK) {
+    if (jsf_run(argv[1], argv[2], JSF_NUL_TERMINATED, &json, &error) != JSF_STATUS_OK) {
         fprintf(stderr, "%s\n", jsf_error_message(error));
         jsf_error_free(error);
         return 1;
