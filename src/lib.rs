@@ -82,9 +82,7 @@ pub mod diagnostic;
 pub mod fairshare;
 pub mod formula;
 pub mod jobs;
-#[doc(hidden)]
 pub mod parallel;
-#[doc(hidden)]
 pub mod python;
 pub mod rank;
 pub mod schema;

@@ -12,7 +12,6 @@ use serde::Serialize;
 pub use code::Code;
 pub use levels::{Levels, LevelsError};
 pub use need::{Message, Need};
-#[doc(hidden)]
 pub use repeated::few_of_each_kind;
 
 /// A half-open range of bytes, `start..end`, in the text that a value was parsed from.
@@ -71,7 +70,6 @@ impl Span {
 /// Whether a terminal could obey the character, would show a line in another order, or would show nothing, so that two texts
 /// that look alike differ: C0, DEL, C1, the controls of bidirectional text, and the invisible characters of Unicode. Wherever
 /// people read a text from outside, such characters are escaped.
-#[doc(hidden)]
 pub fn is_control(character: char) -> bool {
     character.is_control() || (!character.is_ascii() && is_invisible(character))
 }
@@ -155,7 +153,6 @@ pub struct Diagnostic {
 }
 
 /// Sorts findings by place, and findings at the same place by code.
-#[doc(hidden)]
 pub fn sort_by_span(findings: &mut [Diagnostic]) {
     findings.sort_by_key(|found| (found.span, found.code));
 }

@@ -8,7 +8,6 @@ const MAX_OF_A_KIND: usize = 10;
 const MAX_KINDS: usize = 100;
 
 /// The first ten messages of each kind, and a last one that says how many more there are.
-#[doc(hidden)]
 pub fn few_of_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<Item = M>) -> Vec<M> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut few = Vec::new();

@@ -474,10 +474,10 @@ fn changed_total(total: f64, change: f64) -> f64 {
 
 fn check_amounts(member: &Member) -> Result<(), TreeError> {
     check_shares(&member.name, member.shares)?;
-    match is_usage(member.usage) {
-        true => Ok(()),
-        false => Err(TreeError::BadUsage { name: member.name.to_string(), usage: member.usage }),
+    if is_usage(member.usage) {
+        return Ok(());
     }
+    Err(TreeError::BadUsage { name: member.name.to_string(), usage: member.usage })
 }
 
 pub(super) fn check_shares(name: &str, shares: Shares) -> Result<(), TreeError> {

@@ -78,14 +78,12 @@ impl HalfLife {
 
     /// A usage after a step in whole seconds. The usages of users, accounts and the root decay separately, so that an
     /// account's may differ from the sum of its users' in the last bit.
-    #[doc(hidden)]
     pub fn step(&self, usage: Extended, seconds: u32) -> Extended {
         usage * Extended::from(self.factor(seconds))
     }
 
     /// A usage after a time in seconds, in steps of `period` seconds (`PriorityCalcPeriod`), the last one shorter. The
     /// first million steps are rounded as the daemon rounds them.
-    #[doc(hidden)]
     pub fn decayed(&self, usage: Extended, seconds: u32, period: u32) -> Extended {
         let period = period.clamp(1, seconds.max(1));
         let steps = (seconds / period).min(MAX_STEPS as u32);

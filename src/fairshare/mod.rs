@@ -23,11 +23,9 @@
 
 mod builder;
 pub mod decay;
-#[doc(hidden)]
 pub mod policy;
 mod tree;
 pub mod tree_document;
-#[doc(hidden)]
 pub mod x87;
 
 pub use builder::{Member, Naming, TreeBuilder, TreeError};
@@ -36,7 +34,6 @@ pub use policy::depth_oblivious::DepthOblivious;
 pub use policy::documented_openpbs::DocumentedOpenPbs;
 pub use policy::fair_tree::FairTree;
 pub use policy::openpbs::OpenPbs;
-#[doc(hidden)]
 pub use policy::stored_shares;
 pub use policy::ticket_based::TicketBased;
 pub use policy::weighted_walk::WeightedWalk;

@@ -5,12 +5,9 @@
 //! text of a formula in which some numbers are still to be found.
 
 pub mod builder;
-#[doc(hidden)]
 pub mod lint;
-#[doc(hidden)]
 pub mod name_resolution;
 pub mod program;
-#[doc(hidden)]
 pub mod syntax;
 mod template;
 
@@ -76,7 +73,6 @@ impl Formula {
     }
 
     /// The abstract syntax tree.
-    #[doc(hidden)]
     pub fn expr(&self) -> &Arc<Expr> {
         &self.expr
     }

@@ -71,7 +71,6 @@ impl Template {
     }
 
     /// The abstract syntax tree, in which each constant is a name.
-    #[doc(hidden)]
     pub fn expr(&self) -> &Expr {
         &self.tree.expr
     }

@@ -186,7 +186,6 @@ impl Column {
     }
 
     /// Whether every job has this input.
-    #[doc(hidden)]
     pub fn are_all_set(&self) -> bool {
         (0..self.len()).all(|row| self.is_set(row))
     }
@@ -199,7 +198,6 @@ impl Column {
 
     /// The numbers of `count` rows from `start` on. In the rows of [`Column::exceptions`] they are not the exact values, and
     /// integers from 2^53 on.
-    #[doc(hidden)]
     pub fn view(&self, start: usize, count: usize) -> ColumnView<'_> {
         let rows = start..start + count;
         let values = match self.numbers.slice(rows.clone()) {

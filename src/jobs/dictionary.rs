@@ -102,7 +102,7 @@ impl Dictionary {
 /// Whether two names are equal. Many jobs have no entity or no queue, and some C libraries compare empty slices slowly:
 /// they load from the dangling address of an empty slice under a mask.
 #[inline]
-pub fn is_same_name(left: &str, right: &str) -> bool {
+fn is_same_name(left: &str, right: &str) -> bool {
     left.len() == right.len() && (left.is_empty() || left == right)
 }
 

@@ -28,11 +28,6 @@ impl Ids {
         self.text.get(self.range(row)?)
     }
 
-    /// The bytes of the id of a row; `None` beyond the last row.
-    pub(super) fn bytes_at(&self, row: usize) -> Option<&[u8]> {
-        self.text.as_bytes().get(self.range(row)?)
-    }
-
     /// The place of an id in the text.
     fn range(&self, row: usize) -> Option<Range<usize>> {
         Some(self.start(row)..*self.ends.get(row)?)

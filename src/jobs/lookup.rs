@@ -28,7 +28,6 @@ impl JobTable {
     }
 
     /// The rows of the jobs with these ids, each found as by [`find_jobs`](Self::find_jobs).
-    #[doc(hidden)]
     pub fn find_all_jobs<S: AsRef<str>>(&self, wanted: &[S]) -> FoundJobs {
         let ids = WantedIds::new(wanted);
         let mut matches: Vec<(usize, usize)> = Vec::new();
@@ -125,10 +124,12 @@ fn with_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'
 /// The ids whose server begins with this one and a dot, of sorted ids with the same number.
 fn with_longer_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'a>] {
     let longer = format!("{server}.");
-    equal_range(ids, |wanted| match wanted.server.starts_with(&longer) {
-        true => Ordering::Equal,
-        false => wanted.server.cmp(&longer),
-    })
+    equal_range(
+        ids,
+        |wanted| {
+            if wanted.server.starts_with(&longer) { Ordering::Equal } else { wanted.server.cmp(&longer) }
+        },
+    )
 }
 
 /// The elements of a sorted list that are equal to what `order` compares them with.

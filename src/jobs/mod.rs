@@ -18,18 +18,12 @@ mod rows;
 mod state;
 mod table;
 
-#[doc(hidden)]
 pub use batch::{Batch, BatchRow, InputPrecedence};
 pub use column::Column;
-#[doc(hidden)]
-pub use dictionary::is_same_name;
 pub use live::TableError;
-#[doc(hidden)]
 pub use lookup::FoundJobs;
-#[doc(hidden)]
 pub use origin::InputOrigin;
 pub use problem::{JobProblem, Problem, Problems};
 pub use state::{Exclusion, JobState};
-#[doc(hidden)]
 pub use table::MAX_COLUMNS;
 pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME, TruncatedToZero};

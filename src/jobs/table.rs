@@ -131,7 +131,6 @@ impl JobTable {
 
     /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows of the batch that are refused, and
     /// why.
-    #[doc(hidden)]
     pub fn append(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
         let refused = self.append_ids(batch, rows.clone());
         let mut entities = vec![None; batch.entities.distinct().len()];
@@ -200,13 +199,11 @@ impl JobTable {
 
     /// Records where the inputs of the jobs that follow come from. `own` has, for each column, the origin of what the job
     /// itself has.
-    #[doc(hidden)]
     pub fn record_origins(&mut self, own: Vec<InputOrigin>) {
         self.origins = Some(Origins::new(own));
     }
 
     /// Records the sources of the inputs of the row that was pushed last.
-    #[doc(hidden)]
     pub fn push_origins(&mut self, sources: &[Option<InputPrecedence>]) {
         if let Some(origins) = &mut self.origins {
             origins.push(sources);
@@ -214,7 +211,6 @@ impl JobTable {
     }
 
     /// Where an input of a row comes from; `None` if that was not recorded.
-    #[doc(hidden)]
     pub fn origin(&self, name: &str, row: usize) -> Option<InputOrigin> {
         let column = self.columns.iter().position(|(known, _)| **known == *name)?;
         self.origins.as_ref()?.get(column, row)
@@ -283,12 +279,6 @@ impl JobTable {
     /// The id of a row; `""` if there is no such row.
     pub fn id(&self, row: usize) -> &str {
         self.ids.id_at(row).unwrap_or("")
-    }
-
-    /// The bytes of the [id](JobTable::id) of a row, without a look at them.
-    #[doc(hidden)]
-    pub fn id_bytes(&self, row: usize) -> &[u8] {
-        self.ids.bytes_at(row).unwrap_or_default()
     }
 
     /// The row of a job.

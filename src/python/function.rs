@@ -331,10 +331,12 @@ fn check_counts(name: &str, parameters: Parameters, given: usize, keywords: usiz
         return Err(Raised::type_error(format!("{name}() takes at most {count} {kind}argument{s} ({total} given)")));
     }
     if given < least || given > most {
-        let bound = match given < least {
-            true if least < most => "at least",
-            false if parameters.required < most => "at most",
-            _ => "exactly",
+        let bound = if given < least && least < most {
+            "at least"
+        } else if given > most && parameters.required < most {
+            "at most"
+        } else {
+            "exactly"
         };
         let count = if given < least { least } else { most };
         let s = plural(count);

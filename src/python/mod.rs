@@ -31,7 +31,6 @@ pub use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int
 pub use crate::python::decimal::{DecimalArithmetic, DecimalValue};
 pub(crate) use crate::python::differences::ContinuedIndentation;
 pub use crate::python::error::{ErrorKind, Raised};
-pub use crate::python::float::binary as float_binary;
 pub(crate) use crate::python::function::bind;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
@@ -51,17 +50,14 @@ pub trait Arithmetic {
     /// Starts another evaluation. A system that limits the work of one evaluation resets its count.
     fn begin(&self) {}
     /// Grants the next evaluations this much work, in operations on 64-bit words, if the system limits it.
-    #[doc(hidden)]
     fn grant(&mut self, words: u64) {
         let _ = words;
     }
     /// The work of the evaluation so far, in operations on 64-bit words; 0 if the system does not limit it.
-    #[doc(hidden)]
     fn work(&self) -> u64 {
         0
     }
     /// Whether the evaluation so far needed more work than it was granted.
-    #[doc(hidden)]
     fn needed_more_work(&self) -> bool {
         false
     }

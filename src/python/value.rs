@@ -36,7 +36,7 @@ pub enum Value {
 pub struct BigInteger(Arc<BigInt>);
 
 impl BigInteger {
-    #[doc(hidden)]
+    /// Its digits.
     pub fn digits(&self) -> &BigInt {
         &self.0
     }
@@ -98,7 +98,6 @@ impl Value {
     }
 
     /// Makes an integer, in 64 bits if it fits.
-    #[doc(hidden)]
     pub fn int(value: BigInt) -> Self {
         match value.to_i64() {
             Some(small) => Self::Int(small),

@@ -23,7 +23,6 @@ pub enum InputColumn<'a> {
     /// Python floats.
     F64(&'a [f64]),
     /// Python integers in the rows that are set in `is_int`, else floats.
-    #[doc(hidden)]
     Mixed {
         /// The number of each row; that of an integer is whole.
         values: &'a [f64],
@@ -121,7 +120,6 @@ impl ColumnScratch {
 
 /// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each, in words. Calls that score
 /// parts of a queue share it.
-#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct QueueWork(AtomicU64);
 
@@ -187,7 +185,6 @@ impl Program {
     }
 
     /// Scores a part of a queue as [`score_columns`](Self::score_columns) scores a whole one.
-    #[doc(hidden)]
     pub fn score_columns_within<S: From<f64>>(
         &self,
         work: &QueueWork,

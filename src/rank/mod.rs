@@ -4,10 +4,8 @@
 
 mod compare;
 mod evaluate;
-#[doc(hidden)]
 pub mod explain;
 mod input_columns;
-#[doc(hidden)]
 pub mod measures;
 mod openpbs_digits;
 mod order;
@@ -15,38 +13,27 @@ mod race;
 mod score;
 mod scores;
 mod summand_agreement;
-#[doc(hidden)]
 pub mod summands;
 mod sweep;
-#[doc(hidden)]
 pub mod trajectory;
 mod work_budget;
 
-#[doc(hidden)]
 pub use compare::SIZES;
 pub use compare::{ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions};
-#[doc(hidden)]
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
-#[doc(hidden)]
 pub use input_columns::QueueWork;
 pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
-#[doc(hidden)]
 pub use openpbs_digits::{decimals, fixed, printed, read_amount};
 pub use openpbs_digits::{openpbs_digits, openpbs_logged};
 pub use order::top_rows;
-#[doc(hidden)]
 pub use order::{double_key, higher_first, merge_sort, sort_by_value, sort_listed_by_value};
-#[doc(hidden)]
 pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
-#[doc(hidden)]
 pub use score::Consequence;
 pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 pub use summand_agreement::{SummandAgreement, summand_agreements};
-#[doc(hidden)]
 pub use sweep::{Enclosure, Scoring, Sweep};
-#[doc(hidden)]
 pub use work_budget::{SEARCH_WORK, WorkBudget, row_work};
 
 use std::fmt;
@@ -267,7 +254,6 @@ pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: i
 }
 
 /// The number of an entity that a formula gets as `input`.
-#[doc(hidden)]
 pub fn fairshare_number(input: FairshareInput, shares: &EntityShares) -> f64 {
     match input {
         FairshareInput::Perc => shares.fairshare_perc,
@@ -277,7 +263,6 @@ pub fn fairshare_number(input: FairshareInput, shares: &EntityShares) -> f64 {
 }
 
 /// Finds a fair-share input in `inputs` for which a job has no number. Returns the id of the job and the name of the input.
-#[doc(hidden)]
 pub fn missing_fairshare_input<'t>(table: &'t JobTable, inputs: &[Box<str>]) -> Option<(&'t str, &'static str)> {
     let names = FairshareInput::NAMES.into_iter().map(|(name, _)| name);
     let mut needed = names.filter(|name| inputs.iter().any(|input| **input == **name));

@@ -140,8 +140,7 @@ impl<'c, 'p> Undecided<'c, 'p> {
         let first = *self.steps.start();
         let last = *self.steps.end();
         if last - first < SHORT_RANGE {
-            let found = self.first_step(job, places, threshold, budget)?;
-            return Some(found.map_or(Decision::Never, Decision::First));
+            return self.decide_step_by_step(job, places, threshold, budget);
         }
         let middle = first + (last - first) / 2;
         let later = Undecided { steps: middle + 1..=last, ahead: self.ahead, competitors: self.competitors.clone() };
@@ -165,14 +164,14 @@ impl<'c, 'p> Undecided<'c, 'p> {
         self.ahead = ahead;
     }
 
-    /// Evaluates the steps one by one; the outer `None` if that takes more than the work that is left.
-    fn first_step(
+    /// Evaluates the steps one by one; `None` if that takes more than the work that is left.
+    fn decide_step_by_step(
         &self,
         job: &Sweep<'_>,
         places: usize,
         threshold: f64,
         budget: &mut WorkBudget,
-    ) -> Option<Option<i64>> {
+    ) -> Option<Decision<'c, 'p>> {
         let scores = job.scores(self.steps.clone(), budget)?;
         let mut ahead = vec![self.ahead; scores.len()];
         for competitor in &self.competitors {
@@ -183,7 +182,7 @@ impl<'c, 'p> Undecided<'c, 'p> {
         }
         let mut steps = self.steps.clone().zip(ahead.into_iter().zip(scores));
         let found = steps.find(|&(_, (ahead, score))| ahead < places && (score.is_nan() || score > threshold));
-        Some(found.map(|(step, _)| step))
+        Some(found.map_or(Decision::Never, |(step, _)| Decision::First(step)))
     }
 }
 

@@ -135,7 +135,6 @@ impl Consequence {
 impl ScoreError {
     /// The error of an evaluation with these inputs. Where it met a complex number, it is evaluated again to find out whether
     /// the result is one.
-    #[doc(hidden)]
     pub fn from_evaluation<A: Arithmetic + Default>(error: EvalError, program: &Program, inputs: &[A::Value]) -> Self {
         if error.raised.kind != ErrorKind::Complex {
             return Self::Raised(error);
@@ -174,7 +173,6 @@ impl ScoreError {
     }
 
     /// What the scheduler of OpenPBS makes of such a job.
-    #[doc(hidden)]
     pub fn consequence(&self) -> Consequence {
         match self {
             Self::Raised(error) if error.kind().is_raised_by_python() => Consequence::Zero,

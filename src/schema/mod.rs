@@ -4,7 +4,6 @@
 //! [`Entry`] for each name, and for an unknown name the known names nearest to it ([`Schema::suggestions`]).
 
 mod openpbs;
-#[doc(hidden)]
 pub mod suggestions;
 
 use std::collections::BTreeMap;
@@ -13,7 +12,6 @@ use thiserror::Error;
 
 use crate::python::PythonVersion;
 
-#[doc(hidden)]
 pub use openpbs::is_scheduler_input;
 pub use openpbs::{FairshareInput, current_name};
 

@@ -36,7 +36,7 @@ impl<'a> KnownNames<'a> {
         let mut by_length: Vec<Vec<KnownName<'_>>> = Vec::new();
         by_length.resize_with(MAX_LENGTH + 1, Vec::new);
         for name in known.filter(|name| name.len() <= MAX_LENGTH).map(KnownName::new) {
-            if let Some(names) = by_length.get_mut(name.characters.len()) {
+            if let Some(names) = by_length.get_mut(name.length) {
                 names.push(name);
             }
         }
@@ -46,11 +46,11 @@ impl<'a> KnownNames<'a> {
     /// As [`nearest`].
     pub(crate) fn nearest(&self, typed: &str) -> Vec<&'a str> {
         let Some(typed) = Misspelled::new(typed) else { return Vec::new() };
-        let length = typed.characters.len();
+        let length = typed.length;
         let lengths = length.saturating_sub(typed.max_distance)..=(length + typed.max_distance).min(MAX_LENGTH);
         let mut near = Vec::new();
         for known in self.by_length.get(lengths).into_iter().flatten().flatten() {
-            let work = 1 + if typed.may_be_near(known) { length * known.characters.len() } else { 0 };
+            let work = 1 + if typed.may_be_near(known) { length * known.length } else { 0 };
             let Some(left) = self.left.get().checked_sub(work) else { break };
             self.left.set(left);
             near.extend(typed.distance(known).map(|distance| (distance, known.name)));
@@ -68,22 +68,24 @@ fn nearest_first(mut near: Vec<(usize, &str)>) -> Vec<&str> {
 #[derive(Debug)]
 struct KnownName<'a> {
     name: &'a str,
-    characters: Vec<char>,
+    /// In lower case and with one separator.
+    normalized: String,
+    length: usize,
     /// Which characters it has, see [`set_of`].
     set: u64,
 }
 
 impl<'a> KnownName<'a> {
     fn new(name: &'a str) -> Self {
-        let characters = normalized(name);
-        let set = set_of(&characters);
-        Self { name, characters, set }
+        let normalized = normalized(name);
+        Self { name, length: normalized.chars().count(), set: set_of(&normalized), normalized }
     }
 }
 
 /// A name that is not known.
 struct Misspelled {
-    characters: Vec<char>,
+    normalized: String,
+    length: usize,
     set: u64,
     max_distance: usize,
 }
@@ -94,57 +96,43 @@ impl Misspelled {
         if COMMON_AT_SITES.iter().any(|common| common.eq_ignore_ascii_case(typed)) {
             return None;
         }
-        let characters = normalized(typed);
-        if characters.is_empty() || characters.len() > MAX_LENGTH {
+        let normalized = normalized(typed);
+        let length = normalized.chars().count();
+        if length == 0 || length > MAX_LENGTH {
             return None;
         }
-        let max_distance = (characters.len() / 3).clamp(1, 4);
-        Some(Self { set: set_of(&characters), characters, max_distance })
+        let max_distance = (length / 3).clamp(1, 4);
+        Some(Self { set: set_of(&normalized), normalized, length, max_distance })
     }
 
     /// Whether the lengths and the characters allow the name to be near: an edit adds at most one character to those of a
     /// name.
     fn may_be_near(&self, known: &KnownName<'_>) -> bool {
         let most = self.max_distance;
-        self.characters.len().abs_diff(known.characters.len()) <= most
+        self.length.abs_diff(known.length) <= most
             && (self.set & !known.set).count_ones() as usize <= most
             && (known.set & !self.set).count_ones() as usize <= most
     }
 
-    /// The distance to a known name, if it is near.
+    /// The distance to a known name, if it is near: an insertion, a deletion, a substitution and a transposition of adjacent
+    /// characters each cost 1.
     fn distance(&self, known: &KnownName<'_>) -> Option<usize> {
-        let distance = self.may_be_near(known).then(|| distance(&self.characters, &known.characters));
-        distance.filter(|&distance| distance <= self.max_distance)
+        if !self.may_be_near(known) {
+            return None;
+        }
+        let distance = strsim::osa_distance(&self.normalized, &known.normalized);
+        (distance <= self.max_distance).then_some(distance)
     }
 }
 
 /// The characters of a name, each as one of 64 bits that several characters share.
-fn set_of(characters: &[char]) -> u64 {
-    characters.iter().fold(0, |set, &character| set | 1 << (u32::from(character) % 64))
+fn set_of(name: &str) -> u64 {
+    name.chars().fold(0, |set, character| set | 1 << (u32::from(character) % 64))
 }
 
 /// In lower case and with one separator, so that the distance from `eligible-time` to `eligible_time` is 0.
-fn normalized(name: &str) -> Vec<char> {
+fn normalized(name: &str) -> String {
     name.chars().flat_map(char::to_lowercase).map(|c| if c == '-' || c == '.' { '_' } else { c }).collect()
-}
-
-/// The Damerau–Levenshtein distance (optimal string alignment): an insertion, a deletion, a substitution and a
-/// transposition of adjacent characters each cost 1.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before_last: Vec<usize> = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let substituted = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = substituted.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before_last[j - 2] + 1);
-            }
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 /// A search for similar names looks at this many at most.

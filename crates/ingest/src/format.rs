@@ -190,12 +190,12 @@ impl Head {
         let is_qstat = matches!(keys.decisive, Some(DecisiveKey::Jobs(DocumentFormat::QstatJson)));
         let valid = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
         let layout = if is_qstat { DocumentLayout::detect(valid, keys.value) } else { None };
-        let format = match is_complete {
-            true if text.trim().is_empty() => None,
-            true => {
-                DocumentFormat::from_job_line(text.trim_start()).or_else(|| DocumentFormat::of_keys(&text, keys).ok())
-            }
-            false => DocumentFormat::of_head(&text, &keys),
+        let format = if !is_complete {
+            DocumentFormat::of_head(&text, &keys)
+        } else if text.trim().is_empty() {
+            None
+        } else {
+            DocumentFormat::from_job_line(text.trim_start()).or_else(|| DocumentFormat::of_keys(&text, keys).ok())
         };
         Self { format, layout }
     }

@@ -490,10 +490,10 @@ impl RowBuilder<'_, '_, '_> {
                 let name = self.converter.names.get_mut(index);
                 let is_needed = !name.input_columns.is_empty();
                 let name = name.name.clone();
-                match scalar.is_null() {
-                    true if !is_needed => {}
-                    false if is_needed => wrong = wrong.or_else(|| Some(wrong_input(&name, scalar, expected))),
-                    _ => self.report(&name, scalar, expected),
+                if scalar.is_null() == is_needed {
+                    self.report(&name, scalar, expected);
+                } else if is_needed && wrong.is_none() {
+                    wrong = Some(wrong_input(&name, scalar, expected));
                 }
                 continue;
             };

@@ -75,7 +75,6 @@ pub use shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulate::{SimulateRequest, SimulatedQueue, StartingUsage};
 pub use simulation_rules::{LeftOut, ProcessorsSource};
 pub use source::FileSource;
-#[doc(hidden)]
 pub use warm_up::check_warm_up;
 pub use what_if::WhatIf;
 

@@ -50,14 +50,13 @@ fn assert_listed(folder: &Path, found: &BTreeSet<String>) {
     );
 }
 
-/// The items that `module`'s file makes public, and those of its public child modules. What is hidden is left
-/// out.
+/// The items that `module`'s file makes public, and those of its public child modules.
 fn public_items(file: &Path, children: &Path, module: &str, found: &mut BTreeSet<String>) {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut is_hidden = false;
     for statement in statements(&text) {
         if statement.starts_with("#[") {
-            is_hidden |= statement.starts_with("#[doc(hidden)]") || statement.starts_with("#[cfg(");
+            is_hidden |= statement.starts_with("#[cfg(");
             continue;
         }
         let is_listed = !std::mem::take(&mut is_hidden);
@@ -96,21 +95,17 @@ struct Method {
     signature: String,
 }
 
-/// The public methods in the `impl` blocks at the margin of a file, without the hidden ones.
+/// The public methods in the `impl` blocks at the margin of a file.
 fn methods(file: &Path) -> impl Iterator<Item = Method> {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut found = Vec::new();
     let mut type_name = None;
-    let mut is_hidden = false;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if let Some(block) = line.strip_prefix("impl") {
             type_name = Some(block).filter(|block| !block.contains(" for ")).map(implemented_type);
         } else if let (Some(type_name), Some(item)) = (&type_name, line.strip_prefix("    pub ")) {
             let item = item.trim_start_matches("const ");
-            if std::mem::take(&mut is_hidden) {
-                continue;
-            }
             if let Some(rest) = item.strip_prefix("fn ").or_else(|| item.contains(": ").then_some(item)) {
                 let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
                 let method = format!("{type_name}::{}", &rest[..end]);
@@ -122,8 +117,6 @@ fn methods(file: &Path) -> impl Iterator<Item = Method> {
             }
         } else if line == "}" {
             type_name = None;
-        } else if line.starts_with("    #[doc(hidden)]") {
-            is_hidden = true;
         }
     }
     found.into_iter()

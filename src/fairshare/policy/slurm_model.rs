@@ -189,11 +189,12 @@ fn usage_of(tree: &ShareTree) -> Vec<Extended> {
 
 fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
     let whole = usage[0];
-    let fractions = usage.iter().map(|&own| match own.is_zero() || whole.is_zero() {
-        true => Extended::ZERO,
-        false => Extended::one().min(own / whole),
-    });
-    fractions.collect()
+    let mut fractions = Vec::with_capacity(usage.len());
+    for &own in usage {
+        let is_unused = own.is_zero() || whole.is_zero();
+        fractions.push(if is_unused { Extended::ZERO } else { Extended::one().min(own / whole) });
+    }
+    fractions
 }
 
 /// A usage as the daemon reads it: its state file has six decimals, which a `double` mostly cannot represent.

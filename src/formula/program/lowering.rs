@@ -21,7 +21,6 @@ impl Program {
     ///
     /// # Errors
     /// A [`CompileError`] if the formula is valid Python but not arithmetic.
-    #[doc(hidden)]
     pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
         Self::compile_with(expr, schema.python(), &|name| Resolution::from_schema(name, schema))
     }
@@ -30,7 +29,6 @@ impl Program {
     ///
     /// # Errors
     /// As for [`Program::compile`].
-    #[doc(hidden)]
     pub fn compile_with(
         expr: Arc<Expr>,
         python: PythonVersion,

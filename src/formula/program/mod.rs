@@ -14,13 +14,10 @@ mod trace;
 
 use std::sync::Arc;
 
-#[doc(hidden)]
 pub use columnar::{ColumnarExecutor, LANES, LaneResults, LaneType};
 pub use error::{CompileError, EvalError, Operand};
-#[doc(hidden)]
 pub use interpreter::{Interpreter, InterpreterBuffers};
 pub(crate) use lowering::literal_value;
-#[doc(hidden)]
 pub use trace::Summand;
 pub use trace::{Term, Trace};
 
@@ -70,13 +67,11 @@ impl Program {
     }
 
     /// The tree that was compiled.
-    #[doc(hidden)]
     pub fn expr(&self) -> &Expr {
         &self.expr
     }
 
     /// The exception of every evaluation: a literal that exceeds CPython's limits, or a nesting that may.
-    #[doc(hidden)]
     pub fn refused(&self) -> Option<&Raised> {
         self.refused.as_ref().map(|(raised, _)| raised)
     }
@@ -122,13 +117,11 @@ impl Program {
     }
 
     /// An interpreter of the program in the given arithmetic.
-    #[doc(hidden)]
     pub fn interpreter<A: Arithmetic>(&self, arithmetic: A) -> Interpreter<'_, A> {
         Interpreter::new(self, arithmetic)
     }
 
     /// An interpreter in Python's arithmetic that reuses the memory of another one, of any program.
-    #[doc(hidden)]
     pub fn interpreter_with(&self, buffers: InterpreterBuffers) -> Interpreter<'_, Python> {
         Interpreter::with_buffers(self, buffers)
     }

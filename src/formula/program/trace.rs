@@ -77,7 +77,6 @@ impl Program {
     }
 
     /// The summands at the top of the formula, left to right, with their signs applied.
-    #[doc(hidden)]
     pub fn summands(&self) -> Vec<Summand> {
         let parts = summands(&self.expr).into_iter();
         parts.map(|(node, is_subtracted)| self.summand(node, is_subtracted)).collect()
@@ -86,10 +85,12 @@ impl Program {
     fn summand(&self, node: ExprId, is_subtracted: bool) -> Summand {
         let span = self.expr.node(node).span;
         let text = span.slice(self.expr.text());
-        let text = match is_subtracted {
-            false => text.to_owned(),
-            true if needs_parentheses(&self.expr.node(node).kind) => format!("-({text})"),
-            true => format!("-{text}"),
+        let text = if !is_subtracted {
+            text.to_owned()
+        } else if needs_parentheses(&self.expr.node(node).kind) {
+            format!("-({text})")
+        } else {
+            format!("-{text}")
         };
         Summand { span, text, node, is_subtracted }
     }
@@ -101,14 +102,12 @@ impl Trace {
         Some(Term { span: summand.span, text: summand.text, value })
     }
     /// The value of a summand with its sign; `None` if it was not evaluated or failed.
-    #[doc(hidden)]
     pub fn summand(&self, summand: &Summand) -> Option<Value> {
         let value = self.value(summand.node)?;
         if summand.is_subtracted { Python::new().unary(UnaryOperator::Minus, value).ok() } else { Some(value.clone()) }
     }
 
     /// The value of a sub-expression; `None` if it was not evaluated or failed.
-    #[doc(hidden)]
     pub fn value(&self, node: ExprId) -> Option<&Value> {
         self.values.get(node.index())?.as_ref()
     }

@@ -62,9 +62,12 @@ const LANCZOS_DENOMINATOR: [f64; 13] = [
 
 /// Lanczos's sum. For large arguments it uses powers of `1/x`, which do not overflow.
 fn lanczos(x: f64) -> f64 {
-    let [numerator, denominator] = [LANCZOS_NUMERATOR, LANCZOS_DENOMINATOR].map(|coefficients| match x < 5.0 {
-        true => coefficients.iter().rev().fold(0.0, |sum, term| sum * x + term),
-        false => coefficients.iter().fold(0.0, |sum, term| sum / x + term),
+    let [numerator, denominator] = [LANCZOS_NUMERATOR, LANCZOS_DENOMINATOR].map(|coefficients| {
+        if x < 5.0 {
+            coefficients.iter().rev().fold(0.0, |sum, term| sum * x + term)
+        } else {
+            coefficients.iter().fold(0.0, |sum, term| sum / x + term)
+        }
     });
     numerator / denominator
 }

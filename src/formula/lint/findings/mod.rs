@@ -68,7 +68,6 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
 }
 
 /// How many parts of a formula are evaluated for the sample jobs of [`lint_values`], all jobs together.
-#[doc(hidden)]
 pub fn sampled_parts(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> usize {
     let Ok(program) = Program::compile(Arc::clone(expr), schema) else { return 0 };
     let samples = Samples::new(&program, schema, ranges);

@@ -79,9 +79,10 @@ fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: Interval, others
         return None;
     }
     // if the other terms are constant, this can be computed; if they vary, the term can still change the rounding
-    let is_absorbed = match least == most {
-        true => (least + values.low()) as f32 == (least + values.high()) as f32,
-        false => width < spacing / 2.0,
+    let is_absorbed = if least == most {
+        (least + values.low()) as f32 == (least + values.high()) as f32
+    } else {
+        width < spacing / 2.0
     };
     if !is_absorbed {
         return None;

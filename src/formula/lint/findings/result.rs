@@ -56,9 +56,10 @@ fn non_numeric(analysis: &Analysis<'_>) -> Option<Diagnostic> {
         analysis.kind(analysis.without_parentheses(root)),
         ExprKind::Name(_) | ExprKind::Tuple { .. } | ExprKind::List(_)
     );
-    let message = match all_are && is_written {
-        true => format!("the result is {what}, not a number"),
-        false => format!("the result is {what}, not a number, {}", analysis.condition(Some(sample), root)),
+    let message = if all_are && is_written {
+        format!("the result is {what}, not a number")
+    } else {
+        format!("the result is {what}, not a number, {}", analysis.condition(Some(sample), root))
     };
     Some(Diagnostic::new(Code::NotANumber, message, span).with_help(help))
 }

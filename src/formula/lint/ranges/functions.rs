@@ -62,9 +62,10 @@ fn extreme(function: Function, items: &[Interval]) -> Known {
     let is_max = function == Function::Max;
     let extreme = items.iter().copied().reduce(|x, y| {
         let hull = x.hull(y);
-        match is_max {
-            true => Interval::new(hull.kind(), x.low().max(y.low()), hull.high()),
-            false => Interval::new(hull.kind(), hull.low(), x.high().min(y.high())),
+        if is_max {
+            Interval::new(hull.kind(), x.low().max(y.low()), hull.high())
+        } else {
+            Interval::new(hull.kind(), hull.low(), x.high().min(y.high()))
         }
     });
     extreme.map_or(Known::Anything, Known::Number)
