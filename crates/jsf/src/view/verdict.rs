@@ -5,7 +5,7 @@ use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{CRASH_CODES, Checked, Verdict};
 
 use crate::view::document::Section;
-use crate::view::words::count;
+use crate::view::words::{capitalised, count, part_of_jobs};
 
 /// The most findings that the first screen lists; the others are counted.
 const MAX_FINDINGS: usize = 3;
@@ -22,33 +22,23 @@ pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<Strin
         }
         Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
             "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
-            all(jobs)
+            part_of_jobs(jobs, jobs)
         )),
         Verdict::Fails { failing, evaluated, kind, consequence, can_crash } => {
-            let jobs =
-                if failing == evaluated { all(evaluated) } else { format!("{failing} of {}", count(evaluated, "job")) };
+            let jobs = part_of_jobs(failing, evaluated);
             let crash = if can_crash { ", and can crash the scheduler at its next start" } else { "" };
             capitalised(&format!("{subject} fails for {jobs} ({kind}), {consequence}{crash}."))
         }
-        Verdict::Ties { jobs } => capitalised(&format!("{subject} orders nothing: {} have the same value.", all(jobs))),
+        Verdict::Ties { jobs } => {
+            capitalised(&format!("{subject} orders nothing: {} have the same value.", part_of_jobs(jobs, jobs)))
+        }
     })
-}
-
-/// `the one job`, `all 44 jobs`.
-fn all(jobs: usize) -> String {
-    if jobs == 1 { "the one job".to_owned() } else { format!("all {jobs} jobs") }
 }
 
 /// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
 fn refusal(checked: &Checked) -> String {
     let error = checked.findings.iter().find(|found| found.severity == Severity::Error);
     error.map_or_else(|| checked.validation.message.to_owned(), |found| found.message.to_string())
-}
-
-/// A sentence from a clause.
-pub(crate) fn capitalised(clause: &str) -> String {
-    let mut characters = clause.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
 /// The errors and warnings about a formula, one line each.

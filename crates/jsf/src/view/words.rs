@@ -27,6 +27,34 @@ pub(crate) fn first_names<N: Display>(names: impl ExactSizeIterator<Item = N>, m
     if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
 }
 
+/// `a, b and c`.
+pub(crate) fn listed(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// `a`, `b` and `c`, each in back-ticks.
+pub(crate) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    listed(&names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>())
+}
+
+/// A sentence from a clause.
+pub(crate) fn capitalised(clause: &str) -> String {
+    let mut characters = clause.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// `the one job`, `all 81 jobs`, `80 of 81 jobs`.
+pub(crate) fn part_of_jobs(some: usize, jobs: usize) -> String {
+    match (some, jobs) {
+        (1, 1) => "the one job".to_owned(),
+        _ if some == jobs => format!("all {}", count(jobs, "job")),
+        _ => format!("{some} of {}", count(jobs, "job")),
+    }
+}
+
 /// `1st`, `2nd`, `11th`.
 pub(crate) fn ordinal(number: usize) -> String {
     let suffix = match (number % 10, number % 100) {

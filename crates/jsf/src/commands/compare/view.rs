@@ -15,8 +15,8 @@ use crate::view::decides::decides_section;
 use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, RowLimit, Section, Table};
 use crate::view::groups::group_sections;
 use crate::view::rule_facts::is_policy_of_others;
-use crate::view::verdict::{brief_findings, brief_findings_of_sides, capitalised, verdict_sentence};
-use crate::view::words::{count, first_names, grouped, grouped_count, significant};
+use crate::view::verdict::{brief_findings, brief_findings_of_sides, verdict_sentence};
+use crate::view::words::{capitalised, count, first_names, grouped, grouped_count, significant};
 
 /// The number of jobs in a list of those that gain or lose places.
 const MAX_MOVES: usize = 10;

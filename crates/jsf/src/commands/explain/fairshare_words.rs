@@ -11,7 +11,8 @@ use job_sort_formula::schema::FairshareInput;
 use jsf_site::{Against, Cause, Explanation, PolicyName, PolicyShares};
 
 use crate::commands::explain::answer::ExplainReport;
-use crate::commands::explain::sentence::{counted, listed, moves, side, significant};
+use crate::commands::explain::sentence::{counted, moves, side, significant};
+use crate::view::words::listed;
 
 /// The multiples of a share that count as on target.
 const ON_TARGET: Range<f64> = 0.95..1.05;

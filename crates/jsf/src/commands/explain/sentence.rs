@@ -14,7 +14,7 @@ use jsf_site::{Against, Cause, Explanation, OtherValues};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::fairshare_words::fairshare_words;
 use crate::view::printable::excerpt;
-use crate::view::words::{count, grouped_number, ordinal, other_jobs_have, waiting_time};
+use crate::view::words::{count, grouped_number, listed, ordinal, other_jobs_have, quoted, waiting_time};
 
 /// The most characters of a term that is quoted.
 const MAX_TERM: usize = 40;
@@ -169,19 +169,6 @@ fn term_words(job: &Explanation, named: &[&str]) -> Option<String> {
     let those = counted(less.len(), job.above.len(), "ahead");
     let term = if text.len() <= MAX_TERM { format!("`{text}`") } else { format!("term with {}", quoted(inputs)) };
     Some(format!("its {term} is {up_to}{most} less than that of {those}"))
-}
-
-/// `a`, `b` and `c`, each quoted.
-fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    listed(&names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>())
-}
-
-/// `a, b and c`.
-pub(crate) fn listed(words: &[String]) -> String {
-    match words.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        _ => words.concat(),
-    }
 }
 
 /// Whether the values of more than half of the compared jobs move the job in the direction of the total.

@@ -182,13 +182,13 @@ impl<'a> Objective<'a> {
 struct HeldOutWaits {
     jobs: usize,
     mean: MeanWait,
-    longest: LongestWait,
+    longest: Compared,
 }
 
 #[derive(Debug, Serialize)]
 struct MeanWait {
-    current: Option<f64>,
-    fitted: Option<f64>,
+    #[serde(flatten)]
+    waits: Compared,
     #[serde(flatten)]
     interval: Option<WaitInterval>,
 }
@@ -200,8 +200,9 @@ struct WaitInterval {
     significant: bool,
 }
 
+/// A number under the formula in force and under the fitted one.
 #[derive(Debug, Serialize)]
-struct LongestWait {
+struct Compared {
     current: Option<f64>,
     fitted: Option<f64>,
 }
@@ -216,8 +217,8 @@ impl HeldOutWaits {
         let [current, fitted] = fit.longest_waits.map(|wait| wait.map(|seconds| seconds as f64));
         Self {
             jobs,
-            mean: MeanWait { current: if_any(old), fitted: if_any(new), interval },
-            longest: LongestWait { current, fitted },
+            mean: MeanWait { waits: Compared { current: if_any(old), fitted: if_any(new) }, interval },
+            longest: Compared { current, fitted },
         }
     }
 }

@@ -8,7 +8,7 @@ use jsf_simulate::{Difference, MeanChange, Measure, Validation};
 use jsf_site::ProcessorsSource;
 
 use crate::commands::fit::answer::GoalFitReport;
-use crate::commands::fit::chart::{constants, goals};
+use crate::commands::fit::chart;
 use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::simulate::effect::effect;
 use crate::commands::simulate::view::{doubt_sentence, warning_sections};
@@ -386,36 +386,24 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
         Column::text("met", 3),
     ];
     let section = Section::new("goals");
-    let rows = fit.goals.len() + usize::from(fit.objective.is_some());
-    let table = Table::new(columns, rows, move |index| match fit.goals.get(index) {
-        Some(goal) => vec![
-            Cell::text(&*goal.name),
-            limit_cell(goal),
-            Cell::prose(value_in_words(goal.measure, goal.held_out_current.value)),
-            Cell::prose(value_in_words(goal.measure, goal.train.value)),
-            Cell::prose(value_in_words(goal.measure, goal.held_out.value)),
-            Cell::text(state_in_words(goal.held_out.state)),
-        ],
-        None => objective_row(fit),
+    let goals = fit.goals.iter().map(|goal| {
+        let values = [&goal.held_out_current, &goal.train, &goal.held_out].map(|part| part.value);
+        let [current, searched, held_out] = values.map(|value| Cell::prose(value_in_words(goal.measure, value)));
+        let met = Cell::text(state_in_words(goal.held_out.state));
+        vec![Cell::text(&*goal.name), limit_cell(goal), current, searched, held_out, met]
     });
-    let section = if fit.goals.is_empty() { section } else { section.chart(move || goals(&fit.goals)) };
+    let objective = fit.objective.iter().map(|objective| {
+        let values = [objective.held_out_current, objective.fitted, objective.held_out];
+        let [current, searched, held_out] = values.map(|value| Cell::prose(value_in_words(objective.measure, value)));
+        let aim = Cell::prose(if objective.is_minimised { "small" } else { "large" });
+        vec![Cell::text(&*objective.name), aim, current, searched, held_out, Cell::prose("")]
+    });
+    let table = Table::from_rows(columns, goals.chain(objective));
+    let section = if fit.goals.is_empty() { section } else { section.chart(move || chart::goals(&fit.goals)) };
     let of_objective = fit.objective.as_ref().and_then(held_out_change);
     let sentences = other_limits(fit).into_iter().chain(of_objective).chain(untested(fit)).chain(without_jobs(fit));
     let sentences: Vec<String> = sentences.collect();
     section.table(table).prose(sentences.join(" "))
-}
-
-fn objective_row(fit: &GoalFit) -> Vec<Cell<'_>> {
-    let Some(objective) = &fit.objective else { return Vec::new() };
-    let words = |value: Option<f64>| Cell::prose(value_in_words(objective.measure, value));
-    vec![
-        Cell::text(&*objective.name),
-        Cell::prose(if objective.is_minimised { "small" } else { "large" }),
-        words(objective.held_out_current),
-        words(objective.fitted),
-        words(objective.held_out),
-        Cell::prose(""),
-    ]
 }
 
 /// How the objective changes on the held-out days.
@@ -456,7 +444,7 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
         .table();
     let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
                    the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
-    Section::new("constants").in_full().prose(meaning).chart(move || constants(&fit.constants)).table(table)
+    Section::new("constants").in_full().prose(meaning).chart(move || chart::constants(&fit.constants)).table(table)
 }
 
 /// Who wins and who pays on the held-out days.

@@ -18,7 +18,7 @@ use crate::commands::shares::answer::{
 use crate::commands::shares::chart::{Dots, LEGEND};
 use crate::view::branches::{MAX_LEVELS, branches};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table};
-use crate::view::words::{grouped, grouped_number, percent, signed_significant, significant};
+use crate::view::words::{count, first_names, grouped, grouped_number, percent, signed_significant, significant};
 
 /// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest from their shares are.
 const SMALL_TREE: usize = 12;
@@ -265,13 +265,9 @@ fn without_shares_fact(view: &PolicyView<'_>) -> Option<Fact> {
 fn without_line_fact(view: &PolicyView<'_>) -> Option<Fact> {
     let mut entities = shown_entities(view);
     entities.retain(|&node| has_no_line(view, node) && view.tree.usage(node) > 0.0);
-    let (named, others) = entities.split_at(entities.len().min(MOST_NAMED));
-    let mut names: Vec<String> = named.iter().map(|&node| shown_name(view.tree, node).to_owned()).collect();
-    if !others.is_empty() {
-        names.push(format!("{} more", grouped_number(others.len())));
-    }
-    (!names.is_empty())
-        .then(|| Fact::new("no line in the tree", format!("{} (group `{UNKNOWN_GROUP}`)", names.join(", "))))
+    let names = entities.iter().map(|&node| shown_name(view.tree, node));
+    let names = first_names(names, MOST_NAMED);
+    (!names.is_empty()).then(|| Fact::new("no line in the tree", format!("{names} (group `{UNKNOWN_GROUP}`)")))
 }
 
 /// Whether an entity is in the group into which the scheduler puts those that the tree does not name.
@@ -370,8 +366,7 @@ fn deep_nodes(view: PolicyView<'_>) -> String {
     let deep = view.nodes.iter().filter(|&&node| view.tree.ancestors(node).nth(MAX_LEVELS).is_some());
     match deep.count() {
         0 => String::new(),
-        1 => format!("1 node is more than {MAX_LEVELS} levels deep, and is drawn on that level"),
-        deep => format!("{deep} nodes are more than {MAX_LEVELS} levels deep, and are drawn on that level"),
+        deep => format!("deeper than {MAX_LEVELS} levels, and drawn on that level: {}", count(deep, "node")),
     }
 }
 

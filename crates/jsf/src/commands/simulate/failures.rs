@@ -7,7 +7,7 @@ use job_sort_formula::rank::{Consequence, OnError};
 use job_sort_formula::schema::FairshareInput;
 use jsf_simulate::{ErrorKind, EvaluationErrors, Workload};
 
-use crate::view::words::count;
+use crate::view::words::{part_of_jobs, quoted};
 
 /// The most entities that a sentence names.
 const MAX_NAMES: usize = 3;
@@ -72,31 +72,13 @@ fn failing_jobs(workload: &Workload, errors: &EvaluationErrors, shares: Option<&
     let of_these: usize = entities.values().map(|entity| entity.jobs).sum();
     let names: Vec<&str> = entities.keys().map(|&entity| &*workload.entities()[entity as usize]).collect();
     if says_nothing || names.len() > MAX_NAMES || names.iter().any(|name| name.is_empty()) {
-        return part(failing, workload.jobs().len());
+        return part_of_jobs(failing, workload.jobs().len());
     }
     let has_no_share = |entity: &u32| {
         shares.is_some_and(|shares| shares.get(*entity as usize).is_some_and(|share| share.unwrap_or(0.0) <= 0.0))
     };
     let why = if failing == of_these && entities.keys().all(has_no_share) { " (no shares)" } else { "" };
-    format!("{} of {}{why}", part(failing, of_these), listed(&names))
-}
-
-/// `all 81 jobs`, `80 of 81 jobs`.
-fn part(failing: usize, jobs: usize) -> String {
-    match (failing, jobs) {
-        (1, 1) => "the one job".to_owned(),
-        _ if failing == jobs => format!("all {}", count(jobs, "job")),
-        _ => format!("{failing} of {}", count(jobs, "job")),
-    }
-}
-
-/// Names in back-ticks: `` `a`, `b` and `c` ``.
-pub(crate) fn listed(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-        _ => quoted.concat(),
-    }
+    format!("{} of {}{why}", part_of_jobs(failing, of_these), quoted(names))
 }
 
 /// What becomes of the jobs for which a formula fails.

@@ -22,11 +22,11 @@ use crate::commands::simulate::tables::{
 use crate::view::document::{Cell, Column, Document, Fact, Rows, Section, Table};
 use crate::view::goals::{goals_section, unmet};
 use crate::view::rule_facts::is_policy_of_others;
-use crate::view::verdict::{brief_lines, brief_lines_of_sides, capitalised, verdict_sentence};
+use crate::view::verdict::{brief_lines, brief_lines_of_sides, verdict_sentence};
 use crate::view::without::without_most;
 use crate::view::words::{
-    count, duration, grouped_count, grouped_number, percent, rough_duration, signed_rough_duration, signed_significant,
-    significant, waiting_time,
+    capitalised, count, duration, grouped_count, grouped_number, percent, rough_duration, signed_rough_duration,
+    signed_significant, significant, waiting_time,
 };
 
 /// The heading of the fact that says how far the waits are from those in the log.

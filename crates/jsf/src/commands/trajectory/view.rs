@@ -20,8 +20,6 @@ const MAX_LISTED: usize = 20;
 
 /// The words for the time after that up to which a job is followed.
 pub(crate) const NOT_FOLLOWED: &str = "what comes later takes too long to find out";
-/// The most jobs of which the headline says their places.
-const MAX_PLACES: usize = 3;
 /// What every rank of later takes for granted.
 const ASSUMED: &str = "if none starts and none arrives";
 /// Why a job is not followed to the end.
@@ -64,23 +62,9 @@ impl<'a> TrajectoryReport<'a> {
                     grouped_number(self.considered)
                 )
             }
-            None => match self.kept_places() {
-                places if places.is_empty() => format!("No job has a place within {}, {ASSUMED}.", self.end()),
-                places => format!("After {} {places}, {ASSUMED}.", self.end()),
-            },
-        }
-    }
-
-    /// The places of jobs that all keep theirs; those of many are counted.
-    fn kept_places(&self) -> String {
-        let jobs = &self.trajectory.jobs;
-        let ranks = jobs.iter().filter_map(|job| Some((self.table.id(job.row), ordinal(job.ranks.first()?.1?))));
-        let places: Vec<String> = ranks.map(|(id, rank)| format!("`{id}` is still {rank}")).collect();
-        match places.len().saturating_sub(MAX_PLACES) {
-            0 => places.join(", "),
-            more => {
-                let keep = if more == 1 { "keeps its place" } else { "keep their places" };
-                format!("{}, and {more} more {keep}", places[..MAX_PLACES].join(", "))
+            None => {
+                let followed = grouped_number(jobs.len());
+                format!("None of the {followed} jobs changes its place within {}, {ASSUMED}.", self.end())
             }
         }
     }

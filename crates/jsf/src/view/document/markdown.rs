@@ -6,6 +6,7 @@ use crate::view::document::table::{Column, Fit, Table};
 use crate::view::document::terminal::text_of;
 use crate::view::document::{Block, Detail, Document, DrawingStyle, Fact, Medium};
 use crate::view::printable::{printable, printable_lines};
+use crate::view::words::capitalised;
 
 /// The most rows of a table in full.
 const MAX_ROWS: usize = 1000;
@@ -150,12 +151,6 @@ fn escaped(text: &str) -> String {
         }
     }
     shown
-}
-
-/// The text with a capital letter at its beginning.
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 #[cfg(test)]

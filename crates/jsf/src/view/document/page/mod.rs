@@ -14,13 +14,12 @@ use base64::engine::general_purpose::STANDARD;
 use minijinja::{Environment, context};
 use serde::Serialize;
 
-use crate::view::document::markdown::capitalised;
 use crate::view::document::page::difference::marked_formulas;
 use crate::view::document::page::order::{heading_on_page, in_order};
 use crate::view::document::table::{Cell, Column, Fit, Table, Tone};
 use crate::view::document::{Block, Chart, ChartSvg, Detail, Document, DrawingStyle, Fact, Medium, Section};
 use crate::view::printable::printable;
-use crate::view::words::{grouped, grouped_counts, grouped_number};
+use crate::view::words::{capitalised, grouped, grouped_counts, grouped_number};
 
 /// The mark of every page, near its beginning, by which a later command knows a page that it may replace.
 pub const GENERATOR: &str = r#"<meta name="generator" content="jsf">"#;
