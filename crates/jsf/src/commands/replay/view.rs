@@ -3,6 +3,7 @@
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, NotCaptured, Replay};
 
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+
 use crate::view::words::{capitalised, count, grouped_number, waiting_time};
 
 /// The most differences that the text lists, the unexplained ones first. JSON lists those that the comparison has kept, and
@@ -83,21 +84,22 @@ pub(super) fn headline(replay: &Replay) -> String {
     let compared = replay.lines - replay.unknown_jobs;
     let unexplained = replay.unexplained;
     let differing = replay.differing();
-    if compared == 0 {
-        return "nothing was compared: no job of the log is in the queue".to_owned();
-    }
-    let equal = match replay.equal {
-        equal if equal == compared => {
-            let values =
-                if compared == 1 { "the logged value is" } else { &format!("all {compared} logged values are") };
-            format!("{values} equal to what is computed here")
-        }
-        equal => format!("{equal} of {} equal", count(compared, "logged value")),
+    let equal = match (compared, replay.equal) {
+        (0, _) => return "nothing was compared: no job of the log is in the queue".to_owned(),
+        (1, 1) => "the logged value is equal to the one that is computed here".to_owned(),
+        (1, _) => "the logged value differs".to_owned(),
+        (all, equal) if all == equal => format!("all {all} logged values are equal to those that are computed here"),
+        (all, 0) => format!("none of the {all} logged values is equal"),
+        (all, 1) => format!("1 of {all} logged values is equal"),
+        (all, equal) => format!("{equal} of {all} logged values are equal"),
     };
     let explained = match (unexplained, differing) {
         (_, 0) => String::new(),
-        (0, _) => format!("; {} explained", count(differing, "difference")),
-        (some, all) => format!("; nothing explains {some} of {}", count(all, "difference")),
+        (0, 1) => "; the difference is explained".to_owned(),
+        (0, all) => format!("; the {all} differences are explained"),
+        (_, 1) => "; nothing explains the difference".to_owned(),
+        (some, all) if some == all => format!("; nothing explains the {all} differences"),
+        (some, all) => format!("; nothing explains {some} of the {all} differences"),
     };
     let missing = replay.causes.iter().find_map(|cause| match cause.kind {
         CauseKind::NotCaptured(missing) => Some(format!(": {missing}, so nothing was verified")),
