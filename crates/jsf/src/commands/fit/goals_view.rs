@@ -17,7 +17,7 @@ use crate::view::charts::waits::FOREST_LEGEND;
 use crate::view::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
 use crate::view::goals::{state_in_words, value_in_words};
 use crate::view::verdict::brief_finding;
-use crate::view::words::{count, duration, signed_rough_duration, signed_significant, significant};
+use crate::view::words::{count, duration, quoted, signed_rough_duration, signed_significant, significant};
 
 /// Intervals take six blocks of a week.
 const DAYS_TO_JUDGE: f64 = 42.0;
@@ -179,9 +179,11 @@ impl<'a> GoalFitReport<'a> {
             self.fit.goals.iter().filter(|goal| is_better(goal.change, goal.is_most) && goal.current.is_missed());
         let objective =
             self.fit.objective.iter().filter(|objective| is_better(objective.change, objective.is_minimised));
-        let names = goals.map(|goal| &goal.name).chain(objective.map(|objective| &objective.name));
-        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-        if names.is_empty() { String::new() } else { format!(" in {}", names.join(" and ")) }
+        let names = goals.map(|goal| &*goal.name).chain(objective.map(|objective| &*objective.name));
+        match quoted(names) {
+            names if names.is_empty() => names,
+            names => format!(" in {names}"),
+        }
     }
 
     /// The goals about each job that the fitted formula meets and the one in force misses.
@@ -194,9 +196,11 @@ impl<'a> GoalFitReport<'a> {
     /// What the formula in force has on the held-out days and the fitted one does not.
     fn lost(&self) -> String {
         let goals = self.fit.goals.iter().filter(|goal| goal.held_out_current.is_met() && !goal.held_out.is_met());
-        let names: Vec<String> = goals.map(|goal| format!("`{}`", goal.name)).collect();
         let objective = self.fit.objective.as_ref().map_or("", |objective| &objective.name);
-        if names.is_empty() { format!("in `{objective}` by more than chance") } else { names.join(" and ") }
+        match quoted(goals.map(|goal| &*goal.name)) {
+            names if names.is_empty() => format!("in `{objective}` by more than chance"),
+            names => names,
+        }
     }
 
     /// Which goals exclude each other, or else which one is missed.
@@ -328,18 +332,14 @@ pub(crate) fn ends_in_words(ends: [f64; 2]) -> String {
     if low == high { format!("{low} alone") } else { format!("{low} to {high}") }
 }
 
-pub(crate) fn limit_in_words(goal: &FittedGoal) -> String {
-    format!("{} {}", bound(goal), value_in_words(goal.measure, goal.held_out.limit))
-}
-
 fn bound(goal: &FittedGoal) -> &'static str {
     if goal.is_most { "at most" } else { "at least" }
 }
 
-/// The limit in a narrow column.
-fn limit_cell<'a>(goal: &FittedGoal) -> Cell<'a> {
+/// The limit in few characters.
+pub(crate) fn limit_in_words(goal: &FittedGoal) -> String {
     let sign = if goal.is_most { '≤' } else { '≥' };
-    Cell::prose(format!("{sign} {}", value_in_words(goal.measure, goal.held_out.limit)))
+    format!("{sign} {}", value_in_words(goal.measure, goal.held_out.limit))
 }
 
 /// The limits that refer to the formula in force, which are others on the days searched.
@@ -390,7 +390,7 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
         let values = [&goal.held_out_current, &goal.train, &goal.held_out].map(|part| part.value);
         let [current, searched, held_out] = values.map(|value| Cell::prose(value_in_words(goal.measure, value)));
         let met = Cell::text(state_in_words(goal.held_out.state));
-        vec![Cell::text(&*goal.name), limit_cell(goal), current, searched, held_out, met]
+        vec![Cell::text(&*goal.name), Cell::prose(limit_in_words(goal)), current, searched, held_out, met]
     });
     let objective = fit.objective.iter().map(|objective| {
         let values = [objective.held_out_current, objective.fitted, objective.held_out];
@@ -462,24 +462,23 @@ fn who_pays(fit: &GoalFit) -> Section<'_> {
 
 /// The formulas that the answer is compared with.
 fn baselines_section(fit: &GoalFit) -> Section<'_> {
-    let rows: Vec<&HeldOutFormula> = std::iter::once(&fit.current).chain(&fit.baselines).collect();
-    let mut columns = vec![Column::text("formula", 12), Column::code("text", 20)];
     let objective = fit.objective.as_ref();
-    columns.extend(objective.map(|objective| Column::text(&*objective.name, 8)));
-    columns.extend((!fit.goals.is_empty()).then(|| Column::text("goals met", 8)));
-    let fitted = (objective.map(|objective| (objective.measure, objective.held_out)), fit);
-    let table = Table::new(columns, rows.len() + 1, move |index| {
-        let (name, text, value, met) = match rows.get(index) {
-            Some(row) => {
-                let met = row.goals.iter().filter(|goal| goal.is_met()).count();
-                (row.name, &*row.formula, objective.map(|objective| (objective.measure, row.objective)), met)
-            }
-            None => ("fitted", &*fit.formula, fitted.0, fit.goals.iter().filter(|goal| goal.held_out.is_met()).count()),
-        };
-        let mut cells = vec![Cell::text(name), Cell::Code(text.into())];
-        cells.extend(value.map(|(measure, value)| Cell::prose(value_in_words(measure, value))));
-        cells.extend((!fit.goals.is_empty()).then(|| Cell::prose(format!("{met} of {}", fit.goals.len()))));
-        cells
+    let known = std::iter::once(&fit.current).chain(&fit.baselines).map(|row| {
+        let met = row.goals.iter().filter(|goal| goal.is_met()).count();
+        (row.name, &*row.formula, row.objective, met)
     });
-    Section::new("other formulas, on the days held out").in_full().table(table)
+    let met = fit.goals.iter().filter(|goal| goal.held_out.is_met()).count();
+    let fitted = ("fitted", &*fit.formula, objective.and_then(|objective| objective.held_out), met);
+    let mut table = Table::of(known.chain([fitted]))
+        .column(Column::text("formula", 12), |(name, ..)| Cell::text(*name))
+        .column(Column::code("text", 20), |(_, text, ..)| Cell::Code((*text).into()));
+    if let Some(objective) = objective {
+        table = table.column(Column::text(&*objective.name, 8), |(_, _, value, _)| {
+            Cell::prose(value_in_words(objective.measure, *value))
+        });
+    }
+    let table = table.column_if(!fit.goals.is_empty(), Column::text("goals met", 8), |(.., met)| {
+        Cell::prose(format!("{met} of {}", fit.goals.len()))
+    });
+    Section::new("other formulas, on the days held out").in_full().table(table.table())
 }

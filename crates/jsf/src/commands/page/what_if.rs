@@ -12,7 +12,7 @@ use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Message, Sev
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
-use job_sort_formula::rank::OldNew;
+use job_sort_formula::rank::{JobMove, OldNew};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_for;
 use jsf_site::{ComparedQueue, WhatIf};
@@ -167,31 +167,27 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
 /// The first jobs in the new order.
 fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'_>) -> Section<'a> {
     let inputs: Vec<&str> = queue.sides.new.program.inputs().iter().map(|name| &**name).take(MAX_INPUTS).collect();
-    let mut columns = ["rank", "before", "moved"].map(|heading| Column::number(heading, 9)).to_vec();
-    columns.extend(["job", "entity", "queue"].map(|heading| Column::text(heading, 9)));
-    columns.push(Column::number("value", 9));
-    columns.extend(inputs.iter().map(|input| Column::number(*input, 9)));
     let wanted = shown.search.to_lowercase();
     let table = &queue.table;
     let moves = report.comparison.moves().filter(|job| {
         let names = [table.id(job.row), table.entity(job.row), table.queue(job.row)];
         wanted.is_empty() || names.iter().any(|name| name.to_lowercase().contains(&wanted))
     });
-    let rows = moves.take(shown.first).map(|job| {
-        let mut cells = vec![
-            Cell::count(job.new),
-            Cell::count(job.old),
-            job.moved().map_or(Cell::Missing, Cell::Places),
-            Cell::text(table.id(job.row)),
-            Cell::text(table.entity(job.row)),
-            Cell::text(table.queue(job.row)),
-            Cell::score(queue.sides.new.ranking.score(job.row).map(|score| score.value)),
-        ];
-        cells.extend(inputs.iter().map(|name| Cell::python(table.column(name).map(|column| column.value(job.row)))));
-        cells
-    });
-    let rows: Vec<_> = rows.collect();
+    let rows: Vec<JobMove> = moves.take(shown.first).collect();
     let count = rows.len();
+    let ranking = &queue.sides.new.ranking;
+    let mut rows = Table::of(rows)
+        .column(Column::number("rank", 9), |job| Cell::count(job.new))
+        .column(Column::number("before", 9), |job| Cell::count(job.old))
+        .column(Column::number("moved", 9), |job| job.moved().map_or(Cell::Missing, Cell::Places))
+        .column(Column::text("job", 9), |job| Cell::text(table.id(job.row)))
+        .column(Column::text("entity", 9), |job| Cell::text(table.entity(job.row)))
+        .column(Column::text("queue", 9), |job| Cell::text(table.queue(job.row)))
+        .column(Column::number("value", 9), |job| Cell::score(ranking.score(job.row).map(|score| score.value)));
+    for name in inputs {
+        let column = Column::number(name, 9);
+        rows = rows.column(column, move |job| Cell::python(table.column(name).map(|column| column.value(job.row))));
+    }
     let heading = match (wanted.is_empty(), count) {
         (true, _) if count < report.comparison.considered.new => format!("The first {count} jobs"),
         (true, _) => "The queue".to_owned(),
@@ -199,7 +195,7 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
         (false, _) if count == shown.first => format!("The first {count} jobs found"),
         (false, _) => format!("{count} jobs found"),
     };
-    Section::new(heading).table(Table::from_rows(columns, rows))
+    Section::new(heading).table(rows.table())
 }
 
 #[derive(Serialize)]
