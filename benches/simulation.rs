@@ -53,18 +53,14 @@ fn measure(program: &Program, jobs: usize, load: f64) {
     let (schedule, seconds) = run(program, &workload);
     let summary = Statistics::new(&workload, &schedule, PROCESSORS, 0).summary;
     println!(
-        "{jobs:>9} jobs, load {load:.2}: {seconds:>7.2} s, {:>8.0} jobs/s; mean queue {:>7.1}, {} evaluations of {:.1} jobs, {:.1} \
-         ns for a value; utilisation {:.3}",
+        "{jobs:>9} jobs, load {load:.2}: {seconds:>7.2} s, {:>8.0} jobs/s; mean queue {:>7.1}; utilisation {:.3}",
         jobs as f64 / seconds,
         summary.mean_queue,
-        schedule.evaluations,
-        schedule.values as f64 / schedule.evaluations as f64,
-        1e9 * seconds / schedule.values as f64,
         summary.utilisation
     );
 }
 
-/// Formulas by which a long queue is simulated: the first two keep their order while jobs wait.
+/// Formulas by which a long queue is simulated.
 const LONG_QUEUE_FORMULAS: [&str; 5] = [
     "ncpus",
     "eligible_time",

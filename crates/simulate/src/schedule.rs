@@ -45,10 +45,6 @@ pub struct Schedule {
     pub errors: EvaluationErrors,
     /// Whether the simulation reached the end of the workload.
     pub is_complete: bool,
-    /// The number of times at which jobs were evaluated.
-    pub evaluations: u64,
-    /// The number of values that were computed.
-    pub values: u64,
 }
 
 impl Schedule {
@@ -112,8 +108,6 @@ pub fn simulate(
     let too_large: Vec<usize> = (0..count).filter(is_too_large).collect();
     let reads_eligible_time = program.inputs().iter().any(|name| **name == *"eligible_time");
     let has_accrual = rules.has_accrual && reads_eligible_time && (limits.has_personal() || rules.threshold.is_some());
-    let mut errors = EvaluationErrors::default();
-    let waiting = WaitingJobs::new(program, workload, rules, has_accrual, &mut errors)?;
     let mut simulation = Simulation {
         now: 0,
         rules,
@@ -121,27 +115,20 @@ pub fn simulate(
         limits,
         ends: BinaryHeap::new(),
         running: Vec::new(),
-        waiting,
+        waiting: WaitingJobs::new(program, workload, rules, has_accrual),
         fairshare,
         started: 0,
         schedule: Schedule {
             starts: vec![NOT_STARTED; count],
             start_values: vec![f64::NAN; count],
             too_large,
-            errors,
+            errors: EvaluationErrors::default(),
             is_complete: false,
-            evaluations: 0,
-            values: 0,
         },
         jobs,
     };
     simulation.run(observer)?;
-    let Simulation { waiting, mut schedule, .. } = simulation;
-    let starts = (0..count).filter_map(|job| Some((job as u32, schedule.start(job)?)));
-    for (job, value) in waiting.values_at_starts(starts.collect())? {
-        schedule.start_values[job as usize] = value;
-    }
-    Ok(schedule)
+    Ok(simulation.schedule)
 }
 
 struct Simulation<'a> {
@@ -180,7 +167,7 @@ impl Simulation<'_> {
             }
             while let Some(job) = self.jobs.jobs.get(submitted).filter(|job| job.submit == now) {
                 if !self.rules.order.is_stopped(job.queue) {
-                    self.waiting.push(submitted as u32, job);
+                    self.waiting.valued.push(submitted as u32, job);
                 }
                 submitted = self.next_that_can_run(submitted + 1);
             }
@@ -217,14 +204,12 @@ impl Simulation<'_> {
 
     /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
-        let fits = self.waiting.least_processors() <= self.machine.free(0);
-        if !fits && !self.waiting.has_accrual() {
+        let fits = self.waiting.valued.least_processors() <= self.machine.free(0);
+        if !fits && !self.waiting.valued.has_accrual() {
             return Ok(());
         }
-        let evaluated = self.waiting.evaluate(self.now, self.fairshare.as_mut(), &mut self.schedule.errors)?;
-        self.schedule.evaluations += 1;
-        self.schedule.values += evaluated as u64;
-        let decided = self.waiting.has_accrual().then(Vec::new);
+        self.waiting.valued.evaluate(self.now, self.fairshare.as_mut(), &mut self.schedule.errors)?;
+        let decided = self.waiting.valued.has_accrual().then(Vec::new);
         let mut outcome = Outcome { now: self.now, started: Vec::new(), decided, observer };
         let free = self.machine.free(0);
         let cycle = Cycle::new(self.now, &self.rules.cycle, &mut self.machine, &mut self.limits, &self.jobs);
@@ -234,7 +219,7 @@ impl Simulation<'_> {
             self.waiting.set_eligible(self.now, &decided);
         }
         started.iter().for_each(|&job| self.start(job));
-        self.waiting.remove(&started);
+        self.waiting.valued.remove(&started);
         Ok(())
     }
 
@@ -242,7 +227,7 @@ impl Simulation<'_> {
     fn start(&mut self, job: u32) {
         let &WorkloadJob { entity, processors, .. } = &self.jobs.jobs[job as usize];
         self.schedule.starts[job as usize] = self.now;
-        self.schedule.start_values[job as usize] = self.waiting.value(job).unwrap_or(f64::NAN);
+        self.schedule.start_values[job as usize] = self.waiting.valued.value(job).unwrap_or(f64::NAN);
         self.started += 1;
         self.ends.push(Reverse((self.now + self.jobs.jobs[job as usize].duration(), job)));
         if let Some(fairshare) = &self.fairshare {

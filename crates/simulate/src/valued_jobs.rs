@@ -141,11 +141,6 @@ impl<'p> ValuedJobs<'p> {
         }
     }
 
-    /// Whether the values of jobs change while they wait.
-    pub(super) fn is_dynamic(&self) -> bool {
-        self.is_dynamic
-    }
-
     /// Whether some waiting jobs may not be eligible.
     pub(super) fn has_accrual(&self) -> bool {
         self.accruals.is_some()
@@ -236,11 +231,6 @@ impl<'p> ValuedJobs<'p> {
         }
     }
 
-    /// Removes all jobs.
-    pub(super) fn clear(&mut self) {
-        self.remove(&self.jobs.clone());
-    }
-
     /// Notes whether the job of a row is eligible from now on.
     pub(super) fn set_eligible(&mut self, row: usize, is_eligible: bool, now: i64) {
         if let Some(accruals) = &mut self.accruals {
@@ -248,25 +238,13 @@ impl<'p> ValuedJobs<'p> {
         }
     }
 
-    /// The values of jobs of the workload at these times, where no tree is needed.
-    pub(super) fn values_at(mut self, times: Vec<(u32, i64)>) -> Result<Vec<(u32, f64)>, ColumnError> {
-        for &(job, time) in &times {
-            // evaluated at 0, so that it waits as long as until that time
-            let mut moved = self.workload.jobs()[job as usize];
-            moved.submit -= time;
-            self.push(job, &moved);
-        }
-        self.evaluate(0, None, &mut EvaluationErrors::default())?;
-        Ok(self.jobs.into_iter().zip(self.values).collect())
-    }
-
-    /// Computes the values of the waiting jobs, as far as they can have changed. Returns their number.
+    /// Computes the values of the waiting jobs, as far as they can have changed.
     pub(super) fn evaluate(
         &mut self,
         now: i64,
         fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
-    ) -> Result<usize, ColumnError> {
+    ) -> Result<(), ColumnError> {
         let first = if self.is_dynamic { 0 } else { self.values.len() };
         self.values.resize(self.len(), 0.0);
         if self.inputs.contains(&Input::Wait) {
@@ -330,6 +308,6 @@ impl<'p> ValuedJobs<'p> {
             jobs.sort_unstable();
             jobs.into_iter().for_each(|job| errors.add_nan(job));
         }
-        Ok(self.len() - first)
+        Ok(())
     }
 }

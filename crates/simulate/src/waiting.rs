@@ -1,21 +1,17 @@
-//! The waiting jobs, in the order in which a cycle considers them: one that never changes where the formula allows it, else that
-//! of the values, which are computed in each cycle.
+//! The waiting jobs, in the order in which a cycle considers them.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::rank::{ColumnError, double_key};
+use job_sort_formula::rank::double_key;
 use jsf_openpbs::cycle::{Candidates, Cycle, JobOrder, MostProcessors, SortedCandidates, Wanted};
 use jsf_openpbs::share_tree::SharePath;
 
-use super::errors::EvaluationErrors;
 use super::fairshare::Fairshare;
 use super::jobs::RequestedJobs;
-use super::ordered_jobs::OrderedJobs;
 use super::rules::{OrderRules, SimulationRules};
 use super::schedule::Outcome;
-use super::submission_order::follows_submission;
 use super::valued_jobs::ValuedJobs;
 use super::workload::{Workload, WorkloadJob};
 
@@ -27,109 +23,24 @@ pub(super) struct WaitingJobs<'p> {
     threshold: Option<f64>,
     /// The job at each place among equal ones; empty if they are in the order of submission.
     jobs_of_ties: Vec<u32>,
-    /// The jobs, if their order never changes; nothing is evaluated then.
-    ordered: Option<OrderedJobs>,
-    /// The jobs, if it does.
-    valued: ValuedJobs<'p>,
+    pub(super) valued: ValuedJobs<'p>,
 }
 
 impl<'p> WaitingJobs<'p> {
-    /// No job waits yet. Where the values never change, all jobs of the workload are evaluated at once.
+    /// No job waits yet.
     pub(super) fn new(
         program: &'p Program,
         workload: &'p Workload,
         rules: &'p SimulationRules,
         has_accrual: bool,
-        errors: &mut EvaluationErrors,
-    ) -> Result<Self, ColumnError> {
+    ) -> Self {
         let order = &rules.order;
         let mut jobs_of_ties = vec![0; order.ties.len()];
         for (&tie, job) in order.ties.iter().zip(0..) {
             jobs_of_ties[tie as usize] = job;
         }
         let valued = ValuedJobs::new(program, workload, rules, has_accrual);
-        let mut waiting = Self { workload, order, threshold: rules.threshold, jobs_of_ties, ordered: None, valued };
-        waiting.ordered =
-            waiting.fixed_order(program, errors)?.map(|jobs| OrderedJobs::new(jobs, workload.jobs().len()));
-        Ok(waiting)
-    }
-
-    /// The jobs of the workload in their order, if that never changes, without those that are not considered.
-    fn fixed_order(
-        &mut self,
-        program: &Program,
-        errors: &mut EvaluationErrors,
-    ) -> Result<Option<Vec<u32>>, ColumnError> {
-        let jobs = self.workload.jobs();
-        let is_by_submission = self.threshold.is_none()
-            && !self.valued.has_accrual()
-            && self.order.ties.is_empty()
-            && follows_submission(program.expr());
-        if self.order.changes_in_cycle() || (self.valued.is_dynamic() && !is_by_submission) {
-            return Ok(None);
-        }
-        if is_by_submission {
-            let mut in_order: Vec<u32> = (0..jobs.len() as u32).collect();
-            in_order.sort_by_key(|&job| self.order.place(jobs[job as usize].queue));
-            return Ok(Some(in_order));
-        }
-        jobs.iter().zip(0..).for_each(|(of, job)| self.valued.push(job, of));
-        self.evaluate(0, None, errors)?;
-        let mut keys: Vec<Key> = self.keys().collect();
-        keys.sort_unstable();
-        self.valued.clear();
-        Ok(Some(keys.into_iter().map(|key| self.job_of(key)).collect()))
-    }
-
-    pub(super) fn push(&mut self, job: u32, of: &WorkloadJob) {
-        match &mut self.ordered {
-            Some(ordered) => ordered.push(job, of),
-            None => self.valued.push(job, of),
-        }
-    }
-
-    /// Removes the jobs that have started.
-    pub(super) fn remove(&mut self, started: &[u32]) {
-        match &mut self.ordered {
-            Some(ordered) => started.iter().for_each(|&job| ordered.remove(job)),
-            None => self.valued.remove(started),
-        }
-    }
-
-    /// The fewest processors that a waiting job asks for; as many as possible if none waits.
-    pub(super) fn least_processors(&self) -> i64 {
-        self.ordered.as_ref().map_or(self.valued.least_processors(), OrderedJobs::least_processors)
-    }
-
-    /// Whether some waiting jobs may not be eligible.
-    pub(super) fn has_accrual(&self) -> bool {
-        self.valued.has_accrual()
-    }
-
-    /// Computes the values that can have changed. Returns their number.
-    pub(super) fn evaluate(
-        &mut self,
-        now: i64,
-        fairshare: Option<&mut Fairshare>,
-        errors: &mut EvaluationErrors,
-    ) -> Result<usize, ColumnError> {
-        if self.ordered.is_some() {
-            return Ok(0);
-        }
-        self.valued.evaluate(now, fairshare, errors)
-    }
-
-    /// The value of a waiting job of the last evaluation; `None` where nothing is evaluated.
-    pub(super) fn value(&self, job: u32) -> Option<f64> {
-        self.valued.value(job)
-    }
-
-    /// The values of jobs when they start, if nothing was evaluated then because the order never changes.
-    pub(super) fn values_at_starts(self, starts: Vec<(u32, i64)>) -> Result<Vec<(u32, f64)>, ColumnError> {
-        if self.ordered.is_none() {
-            return Ok(Vec::new());
-        }
-        self.valued.values_at(starts)
+        Self { workload, order, threshold: rules.threshold, jobs_of_ties, valued }
     }
 
     /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
@@ -154,14 +65,11 @@ impl<'p> WaitingJobs<'p> {
         fairshare: Option<&Fairshare>,
         outcome: &mut Outcome<'_>,
     ) {
-        if let Some(ordered) = &self.ordered {
-            return cycle.run(&mut ordered.candidates(), outcome);
-        }
         if self.order.changes_in_cycle() {
             return cycle.run(&mut self.sorted_candidates(fairshare), outcome);
         }
         // where eligibility is noted, it matters how each job is decided
-        let most = if self.has_accrual() { i64::MAX } else { free };
+        let most = if self.valued.has_accrual() { i64::MAX } else { free };
         cycle.run(&mut ValuedCandidates::new(self, most), outcome);
     }
 
@@ -282,7 +190,7 @@ impl<'c, 'p> ValuedCandidates<'c, 'p> {
 
 impl Candidates for ValuedCandidates<'_, '_> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
-        let key = if wanted.is_any() || self.waiting.has_accrual() {
+        let key = if wanted.is_any() || self.waiting.valued.has_accrual() {
             self.next_of_all()
         } else {
             self.next_that_may_start(wanted.most())
@@ -317,7 +225,7 @@ impl SimulatedOrder<'_> {
 
 impl JobOrder for SimulatedOrder<'_> {
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
-        let value = |job: u32| self.waiting.value(job).map(double_key);
+        let value = |job: u32| self.waiting.valued.value(job).map(double_key);
         let tie = |job: u32| self.waiting.order.tie(job);
         value(left)
             .cmp(&value(right))
