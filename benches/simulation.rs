@@ -12,6 +12,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use job_sort_formula::fairshare::DocumentedOpenPbs;
 use job_sort_formula::{Formula, Program, Schema};
 use jsf::answer::{Answer, Format};
 use jsf::commands::simulate::answer::SimulationReport;
@@ -41,7 +42,8 @@ fn tree() -> String {
 
 fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
     let tree = read_tree("tree", tree().as_bytes()).expect("a tree").share_tree().expect("a tree");
-    let fairshare = Fairshare::new(tree, FairsharePolicy::Documented, Some(DECAY), workload.entities());
+    let fairshare =
+        Fairshare::new(tree, FairsharePolicy::Other(Box::new(DocumentedOpenPbs)), Some(DECAY), workload.entities());
     let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
     let start = Instant::now();
     let schedule = simulate(program, workload, rules, Some(fairshare), &mut ()).expect("a schedule");

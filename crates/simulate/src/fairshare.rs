@@ -1,6 +1,5 @@
 //! The usage of a fair-share tree while jobs run: charged, decayed, and turned into the numbers that a formula gets.
 
-use job_sort_formula::fairshare::policy::normalization::{share_fraction, sibling_sums};
 use job_sort_formula::fairshare::{DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased};
 use jsf_openpbs::number_format;
 use jsf_openpbs::share_tree::SharePath;
@@ -63,8 +62,6 @@ impl UsageMeasure {
 
 /// The policy that turns usage into numbers.
 pub enum FairsharePolicy {
-    /// PP-718 as it is documented, in doubles.
-    Documented,
     /// Slurm's ticket-based one, which gives tickets to the entities with waiting jobs.
     TicketBased(PolicyRules),
     /// Any other one.
@@ -100,12 +97,8 @@ pub struct Fairshare {
     own_usage: Vec<f64>,
     /// That in the tree to begin with.
     usage_of_tree: Vec<f64>,
-    /// The usage of each node and of all nodes below it.
-    usage: Vec<f64>,
-    /// The fraction of its siblings' shares that each node has, and of the whole machine.
-    fractions: Vec<f64>,
+    /// The fraction of the whole machine that each node has by its shares.
     percs: Vec<f64>,
-    tree_usages: Vec<f64>,
     is_floored: Vec<bool>,
     time: i64,
     /// Whether the numbers reach a formula with the decimals that OpenPBS prints.
@@ -121,12 +114,6 @@ impl Fairshare {
         let nodes: Vec<Option<NodeId>> = entities.iter().map(|entity| tree.resolve(entity)).collect();
         let is_floored: Vec<bool> = tree.nodes().map(|node| tree.kind(node) == NodeKind::Entity).collect();
         let own_usage = is_floored.iter().map(|&is_entity| if is_entity { LEAST_USAGE } else { 0.0 }).collect();
-        let sums = sibling_sums(&tree);
-        let fraction = |node| {
-            let sum = tree.parent(node).map_or(0, |parent| sums[parent.index()]);
-            share_fraction(tree.shares(node), sum)
-        };
-        let fractions = tree.nodes().map(fraction).collect();
         let assessed = DocumentedOpenPbs.assess(&tree);
         let perc = |node| assessed.get(node).map_or(0.0, |shares| shares.fairshare_perc);
         let percs: Vec<f64> = tree.nodes().map(perc).collect();
@@ -137,8 +124,6 @@ impl Fairshare {
         };
         let decay = decay.filter(|decay| decay.period > 0 && decay.factor < 1.0);
         Self {
-            usage: vec![0.0; tree.len()],
-            tree_usages: vec![0.0; tree.len()],
             tree,
             policy,
             decay,
@@ -146,7 +131,6 @@ impl Fairshare {
             nodes,
             own_usage,
             usage_of_tree,
-            fractions,
             percs,
             is_floored,
             time: 0,
@@ -260,8 +244,8 @@ impl Fairshare {
     }
 
     /// Computes the numbers of those entities for which `is_waiting` holds.
-    pub(super) fn assess(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
-        self.assess_exactly(needs_factor, is_waiting);
+    pub(super) fn assess(&mut self, is_waiting: impl Fn(usize) -> bool) {
+        self.assess_exactly(is_waiting);
         if self.is_printed {
             let EntityNumbers { perc, tree_usage, factor } = &mut self.numbers;
             for number in perc.iter_mut().chain(tree_usage).chain(factor) {
@@ -270,10 +254,9 @@ impl Fairshare {
         }
     }
 
-    fn assess_exactly(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
+    fn assess_exactly(&mut self, is_waiting: impl Fn(usize) -> bool) {
         let waiting: Box<dyn Policy>;
         let policy = match &self.policy {
-            FairsharePolicy::Documented => return self.assess_documented(needs_factor, is_waiting),
             FairsharePolicy::TicketBased(rules) => {
                 let nodes = self.nodes.iter().enumerate().filter(|(entity, _)| is_waiting(*entity));
                 waiting = Box::new(TicketBased::new(*rules, nodes.filter_map(|(_, node)| *node)));
@@ -293,34 +276,6 @@ impl Fairshare {
             self.numbers.perc[entity] = numbers.fairshare_perc;
             self.numbers.tree_usage[entity] = numbers.fairshare_tree_usage;
             self.numbers.factor[entity] = numbers.fairshare_factor;
-        }
-    }
-
-    /// What [`DocumentedOpenPbs`] computes, without the factors that nobody asks for.
-    fn assess_documented(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
-        let root = self.tree.root();
-        for node in self.tree.nodes().rev() {
-            let below = self.tree.children(node).iter().map(|child| self.usage[child.index()]);
-            self.usage[node.index()] = below.fold(self.own_usage[node.index()], |sum, usage| sum + usage);
-        }
-        let total = self.usage[root.index()];
-        let actual = |usage: f64| if total == 0.0 { 0.0 } else { usage / total };
-        for node in self.tree.nodes() {
-            let index = node.index();
-            let actual = actual(self.usage[index]);
-            self.tree_usages[index] = match self.tree.parent(node).filter(|parent| *parent != root) {
-                Some(parent) => actual + (self.tree_usages[parent.index()] - actual) * self.fractions[index],
-                None => actual,
-            };
-        }
-        for (entity, node) in self.nodes.iter().enumerate() {
-            let Some(node) = node else { continue };
-            let usage = self.tree_usages[node.index()];
-            self.numbers.tree_usage[entity] = usage;
-            if needs_factor && is_waiting(entity) {
-                let perc = self.percs[node.index()];
-                self.numbers.factor[entity] = if perc == 0.0 { 0.0 } else { libm::exp2(-(usage / perc)) };
-            }
         }
     }
 }
@@ -356,6 +311,10 @@ mod tests {
         Fairshare::new(tree, policy, decay, &["a", "b", "c", "d", "e", "nobody"].map(Box::from))
     }
 
+    fn documented(decay: Option<Decay>) -> Fairshare {
+        fairshare(FairsharePolicy::Other(Box::new(DocumentedOpenPbs)), decay)
+    }
+
     fn running(fairshare: &Fairshare, entities: &[u32]) -> Vec<RunningJob> {
         entities
             .iter()
@@ -364,48 +323,34 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_are_those_of_the_policy() {
-        let decay = Some(Decay { period: 100, factor: 0.9 });
-        let mut documented = fairshare(FairsharePolicy::Documented, decay);
-        let mut other = fairshare(FairsharePolicy::Other(Box::new(DocumentedOpenPbs)), decay);
-        for (time, entities) in [(10, &[0, 1, 4][..]), (250, &[2, 5]), (251, &[]), (10_000, &[3, 0])] {
-            for fairshare in [&mut documented, &mut other] {
-                let jobs = running(fairshare, entities);
-                fairshare.advance(time, &jobs);
-                fairshare.assess(true, |_| true);
-            }
-            let pairs = |numbers: &EntityNumbers| [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat();
-            for (one, other) in pairs(&documented.numbers).into_iter().zip(pairs(&other.numbers)) {
-                assert!((one - other).abs() <= 1e-12, "{one} {other}");
-            }
-        }
-        assert_eq!(documented.unknown_entities().collect::<Vec<_>>(), [5]);
+    fn entities_that_the_tree_does_not_have_are_known() {
+        assert_eq!(documented(None).unknown_entities().collect::<Vec<_>>(), [5]);
     }
 
     #[test]
     fn entities_with_waiting_jobs_get_tickets() {
         let mut fairshare = fairshare(FairsharePolicy::TicketBased(PolicyRules::Scheduler), None);
-        fairshare.assess(true, |entity| entity == 0 || entity == 4);
+        fairshare.assess(|entity| entity == 0 || entity == 4);
         let factors = &fairshare.numbers.factor;
         assert_eq!(
             factors.iter().map(|factor| *factor > 0.0).collect::<Vec<_>>(),
             [true, false, false, false, true, false]
         );
         assert_eq!(factors.iter().fold(0.0, |most: f64, factor| most.max(*factor)), 1.0);
-        fairshare.assess(true, |entity| entity == 2);
+        fairshare.assess(|entity| entity == 2);
         assert_eq!(fairshare.numbers.factor, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
     fn printed_numbers_have_six_decimals() {
-        let mut exact = fairshare(FairsharePolicy::Documented, None);
-        let mut printed = fairshare(FairsharePolicy::Documented, None).printed();
+        let mut exact = documented(None);
+        let mut printed = documented(None).printed();
         for fairshare in [&mut exact, &mut printed] {
             let jobs = running(fairshare, &[0, 2]);
             fairshare.advance(1000, &jobs);
             // twice, since the fractions stay and the others are computed again
-            fairshare.assess(true, |_| true);
-            fairshare.assess(true, |_| true);
+            fairshare.assess(|_| true);
+            fairshare.assess(|_| true);
         }
         let all = |numbers: &EntityNumbers| [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat();
         let (exact, printed) = (all(&exact.numbers), all(&printed.numbers));
@@ -417,8 +362,7 @@ mod tests {
     #[test]
     fn a_long_time_is_as_many_periods() {
         let decay = Some(Decay { period: 7, factor: 0.5 });
-        let (mut at_once, mut stepwise) =
-            (fairshare(FairsharePolicy::Documented, decay), fairshare(FairsharePolicy::Documented, decay));
+        let (mut at_once, mut stepwise) = (documented(decay), documented(decay));
         let jobs = running(&at_once, &[0, 1, 2, 0]);
         at_once.advance(7_000_003, &jobs);
         (1..1_000_001).for_each(|period| stepwise.advance(7 * period, &jobs));

@@ -21,8 +21,6 @@ use super::workload::{Workload, WorkloadJob};
 
 /// The longest file of goals, in bytes.
 pub const MAX_GOALS_BYTES: usize = 1 << 20;
-/// The most goals in a file.
-const MAX_GOALS: usize = 1000;
 
 /// A file of goals.
 ///
@@ -311,9 +309,6 @@ impl Goals {
         })?;
         if file.goal.is_empty() && file.objective.is_none() {
             return Err(GoalsError(format!("`{name}` has no goal: expected at least one `[[goal]]`")));
-        }
-        if file.goal.len() > MAX_GOALS {
-            return Err(GoalsError(format!("`{name}` has more than {MAX_GOALS} goals")));
         }
         same_name(&file.goal).map_err(at_line)?;
         let goals: Result<Vec<Goal>, Fault> = file.goal.into_iter().map(|goal| goal_of(goal, schema)).collect();

@@ -8,8 +8,6 @@ use jsf_openpbs::check::counted;
 
 /// The most lines of one kind that are named; the others are counted.
 const MAX_NAMED: usize = 10;
-/// The most kinds of faults that are told apart.
-const MAX_KINDS: usize = 50;
 
 /// Why something in a log is not simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,9 +172,6 @@ impl Faults {
             fault.found = None;
         }
         let Fault { reason, kind, jobs, .. } = fault;
-        if self.kinds.len() == MAX_KINDS && !self.kinds.contains_key(&(kind, reason)) {
-            return;
-        }
         let entry = self.kinds.entry((kind, reason)).or_default();
         entry.count += jobs;
         if reason.is_fault() && entry.named.len() < MAX_NAMED {

@@ -57,7 +57,7 @@ pub use goals::{
 };
 pub use left_out::{Fault, Faults, LeftOutReason};
 pub use log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
-pub use read::{WorkloadFormat, read_workload};
+pub use read::read_workload;
 pub use results::Results;
 pub use rules::{Backfill, OrderRules, SimulationRules};
 pub use sacct::sacct_advice;

@@ -14,23 +14,6 @@ const MAX_LINE: u64 = 1 << 20;
 /// The most of a longer line that is skipped, in bytes: what has no line end for so long is no log, and may have no end.
 const MAX_SKIPPED: u64 = 256 << 20;
 
-/// The format of a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WorkloadFormat {
-    /// The Standard Workload Format.
-    Swf,
-    /// An accounting log of PBS.
-    Accounting,
-    /// The output of `sacct -P`.
-    Sacct,
-    /// Native NDJSON.
-    Native,
-    /// The finished jobs that `qstat -x -f -F json` prints.
-    Qstat,
-    /// The public job data of the Argonne Leadership Computing Facility.
-    Alcf,
-}
-
 /// A format, with what its first line says of the others.
 enum Reader {
     Swf { columns: usize },
@@ -54,16 +37,6 @@ impl Reader {
         }
     }
 
-    fn format(&self) -> WorkloadFormat {
-        match self {
-            Self::Swf { .. } => WorkloadFormat::Swf,
-            Self::Accounting => WorkloadFormat::Accounting,
-            Self::Sacct(_) => WorkloadFormat::Sacct,
-            Self::Native => WorkloadFormat::Native,
-            Self::Alcf(_) => WorkloadFormat::Alcf,
-        }
-    }
-
     fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
         match self {
             Self::Swf { columns } => swf::read_line(line, *columns, builder),
@@ -76,19 +49,15 @@ impl Reader {
 }
 
 /// Adds the jobs of a log. `name` is the log's name in messages. A line that cannot be read is left out, counted and named,
-/// see [`Workload::faults`](super::Workload::faults). Returns the format, or `None` if the log has no line in a known one;
-/// no job is added then.
+/// see [`Workload::faults`](super::Workload::faults). Returns whether the log has a line in a known
+/// format; else no job is added.
 ///
 /// # Errors
 /// The log cannot be read, or has a line of more than 256 MiB.
-pub fn read_workload(
-    name: &str,
-    mut log: impl BufRead,
-    builder: &mut WorkloadBuilder,
-) -> io::Result<Option<WorkloadFormat>> {
+pub fn read_workload(name: &str, mut log: impl BufRead, builder: &mut WorkloadBuilder) -> io::Result<bool> {
     if qstat::is_qstat(log.fill_buf()?) {
         qstat::read(name, log, builder);
-        return Ok(Some(WorkloadFormat::Qstat));
+        return Ok(true);
     }
     let mut reader: Option<Reader> = None;
     let mut unknown = Vec::new();
@@ -127,14 +96,14 @@ pub fn read_workload(
     }
     if reader.is_none() && has_header && unknown.is_empty() {
         builder.faults().add("it has the header of a log in SWF and no job", || format!("`{name}`"));
-        return Ok(Some(WorkloadFormat::Swf));
+        return Ok(true);
     }
     if reader.is_some() {
         for number in unknown {
             builder.faults().add("not a line of this format", || place(number));
         }
     }
-    Ok(reader.map(|reader| reader.format()))
+    Ok(reader.is_some())
 }
 
 /// How many lines may precede the first one whose format is recognised, apart from blank ones and comments.

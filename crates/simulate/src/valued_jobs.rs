@@ -258,8 +258,7 @@ impl<'p> ValuedJobs<'p> {
         let mut numbers = &none;
         if let Some(fairshare) = fairshare {
             if self.inputs.iter().any(|input| matches!(input, Input::Fairshare(_))) {
-                let needs_factor = self.inputs.contains(&Input::Fairshare(FairshareInput::Factor));
-                fairshare.assess(needs_factor, |entity| self.waiting_of_entity[entity] > 0);
+                fairshare.assess(|entity| self.waiting_of_entity[entity] > 0);
             }
             numbers = &fairshare.numbers;
         }

@@ -336,7 +336,6 @@ impl Site {
         };
         let tree = self.simulated_tree(tree, workload)?;
         let policy = match (name, self.policy.rules) {
-            (PolicyName::Pbs, PolicyRules::Documented) => FairsharePolicy::Documented,
             (PolicyName::TicketBased, rules) => FairsharePolicy::TicketBased(rules),
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
@@ -421,10 +420,10 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     let failed = SiteError::reading(name.as_ref());
     let OpenedFile { head, kind, rest } = source.opened()?;
     let log = BufReader::with_capacity(1 << 16, head.as_slice().chain(rest));
-    let format = read_workload(&name, log, builder).map_err(&failed)?;
+    let is_log = read_workload(&name, log, builder).map_err(&failed)?;
     if kind == FileKind::Empty {
         builder.faults().add("it is empty", || format!("`{name}`"));
-    } else if format.is_none() {
+    } else if !is_log {
         let advice =
             sacct_advice(&String::from_utf8_lossy(&head)).map_or_else(String::new, |advice| format!("; {advice}"));
         return Err(kind.refusal(format!(

@@ -47,11 +47,6 @@ impl Objective {
         &self.template
     }
 
-    /// The parts of the log.
-    pub fn split(&self) -> &Split {
-        &self.searched.split
-    }
-
     /// Simulates the formula with these constants on the searched part. The observer may interrupt it.
     ///
     /// # Errors
