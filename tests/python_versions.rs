@@ -34,10 +34,7 @@ fn table() -> String {
     for &function in Function::ALL {
         let row: Vec<_> = versions.iter().map(|version| arguments(function, *version)).collect();
         let name = format!("`{}`", function.name());
-        match row.iter().all(|cell| *cell == row[0]) {
-            true => same.push(name),
-            false => rows.entry(row).or_default().push(name),
-        }
+        if row.iter().all(|cell| *cell == row[0]) { same.push(name) } else { rows.entry(row).or_default().push(name) }
     }
     let headings: String = versions.iter().map(|version| format!(" {version} |")).collect();
     let mut text = format!("| arguments of |{headings}\n|---|{}\n", "---|".repeat(versions.len()));

@@ -12,7 +12,7 @@ use serde::Serialize;
 pub use code::Code;
 pub use levels::{Levels, LevelsError};
 pub use need::{Message, Need};
-pub use repeated::few_of_each_kind;
+pub use repeated::limit_each_kind;
 
 /// A half-open range of bytes, `start..end`, in the text that a value was parsed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]

@@ -8,7 +8,7 @@ const MAX_OF_A_KIND: usize = 10;
 const MAX_KINDS: usize = 100;
 
 /// The first ten messages of each kind, and a last one that says how many more there are.
-pub fn few_of_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<Item = M>) -> Vec<M> {
+pub fn limit_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<Item = M>) -> Vec<M> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut few = Vec::new();
     let mut more = 0_usize;
@@ -45,11 +45,11 @@ mod tests {
 
     #[test]
     fn ten_of_a_kind_are_listed() {
-        let few = few_of_each_kind(lines(2000).chain(["another".to_owned()]));
+        let few = limit_each_kind(lines(2000).chain(["another".to_owned()]));
         assert_eq!(few.len(), 12);
         assert_eq!(few[10..], ["another", "and 1990 more of these kinds"]);
-        assert_eq!(few_of_each_kind(lines(10)).len(), 10);
-        assert_eq!(few_of_each_kind(lines(11)).last().map(String::as_str), Some("and 1 more of this kind"));
+        assert_eq!(limit_each_kind(lines(10)).len(), 10);
+        assert_eq!(limit_each_kind(lines(11)).last().map(String::as_str), Some("and 1 more of this kind"));
     }
 
     #[test]
@@ -58,7 +58,7 @@ mod tests {
             let letters = "z".repeat(number.to_string().len());
             format!("`a`{letters}{}`b`", "y".repeat(number))
         });
-        let few = few_of_each_kind(names);
+        let few = limit_each_kind(names);
         assert!(few.len() <= MAX_KINDS + 1, "{}", few.len());
     }
 }

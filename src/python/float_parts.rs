@@ -108,13 +108,17 @@ pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64,
     let (from, to) = (x.to_bits() & !SIGN, y.to_bits() & !SIGN);
     let has_same_sign = x.is_sign_negative() == y.is_sign_negative();
     let distance = if has_same_sign { from.abs_diff(to) } else { from + to };
-    Ok(match has_same_sign {
-        // at two zeros of opposite signs the distance is 0
-        _ if distance <= steps => y,
-        true if from > to => f64::from_bits(x.to_bits() - steps),
-        true => f64::from_bits(x.to_bits() + steps),
-        false if from < steps => f64::from_bits((y.to_bits() & SIGN) | (steps - from)),
-        false => f64::from_bits(x.to_bits() - steps),
+    // at two zeros of opposite signs the distance is 0
+    if distance <= steps {
+        return Ok(y);
+    }
+    let crosses_zero = !has_same_sign && from < steps;
+    Ok(if crosses_zero {
+        f64::from_bits((y.to_bits() & SIGN) | (steps - from))
+    } else if has_same_sign && from <= to {
+        f64::from_bits(x.to_bits() + steps)
+    } else {
+        f64::from_bits(x.to_bits() - steps)
     })
 }
 

@@ -24,9 +24,10 @@ fn random_tree(random: &mut Generator, has_floor: bool) -> ShareTree {
     }
     for _ in 0..random.below(6) {
         tree.charge(random.pick(&nodes), random.below(1000) as f64 / 11.0).unwrap();
-        match has_floor {
-            true => tree.decay_with(|usage| IntervalDecay::new(0.7, 1).step(usage)),
-            false => tree.decay(0.7).unwrap(),
+        if has_floor {
+            tree.decay_with(|usage| IntervalDecay::new(0.7, 1).step(usage))
+        } else {
+            tree.decay(0.7).unwrap()
         }
     }
     tree

@@ -280,10 +280,8 @@ fn every_form_of_the_resources_gives_the_same() {
     let read = |name: &str| {
         let mut schema = Schema::openpbs();
         let text = golden::text(name);
-        let objects = match name.ends_with("resourcedef") {
-            true => Objects::read_resourcedef(&text),
-            false => Objects::read(&text),
-        };
+        let objects =
+            if name.ends_with("resourcedef") { Objects::read_resourcedef(&text) } else { Objects::read(&text) };
         assert_eq!(add_resources(name, &objects, &mut schema), []);
         schema.iter().map(|(name, entry)| (name.to_owned(), *entry)).collect::<Vec<_>>()
     };

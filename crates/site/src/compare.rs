@@ -107,7 +107,7 @@ impl Site {
     /// # Errors
     /// As for [`rank`](Self::rank); or the new site's entity gives it other jobs.
     pub fn compare(&self, request: CompareRequest<'_>) -> Result<ComparedQueue, SiteError> {
-        let compared = self.compare_read(request, self.read_for_comparison(request)?)?;
+        let compared = self.compare_read_jobs(request, self.read_for_comparison(request)?)?;
         require_values(&compared.table, &compared.sides.old.ranking)?;
         require_values(&compared.table, &compared.sides.new.ranking)?;
         Ok(compared)
@@ -118,7 +118,11 @@ impl Site {
     ///
     /// # Errors
     /// A formula is not arithmetic, or the tree cannot be read.
-    pub fn compare_read(&self, request: CompareRequest<'_>, jobs: ComparedJobs) -> Result<ComparedQueue, SiteError> {
+    pub fn compare_read_jobs(
+        &self,
+        request: CompareRequest<'_>,
+        jobs: ComparedJobs,
+    ) -> Result<ComparedQueue, SiteError> {
         let CompareRequest { old, new_site, new } = request;
         let old_program = old.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
         let new_program = new.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use job_sort_formula::diagnostic::{Message, few_of_each_kind};
+use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::PythonVersion;
@@ -235,7 +235,7 @@ impl Documents {
         }
         self.warn_of_repeated(name, &repeated(objects), is_strict)?;
         let problems = add_resources(name, objects, &mut self.schema);
-        self.warnings.extend(few_of_each_kind(problems.iter().map(ToString::to_string)));
+        self.warnings.extend(limit_each_kind(problems.iter().map(ToString::to_string)));
         for name in declared_names(objects) {
             if self.schema.entry(name).is_some_and(|entry| entry.origin == Origin::Special) {
                 self.hidden.push(name.to_owned());

@@ -81,7 +81,7 @@ pub use what_if::WhatIf;
 use documents::Documents;
 use file_kind::FileKind;
 use formula_text::SiteFormulas;
-use job_sort_formula::diagnostic::{Message, Need, few_of_each_kind};
+use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
@@ -218,14 +218,14 @@ impl Site {
         let name = files.first(Role::SchedConfig).map(FileSource::name).unwrap_or_default();
         let repeated = repeated.into_iter().map(|warning| format!("`{name}`: {warning}"));
         warn_unless_strict(&mut of_files, repeated, rules.strict)?;
-        of_files.extend(few_of_each_kind(of_config.into_iter().map(|warning| format!("`{name}`: {warning}"))));
+        of_files.extend(limit_each_kind(of_config.into_iter().map(|warning| format!("`{name}`: {warning}"))));
         let conf = files.first(Role::SlurmConf).map(FileSource::read_slurm_conf).transpose()?;
         let mut of_tree = Vec::new();
         let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;
         let mut warnings: Vec<Message> = of_files.into_iter().map(Message::from).collect();
         let warnings_of_order = first_of_order..warnings.len();
         let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(Message::from));
-        warnings.extend(few_of_each_kind(of_conf));
+        warnings.extend(limit_each_kind(of_conf));
         warnings.extend(of_tree.into_iter().map(Message::from));
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             let assumed = format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
@@ -335,7 +335,7 @@ fn warn_unless_strict(
     if is_strict && let Some(first) = messages.next() {
         return Err(SiteError::content(first));
     }
-    warnings.extend(few_of_each_kind(messages));
+    warnings.extend(limit_each_kind(messages));
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use jsf_openpbs::files::sched_config::{NodeSortKey, SortFirst};
 use super::Site;
 use super::cycle_pools::{Pools, amount_of};
 use super::role::Role;
-use super::simulate::few;
+use super::simulate::first_names;
 use super::simulation_rules::{LeftOut, PROCESSORS};
 
 /// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
@@ -113,7 +113,7 @@ impl Pools {
         let ask = if asking == 1 { "job asks" } else { "jobs ask" };
         let found = format!(
             "the machine is a number of processors: {asking} waiting {ask} for {} too, which is not counted, so none waits for it",
-            few(names.into_iter())
+            first_names(names.into_iter())
         );
         (asking > 0).then(|| found.into())
     }

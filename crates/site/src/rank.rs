@@ -69,7 +69,7 @@ impl Site {
     /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under [`OnError::Fail`].
     pub fn rank<'a>(&self, request: impl Into<RankRequest<'a>>) -> Result<RankedQueue, SiteError> {
         let request = request.into();
-        let ranked = self.rank_read(self.read_for(&request)?, request.limit)?;
+        let ranked = self.rank_read_jobs(self.read_jobs_to_rank(&request)?, request.limit)?;
         require_values(&ranked.table, &ranked.ranking)?;
         Ok(ranked)
     }
@@ -79,7 +79,7 @@ impl Site {
     ///
     /// # Errors
     /// The jobs cannot be read.
-    pub fn read_for(&self, request: &RankRequest<'_>) -> Result<SiteJobs, SiteError> {
+    pub fn read_jobs_to_rank(&self, request: &RankRequest<'_>) -> Result<SiteJobs, SiteError> {
         let names = request.formula.names();
         let columns = ColumnsRequest { record_origins: request.record_origins, ..self.request(&names) };
         let mut jobs = self.read_jobs(request.formula, &columns)?;
@@ -91,7 +91,7 @@ impl Site {
     ///
     /// # Errors
     /// The tree cannot be read, or the formula is not arithmetic.
-    pub fn rank_read(&self, jobs: SiteJobs, limit: usize) -> Result<RankedQueue, SiteError> {
+    pub fn rank_read_jobs(&self, jobs: SiteJobs, limit: usize) -> Result<RankedQueue, SiteError> {
         self.rank_jobs(jobs, limit, &SharesRequest::default())
     }
 

@@ -209,7 +209,7 @@ impl Site {
         let mut unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
         unknown.retain(|name| !is_always_known(name) && !workload.has_input(name));
         if !unknown.is_empty() {
-            warnings.push(format!("no job of the log has {}, so every job has 0", few(unknown.into_iter())));
+            warnings.push(format!("no job of the log has {}, so every job has 0", first_names(unknown.into_iter())));
         }
         let counted = self.counted(workload, processors)?;
         let processors_source = counted.source;
@@ -363,7 +363,7 @@ impl Site {
                 PolicyName::Pbs => "they join the group `unknown`",
                 _ => "their fair-share numbers are 0",
             };
-            let list = few(unknown.into_iter());
+            let list = first_names(unknown.into_iter());
             warnings.push(format!("entities of the log that are not in the tree: {list}; {consequence}"));
         }
         Ok(Some(fairshare))
@@ -437,7 +437,7 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
 /// The warning about jobs that ask for more than there is.
 fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Option<String> {
     let count = schedule.too_large.len();
-    let list = few(schedule.too_large.iter().map(|&job| workload.id(job)));
+    let list = first_names(schedule.too_large.iter().map(|&job| workload.id(job)));
     let jobs = if count == 1 { "1 job asks".to_owned() } else { format!("{count} jobs ask") };
     let machine = if processors == 1 { "processor".to_owned() } else { format!("{processors} processors") };
     (count > 0)
@@ -448,7 +448,7 @@ fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Optio
 fn never_started(workload: &Workload, schedule: &Schedule) -> Option<String> {
     let held: Vec<usize> = schedule.never_start().collect();
     (!held.is_empty()).then(|| {
-        let list = few(held.iter().map(|&job| workload.id(job)));
+        let list = first_names(held.iter().map(|&job| workload.id(job)));
         format!("jobs that never start, because a limit, a threshold or a stopped queue lets none run: {list}")
     })
 }
@@ -485,7 +485,7 @@ pub(super) fn is_always_known(name: &str) -> bool {
 }
 
 /// The first few names, and how many more there are.
-pub(super) fn few<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+pub(super) fn first_names<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     let mut listed: Vec<String> = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
     let more = names.count();
     if more > 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use job_sort_formula::diagnostic::few_of_each_kind;
+use job_sort_formula::diagnostic::limit_each_kind;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareTree};
 use job_sort_formula::jobs::{JobState, JobTable};
@@ -180,10 +180,10 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
         let mut document = read(&name, &bytes).map_err(SiteError::content)?;
         if is_of_flux {
             let differences = take_usage_of_banks(&mut document).into_iter();
-            warnings.extend(few_of_each_kind(differences.map(|difference| format!("`{name}`: {difference}"))));
+            warnings.extend(limit_each_kind(differences.map(|difference| format!("`{name}`: {difference}"))));
         }
         let unknown = document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
-        warnings.extend(few_of_each_kind(unknown));
+        warnings.extend(limit_each_kind(unknown));
         let repeated = document.repeated_keys.iter().map(|(key, path)| {
             let consequence = if *key == "children" { "the lists are joined" } else { "the last one counts" };
             format!("`{name}`: {path} has `{key}` more than once; {consequence}")
@@ -198,7 +198,7 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
         associations.warnings.iter().partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
     let repeated = repeated.into_iter().map(|warning| format!("`{name}`: {warning}"));
     warn_unless_strict(warnings, repeated, is_strict)?;
-    warnings.extend(few_of_each_kind(others.into_iter().map(|warning| format!("`{name}`: {warning}"))));
+    warnings.extend(limit_each_kind(others.into_iter().map(|warning| format!("`{name}`: {warning}"))));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
@@ -288,7 +288,7 @@ fn read_resource_group(
     let rejected = rejected.into_iter().map(|line| format!("`{name}`: {line}"));
     let wrapped = lines.wrapped.iter().map(|line| format!("`{name}`: {line}"));
     let negative = negative_shares(&lines).map(|line| format!("`{name}`: {line}"));
-    warnings.extend(few_of_each_kind(rejected.chain(wrapped).chain(negative)));
+    warnings.extend(limit_each_kind(rejected.chain(wrapped).chain(negative)));
     if lines.not_listed > 0 {
         let lines = counted(lines.not_listed, "more line is", "more lines are");
         warnings.push(format!("`{name}`: {lines} not valid"));
@@ -327,7 +327,7 @@ fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) 
         usage.faults.iter().partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
     let name = source.name();
     let implausible = usage.implausible();
-    warnings.extend(few_of_each_kind(others.into_iter().map(|fault| format!("`{name}`: {fault}"))));
+    warnings.extend(limit_each_kind(others.into_iter().map(|fault| format!("`{name}`: {fault}"))));
     warn_unless_strict(warnings, bad.into_iter().map(|fault| format!("`{name}`: {fault}")), is_strict)?;
     warn_unless_strict(warnings, implausible.iter().map(|usage| format!("`{name}`: {usage}")), is_strict)?;
     let mut entities = HashSet::new();

@@ -7,7 +7,7 @@ use job_sort_formula::python::Value;
 use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_simulate::{Goal, Goals, Member, Workload, in_one_line};
 
-use super::simulate::few;
+use super::simulate::first_names;
 use super::simulation_rules::PROCESSORS;
 use super::{Site, SiteError};
 
@@ -67,7 +67,7 @@ impl Site {
         let names = condition.names();
         let unknown: Vec<&str> = names.iter().map(|name| &**name).filter(is_unknown).collect();
         let Goal { name, .. } = goal;
-        let values = few(unknown.iter().copied());
+        let values = first_names(unknown.iter().copied());
         (!unknown.is_empty()).then(|| {
             format!("the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0")
         })
@@ -102,7 +102,7 @@ impl Site {
         let unlisted = queues.filter(|(queue, _)| self.queues.position(queue).is_none());
         let unlisted: Vec<(&str, usize)> = unlisted.map(|(queue, jobs)| (&**queue, *jobs)).collect();
         let jobs: usize = unlisted.iter().map(|(_, jobs)| jobs).sum();
-        let names = few(unlisted.iter().map(|(queue, _)| *queue));
+        let names = first_names(unlisted.iter().map(|(queue, _)| *queue));
         (jobs > 0 && !self.queues.is_empty()).then(|| {
             let all = workload.jobs().len();
             format!("queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here")

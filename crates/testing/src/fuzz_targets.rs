@@ -106,9 +106,10 @@ fn compare_executors(program: &Program, again: &Program) {
         .map(|row| {
             let values = names.iter().enumerate().map(|(place, name)| {
                 let index = (row + 3 * place) % 8;
-                match name.starts_with("fair") || row == 5 {
-                    true => Value::Float(NUMBERS[index]),
-                    false => Value::Int(INTEGERS[index]),
+                if name.starts_with("fair") || row == 5 {
+                    Value::Float(NUMBERS[index])
+                } else {
+                    Value::Int(INTEGERS[index])
                 }
             });
             values.collect()
@@ -196,10 +197,8 @@ pub fn jobs(data: &[u8]) {
     let whole = outcome(JobReader::new(&options).chunk_size(1 << 22).read(data));
     let chunk = [1, 64, 500, 1 << 20][choice / 16 % 4];
     let reader = JobReader::new(&options).chunk_size(chunk);
-    let read = match choice.is_multiple_of(5) {
-        true => reader.read_stream(Trickle(data, 1 + choice % 100)),
-        false => reader.read(data),
-    };
+    let read =
+        if choice.is_multiple_of(5) { reader.read_stream(Trickle(data, 1 + choice % 100)) } else { reader.read(data) };
     assert_eq!(whole, outcome(read), "in chunks of {chunk}");
 }
 

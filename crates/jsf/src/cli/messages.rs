@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, few_of_each_kind};
+use job_sort_formula::diagnostic::{Diagnostic, Message, limit_each_kind};
 use jsf_site::{FormulaText, Site};
 
 use crate::cli::args::site::SiteArgs;
 use crate::cli::{in_options, with_options};
-use crate::view::finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
+use crate::view::finding::{FormulaSource, draw_finding, limit_each_code, more_findings};
 use crate::view::printable::printable;
 
 /// Writes a message to standard error.
@@ -37,12 +37,12 @@ pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
 /// Writes warnings to standard error: of each kind the first ten, then how many more there are.
 pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
     let messages = messages.iter().map(|message| with_options(&message.clone().into()));
-    few_of_each_kind(messages).iter().for_each(warn);
+    limit_each_kind(messages).iter().for_each(warn);
 }
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
 pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
-    let (few, others) = few_of_each_code(findings);
+    let (few, others) = limit_each_code(findings);
     few.into_iter().for_each(|found| draw(source, found));
     for (code, count) in others {
         warn(more_findings(count, code));

@@ -13,7 +13,7 @@ use crate::cli::atomic_file::replace_file;
 use crate::cli::document::command_line;
 use crate::cli::{CliError, formula_source, in_options, report};
 use crate::view::document::{Document, GENERATOR};
-use crate::view::finding::{draw_finding, few_of_each_code, more_findings};
+use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 
 /// Writes a page to a file at once: a reader sees either all of it or nothing. Refuses a file of one of the sites, or one of
 /// `files`: the command reads it.
@@ -95,7 +95,7 @@ pub(crate) fn draw_on_page(
     submitted: &FormulaSubmission<'_>,
     findings: &[Diagnostic],
 ) -> Vec<String> {
-    let (few, others) = few_of_each_code(findings);
+    let (few, others) = limit_each_code(findings);
     let few = few.into_iter().map(|found| {
         let found = submitted.in_source(found.clone()).worded(in_options);
         draw_finding(&formula_source(source), &found, false, Some(WIDTH))

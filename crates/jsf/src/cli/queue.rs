@@ -76,7 +76,7 @@ impl<'a> JobsToRank<'a> {
         let mut warnings = Warnings::new(is_for_people);
         warnings.add_site(site, site.warnings_for(&request.formula.names()));
         let progress = Progress::start("reading the jobs");
-        let mut jobs = site.read_for(request)?;
+        let mut jobs = site.read_jobs_to_rank(request)?;
         drop(progress);
         warnings.show(&std::mem::take(&mut jobs.warnings));
         let is_arithmetic = jobs.program.is_some();
@@ -95,7 +95,7 @@ impl<'a> JobsToRank<'a> {
         }
         let FoundJobs { rows, unmatched } = self.jobs.table.find_all_jobs(&named.job);
         if rows.is_empty() {
-            return Err(none_exists(unmatched).into());
+            return Err(unknown_jobs_error(unmatched).into());
         }
         warn_all(&unmatched);
         warn_of_job_id(&self.opened.source.text, &named.job, &self.jobs.table);
@@ -110,7 +110,7 @@ impl<'a> JobsToRank<'a> {
     /// Ranks the jobs, and determines so many ranks at most.
     pub(crate) fn rank(mut self, limit: usize) -> Result<(RankedQueue, Warnings), CliError> {
         let progress = Progress::start("ranking the jobs");
-        let queue = self.opened.site.rank_read(self.jobs, limit)?;
+        let queue = self.opened.site.rank_read_jobs(self.jobs, limit)?;
         drop(progress);
         self.warnings.show(&queue.warnings);
         Ok((queue, self.warnings))
@@ -186,14 +186,14 @@ pub(crate) fn select_rows(
     let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(table)? };
     let filtered = filter.select(rows, table, tree.as_ref());
     if !filtered.has_known && !filter.queues.iter().any(|name| site.has_queue(name)) {
-        return Err(none_exists(filtered.unmatched).into());
+        return Err(unknown_jobs_error(filtered.unmatched).into());
     }
     warn_all(&filtered.unmatched);
     Ok(filtered.rows)
 }
 
 /// The error if nothing that is asked for exists.
-pub(crate) fn none_exists(mut unknown: Vec<String>) -> SiteError {
+pub(crate) fn unknown_jobs_error(mut unknown: Vec<String>) -> SiteError {
     let more = unknown.len().saturating_sub(MAX_UNKNOWN);
     unknown.truncate(MAX_UNKNOWN);
     if more > 0 {

@@ -1,6 +1,6 @@
 //! The warnings about what an answer is computed from: those that say why it may be wrong are a part of it.
 
-use job_sort_formula::diagnostic::{Message, few_of_each_kind};
+use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use jsf_site::Site;
 
 use crate::cli::document::is_on_screen;
@@ -67,5 +67,5 @@ impl Drop for Warnings {
 }
 
 fn lines<M: Clone + Into<Message>>(messages: &[M]) -> Vec<String> {
-    few_of_each_kind(messages.iter().map(|message| with_options(&message.clone().into())))
+    limit_each_kind(messages.iter().map(|message| with_options(&message.clone().into())))
 }

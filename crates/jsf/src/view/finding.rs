@@ -17,7 +17,7 @@ use crate::view::words;
 const MAX_OF_A_CODE: usize = 10;
 
 /// The findings that are shown as text, which are the first ten of each code, and how many more there are of a code.
-pub fn few_of_each_code<'f>(
+pub fn limit_each_code<'f>(
     findings: impl IntoIterator<Item = &'f Diagnostic>,
 ) -> (Vec<&'f Diagnostic>, Vec<(Code, usize)>) {
     let mut counts: BTreeMap<Code, usize> = BTreeMap::new();

@@ -102,9 +102,10 @@ fn ten_gigabytes_of_zeros_take_bounded_time_and_memory() {
         file.seek(SeekFrom::Current(SIZE as i64)).expect("a sparse file");
         file.write_all(&member("s/usage", EntryType::Regular)).expect("a member");
         drop(file);
-        match is_refused {
-            true => assert_refused(&path, "the files of the site have more than"),
-            false => assert_eq!(open(&path).0, Some(0)),
+        if is_refused {
+            assert_refused(&path, "the files of the site have more than")
+        } else {
+            assert_eq!(open(&path).0, Some(0))
         }
         // half a gigabyte is enough for the limit of the expansion
         let head = header(name, SIZE, EntryType::Regular);

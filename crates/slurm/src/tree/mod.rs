@@ -168,9 +168,10 @@ impl TreeFormat {
 /// The error of malformed JSON, or of JSON with another structure.
 fn json_error(error: &serde_json::Error) -> TreeFault {
     let reason = error.to_string();
-    match error.is_data() {
-        true => TreeFault::Unrecognised(format!("JSON of another structure ({reason})")),
-        false => TreeFault::Json(reason),
+    if error.is_data() {
+        TreeFault::Unrecognised(format!("JSON of another structure ({reason})"))
+    } else {
+        TreeFault::Json(reason)
     }
 }
 

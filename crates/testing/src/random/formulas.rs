@@ -45,9 +45,10 @@ impl<'g> Writer<'g> {
         let mut writer = Self { random, tokens: Vec::new() };
         let depth = writer.random.below(5);
         let operands = writer.operands();
-        match writer.chance(50) {
-            true => writer.several(2, depth, operands),
-            false => writer.expression(depth, operands),
+        if writer.chance(50) {
+            writer.several(2, depth, operands)
+        } else {
+            writer.expression(depth, operands)
         }
         writer
     }
@@ -212,9 +213,10 @@ impl<'g> Writer<'g> {
             if index > 0 {
                 self.push(",");
             }
-            match self.chance(20) && depth > 0 {
-                true => self.sequence(depth - 1, operands),
-                false => self.expression(depth, operands),
+            if self.chance(20) && depth > 0 {
+                self.sequence(depth - 1, operands)
+            } else {
+                self.expression(depth, operands)
             }
         }
     }
@@ -322,9 +324,10 @@ impl<'g> Writer<'g> {
             if self.tokens.len() > first {
                 self.push(",");
             }
-            match self.chance(12) || known.is_empty() {
-                true => self.pick(&["key", "start", "base", "ndigits", "default", "zzz", "x", "a"]),
-                false => self.pick(&known),
+            if self.chance(12) || known.is_empty() {
+                self.pick(&["key", "start", "base", "ndigits", "default", "zzz", "x", "a"])
+            } else {
+                self.pick(&known)
             }
             let name = self.tokens.last().cloned().unwrap_or_default();
             self.push("=");
@@ -339,10 +342,7 @@ impl<'g> Writer<'g> {
     // ---- numbers ----------------------------------------------------------------------------------------------
 
     fn literal(&mut self, operands: Operands) {
-        let text = match operands == Operands::Integer || self.chance(3) {
-            true => self.integer(),
-            false => self.float(),
-        };
+        let text = if operands == Operands::Integer || self.chance(3) { self.integer() } else { self.float() };
         self.push(text);
     }
 

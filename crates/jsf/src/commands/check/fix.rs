@@ -6,7 +6,7 @@ use jsf_site::Site;
 
 use crate::cli::{CliError, report};
 use crate::commands::check::checked_formula::CheckedFormula;
-use crate::view::finding::few_of_each_code;
+use crate::view::finding::limit_each_code;
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_ROUNDS: usize = 1000;
@@ -30,7 +30,7 @@ pub(crate) fn apply_fixes(
 
 /// Says which fixes are applied to the formula: of each code the first ten, then how many more there are.
 fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
-    let (few, others) = few_of_each_code(applied.iter().copied());
+    let (few, others) = limit_each_code(applied.iter().copied());
     few.into_iter().for_each(|found| report_fix(formula, found));
     for (code, count) in others {
         report("fixed", format_args!("{code}: and {}", counted(count, "more place", "more places")));

@@ -13,7 +13,7 @@ use crate::commands::check::sarif::write_sarif;
 use crate::view::csv_writer::Cells;
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::exchange_rates::{WORTH, rates_line};
-use crate::view::finding::{FormulaSource, draw_finding, few_of_each_code, more_findings};
+use crate::view::finding::{FormulaSource, draw_finding, limit_each_code, more_findings};
 use crate::view::verdict::{brief_finding, verdict_sentence};
 use crate::view::words::count;
 
@@ -48,11 +48,11 @@ impl Answer for CheckReport<'_> {
 /// The document of a check: the server's answer, what the scheduler does, and every finding drawn on the formula.
 pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     let checked = report.checked;
-    let (few, others) = few_of_each_code(&checked.findings);
+    let (few, others) = limit_each_code(&checked.findings);
     let source = report.source;
     let findings = few.into_iter().map(|found| {
         let drawn = move |style: DrawingStyle| draw_finding(&source, found, style.coloured, style.width);
-        Section::new("").drawn(drawn).in_brief(brief_finding(found, ""))
+        Section::new("").draw(drawn).in_brief(brief_finding(found, ""))
     });
     let more = others.into_iter().map(|(code, count)| more_findings(count, code));
     let mut sections: Vec<_> = findings.chain(more.map(|line| Section::new("").prose(line))).collect();

@@ -70,7 +70,7 @@ fn rank_both(
     warnings.show(&std::mem::take(&mut jobs.warnings));
     let mut findings = jobs.findings.clone();
     let progress = Progress::start("ranking the jobs");
-    let compared = opened.old_site.compare_read(request, jobs);
+    let compared = opened.old_site.compare_read_jobs(request, jobs);
     drop(progress);
     let is_document = arguments.format.is_document();
     if is_document && let Ok(compared) = &compared {

@@ -8,7 +8,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
 
 use crate::cli::output::Output;
-use crate::cli::queue::{draw_submitted, none_exists, outcome, select_rows};
+use crate::cli::queue::{draw_submitted, outcome, select_rows, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
 use crate::cli::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all};
 use crate::commands::cycle::answer::CycleReport;
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     warnings.show(&cycle.warnings);
     warnings.add(cycle.not_counted.as_slice());
     if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
-        return Err(none_exists(cycle.unknown).into());
+        return Err(unknown_jobs_error(cycle.unknown).into());
     }
     warn_all(&cycle.unknown);
     let entities = &arguments.entities.entity;

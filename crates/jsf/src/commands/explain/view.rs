@@ -109,7 +109,7 @@ fn job_sections<'a>(
         sections.push(Section::new(report.table().id(job.row)).prose(sentence).in_full());
     }
     if job.result.as_ref().is_some_and(Result::is_err) {
-        sections.push(Section::new("").drawn(move |style| draw_error(job, style).unwrap_or_default()).in_full());
+        sections.push(Section::new("").draw(move |style| draw_error(job, style).unwrap_or_default()).in_full());
     }
     sections.extend(job.reached.map(|reached| {
         let of = if of.is_empty() { String::new() } else { format!("`{}`: ", report.table().id(job.row)) };

@@ -278,7 +278,7 @@ pub(crate) fn obstacle_section<'a>(obstacle: &str, to_set: &FormulaToSet) -> Sec
 
 /// The command that sets a formula, on a line that can be copied.
 pub(crate) fn qmgr_section(command: &str) -> Section<'_> {
-    Section::new("to set it").drawn(move |_| command.to_owned())
+    Section::new("to set it").draw(move |_| command.to_owned())
 }
 
 /// How much of what was gained on the searched days is not gained on the others.
@@ -453,7 +453,7 @@ fn who_pays(fit: &GoalFit) -> Section<'_> {
     let kinds = [("processors", &fit.difference.sizes), ("entity", &fit.difference.entities)];
     kinds.into_iter().filter(|(_, classes)| classes.groups.len() > 1).fold(section, |section, (what, classes)| {
         let all = std::iter::once(("all jobs", fit.difference.wait));
-        let (first, last) = RowLimit::Ends(MAX_GROUPS).shown(classes.groups.len());
+        let (first, last) = RowLimit::Ends(MAX_GROUPS).shown_ends(classes.groups.len());
         let shown = classes.groups[..first].iter().chain(&classes.groups[last..]);
         let rows: Vec<_> = all.chain(shown.map(|group| (&*group.name, group.wait))).collect();
         section.chart(move || Chart::new(waits::forest(what, &rows), &FOREST_LEGEND))

@@ -56,9 +56,10 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         bundle: &bundle.bytes,
         module,
     };
-    match is_stdin(path) {
-        true => page.write(out)?,
-        false => write_page(path, &[&site], formula_file, |out| page.write(out))?,
+    if is_stdin(path) {
+        page.write(out)?
+    } else {
+        write_page(path, &[&site], formula_file, |out| page.write(out))?
     }
     Ok(outcome)
 }

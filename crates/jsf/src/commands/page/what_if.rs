@@ -327,9 +327,10 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
         return Err(why.to_owned());
     }
     let command = set_command_for(object, text).map_err(|error| format!("No command: {error}."))?;
-    match printable_lines(&command) == command {
-        true => Ok(command),
-        false => Err("No command for a formula with control characters.".to_owned()),
+    if printable_lines(&command) == command {
+        Ok(command)
+    } else {
+        Err("No command for a formula with control characters.".to_owned())
     }
 }
 

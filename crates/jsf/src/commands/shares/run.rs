@@ -8,7 +8,7 @@ use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, Share
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::{PolicyArg, note_idle};
 use crate::cli::output::Output;
-use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, none_exists, outcome};
+use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, outcome, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
 use crate::cli::{CliError, Outcome, parsed_formula, read_formula, show_site, warn, warn_all};
 use crate::commands::explain::run::is_error;
@@ -82,7 +82,7 @@ fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliErr
     let unknown: Vec<String> =
         unknown.filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN)).collect();
     if !unknown.is_empty() && unknown.len() == names.len() {
-        return Err(none_exists(unknown).into());
+        return Err(unknown_jobs_error(unknown).into());
     }
     warn_all(&unknown);
     Ok(())

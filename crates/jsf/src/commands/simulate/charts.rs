@@ -44,7 +44,7 @@ pub(crate) fn with_spreads_of_sides<'a>(
 
 /// The groups, or of many those at both ends, where the waits change most.
 fn most_changed<'g, 'a>(groups: &'g [ComparedGroup<'a>]) -> impl Iterator<Item = &'g ComparedGroup<'a>> {
-    let (first, last) = RowLimit::Ends(MAX_DRAWN).shown(groups.len());
+    let (first, last) = RowLimit::Ends(MAX_DRAWN).shown_ends(groups.len());
     groups[..first].iter().chain(&groups[last..])
 }
 

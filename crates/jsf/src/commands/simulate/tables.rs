@@ -344,9 +344,12 @@ fn interval_note(difference: &Difference) -> String {
 
 /// How the waits of the entities, groups, queues or classes change. `all` is the core seconds of all jobs.
 fn difference_table<'a>(column: &str, has_star: bool, groups: Vec<ComparedGroup<'a>>, all: u128) -> Table<'a> {
-    let difference = move |wait: &MeanChange| match has_star {
-        true => Cell::Starred(wait.difference(), wait.is_significant()),
-        false => Cell::Longer(wait.difference(), false),
+    let difference = move |wait: &MeanChange| {
+        if has_star {
+            Cell::Starred(wait.difference(), wait.is_significant())
+        } else {
+            Cell::Longer(wait.difference(), false)
+        }
     };
     Table::of(groups)
         .column(Column::id(column, 9), |group| name_cell(&group.change.name))

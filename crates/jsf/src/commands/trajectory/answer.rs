@@ -30,7 +30,7 @@ pub struct TrajectoryReport<'a> {
 
 impl Answer for TrajectoryReport<'_> {
     fn document(&self) -> Document<'_> {
-        self.drawn()
+        self.draw()
     }
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {

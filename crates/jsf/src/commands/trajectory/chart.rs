@@ -33,7 +33,7 @@ impl TrajectoryReport<'_> {
             "line{{stroke:#bbb}}line.frame{{stroke:#444}}path{{fill:none;stroke-width:2}}{}",
             colours.collect::<String>()
         );
-        let svg = plot.drawn(Layout::Wide).document(&style, "Rank over waiting time", self.formula);
+        let svg = plot.draw(Layout::Wide).document(&style, "Rank over waiting time", self.formula);
         writeln!(out, "{svg}")
     }
 

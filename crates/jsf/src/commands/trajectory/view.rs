@@ -27,14 +27,14 @@ const TOO_LONG: &str = "what comes later takes more work than one trajectory may
 
 impl<'a> TrajectoryReport<'a> {
     /// The document: the answer, a row for each of several jobs, a list of the overtakings, and a plot of the ranks.
-    pub(crate) fn drawn(self) -> Document<'a> {
+    pub(crate) fn draw(self) -> Document<'a> {
         let jobs = &self.trajectory.jobs;
         let headline = match jobs.as_slice() {
             [one] => self.sentence(one),
             _ => self.headline(),
         };
         let ranks = (jobs.len() > 1).then(|| Section::new("ranks").table(self.ranks()));
-        let plot = Section::new("ranks over time").in_full().drawn(move |_| self.plot());
+        let plot = Section::new("ranks over time").in_full().draw(move |_| self.plot());
         Document {
             command: "jsf trajectory",
             title: "Ranks while jobs wait".to_owned(),

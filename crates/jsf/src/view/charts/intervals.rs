@@ -32,7 +32,7 @@ pub(crate) struct Row<'a> {
 }
 
 impl Intervals<'_> {
-    pub(crate) fn drawn(&self, layout: Layout) -> Svg {
+    pub(crate) fn draw(&self, layout: Layout) -> Svg {
         const TOP: f64 = 48.0;
         const COLUMN: f64 = 84.0;
         /// The room of the label of a tick.

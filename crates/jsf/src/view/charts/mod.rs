@@ -31,16 +31,16 @@ pub(crate) enum Kind<'a> {
 impl Figure<'_> {
     /// Draws the chart for a page.
     pub(crate) fn draw(&self) -> ChartSvg {
-        let draw = |layout: Layout| self.drawn(layout).finish(&self.name, "The table below has the same numbers.");
+        let draw = |layout: Layout| self.draw_in(layout).finish(&self.name, "The table below has the same numbers.");
         let narrow = if matches!(self.kind, Kind::Slopes(_)) { String::new() } else { draw(Layout::Narrow) };
         ChartSvg { wide: draw(Layout::Wide), narrow }
     }
 
-    fn drawn(&self, layout: Layout) -> Svg {
+    fn draw_in(&self, layout: Layout) -> Svg {
         match &self.kind {
-            Kind::Plot(plot) => plot.drawn(layout),
-            Kind::Intervals(intervals) => intervals.drawn(layout),
-            Kind::Slopes(slopes) => slopes::drawn(slopes),
+            Kind::Plot(plot) => plot.draw(layout),
+            Kind::Intervals(intervals) => intervals.draw(layout),
+            Kind::Slopes(slopes) => slopes::draw(slopes),
         }
     }
 }

@@ -89,7 +89,7 @@ impl Axis {
 }
 
 impl Plot {
-    pub(crate) fn drawn(&self, layout: Layout) -> Svg {
+    pub(crate) fn draw(&self, layout: Layout) -> Svg {
         let has_names = matches!(&self.marks, Marks::Lines(lines) if lines.iter().any(|line| line.is_named));
         let right = layout.width() - if has_names { NAMES } else { RIGHT };
         let x = |value: f64| LEFT + (right - LEFT) * self.x.place(value);
@@ -159,7 +159,7 @@ mod tests {
         let steps = vec![[100.0, 160.0, 0.5], [160.0, 190.0, 2.0], [200.0, 300.0, 1.0]];
         let line = StepLine { class: "new".to_owned(), name: "new".to_owned(), is_named: false, steps };
         let [x, y] = [[100.0, 300.0], [0.0, 2.0]].map(|range| Axis::whole(range, ""));
-        let chart = Plot { x, y, marks: Marks::Lines(vec![line]) }.drawn(Layout::Wide).finish("", "");
+        let chart = Plot { x, y, marks: Marks::Lines(vec![line]) }.draw(Layout::Wide).finish("", "");
         assert!(chart.contains("M76.0 172.0H316.0V28.0H436.0M476.0 124.0H876.0"), "{chart}");
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Slope {
 }
 
 /// A line for each job; one that a side does not consider has a short line.
-pub(crate) fn drawn(slopes: &[Slope]) -> Svg {
+pub(crate) fn draw(slopes: &[Slope]) -> Svg {
     const ROW: f64 = 17.0;
     const TOP: f64 = 40.0;
     const WIDEST_NAME: f64 = 300.0;
@@ -78,7 +78,7 @@ mod tests {
     fn jobs_that_one_side_does_not_consider_have_a_short_line() {
         let jobs = [(0, Some(1), Some(2)), (1, None, Some(1)), (2, None, None)];
         let slopes = jobs.map(|(row, old, new)| Slope { name: format!("{row}.vm"), job: JobMove { row, old, new } });
-        let chart = drawn(&slopes).finish("", "");
+        let chart = draw(&slopes).finish("", "");
         assert_eq!(chart.matches("<path").count(), 2);
         assert!(chart.contains("0.vm: 1 → 2") && chart.contains("1.vm: not considered → 1") && !chart.contains("2.vm"));
     }

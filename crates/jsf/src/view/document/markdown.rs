@@ -96,7 +96,7 @@ fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Resul
     let headings: Vec<String> = columns.iter().map(|column| sentence(&column.heading)).collect();
     let rules: Vec<&str> = columns.iter().map(|column| if column.fit == Fit::Number { "--:" } else { "---" }).collect();
     writeln!(out, "\n| {} |\n| {} |", headings.join(" | "), rules.join(" | "))?;
-    let (first, last) = limit.shown(table.len());
+    let (first, last) = limit.shown_ends(table.len());
     for row in (0..first).chain(last..table.len()) {
         let cells = table.columns.iter().zip(table.row(row)).filter(|(column, _)| is_shown(column));
         let cells: Vec<String> = cells.map(|(column, cell)| cell_of(column, &text_of(&cell))).collect();
@@ -128,10 +128,12 @@ fn sentence(text: &str) -> String {
 /// Text from outside as code. A vertical bar would end a cell, and in code a backslash does not escape it elsewhere.
 fn code(text: &str) -> String {
     let shown = printable(text);
-    match shown.contains(['`', '|']) {
-        true => format!("<code>{}</code>", escaped(&shown)),
-        false if shown.is_empty() => String::new(),
-        false => format!("`{shown}`"),
+    if shown.contains(['`', '|']) {
+        format!("<code>{}</code>", escaped(&shown))
+    } else if shown.is_empty() {
+        String::new()
+    } else {
+        format!("`{shown}`")
     }
 }
 

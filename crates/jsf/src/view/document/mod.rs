@@ -248,12 +248,12 @@ impl<'a> Section<'a> {
 
     fn findings_under(heading: &str, drawn: &'a [String]) -> Option<Self> {
         let section = Self::new(heading).on_page();
-        let section = drawn.iter().fold(section, |section, finding| section.drawn(|_| finding.clone()));
+        let section = drawn.iter().fold(section, |section, finding| section.draw(|_| finding.clone()));
         (!drawn.is_empty()).then_some(section)
     }
 
     /// The section with text that has lines of its own.
-    pub fn drawn(self, draw: impl Fn(DrawingStyle) -> String + 'a) -> Self {
+    pub fn draw(self, draw: impl Fn(DrawingStyle) -> String + 'a) -> Self {
         self.block(Block::Drawn(Drawing(Box::new(draw))))
     }
 }

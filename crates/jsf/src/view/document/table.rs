@@ -249,7 +249,7 @@ impl<'a, T: Sync + Send + 'a> Rows<'a, T> {
 
 impl RowLimit {
     /// The rows that are shown: those before the first returned index, and those from the second one on.
-    pub(crate) fn shown(self, len: usize) -> (usize, usize) {
+    pub(crate) fn shown_ends(self, len: usize) -> (usize, usize) {
         match self {
             Self::First(most) if most < len => (most, len),
             Self::Ends(most) if most < len => (most / 2, len - most / 2),
@@ -268,13 +268,13 @@ impl RowLimit {
 
     /// The rows that are shown of so many.
     pub(crate) fn rows(self, len: usize) -> Vec<usize> {
-        let (first, last) = self.shown(len);
+        let (first, last) = self.shown_ends(len);
         (0..first).chain(last..len).collect()
     }
 
     /// The note on the rows that are left out; `None` if all are shown.
     pub(crate) fn left_out(self, len: usize) -> Option<String> {
-        let (first, last) = self.shown(len);
+        let (first, last) = self.shown_ends(len);
         let hidden = last - first;
         match self {
             _ if hidden == 0 => None,
@@ -392,7 +392,7 @@ impl<'a> Cell<'a> {
     }
 
     /// The cell as it is written; `None` where a reader sees a dash.
-    pub(crate) fn shown(&self) -> Option<Cow<'_, str>> {
+    pub(crate) fn written(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::Missing => return None,
             Self::Text(text) if text.is_empty() => return None,
@@ -418,7 +418,7 @@ impl<'a> Cell<'a> {
 
     /// The cell with the digits of long numbers in groups.
     pub(crate) fn grouped(&self) -> Option<Cow<'_, str>> {
-        let shown = self.shown()?;
+        let shown = self.written()?;
         Some(match self {
             Self::Count(_) | Self::Decimals(..) | Self::Written(..) | Self::Places(_) | Self::Arrow(_) => {
                 Cow::Owned(grouped(&shown))

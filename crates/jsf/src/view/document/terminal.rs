@@ -196,7 +196,7 @@ pub(crate) fn text_of(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Node { lines, text, .. } => format!("{lines}{text}"),
         Cell::Bar(part) => bar(*part),
-        _ => cell.shown().map_or_else(|| "-".to_owned(), Cow::into_owned),
+        _ => cell.written().map_or_else(|| "-".to_owned(), Cow::into_owned),
     }
 }
 

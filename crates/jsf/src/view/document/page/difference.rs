@@ -36,10 +36,7 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
     };
     let shared = [&marked.old, &marked.new].map(|pieces| length(pieces.iter().filter(|piece| !piece.is_marked)));
     let all = [&marked.old, &marked.new].map(length);
-    match (shared[0] + shared[1]) as f64 >= LEAST_SHARED * (all[0] + all[1]) as f64 {
-        true => marked,
-        false => unmarked(old, new),
-    }
+    if (shared[0] + shared[1]) as f64 >= LEAST_SHARED * (all[0] + all[1]) as f64 { marked } else { unmarked(old, new) }
 }
 
 /// Which tokens of either side are in their longest common subsequence.
@@ -111,9 +108,10 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let mut end = match is_word(first) {
-            true => rest.find(|character| !is_word(character)).unwrap_or(rest.len()),
-            false => first.len_utf8(),
+        let mut end = if is_word(first) {
+            rest.find(|character| !is_word(character)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
         };
         // the exponent of a number has a sign
         if first.is_ascii_digit() && rest[..end].ends_with(['e', 'E']) && rest[end..].starts_with(['+', '-']) {
