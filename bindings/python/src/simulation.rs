@@ -1,17 +1,12 @@
 //! A log of jobs run through time under a formula, as the command `jsf simulate` does.
 
-use std::ops::ControlFlow;
-use std::time::Instant;
-
 use job_sort_formula::rank::OnError;
 use jsf::commands::simulate::answer::SimulationReport;
 use jsf::commands::simulate::failures::FailingJobs;
 use jsf::run::doubts;
 use jsf::view::words::too_short;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{
-    Backfill, Goals, JudgedGoal, Observer, Results, WarmUp, Workload as Log, WorkloadJob, bounded_slowdown,
-};
+use jsf_simulate::{Backfill, Goals, JudgedGoal, Results, WarmUp, Workload as Log, WorkloadJob, bounded_slowdown};
 use jsf_site::{SimulateRequest, SimulatedQueue, Site as OpenedSite, SiteError, StartingUsage, check_warm_up};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,7 +18,7 @@ use crate::error::{site_error, worded};
 use crate::goals::read_goals;
 use crate::site::{Given, Site};
 use crate::table::{Table, TableBuilder};
-use crate::watch::BETWEEN_SIGNALS;
+use crate::watch::watched;
 use crate::workload::{GivenRules, Workload};
 
 /// The keyword arguments of a simulation.
@@ -117,33 +112,28 @@ impl Site {
         options: &Options<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let absent = workload.check_goals(goals)?;
-        let mut signals = Signals { next: Instant::now() + BETWEEN_SIGNALS, raised: None };
         let (site, log) = (self.shared(), workload.log());
         let Options { processors, backfill, usage, warm_up, decay_period, decay_factor, .. } = *options;
-        let simulated = py.detach(|| {
+        let simulated = watched(py, None, |mut watch| {
             let default = match warm_up {
                 Some(_) => WarmUp::None,
                 None => site.warm_up(&log, usage, decay_period)?,
             };
             let warm_up = warm_up.unwrap_or(default.seconds());
             check_warm_up(&log, warm_up)?;
-            let observer = &mut signals;
             let simulated = site.simulate(SimulateRequest {
                 processors,
                 backfill,
                 usage,
                 decay_period,
                 decay_factor,
-                ..SimulateRequest::new(&given.parsed, &log, observer)
+                ..SimulateRequest::new(&given.parsed, &log, &mut watch)
             })?;
             let results = simulated.results(&log, warm_up);
             let goals = results.judge(goals, &log, &simulated.schedule, None);
             let run = Run { site: &site, given, log: &log, simulated, results, goals };
             Ok((run.document(), run.jobs(), run.failed(), run.warnings(), default))
-        });
-        if let Some(raised) = signals.raised {
-            return Err(raised);
-        }
+        })?;
         let (document, jobs, failed, of_run, default) = simulated.map_err(|error: SiteError| site_error(&error))?;
         let of_log = workload.warnings().into_iter().chain(absent).chain(too_short(default));
         let warnings: Vec<String> = worded(self.shared().warnings()).into_iter().chain(of_log).chain(of_run).collect();
@@ -238,23 +228,5 @@ fn processors(given: &Bound<'_, PyAny>) -> PyResult<u32> {
         Ok(processors) => Ok(processors),
         Err(error) if error.is_instance_of::<PyTypeError>(given.py()) => Err(error),
         Err(_) => Err(refused()),
-    }
-}
-
-/// Ends a simulation when Python has an exception for a signal, such as Ctrl-C.
-struct Signals {
-    /// When signals are looked for again.
-    next: Instant,
-    raised: Option<PyErr>,
-}
-
-impl Observer for Signals {
-    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
-        if Instant::now() < self.next {
-            return ControlFlow::Continue(());
-        }
-        self.next = Instant::now() + BETWEEN_SIGNALS;
-        self.raised = Python::attach(|py| py.check_signals()).err();
-        if self.raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -8,13 +8,14 @@ use std::thread;
 use std::time::Duration;
 
 use jsf_fit::goals::{FitObserver, FitProgress};
+use jsf_simulate::Observer;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use rayon::ThreadPoolBuilder;
 
 /// The time between two looks for Ctrl-C.
-pub const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
+const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 /// The stack of the thread that works: that of a main thread.
 const STACK: usize = 8 << 20;
 
@@ -56,6 +57,12 @@ impl FitObserver for Watch<'_> {
 
     fn poll(&self) -> ControlFlow<()> {
         if self.is_ended.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Observer for &Watch<'_> {
+    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
+        self.poll()
     }
 }
 
