@@ -93,9 +93,10 @@ impl Reading<'_> {
     /// An array of the column `name`, unless it cannot be read or is written.
     fn unshared<'a, T>(&self, values: Result<&'a [T], jsf_error>, name: &str) -> Result<&'a [T], jsf_error> {
         let values = values.map_err(|error| error.in_column(name))?;
-        match self.written.iter().any(|written| overlap(written, &addresses(values))) {
-            true => Err(jsf_error::argument(format!("the column `{name}` overlaps memory that is written"))),
-            false => Ok(values),
+        if self.written.iter().any(|written| overlap(written, &addresses(values))) {
+            Err(jsf_error::argument(format!("the column `{name}` overlaps memory that is written")))
+        } else {
+            Ok(values)
         }
     }
 }

@@ -73,13 +73,17 @@ pub fn seconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
         return parse_duration(&text.extract::<String>()?)
             .map_err(|error| PyValueError::new_err(format!("`{name}`: {error}")));
     }
-    let whole = match given.hasattr("total_seconds")? {
-        true => given.floor_div(given.py().import("datetime")?.getattr("timedelta")?.call1((0, 1))?)?,
-        false => given.clone(),
+    let whole = if given.hasattr("total_seconds")? {
+        given.floor_div(given.py().import("datetime")?.getattr("timedelta")?.call1((0, 1))?)?
+    } else {
+        given.clone()
     };
-    whole.extract::<u64>().map_err(|error| match error.is_instance_of::<PyTypeError>(given.py()) {
-        true => PyTypeError::new_err(format!("`{name}` is {given}, expected seconds or a duration such as \"24h\"")),
-        false => PyValueError::new_err(format!("`{name}` is {given}, expected seconds, 0 or more")),
+    whole.extract::<u64>().map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(given.py()) {
+            PyTypeError::new_err(format!("`{name}` is {given}, expected seconds or a duration such as \"24h\""))
+        } else {
+            PyValueError::new_err(format!("`{name}` is {given}, expected seconds, 0 or more"))
+        }
     })
 }
 

@@ -352,9 +352,10 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Chunk
         };
         let doubles: ScalarBuffer<f64> = values.iter().map(double).collect::<PyResult<Vec<f64>>>()?.into();
         let is_int = |value: &Option<Value>| matches!(value, Some(Value::Int(_) | Value::Bool(_)));
-        let values = match values.iter().any(is_int) {
-            true => Values::Mixed(Mixed { values: doubles, is_int: values.iter().map(is_int).collect() }),
-            false => Values::F64(doubles),
+        let values = if values.iter().any(is_int) {
+            Values::Mixed(Mixed { values: doubles, is_int: values.iter().map(is_int).collect() })
+        } else {
+            Values::F64(doubles)
         };
         return Ok(Chunk::new(values, nulls));
     }

@@ -43,11 +43,10 @@ pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
 
 /// What is advised, after a semicolon, for a text that is the path of a file; empty for any other.
 pub fn path_advice(text: &str) -> String {
-    match Path::new(text.trim()).is_file() {
-        true => {
-            "; this is the path of a file: give the formula in it, as `pathlib.Path(path).read_text()` does".to_owned()
-        }
-        false => String::new(),
+    if Path::new(text.trim()).is_file() {
+        "; this is the path of a file: give the formula in it, as `pathlib.Path(path).read_text()` does".to_owned()
+    } else {
+        String::new()
     }
 }
 

@@ -215,10 +215,8 @@ impl GivenWishes<'_> {
 
 /// A pair of ids, of which the first job is to be before the second.
 fn pair_of(given: &Bound<'_, PyAny>) -> PyResult<[String; 2]> {
-    let pair: Option<[String; 2]> = match given.is_instance_of::<PyString>() {
-        true => None,
-        false => texts("prefer", given)?.try_into().ok(),
-    };
+    let pair: Option<[String; 2]> =
+        if given.is_instance_of::<PyString>() { None } else { texts("prefer", given)?.try_into().ok() };
     pair.ok_or_else(|| PyTypeError::new_err("`prefer`: expected pairs of ids"))
 }
 
@@ -247,9 +245,12 @@ fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
         let ids = listed.iter().map(id_of).collect::<PyResult<Vec<_>>>()?;
         return Ok(("wishes".to_owned(), ids.join("\n")));
     }
-    let groups = listed.iter().map(|group| match group.is_instance_of::<PyString>() {
-        true => Err(PyTypeError::new_err("expected wishes as ids of jobs or as groups of ids, not both")),
-        false => group.try_iter().map_err(wrong)?.map(|id| id_of(&id?)).collect(),
+    let groups = listed.iter().map(|group| {
+        if group.is_instance_of::<PyString>() {
+            Err(PyTypeError::new_err("expected wishes as ids of jobs or as groups of ids, not both"))
+        } else {
+            group.try_iter().map_err(wrong)?.map(|id| id_of(&id?)).collect()
+        }
     });
     let groups = groups.collect::<PyResult<Vec<Vec<String>>>>()?;
     if groups.len() < 2 || groups.iter().any(Vec::is_empty) {
@@ -262,11 +263,11 @@ fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
 /// The id of a job, which has none of the characters that separate ids in a document.
 fn id_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let id = text("an id in `wishes`", given)?;
-    match id.is_empty()
-        || id.contains(|character: char| character.is_whitespace() || matches!(character, ',' | '#' | '"'))
+    if id.is_empty() || id.contains(|character: char| character.is_whitespace() || matches!(character, ',' | '#' | '"'))
     {
-        true => Err(PyValueError::new_err(format!("`{id}` is not the id of a job"))),
-        false => Ok(id),
+        Err(PyValueError::new_err(format!("`{id}` is not the id of a job")))
+    } else {
+        Ok(id)
     }
 }
 

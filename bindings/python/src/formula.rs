@@ -185,9 +185,10 @@ impl Formula {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let text = self.compiled.text.as_str().into_pyobject(py)?.repr()?;
-        let resources = match self.compiled.resources.is_empty() {
-            true => String::new(),
-            false => format!(", resources={}", self.resources(py)?.repr()?),
+        let resources = if self.compiled.resources.is_empty() {
+            String::new()
+        } else {
+            format!(", resources={}", self.resources(py)?.repr()?)
         };
         let python = self.python().map(|python| format!(", python='{python}'")).unwrap_or_default();
         Ok(format!("Formula({text}{resources}{python})"))
@@ -214,9 +215,10 @@ impl Formula {
     /// Whether the formula reads a column of a table.
     fn reads(&self, name: &str) -> PyResult<bool> {
         let Compiled { program, .. } = &*self.compiled;
-        match program.undefined().iter().any(|(undefined, _)| **undefined == *name) {
-            true => Err(self.undefined_column(name)),
-            false => Ok(program.inputs().iter().any(|input| current_name(input) == current_name(name))),
+        if program.undefined().iter().any(|(undefined, _)| **undefined == *name) {
+            Err(self.undefined_column(name))
+        } else {
+            Ok(program.inputs().iter().any(|input| current_name(input) == current_name(name)))
         }
     }
 

@@ -37,9 +37,10 @@ fn document(goals: &Bound<'_, PyMapping>) -> PyResult<String> {
         let expected =
             "expected texts, finite numbers, truth values, lists and dicts; a duration is a text such as \"4h\"";
         let message = format!("`goals`: {expected}");
-        let refused = match error.is_instance_of::<PyTypeError>(py) {
-            true => PyTypeError::new_err(message),
-            false => PyValueError::new_err(message),
+        let refused = if error.is_instance_of::<PyTypeError>(py) {
+            PyTypeError::new_err(message)
+        } else {
+            PyValueError::new_err(message)
         };
         refused.set_cause(py, Some(error));
         refused

@@ -193,8 +193,9 @@ pub fn list_of<'py>(message: &str, column: &Bound<'py, PyAny>) -> PyResult<Bound
 }
 
 fn check_count(what: &str, found: usize, rows: usize) -> PyResult<()> {
-    match found == rows {
-        true => Ok(()),
-        false => Err(PyValueError::new_err(format!("`{what}` has {}, the table has {rows}", counted(found, "row")))),
+    if found == rows {
+        Ok(())
+    } else {
+        Err(PyValueError::new_err(format!("`{what}` has {}, the table has {rows}", counted(found, "row"))))
     }
 }

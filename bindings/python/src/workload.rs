@@ -212,9 +212,10 @@ impl Site {
 
 /// The formulas that a caller gives: one, or several.
 fn formulas_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    match given.is_instance_of::<PyString>() || given.is_instance_of::<Formula>() {
-        true => Ok(vec![given.clone()]),
-        false => Ok(list_of("`formulas`: expected a str or a Formula, or several", given)?.iter().collect()),
+    if given.is_instance_of::<PyString>() || given.is_instance_of::<Formula>() {
+        Ok(vec![given.clone()])
+    } else {
+        Ok(list_of("`formulas`: expected a str or a Formula, or several", given)?.iter().collect())
     }
 }
 

@@ -284,7 +284,7 @@ impl AskedSite<'_> {
         });
         let views: Vec<PolicyView<'_>> = views.collect();
         let report = SharesReport { views: &views, shown: &views, policies: &[], usage_unit: "" };
-        self.written(&report, shares.iter().flat_map(|one| one.notes.iter().cloned().map(Message::from)))
+        self.written(&report, shares.iter().flat_map(|one| one.notes.iter().cloned()))
     }
 
     fn cycle(&self, asked: CycleAsked) -> Result<String, RunError> {

@@ -125,8 +125,8 @@ fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             return Err(cut(&archive, &name, entry.size(), length.saturating_sub(entry.raw_file_position())));
         }
-        if let Some(name) = read_next_name(&mut entry).map_err(&failed)? {
-            long_name = name.or(long_name);
+        if describes_next(entry.header().entry_type()) {
+            long_name = read_next_name(&mut entry).map_err(&failed)?.or(long_name);
             continue;
         }
         let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
@@ -169,23 +169,20 @@ fn cut(archive: &str, name: &str, size: u64, left: u64) -> SiteError {
     refusal(archive, &reason)
 }
 
-/// Reads a member that only describes the next one, and returns the name of the next one, if it is given; `None` for
-/// any other member.
-fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Option<Vec<u8>>>> {
-    let entry_type = entry.header().entry_type();
-    let describes = matches!(
-        entry_type,
-        EntryType::GNULongName | EntryType::GNULongLink | EntryType::XHeader | EntryType::XGlobalHeader
-    );
-    if !describes {
-        return Ok(None);
-    }
+/// Whether a member only describes the next one.
+fn describes_next(entry_type: EntryType) -> bool {
+    use EntryType::{GNULongLink, GNULongName, XGlobalHeader, XHeader};
+    matches!(entry_type, GNULongName | GNULongLink | XHeader | XGlobalHeader)
+}
+
+/// The name of the next member, if the member that describes it gives one.
+fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Vec<u8>>> {
     if entry.size() > MAX_NAME {
         return Err(io::Error::other(format!("the name of a member has more than {MAX_NAME} bytes")));
     }
     let mut content = Vec::new();
     entry.read_to_end(&mut content)?;
-    Ok(Some(match entry_type {
+    Ok(match entry.header().entry_type() {
         EntryType::GNULongName => {
             let end = content.iter().position(|&byte| byte == 0).unwrap_or(content.len());
             content.truncate(end);
@@ -196,7 +193,7 @@ fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Option
             extensions.find(|found| found.key_bytes() == b"path").map(|found| found.value_bytes().to_vec())
         }
         _ => None,
-    }))
+    })
 }
 
 /// Splits the name of a member into the folder of a site and the path of the file in it; `None` if no site has a file

@@ -152,9 +152,10 @@ impl Site {
         let is_read_again = entities.old != entities.new;
         let request = ColumnsRequest { schema: &schema, again: is_read_again, ..self.request(&names) };
         let SiteJobs { table, schema: seen, warnings, .. } = self.read_columns(&request)?;
-        let new_table = match is_read_again {
-            true => Some(self.read_columns(&ColumnsRequest { entity: entities.new, ..request })?.table),
-            false => None,
+        let new_table = if is_read_again {
+            Some(self.read_columns(&ColumnsRequest { entity: entities.new, ..request })?.table)
+        } else {
+            None
         };
         let has_same_jobs = new_table
             .as_ref()

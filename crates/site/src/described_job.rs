@@ -223,10 +223,9 @@ fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> 
 fn append(table: &mut JobTable, other: &JobTable, row: usize) -> Result<usize, SiteError> {
     let (queue, entity) = (other.queue(row), other.entity(row));
     let job = Job { id: ID, entity, queue, state: JobState::Queued, queued_at: None, exclusion: None };
-    let columns = other.columns().map(|(_, column)| match column.is_set(row) {
-        true => Ok(column.value(row)),
-        false => Err(column.value(row)),
-    });
+    let columns = other
+        .columns()
+        .map(|(_, column)| if column.is_set(row) { Ok(column.value(row)) } else { Err(column.value(row)) });
     table.push(&job, &columns.collect::<Vec<_>>()).map_err(SiteError::content)?;
     let sources = other.columns().map(|(name, _)| match other.origin(name, row) {
         Some(InputOrigin::Queue) => Some(InputPrecedence::Queue),

@@ -317,13 +317,10 @@ impl Documents {
                      give a formula{}",
                     clipped(used),
                     clipped(&text),
-                    match first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
-                        true => {
+                    if first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
                             ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
                              different times or servers"
-                        }
-                        false => "",
-                    }
+                        } else { "" }
                 )),
                 Some(_) => {}
             }

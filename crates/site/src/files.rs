@@ -188,9 +188,10 @@ impl SiteFiles {
     pub fn with_tree(self, tree: FileSource) -> Result<Self, SiteError> {
         let tree = tree.kept()?;
         let kind = tree.opened()?.kind;
-        Ok(match kind == FileKind::ResourceGroup {
-            true => self.without(Role::Tree).with(Role::ResourceGroup, tree),
-            false => self.without(Role::ResourceGroup).without(Role::Usage).with(Role::Tree, tree),
+        Ok(if kind == FileKind::ResourceGroup {
+            self.without(Role::Tree).with(Role::ResourceGroup, tree)
+        } else {
+            self.without(Role::ResourceGroup).without(Role::Usage).with(Role::Tree, tree)
         })
     }
 

@@ -122,9 +122,10 @@ impl PolicySelection {
             && printed != (by_conf == PolicyName::FairTree)
         {
             let other = if printed { "fair-tree" } else { "another policy" };
-            let applied = match sets_flags {
-                true => format!("says {}", by_conf.as_str()),
-                false => format!("has no `PriorityFlags`, whose default is {}", by_conf.as_str()),
+            let applied = if sets_flags {
+                format!("says {}", by_conf.as_str())
+            } else {
+                format!("has no `PriorityFlags`, whose default is {}", by_conf.as_str())
             };
             let contradiction =
                 format!("the tree's file was printed under {other}, but `slurm.conf` {applied}, which is used");

@@ -264,9 +264,10 @@ pub(super) fn starts_in_words(rules: &CycleRules) -> String {
         (true, 0) if queues == 0 => "strict_ordering True, backfill_depth 0: no backfilling".to_owned(),
         (true, depth) => {
             let of_queues = if queues == 0 { "" } else { " and that of queues" };
-            let fuzzy = match rules.window == i64::from(DEFAULT_BACKFILL_FUZZY) {
-                true => String::new(),
-                false => format!(", opt_backfill_fuzzy {} s", rules.window),
+            let fuzzy = if rules.window == i64::from(DEFAULT_BACKFILL_FUZZY) {
+                String::new()
+            } else {
+                format!(", opt_backfill_fuzzy {} s", rules.window)
             };
             format!("strict_ordering True, backfill_depth {depth}{of_queues}{fuzzy}")
         }

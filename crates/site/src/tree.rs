@@ -366,9 +366,10 @@ pub(super) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
     if with_partition.is_empty() {
         let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
         let near: Vec<String> = nearest(user, names).into_iter().map(|name| format!("`{name}`")).collect();
-        match near.is_empty() {
-            true => format!("the tree has no `{name}`"),
-            false => format!("the tree has no `{name}`; did you mean {}?", near.join(" or ")),
+        if near.is_empty() {
+            format!("the tree has no `{name}`")
+        } else {
+            format!("the tree has no `{name}`; did you mean {}?", near.join(" or "))
         }
     } else {
         format!("the tree has `{name}` for single partitions only, write one of {}", listed(tree, &with_partition))

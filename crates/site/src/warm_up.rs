@@ -38,10 +38,11 @@ impl Site {
         let Some(period) = self.fresh_usage_decay(usage, decay_period)? else { return Ok(WarmUp::None) };
         let period = i64::try_from(period).unwrap_or(i64::MAX).max(1);
         let [first, .., last] = workload.jobs() else { return Ok(WarmUp::None) };
-        let until_decay = match self.decays_as_in_slurm_conf() && decay_period.is_none() {
-            true => period,
+        let until_decay = if self.decays_as_in_slurm_conf() && decay_period.is_none() {
+            period
+        } else {
             // usage decays at every multiple of the period, wherever the log begins
-            false => period - first.submit.rem_euclid(period),
+            period - first.submit.rem_euclid(period)
         };
         let is_short = until_decay > last.submit.saturating_sub(first.submit) / 2;
         Ok(if is_short { WarmUp::LogTooShort(until_decay) } else { WarmUp::UntilDecay(until_decay) })

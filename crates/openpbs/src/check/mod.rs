@@ -324,9 +324,10 @@ fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
     let message = "`'` ends the string in which the server passes the formula to Python";
     let found = Diagnostic::new(Code::BreaksScript, message, Span::new(start, start + 1));
     let is_in_comment = text[..start].contains('#');
-    Some(found.with_help(match is_in_comment {
-        true => "the server refuses the formula; remove the quote from the comment",
-        false => "the server refuses the formula; names of queues and other texts cannot be compared in a formula",
+    Some(found.with_help(if is_in_comment {
+        "the server refuses the formula; remove the quote from the comment"
+    } else {
+        "the server refuses the formula; names of queues and other texts cannot be compared in a formula"
     }))
 }
 

@@ -109,9 +109,10 @@ pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceForm
         let source_name = source_name.to_owned();
         let others: Vec<String> =
             others.into_iter().filter(|other| other.formula.is_some()).map(|other| other.name).collect();
-        return formula.ok_or(match others.is_empty() {
-            true => NoFormula::Unset(source_name),
-            false => NoFormula::OtherScheduler { source_name, schedulers: others },
+        return formula.ok_or(if others.is_empty() {
+            NoFormula::Unset(source_name)
+        } else {
+            NoFormula::OtherScheduler { source_name, schedulers: others }
         });
     }
     let text = match document.strip_prefix(INTERNAL_FILE) {

@@ -111,10 +111,8 @@ fn compare_formulas(python: &Script, tally: &mut Tally) {
         let mut questions = Vec::new();
         for _ in 0..left.min(BATCH) {
             let foreign = random.below(30) == 0;
-            let mut tokens = match foreign {
-                true => text::tokens(construct(&mut random)),
-                false => Writer::formula(&mut random).tokens,
-            };
+            let mut tokens =
+                if foreign { text::tokens(construct(&mut random)) } else { Writer::formula(&mut random).tokens };
             if random.below(if foreign { 2 } else { 6 }) == 0 {
                 text::mutate_tokens(&mut tokens, &mut random);
             }
@@ -357,10 +355,7 @@ fn around_a_limit(random: &mut Generator, schema: &Schema) -> Vec<String> {
     }
     while refused - fits > 1 {
         let middle = usize::midpoint(fits, refused);
-        match is_refused(middle) {
-            true => refused = middle,
-            false => fits = middle,
-        }
+        if is_refused(middle) { refused = middle } else { fits = middle }
     }
     vec![text(fits)]
 }

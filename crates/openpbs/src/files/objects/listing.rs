@@ -93,9 +93,10 @@ impl<'t> Reader<'t> {
     /// Whether a line continues the value above.
     fn continues(&self, indentation: &str, is_assignment: bool) -> bool {
         let Some(value) = &self.value else { return false };
-        match indentation.starts_with('\t') {
-            true => !is_assignment || !value.indentation.starts_with('\t'),
-            false => !is_assignment && self.is_deeper(indentation),
+        if indentation.starts_with('\t') {
+            !is_assignment || !value.indentation.starts_with('\t')
+        } else {
+            !is_assignment && self.is_deeper(indentation)
         }
     }
 
