@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use jsf::run::{RunError, run};
+use jsf::requests::{RunError, run};
 
 use crate::argument::{NUL_TERMINATED, required_text, text};
 use crate::error::{created_text, jsf_error, jsf_failure, jsf_status, site_error};

@@ -11,7 +11,7 @@ use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::{ColumnError, ScorePrecision};
 use job_sort_formula::schema::{InputType, current_name};
 use job_sort_formula::{Formula as Parsed, Program, Schema};
-use jsf::run::advice;
+use jsf::requests::advice;
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::FormulaText;

@@ -3,7 +3,7 @@
 use job_sort_formula::rank::OnError;
 use jsf::commands::simulate::answer::SimulationReport;
 use jsf::commands::simulate::failures::FailingJobs;
-use jsf::run::doubts;
+use jsf::requests::doubts;
 use jsf::view::words::too_short;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Backfill, Goals, JudgedGoal, Results, WarmUp, Workload as Log, WorkloadJob, bounded_slowdown};

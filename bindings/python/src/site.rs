@@ -10,7 +10,7 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
 use jsf::commands::replay::answer::ReplayReport;
-use jsf::run::{AskedSite, RunError};
+use jsf::requests::{AskedSite, RunError};
 use jsf_json::clipped;
 use jsf_openpbs::check::SiteFacts;
 use jsf_openpbs::resource_amount::NumberMode;

@@ -11,5 +11,7 @@ pub mod answer;
 #[cfg(feature = "command")]
 pub mod cli;
 pub mod commands;
-pub mod run;
+pub mod job_filter;
+pub mod ranked_row;
+pub mod requests;
 pub mod view;

@@ -8,7 +8,7 @@ use super::compression::Compression;
 use super::role::RoleFiles;
 
 /// The number of bytes by which a file is recognised.
-const HEAD: usize = 64 << 10;
+pub(super) const HEAD: usize = 64 << 10;
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -74,7 +74,7 @@ pub use role::Role;
 pub use shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulate::{SimulateRequest, SimulatedQueue, StartingUsage};
 pub use simulation_rules::{LeftOut, ProcessorsSource};
-pub use source::FileSource;
+pub use source::{FileSource, is_stdin};
 pub use warm_up::check_warm_up;
 pub use what_if::WhatIf;
 

@@ -13,15 +13,13 @@ use jsf_slurm::conf::SlurmConf;
 
 use super::SiteError;
 use super::compression::{Compression, Stream, decompressed};
-use super::file_kind::FileKind;
+use super::file_kind::{FileKind, HEAD};
 use super::jobs::SiteJobs;
 use super::quoted_mail::may_be_quoted;
 use super::role::Role;
 
 /// The largest file that is kept to be read several times, in bytes: no kind of file has a greater limit but the jobs.
 const MAX_FILE: u64 = 256 << 20;
-/// How many bytes are read again to recognise a file.
-const HEAD: u64 = 64 << 10;
 /// The largest job document that is read, in bytes.
 const MAX_JOBS: u64 = 64 << 30;
 /// The largest job document on standard input that is kept in memory to be read again, in bytes.
@@ -115,11 +113,11 @@ impl FileSource {
         }
     }
 
-    /// Opens the file and looks at its start. A file is recognised nowhere else.
+    /// Opens the file and looks at its start. Only documents of jobs are looked at again, by the reader of their format.
     pub(super) fn opened(&self) -> Result<OpenedFile<'_>, SiteError> {
         let mut rest = decompressed(self.open()?).map_err(|error| self.error(error))?;
         let mut head = Vec::new();
-        rest.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| self.error(error))?;
+        rest.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|error| self.error(error))?;
         Ok(OpenedFile { kind: FileKind::detect(&head), head, rest })
     }
 
@@ -130,13 +128,13 @@ impl FileSource {
         check: impl FnOnce(FileKind, &[u8]) -> Result<(), SiteError>,
     ) -> Result<Content, SiteError> {
         let OpenedFile { head: mut bytes, kind, rest } = self.opened()?;
-        if bytes.len() as u64 == HEAD && bytes.iter().all(|&byte| byte == 0) {
+        if bytes.len() == HEAD && bytes.iter().all(|&byte| byte == 0) {
             let name = self.name();
             let message = format!("`{name}` begins with {HEAD} zero bytes, as no file of a site does");
             return Err(SiteError::content(message));
         }
         check(kind, &bytes)?;
-        rest.take(limit + 1 - HEAD.min(limit)).read_to_end(&mut bytes).map_err(|error| self.error(error))?;
+        rest.take(limit + 1 - (HEAD as u64).min(limit)).read_to_end(&mut bytes).map_err(|error| self.error(error))?;
         if bytes.len() as u64 > limit {
             return Err(SiteError::TooLarge { path: self.name().into(), limit });
         }
@@ -169,7 +167,7 @@ impl FileSource {
     pub(super) fn read_unless_binary(&self, role: Role) -> Result<Content, SiteError> {
         let expected = role.files();
         self.read_whole(expected.limit, |kind, head| match kind {
-            FileKind::Binary if head.len() as u64 == HEAD => expected.require(kind, &self.name(), head),
+            FileKind::Binary if head.len() == HEAD => expected.require(kind, &self.name(), head),
             _ => Ok(()),
         })
     }
@@ -227,7 +225,8 @@ impl FileSource {
     }
 }
 
-pub(super) fn is_stdin(path: &Path) -> bool {
+/// Whether a path means standard input.
+pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

@@ -6,7 +6,7 @@ use job_sort_formula::diagnostic::limit_each_kind;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareTree};
 use job_sort_formula::jobs::{JobState, JobTable};
-use job_sort_formula::schema::suggestions::nearest;
+use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
 use jsf_openpbs::check::counted;
@@ -21,9 +21,6 @@ use super::files::SiteFiles;
 use super::role::Role;
 use super::source::{Content, FileSource};
 use super::{SiteError, warn_unless_strict};
-
-/// The most names that are compared with one that the tree does not have.
-const MAX_COMPARED: usize = 100_000;
 
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]

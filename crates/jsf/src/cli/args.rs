@@ -13,8 +13,10 @@ use jsf_openpbs::wall_clock::{Time, seconds_of_ctime, seconds_of_date};
 pub mod log;
 pub mod site;
 
+use jsf_site::is_stdin;
+
 use crate::answer::Format;
-use crate::cli::args::site::{SiteArgs, is_stdin, note_idle, threshold};
+use crate::cli::args::site::{SiteArgs, note_idle, threshold};
 use crate::commands::check::request::CheckArgs;
 use crate::commands::codes::request::CodesArgs;
 use crate::commands::compare::request::CompareArgs;

@@ -5,10 +5,10 @@ use std::path::Path;
 use job_sort_formula::Formula;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, Site, SiteError};
+use jsf_site::{FormulaText, Site, SiteError, is_stdin};
 
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{SiteArgs, is_stdin, require_one_reader};
+use crate::cli::args::site::{SiteArgs, require_one_reader};
 use crate::cli::{CliError, draw, report};
 use crate::view::printable::printable_lines;
 

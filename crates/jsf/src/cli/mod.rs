@@ -4,6 +4,7 @@ pub mod args;
 pub(crate) mod atomic_file;
 pub(crate) mod document;
 mod ending;
+pub(crate) mod failing_jobs;
 pub(crate) mod fatal_error;
 pub(crate) mod formula;
 pub(crate) mod help;

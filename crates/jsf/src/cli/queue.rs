@@ -11,8 +11,8 @@ use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteEr
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
 use crate::cli::warnings::Warnings;
 use crate::cli::{CliError, Outcome, Progress, draw_all, open_site, read_formula, warn, warn_all};
-use crate::commands::rank::answer::RankedRow;
-use crate::commands::rank::filter::JobFilter;
+use crate::job_filter::JobFilter;
+use crate::ranked_row::RankedRow;
 
 /// The most names that an error repeats, and for which similar ones are looked for.
 pub(crate) const MAX_UNKNOWN: usize = 10;

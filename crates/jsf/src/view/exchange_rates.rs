@@ -2,8 +2,7 @@
 
 use jsf_openpbs::exchange_rates::ExchangeRate;
 
-use crate::commands::explain::sentence::significant;
-use crate::view::words::waiting_time;
+use crate::view::words::{five_digits, waiting_time};
 
 /// What the line is about.
 pub(crate) const WORTH: &str = "worth in waiting";
@@ -43,7 +42,7 @@ fn words(rate: &ExchangeRate, cores: Option<f64>) -> String {
         (_, amount) => format!("{amount} of `{name}`"),
     };
     let in_cores = cores.filter(|cores| *cores != 0.0 && rate.unit.is_none() && rate.amount == 1.0 && **name != *CORES);
-    let in_cores = in_cores.map(|cores| format!(" = {} `{CORES}`", significant(rate.wait / cores)));
+    let in_cores = in_cores.map(|cores| format!(" = {} `{CORES}`", five_digits(rate.wait / cores)));
     format!("{amount} = {}{}", signed_time(rate.wait), in_cores.unwrap_or_default())
 }
 
@@ -52,7 +51,7 @@ fn signed_time(seconds: f64) -> String {
     let sign = if seconds < 0.0 { "-" } else { "" };
     let magnitude = seconds.abs();
     match magnitude {
-        ..60.0 => format!("{sign}{} s", significant(magnitude)),
+        ..60.0 => format!("{sign}{} s", five_digits(magnitude)),
         _ => format!("{sign}{}", waiting_time(magnitude.round() as i64)),
     }
 }

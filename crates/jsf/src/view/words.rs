@@ -110,6 +110,16 @@ fn signed(change: f64, words: fn(f64) -> String) -> String {
     }
 }
 
+/// A number with at most five significant digits.
+pub(crate) fn five_digits(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() || number.abs() >= 1e9 || number.abs() < 1e-4 {
+        return if number == 0.0 { "0".to_owned() } else { format!("{number:.4e}") };
+    }
+    let decimals = (4 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{number:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// A number for people: three significant digits, but all digits before the point, in groups.
 pub(crate) fn significant(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
@@ -304,6 +314,15 @@ mod tests {
             ("12345 of 20000 jobs, 10000.5 places", "12,345 of 20,000 jobs, 10,000.5 places"),
         ] {
             assert_eq!(grouped_counts(text), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_have_five_digits() {
+        for (number, words) in
+            [(0.0, "0"), (-0.15351376, "-0.15351"), (20000.0, "20000"), (1.5e-7, "1.5000e-7"), (12.5, "12.5")]
+        {
+            assert_eq!(five_digits(number), words);
         }
     }
 }

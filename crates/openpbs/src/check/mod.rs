@@ -121,7 +121,7 @@ pub struct Checked {
     pub rates: Vec<ExchangeRate>,
     /// All findings, in the order of their spans in the submitted text.
     pub findings: Vec<Diagnostic>,
-    /// The warnings about the site's files, one sentence each.
+    /// The warnings about the site's files and its jobs, one sentence each.
     #[serde(skip)]
     pub warnings: Vec<Message>,
 }

@@ -73,7 +73,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the formula orders jobs: without that, there is no effect to speak of.
+    /// Whether the formula has a value for some job, be it the same for all: without one, there is no effect to speak of.
     pub fn has_effect(&self) -> bool {
         match self {
             Self::Works | Self::Ties { .. } => true,

@@ -11,7 +11,7 @@ use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteOptions};
+use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteOptions, is_stdin};
 
 use crate::cli::{CliError, report};
 
@@ -409,11 +409,6 @@ fn given_with_verb(options: &[(&str, bool)]) -> Option<String> {
 
 fn note(message: impl std::fmt::Display) {
     report("note", message);
-}
-
-/// Whether a path means standard input.
-pub fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 /// Standard input can be read only once.

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::answer::{Answer, Format};
 use crate::commands::compare::csv::write_csv;
 use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
-use crate::commands::rank::answer::RankedRow;
+use crate::ranked_row::RankedRow;
 use crate::view::csv_writer::Cells;
 use crate::view::document::Document;
 

@@ -8,12 +8,13 @@ use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::{Checked, error_findings};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
+use jsf_site::{CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles, is_stdin};
 
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{PolicyArg, is_stdin, require_one_reader};
+use crate::cli::args::site::{PolicyArg, require_one_reader};
 use crate::cli::document::Shown;
+use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{draw_submitted, outcome, select_rows};
 use crate::cli::warnings::Warnings;
@@ -23,8 +24,7 @@ use crate::cli::{
 use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::request::CompareArgs;
 use crate::commands::compare::view::{ComparePageParts, ListedJobs};
-use crate::commands::rank::answer::RankedRow;
-use crate::commands::rank::run::report_errors;
+use crate::ranked_row::RankedRow;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
 pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give --new FORMULA";

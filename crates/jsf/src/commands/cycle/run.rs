@@ -7,15 +7,15 @@ use jsf_openpbs::check::error_findings_of;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
 
+use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{draw_submitted, outcome, select_rows, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
 use crate::cli::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all};
 use crate::commands::cycle::answer::CycleReport;
 use crate::commands::cycle::request::CycleArgs;
-use crate::commands::rank::answer::RankedRow;
-use crate::commands::rank::filter::{JobFilter, NO_MATCH};
-use crate::commands::rank::run::report_errors;
+use crate::job_filter::{JobFilter, NO_MATCH};
+use crate::ranked_row::RankedRow;
 
 pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;

@@ -11,8 +11,8 @@ use job_sort_formula::schema::FairshareInput;
 use jsf_site::{Against, Cause, Explanation, PolicyName, PolicyShares};
 
 use crate::commands::explain::answer::ExplainReport;
-use crate::commands::explain::sentence::{counted, moves, side, significant};
-use crate::view::words::listed;
+use crate::commands::explain::sentence::{counted, moves, side};
+use crate::view::words::{five_digits, listed};
 
 /// The multiples of a share that count as on target.
 const ON_TARGET: Range<f64> = 0.95..1.05;
@@ -58,7 +58,7 @@ pub(crate) fn fairshare_words(
     };
     let words = special.unwrap_or_else(|| usage_words(shares, node, entity));
     let factor = match numbers.fairshare_factor {
-        small if small < 0.005 => significant(small),
+        small if small < 0.005 => five_digits(small),
         factor => format!("{factor:.2}"),
     };
     Some((format!("{words} (factor {factor}{comparison})"), "that"))
@@ -273,7 +273,7 @@ fn needs_digits(level: f64, other: f64) -> bool {
 fn shown_level(level: f64, is_exact: bool) -> String {
     match level {
         f64::INFINITY => "infinity".to_owned(),
-        level if is_exact => significant(level),
+        level if is_exact => five_digits(level),
         level => format!("{level:.2}"),
     }
 }

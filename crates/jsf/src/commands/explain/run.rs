@@ -7,15 +7,15 @@ use jsf_openpbs::check::job_error;
 use jsf_site::{ExplainOptions, Explanation, RankRequest};
 
 use crate::cli::document::{PIPED_WIDTH, Shown};
+use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome, select_rows};
 use crate::cli::{CliError, Outcome, Progress, formula_source, parsed_formula, show_site};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::request::ExplainArgs;
 use crate::commands::explain::sentence::described_words;
-use crate::commands::rank::answer::RankedRow;
-use crate::commands::rank::filter::JobFilter;
-use crate::commands::rank::run::report_errors;
+use crate::job_filter::JobFilter;
+use crate::ranked_row::RankedRow;
 use crate::view::document::DrawingStyle;
 use crate::view::finding::draw_finding;
 

@@ -14,7 +14,7 @@ use jsf_site::{Against, Cause, Explanation, OtherValues};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::fairshare_words::fairshare_words;
 use crate::view::printable::excerpt;
-use crate::view::words::{count, grouped_number, listed, ordinal, other_jobs_have, quoted, waiting_time};
+use crate::view::words::{count, five_digits, grouped_number, listed, ordinal, other_jobs_have, quoted, waiting_time};
 
 /// The most characters of a term that is quoted.
 const MAX_TERM: usize = 40;
@@ -164,7 +164,7 @@ fn term_words(job: &Explanation, named: &[&str]) -> Option<String> {
     if less.is_empty() || inputs.is_empty() || inputs.iter().any(|name| named.contains(name)) {
         return None;
     }
-    let most = significant(less.iter().copied().fold(0.0, f64::min).abs());
+    let most = five_digits(less.iter().copied().fold(0.0, f64::min).abs());
     let up_to = if less.len() == 1 { "" } else { "up to " };
     let those = counted(less.len(), job.above.len(), "ahead");
     let term = if text.len() <= MAX_TERM { format!("`{text}`") } else { format!("term with {}", quoted(inputs)) };
@@ -198,7 +198,7 @@ fn without_cause(report: &ExplainReport<'_>, job: &Explanation, is_ahead: bool) 
         let decides = if is_ahead { difference > 0.0 } else { difference < 0.0 };
         decides.then_some((&term.text, difference))
     })?;
-    let amount = significant(difference.abs());
+    let amount = five_digits(difference.abs());
     let more = if is_ahead { "more" } else { "less" };
     let term = excerpt(term, MAX_QUOTED);
     Some(format!("its `{term}` is {amount} {more} than that of `{other}`, the job just {side}"))
@@ -296,7 +296,7 @@ fn plain_words(job: &Explanation, cause: &Cause, names: &str) -> String {
             let effect = cause.others.iter().map(|other| other.effect.abs()).filter(|effect| *effect > 0.0);
             let least = effect.clone().fold(f64::INFINITY, f64::min);
             let most = effect.fold(0.0, f64::max);
-            let amount = match (significant(least), significant(most)) {
+            let amount = match (five_digits(least), five_digits(most)) {
                 (least, most) if least == most => most,
                 (_, most) => format!("up to {most}"),
             };
@@ -314,16 +314,6 @@ fn with_units(job: &Explanation, cause: &Cause, values: &[Value]) -> String {
         }
     });
     texts.collect::<Vec<_>>().join(", ")
-}
-
-/// A number with at most five significant digits.
-pub(crate) fn significant(number: f64) -> String {
-    if number == 0.0 || !number.is_finite() || number.abs() >= 1e9 || number.abs() < 1e-4 {
-        return if number == 0.0 { "0".to_owned() } else { format!("{number:.4e}") };
-    }
-    let decimals = (4 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{number:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn waiting_words(report: &ExplainReport<'_>, job: &Explanation, waited: f64, cause: &Cause) -> String {
@@ -355,11 +345,6 @@ mod tests {
             [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (112, "112th"), (121, "121st")]
         {
             assert_eq!(ordinal(number), words);
-        }
-        for (number, words) in
-            [(0.0, "0"), (-0.15351376, "-0.15351"), (20000.0, "20000"), (1.5e-7, "1.5000e-7"), (12.5, "12.5")]
-        {
-            assert_eq!(significant(number), words);
         }
     }
 }

@@ -14,7 +14,7 @@ use jsf_site::{
 };
 
 use crate::commands::explain::answer::{ExplainReport, path_view};
-use crate::commands::explain::sentence::{sentence, significant, state_words, tied};
+use crate::commands::explain::sentence::{sentence, state_words, tied};
 use crate::commands::rank::answer::TermColumns;
 use crate::commands::shares::view::shares_table;
 use crate::view::branches::branches;
@@ -24,7 +24,7 @@ use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::printable::excerpt;
 use crate::view::rule_facts::rule_facts;
 use crate::view::verdict::verdict_sentence;
-use crate::view::words::{first_names, other_jobs_have, waiting_time};
+use crate::view::words::{first_names, five_digits, other_jobs_have, waiting_time};
 
 /// The heading over what decides between the job and a neighbour.
 const DECIDED_BY: &str = "difference of the values, largest term first";
@@ -424,7 +424,7 @@ fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour
         let difference = term.nearest_double()?;
         let sign = if difference < 0.0 { "" } else { "+" };
         let by = if is_single { String::new() } else { format!(" by {}", excerpt(&term.text, MAX_CODE)) };
-        Some(format!("{sign}{}{by}", significant(difference)))
+        Some(format!("{sign}{}{by}", five_digits(difference)))
     });
     let texts: Vec<String> = texts.collect();
     if texts.is_empty() { neighbour.reason.clone() } else { texts.join(", ") }

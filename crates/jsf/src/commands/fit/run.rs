@@ -10,12 +10,12 @@ use jsf_fit::goals::{FitError, FitObserver, FitOptions, FitProgress, Recommendat
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
 use jsf_openpbs::check::Verdict;
-use jsf_site::{FileSource, FormulaText, Site};
+use jsf_site::{FileSource, FormulaText, Site, is_stdin};
 
 use crate::answer::Answer;
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::log::{simulated_files, starting_usage};
-use crate::cli::args::site::{is_stdin, require_one_reader};
+use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site, read_formula, read_formula_of,

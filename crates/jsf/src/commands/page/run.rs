@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use jsf_openpbs::qmgr::object_or_server;
-use jsf_site::SiteError;
+use jsf_site::{SiteError, is_stdin};
 
 use crate::cli::args::QueueArgs;
-use crate::cli::args::site::is_stdin;
 use crate::cli::page_file::write_page;
 use crate::cli::queue::check;
 use crate::cli::{CliError, Outcome, Progress, read_formula, require_one_file, show_site, warn_all};

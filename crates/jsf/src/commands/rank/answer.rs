@@ -17,6 +17,7 @@ use crate::answer::{Answer, Format};
 use crate::commands::rank::csv::write_csv;
 use crate::commands::rank::json::write_ndjson;
 use crate::commands::rank::view::{RankPageParts, rank_document};
+use crate::ranked_row::RankedRow;
 use crate::view::csv_writer::Cells;
 use crate::view::document::Document;
 
@@ -77,40 +78,6 @@ impl<'a> TermColumns<'a> {
         let inputs = inputs(self.program, table, row);
         let trace = inputs.map(|inputs| self.program.trace(&inputs)).filter(|trace| trace.result.is_ok());
         self.summands.iter().map(|summand| trace.as_ref()?.summand(summand)).collect()
-    }
-}
-
-/// A row, and its rank if it has one.
-#[derive(Debug, Clone, Copy)]
-pub struct RankedRow {
-    pub(crate) row: u32,
-    /// From 1; 0 for a job that the scheduler does not consider.
-    pub(crate) rank: u32,
-}
-
-impl RankedRow {
-    /// Every row of a ranking: the ranked ones first, then the others.
-    pub fn all(ranking: &Ranking) -> Vec<Self> {
-        let order = ranking.order();
-        let mut all = Vec::with_capacity(ranking.scores().len());
-        all.extend(order.iter().zip(1..).map(|(&row, rank)| Self { row: row as u32, rank }));
-        if order.len() < ranking.scores().len() {
-            let mut ordered = vec![false; ranking.scores().len()];
-            order.iter().for_each(|&row| ordered[row] = true);
-            let others = (0..ordered.len()).filter(|&row| !ordered[row]);
-            all.extend(others.map(|row| Self { row: row as u32, rank: 0 }));
-        }
-        all
-    }
-
-    /// The row in the table.
-    pub fn row(self) -> usize {
-        self.row as usize
-    }
-
-    /// The rank, from 1; `None` for a job that the scheduler does not consider.
-    pub fn rank(self) -> Option<usize> {
-        (self.rank > 0).then_some(self.rank as usize)
     }
 }
 

@@ -27,7 +27,7 @@ struct Job<'a> {
     logged: Option<String>,
     error: Option<Error>,
     considered: bool,
-    /// Why the job is not considered: `state`, `threshold`, `no shares` or `invalid`.
+    /// Why the job is not considered: `state`, `threshold`, `no shares`, `partition`, `routing queue` or `invalid`.
     excluded: Option<&'static str>,
     /// The same in words.
     reason: Option<String>,

@@ -2,7 +2,6 @@
 
 pub mod answer;
 pub mod csv;
-pub mod filter;
 pub mod json;
 #[cfg(feature = "command")]
 pub mod request;

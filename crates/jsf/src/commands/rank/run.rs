@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::Diagnostic;
-use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, OnError};
-use job_sort_formula::{JobTable, Ranking};
+use job_sort_formula::rank::{ComparedRanking, Comparison};
 use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -12,12 +11,14 @@ use jsf_site::{FormulaText, RankRequest, RankedQueue, Site};
 
 use crate::answer::Format;
 use crate::cli::document::Shown;
+use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, draw_submitted, outcome, select_rows};
-use crate::cli::{CliError, Outcome, page_file, parsed_formula, report, show_site};
-use crate::commands::rank::answer::{RankReport, RankedRow, TermColumns};
+use crate::cli::{CliError, Outcome, page_file, parsed_formula, show_site};
+use crate::commands::rank::answer::{RankReport, TermColumns};
 use crate::commands::rank::request::RankArgs;
 use crate::commands::rank::view::RankPageParts;
+use crate::ranked_row::RankedRow;
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
@@ -130,23 +131,4 @@ fn page_parts(
     let side = ComparedRanking { table, ranking, under_threshold: &[], tree: tree.as_ref() };
     let groups = Comparison::new(&side, &side);
     Ok(RankPageParts { findings: page_file::draw_on_page(source, submitted, &findings), groups, tree })
-}
-
-/// Counts the jobs with an error on standard error, for formats without a summary: a line for each consequence in OpenPBS.
-/// `formula` names the formula.
-pub(crate) fn report_errors(on_error: OnError, formula: &str, table: &JobTable, ranking: &Ranking) {
-    for consequence in [Consequence::Zero, Consequence::Crash, Consequence::Unknown] {
-        let mut errors = ranking.scores().errors().filter(|(_, error)| error.consequence() == consequence);
-        let Some((row, error)) = errors.next() else { continue };
-        let jobs = match 1 + errors.count() {
-            1 => "1 job".to_owned(),
-            count => format!("{count} jobs"),
-        };
-        let (kind, effect) = match on_error {
-            OnError::ZeroLikePbs => ("warning", consequence.in_words()),
-            OnError::Null => ("warning", "ranked last"),
-            OnError::Fail => ("error", "--on-error is fail"),
-        };
-        report(kind, format_args!("{formula} fails for {jobs}, first for `{}`: {error}; {effect}", table.id(row)));
-    }
 }

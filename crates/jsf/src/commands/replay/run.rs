@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use crate::cli::args::site::{is_stdin, require_one_reader};
+use jsf_site::is_stdin;
+
+use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
 use crate::cli::queue::check;
 use crate::cli::{CliError, Outcome, STDIN, open_site, parsed_formula, read_formula, report, show_site, warn_all};

@@ -7,12 +7,12 @@ use jsf_site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, Share
 
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::site::{PolicyArg, note_idle};
+use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, outcome, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
 use crate::cli::{CliError, Outcome, parsed_formula, read_formula, show_site, warn, warn_all};
 use crate::commands::explain::run::is_error;
-use crate::commands::rank::run::report_errors;
 use crate::commands::shares::answer::{Assumed, PolicyView, SharesReport};
 use crate::commands::shares::request::SharesArgs;
 

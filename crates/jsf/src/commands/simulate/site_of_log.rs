@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_site::{FormulaText, Role, Site, SiteError, SiteFiles};
+use jsf_site::{FormulaText, Role, Site, SiteError, SiteFiles, is_stdin};
 
 use crate::cli::args::FormulaArgs;
 use crate::cli::args::log::simulated_files;
-use crate::cli::args::site::{PolicyArg, is_stdin, note_idle, refuse_idle};
+use crate::cli::args::site::{PolicyArg, note_idle, refuse_idle};
 use crate::cli::{CliError, FormulaOptions, STDIN, read_formula, read_formula_of, show_site};
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::anonymity::without_names;

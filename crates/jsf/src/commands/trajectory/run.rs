@@ -8,10 +8,10 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::RankRequest;
 
 use crate::answer::Format;
+use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome};
 use crate::cli::{CliError, Outcome, Progress, parsed_formula, report, show_site};
-use crate::commands::rank::run::report_errors;
 use crate::commands::trajectory::answer::{TrajectoryReport, eligible_times};
 use crate::commands::trajectory::request::TrajectoryArgs;
 

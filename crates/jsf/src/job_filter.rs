@@ -6,7 +6,7 @@ use job_sort_formula::fairshare::{NodeId, ShareTree};
 use job_sort_formula::jobs::{FoundJobs, JobTable};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 
-use crate::commands::rank::answer::RankedRow;
+use crate::ranked_row::RankedRow;
 
 /// What is said if each filter by itself matches a job, and no job matches them all.
 pub const NO_MATCH: &str = "no job matches all of the filters";

@@ -24,9 +24,10 @@ use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::view::ListedJobs;
 use crate::commands::cycle::answer::CycleReport;
 use crate::commands::explain::answer::ExplainReport;
-use crate::commands::rank::answer::{RankReport, RankedRow};
+use crate::commands::rank::answer::RankReport;
 use crate::commands::shares::answer::{PolicyView, SharesReport};
 use crate::commands::trajectory::answer::{TrajectoryReport, eligible_times};
+use crate::ranked_row::RankedRow;
 
 /// How long jobs are followed, in seconds.
 const FOLLOWED_SECONDS: std::ops::RangeInclusive<f64> = 60.0..=8784.0 * 3600.0;
