@@ -2,9 +2,10 @@
 //!
 //! `cargo bench --bench evaluate`
 //!
-//! 65,536 jobs on one thread. `failing` puts an error into one job of a hundred: a division by zero, a logarithm of zero.
-//! The columns leave such jobs to the executor of rows, whose time is counted here as it is in `rank::score`, and so the powers of
-//! `large integers`, which are beyond 2^53.
+//! 65,536 jobs on one thread. `failing` puts an error into one job of a hundred: a division by
+//! zero, a logarithm of zero. The columns leave such jobs to the executor of rows, whose time is
+//! counted here as it is in `rank::score`, and so the powers of `large integers`, which are beyond
+//! 2^53.
 
 use std::hint::black_box;
 
@@ -34,7 +35,11 @@ impl Queue {
             let breaks = draws.below(100) == 0;
             for (name, column) in names.iter().zip(&mut columns) {
                 let drawn = queues::input(name, &mut draws);
-                let value = if breaks && broken == Some(&**name) { Value::Float(0.0) } else { drawn };
+                let value = if breaks && broken == Some(&**name) {
+                    Value::Float(0.0)
+                } else {
+                    drawn
+                };
                 rows.push(value.clone());
                 column.push(value);
             }
@@ -46,11 +51,15 @@ impl Queue {
     fn by_rows(&self, program: &Program) -> usize {
         let mut evaluator = program.interpreter(Python::new());
         let rows = self.rows.chunks(program.inputs().len());
-        rows.filter(|row| black_box(evaluator.evaluate(row)).is_ok()).count()
+        rows.filter(|row| black_box(evaluator.evaluate(row)).is_ok())
+            .count()
     }
 
     fn by_columns(&self, program: &Program) -> usize {
-        let (mut executor, mut evaluator) = (ColumnarExecutor::default(), program.interpreter(Python::new()));
+        let (mut executor, mut evaluator) = (
+            ColumnarExecutor::default(),
+            program.interpreter(Python::new()),
+        );
         let (mut row, mut values) = (Vec::new(), 0);
         for start in (0..JOBS).step_by(LANES) {
             let input = |slot: usize| Some(self.columns.get(slot)?.view(start, LANES));
@@ -85,7 +94,9 @@ fn executors(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Elements(JOBS as u64));
         group.bench_function("rows", |bencher| bencher.iter(|| queue.by_rows(&program)));
-        group.bench_function("columns", |bencher| bencher.iter(|| queue.by_columns(&program)));
+        group.bench_function("columns", |bencher| {
+            bencher.iter(|| queue.by_columns(&program))
+        });
         group.finish();
     }
 }

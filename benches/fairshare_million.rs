@@ -1,11 +1,13 @@
-//! How long each policy takes over a tree of a million entities, and over a chain of 100,000 levels.
+//! How long each policy takes over a tree of a million entities, and over a chain of 100,000
+//! levels.
 //!
 //! `cargo bench --bench fairshare_million`
 //!
-//! The peer is the least that any policy must do, in a hand-written loop over plain arrays in the same process: the
-//! normalised share of every node, its usage from its parent's, and one `exp2` each. Every line gives the best of five
-//! runs and its ratio to the peer; absolute times depend on the machine. The last line is the process's peak memory,
-//! with the tree, the peer's arrays and one policy's numbers alive at a time.
+//! The peer is the least that any policy must do, in a hand-written loop over plain arrays in the
+//! same process: the normalised share of every node, its usage from its parent's, and one `exp2`
+//! each. Every line gives the best of five runs and its ratio to the peer; absolute times depend on
+//! the machine. The last line is the process's peak memory, with the tree, the peer's arrays and
+//! one policy's numbers alive at a time.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -23,7 +25,11 @@ const RUNS: usize = 5;
 fn main() {
     let started = Instant::now();
     let (tree, users) = million();
-    println!("a tree of {} nodes, built in {:.0} ms", tree.len(), millis(started.elapsed()));
+    println!(
+        "a tree of {} nodes, built in {:.0} ms",
+        tree.len(),
+        millis(started.elapsed())
+    );
     compare(&tree, &users);
     let (tree, users) = chain();
     println!("\na chain of {} nodes", tree.len());
@@ -39,13 +45,19 @@ fn million() -> (ShareTree, Vec<NodeId>) {
     let mut users = Vec::with_capacity(1_000_000);
     let mut draw = draws();
     for division in 0..100 {
-        let above = add(&mut builder, None, Member::group(format!("d{division}")).shares(1 + draw() % 50));
+        let above = add(
+            &mut builder,
+            None,
+            Member::group(format!("d{division}")).shares(1 + draw() % 50),
+        );
         for group in 0..100 {
             let member = Member::group(format!("d{division}g{group}")).shares(1 + draw() % 50);
             let above = add(&mut builder, Some(above), member);
             for user in 0..100 {
                 let member = Member::entity(format!("d{division}g{group}u{user}"));
-                let member = member.shares(1 + draw() % 50).usage((draw() % 1_000_000) as f64);
+                let member = member
+                    .shares(1 + draw() % 50)
+                    .usage((draw() % 1_000_000) as f64);
                 users.push(add(&mut builder, Some(above), member));
             }
         }
@@ -58,7 +70,11 @@ fn chain() -> (ShareTree, Vec<NodeId>) {
     let mut builder = TreeBuilder::new("root");
     let mut above = None;
     for level in 0..100_000 {
-        above = Some(add(&mut builder, above, Member::group(format!("g{level}")).shares(1 + level % 7)));
+        above = Some(add(
+            &mut builder,
+            above,
+            Member::group(format!("g{level}")).shares(1 + level % 7),
+        ));
     }
     let user = add(&mut builder, above, Member::entity("user").usage(7.0));
     (builder.finish(), vec![user])
@@ -73,7 +89,9 @@ fn add(builder: &mut TreeBuilder, above: Option<NodeId>, member: Member) -> Node
 fn draws() -> impl FnMut() -> i64 {
     let mut state = 42u64;
     move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as i64
     }
 }
@@ -81,8 +99,15 @@ fn draws() -> impl FnMut() -> i64 {
 fn compare(tree: &ShareTree, users: &[NodeId]) {
     let arrays = Arrays::of(tree);
     let peer = best(|| arrays.factors());
-    println!("{:<32} {:>9.1} ms   1.0 x", "peer: plain arrays", millis(peer));
-    for (rules, word) in [(PolicyRules::Documented, "documented"), (PolicyRules::Scheduler, "scheduler")] {
+    println!(
+        "{:<32} {:>9.1} ms   1.0 x",
+        "peer: plain arrays",
+        millis(peer)
+    );
+    for (rules, word) in [
+        (PolicyRules::Documented, "documented"),
+        (PolicyRules::Scheduler, "scheduler"),
+    ] {
         let waiting = users.iter().copied().step_by(10);
         let policies: [Box<dyn Policy>; 4] = [
             Box::new(Classic::new(rules)),
@@ -91,15 +116,27 @@ fn compare(tree: &ShareTree, users: &[NodeId]) {
             Box::new(FairTree::new(rules)),
         ];
         for policy in &policies {
-            report(&format!("{} ({word})", policy.name()), peer, best(|| policy.assess(tree)));
+            report(
+                &format!("{} ({word})", policy.name()),
+                peer,
+                best(|| policy.assess(tree)),
+            );
         }
     }
     report("weighted-walk", peer, best(|| WeightedWalk.assess(tree)));
-    report("pbs (documented)", peer, best(|| DocumentedOpenPbs.assess(tree)));
+    report(
+        "pbs (documented)",
+        peer,
+        best(|| DocumentedOpenPbs.assess(tree)),
+    );
 }
 
 fn report(name: &str, peer: Duration, took: Duration) {
-    println!("{name:<32} {:>9.1} ms {:>5.1} x", millis(took), took.as_secs_f64() / peer.as_secs_f64());
+    println!(
+        "{name:<32} {:>9.1} ms {:>5.1} x",
+        millis(took),
+        took.as_secs_f64() / peer.as_secs_f64()
+    );
 }
 
 /// The shortest of some runs; what a run makes is dropped outside the time.
@@ -129,7 +166,11 @@ impl Arrays {
     fn of(tree: &ShareTree) -> Self {
         let whole = tree.usage(tree.root()).max(1.0);
         let count = |node| tree.shares(node).count() as f64;
-        let mut arrays = Self { parent: Vec::new(), share: Vec::new(), usage: Vec::new() };
+        let mut arrays = Self {
+            parent: Vec::new(),
+            share: Vec::new(),
+            usage: Vec::new(),
+        };
         let mut siblings = vec![0.0; tree.len()];
         for node in tree.nodes() {
             if let Some(parent) = tree.parent(node) {
@@ -153,7 +194,8 @@ impl Arrays {
         for node in 1..nodes {
             let above = self.parent[node] as usize;
             perc[node] = perc[above] * self.share[node];
-            effective[node] = self.usage[node] + (effective[above] - self.usage[node]) * self.share[node];
+            effective[node] =
+                self.usage[node] + (effective[above] - self.usage[node]) * self.share[node];
             factors[node] = (-effective[node] / perc[node]).exp2();
         }
         factors
@@ -163,5 +205,8 @@ impl Arrays {
 /// What Linux says of this process; nothing elsewhere.
 fn peak_memory() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    status.lines().find_map(|line| line.strip_prefix("VmHWM:")).map(|peak| peak.trim().to_owned())
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .map(|peak| peak.trim().to_owned())
 }

@@ -1,11 +1,13 @@
-//! The speed of `jsf fit`: wishes about 120 jobs with three constants; goals on a generated log, with two and with three constants, on
-//! all cores; and what a fit does besides simulating, on one thread.
+//! The speed of `jsf fit`: wishes about 120 jobs with three constants; goals on a generated log,
+//! with two and with three constants, on all cores; and what a fit does besides simulating, on one
+//! thread.
 //!
 //! ```sh
 //! cargo bench --bench fit
 //! ```
 //!
-//! `JSF_BENCH_JOBS` sets the number of jobs of the log, and `JSF_BENCH_EVALUATIONS` the number of formulas.
+//! `JSF_BENCH_JOBS` sets the number of jobs of the log, and `JSF_BENCH_EVALUATIONS` the number of
+//! formulas.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -38,50 +40,86 @@ const GOALS: &str = "[[goal]]\nname = \"short jobs start soon\"\njobs = \"wallti
     statistic = \"p95\"\nat_most = \"1h\"\n[objective]\nminimise = \"mean bounded_slowdown\"\n";
 
 /// A fit, with its seconds and those in which this thread had a processor.
-fn fit(site: &Site, template: &str, workload: &Workload, evaluations: usize) -> (GoalFit, [f64; 2]) {
+fn fit(
+    site: &Site,
+    template: &str,
+    workload: &Workload,
+    evaluations: usize,
+) -> (GoalFit, [f64; 2]) {
     let template = Template::parse(template).expect("a template");
     let goals = Goals::parse("goals.toml", GOALS, site.schema()).expect("goals");
     // the log is shorter than eight weeks
     let is_scale_free = is_scale_free(&template);
-    let options =
-        FitOptions { evaluations, is_scale_free, force: true, processors: Some(PROCESSORS), ..FitOptions::default() };
+    let options = FitOptions {
+        evaluations,
+        is_scale_free,
+        force: true,
+        processors: Some(PROCESSORS),
+        ..FitOptions::default()
+    };
     let start = Instant::now();
     let before = processor_seconds();
     let fitted = fit_goals(site, &template, workload, &goals, &options, &()).expect("a fit");
-    (fitted, [start.elapsed().as_secs_f64(), processor_seconds() - before])
+    (
+        fitted,
+        [start.elapsed().as_secs_f64(), processor_seconds() - before],
+    )
 }
 
-/// The processor seconds of this thread, which do not depend on what else the machine does. Linux counts them in nanoseconds.
+/// The processor seconds of this thread, which do not depend on what else the machine does. Linux
+/// counts them in nanoseconds.
 fn processor_seconds() -> f64 {
-    let counted = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the thread's statistics");
-    let nanoseconds: u64 = counted.split(' ').next().and_then(|first| first.parse().ok()).expect("nanoseconds");
+    let counted =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("the thread's statistics");
+    let nanoseconds: u64 = counted
+        .split(' ')
+        .next()
+        .and_then(|first| first.parse().ok())
+        .expect("nanoseconds");
     nanoseconds as f64 / 1e9
 }
 
-/// The processor seconds for nothing but the simulations of a fit: those of the formulas that were searched, of which the ranges of the constants
-/// are as many as are missing among the points, and those of the whole log under the formula in force, the fitted one and the baselines.
+/// The processor seconds for nothing but the simulations of a fit: those of the formulas that were
+/// searched, of which the ranges of the constants are as many as are missing among the points, and
+/// those of the whole log under the formula in force, the fitted one and the baselines.
 fn simulations(site: &Site, workload: &Workload, fitted: &GoalFit) -> f64 {
     let searched = workload.submitted_before(fitted.split.searched_until);
-    let of_points: f64 = fitted.points.iter().map(|point| simulation(site, &searched, &point.formula)).sum();
+    let of_points: f64 = fitted
+        .points
+        .iter()
+        .map(|point| simulation(site, &searched, &point.formula))
+        .sum();
     let of_searched = of_points / fitted.points.len() as f64 * fitted.evaluations as f64;
     let in_force = simulation(site, &searched, &fitted.current.formula);
-    let others = fitted.baselines.iter().chain([&fitted.current]).map(|formula| &*formula.formula);
-    let of_whole: f64 = others.chain([&*fitted.formula]).map(|formula| simulation(site, workload, formula)).sum();
+    let others = fitted
+        .baselines
+        .iter()
+        .chain([&fitted.current])
+        .map(|formula| &*formula.formula);
+    let of_whole: f64 = others
+        .chain([&*fitted.formula])
+        .map(|formula| simulation(site, workload, formula))
+        .sum();
     of_searched + in_force + of_whole
 }
 
 fn simulation(site: &Site, workload: &Workload, formula: &str) -> f64 {
     let formula = Formula::parse(formula).expect("a formula");
     let mut observer = ();
-    let request =
-        SimulateRequest { processors: Some(PROCESSORS), ..SimulateRequest::new(&formula, workload, &mut observer) };
+    let request = SimulateRequest {
+        processors: Some(PROCESSORS),
+        ..SimulateRequest::new(&formula, workload, &mut observer)
+    };
     let before = processor_seconds();
     site.simulate(request).expect("a schedule");
     processor_seconds() - before
 }
 
 fn setting(name: &str, default: usize) -> usize {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
 /// The seconds that 120 jobs in an order that a hidden formula gives take.
@@ -97,17 +135,32 @@ fn fit_queue(template: &str, hidden: &str) -> (WishFit, f64) {
         )
     });
     let document = format!("{{\"jobs\":[{}]}}", jobs.collect::<Vec<_>>().join(","));
-    let source = FileSource::Bytes { name: "queue.json".into(), bytes: document.into_bytes().into() };
+    let source = FileSource::Bytes {
+        name: "queue.json".into(),
+        bytes: document.into_bytes().into(),
+    };
     let files = SiteFiles::default().with(Role::Queue, source);
     let site = Site::from_files(files, SiteOptions::default()).expect("a site");
-    let ranked = site.rank(&Formula::parse(hidden).expect("a formula")).expect("a ranking");
-    let ids: Vec<&str> = ranked.ranking.order().iter().map(|&row| ranked.table.id(row)).collect();
+    let ranked = site
+        .rank(&Formula::parse(hidden).expect("a formula"))
+        .expect("a ranking");
+    let ids: Vec<&str> = ranked
+        .ranking
+        .order()
+        .iter()
+        .map(|&row| ranked.table.id(row))
+        .collect();
     let mut wishes = Wishes::default();
-    wishes.read("wishes.txt", &ids.join("\n")).expect("a list of jobs");
+    wishes
+        .read("wishes.txt", &ids.join("\n"))
+        .expect("a list of jobs");
     let template = Template::parse(template).expect("a template");
     let start = Instant::now();
     let options = WishOptions::default();
-    let fitted = fit_wishes(&site, &template, &wishes, &options, &mut |_| ControlFlow::Continue(())).expect("a fit");
+    let fitted = fit_wishes(&site, &template, &wishes, &options, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .expect("a fit");
     (fitted, start.elapsed().as_secs_f64())
 }
 
@@ -123,13 +176,24 @@ fn main() {
     }
     let jobs = setting("JSF_BENCH_JOBS", 10_000);
     let evaluations = setting("JSF_BENCH_EVALUATIONS", 200);
-    let workload = generate(&WorkloadModel { jobs, processors: PROCESSORS, load: 0.9, ..WorkloadModel::default() });
+    let workload = generate(&WorkloadModel {
+        jobs,
+        processors: PROCESSORS,
+        load: 0.9,
+        ..WorkloadModel::default()
+    });
     let site = Site::from_files(SiteFiles::default(), SiteOptions::default()).expect("a site");
     for template in TEMPLATES {
         let (fitted, [seconds, _]) = fit(&site, template, &workload, evaluations);
-        println!("{jobs} jobs, {} formulas: {seconds:.1} s; {}", fitted.evaluations, fitted.formula);
+        println!(
+            "{jobs} jobs, {} formulas: {seconds:.1} s; {}",
+            fitted.evaluations, fitted.formula
+        );
     }
-    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let one = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("a thread");
     let few = evaluations / 4;
     let (fitted, [_, seconds]) = one.install(|| fit(&site, TEMPLATES[0], &workload, few));
     let simulated = simulations(&site, &workload, &fitted);

@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench front_end`
 //!
-//! The formulas are those of three sites, one as long as a formula may be, and one with a keyword argument.
-//! `benches/peers/compile.py` holds the same work against CPython's `compile`.
+//! The formulas are those of three sites, one as long as a formula may be, and one with a keyword
+//! argument. `benches/peers/compile.py` holds the same work against CPython's `compile`.
 
 use std::hint::black_box;
 
@@ -36,14 +36,22 @@ fn schema() -> Schema {
 fn front_end(criterion: &mut Criterion) {
     let schema = schema();
     let long = longest(QUT.trim());
-    for (name, text) in
-        [("pp718", PP718.trim()), ("alcf", ALCF.trim()), ("qut", QUT.trim()), ("64 KiB", &long), ("keyword", KEYWORD)]
-    {
+    for (name, text) in [
+        ("pp718", PP718.trim()),
+        ("alcf", ALCF.trim()),
+        ("qut", QUT.trim()),
+        ("64 KiB", &long),
+        ("keyword", KEYWORD),
+    ] {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Bytes(text.len() as u64));
-        group.bench_function("parse", |bencher| bencher.iter(|| Formula::parse(black_box(text))));
+        group.bench_function("parse", |bencher| {
+            bencher.iter(|| Formula::parse(black_box(text)))
+        });
         let formula = Formula::parse(text).expect("a formula");
-        group.bench_function("compile", |bencher| bencher.iter(|| black_box(&formula).compile(&schema)));
+        group.bench_function("compile", |bencher| {
+            bencher.iter(|| black_box(&formula).compile(&schema))
+        });
         group.finish();
     }
 }

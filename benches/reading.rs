@@ -1,5 +1,6 @@
-//! How fast a queue is read: the project's reader against a typed `serde_json` reader on one thread, written here, which
-//! takes the same fields and checks nothing else. The documents are made here, the same on every run.
+//! How fast a queue is read: the project's reader against a typed `serde_json` reader on one
+//! thread, written here, which takes the same fields and checks nothing else. The documents are
+//! made here, the same on every run.
 
 use std::fmt::{self, Write};
 use std::hint::black_box;
@@ -55,7 +56,9 @@ counts! {
 }
 
 fn seconds(text: &str) -> i64 {
-    text.split(':').fold(0, |seconds, part| seconds * 60 + part.parse::<i64>().unwrap_or(0))
+    text.split(':').fold(0, |seconds, part| {
+        seconds * 60 + part.parse::<i64>().unwrap_or(0)
+    })
 }
 
 /// What both readers make: the ids, and a column for each name.
@@ -67,7 +70,10 @@ struct Table {
 
 impl Table {
     fn new() -> Self {
-        Self { ids: Vec::new(), columns: vec![Vec::new(); COUNTS.len() + 2] }
+        Self {
+            ids: Vec::new(),
+            columns: vec![Vec::new(); COUNTS.len() + 2],
+        }
     }
 }
 
@@ -118,7 +124,9 @@ fn jobs<'d, D: Deserializer<'d>>(source: D) -> Result<Table, D::Error> {
 }
 
 fn typed_qstat(text: &str) -> Table {
-    serde_json::from_str::<Document>(text).expect("a document").table
+    serde_json::from_str::<Document>(text)
+        .expect("a document")
+        .table
 }
 
 /// Numbers that look random and are the same on every run (xorshift64*).
@@ -139,16 +147,29 @@ impl Dice {
     }
 
     fn time(&mut self) -> String {
-        format!("{:02}:{:02}:{:02}", self.roll(48), self.roll(60), self.roll(60))
+        format!(
+            "{:02}:{:02}:{:02}",
+            self.roll(48),
+            self.roll(60),
+            self.roll(60)
+        )
     }
 }
 
 fn lines() -> String {
     let (mut dice, mut text) = (Dice(20_260_101), String::new());
     for number in 0..LINES {
-        write!(text, r#"{{"id":"{}.server","eligible_time":{}"#, 1_000_000 + number, dice.number(6)).expect("room");
+        write!(
+            text,
+            r#"{{"id":"{}.server","eligible_time":{}"#,
+            1_000_000 + number,
+            dice.number(6)
+        )
+        .expect("room");
         write!(text, r#","walltime":{}"#, dice.number(5)).expect("room");
-        COUNTS.iter().for_each(|name| write!(text, r#","{name}":{}"#, dice.number(5)).expect("room"));
+        COUNTS
+            .iter()
+            .for_each(|name| write!(text, r#","{name}":{}"#, dice.number(5)).expect("room"));
         text.push_str("}\n");
     }
     text
@@ -156,18 +177,41 @@ fn lines() -> String {
 
 /// As the server prints it: a line for each attribute, most of which nobody needs.
 fn qstat() -> String {
-    const IDLE: [&str; 8] =
-        ["Job_Owner", "Error_Path", "Output_Path", "Mail_Points", "mtime", "Rerunable", "Checkpoint", "qtime"];
+    const IDLE: [&str; 8] = [
+        "Job_Owner",
+        "Error_Path",
+        "Output_Path",
+        "Mail_Points",
+        "mtime",
+        "Rerunable",
+        "Checkpoint",
+        "qtime",
+    ];
     let (mut dice, mut jobs) = (Dice(20_260_102), Vec::new());
     for number in 0..JOBS {
         let mut job = vec![format!(r#""Job_Name":"job_{number}""#)];
-        job.extend(IDLE.iter().map(|key| format!(r#""{key}":"login1.example.org:/lustre/run/{key}.{number}""#)));
-        let counts: Vec<_> = COUNTS.iter().map(|name| format!(r#""{name}":{}"#, dice.number(5))).collect();
+        job.extend(
+            IDLE.iter()
+                .map(|key| format!(r#""{key}":"login1.example.org:/lustre/run/{key}.{number}""#)),
+        );
+        let counts: Vec<_> = COUNTS
+            .iter()
+            .map(|name| format!(r#""{name}":{}"#, dice.number(5)))
+            .collect();
         let (walltime, gap) = (dice.time(), ",\n                ");
-        job.push(format!(r#""Resource_List":{{"walltime":"{walltime}","mem":"4gb"{gap}{}}}"#, counts.join(gap)));
-        let variables: Vec<_> = (0..20).map(|n| format!(r#""VARIABLE_{n}":"/home/user{number}/bin:\"x\"""#)).collect();
+        job.push(format!(
+            r#""Resource_List":{{"walltime":"{walltime}","mem":"4gb"{gap}{}}}"#,
+            counts.join(gap)
+        ));
+        let variables: Vec<_> = (0..20)
+            .map(|n| format!(r#""VARIABLE_{n}":"/home/user{number}/bin:\"x\"""#))
+            .collect();
         job.push(format!(r#""Variable_List":{{{}}}"#, variables.join(gap)));
-        job.push(format!(r#""euser":"user{}","eligible_time":"{}""#, dice.roll(997), dice.time()));
+        job.push(format!(
+            r#""euser":"user{}","eligible_time":"{}""#,
+            dice.roll(997),
+            dice.time()
+        ));
         jobs.push(format!(
             "\"{}.server\":{{\n            {}\n        }}",
             1_000_000 + number,
@@ -185,16 +229,31 @@ fn reading(criterion: &mut Criterion) {
     let needed = [&["eligible_time", "walltime"], COUNTS].concat();
     let options = ReadOptions::new(&schema, &needed);
     let typed_readers: [fn(&str) -> Table; 2] = [typed_lines, typed_qstat];
-    for ((name, text), typed) in [("lines", lines()), ("qstat", qstat())].into_iter().zip(typed_readers) {
-        let read = JobReader::new(&options).read(text.as_bytes()).expect("jobs").table;
+    for ((name, text), typed) in [("lines", lines()), ("qstat", qstat())]
+        .into_iter()
+        .zip(typed_readers)
+    {
+        let read = JobReader::new(&options)
+            .read(text.as_bytes())
+            .expect("jobs")
+            .table;
         assert_eq!(read.len(), typed(&text).ids.len());
         let mut group = criterion.benchmark_group(name);
-        group.sample_size(20).throughput(Throughput::Bytes(text.len() as u64));
-        group.bench_function("typed serde_json", |bencher| bencher.iter(|| typed(black_box(&text))));
+        group
+            .sample_size(20)
+            .throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function("typed serde_json", |bencher| {
+            bencher.iter(|| typed(black_box(&text)))
+        });
         for threads in [1, 2] {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("threads");
             group.bench_function(format!("jsf, {threads} threads"), |bencher| {
-                pool.install(|| bencher.iter(|| JobReader::new(&options).read(black_box(text.as_bytes()))));
+                pool.install(|| {
+                    bencher.iter(|| JobReader::new(&options).read(black_box(text.as_bytes())))
+                });
             });
         }
         group.finish();

@@ -1,24 +1,29 @@
-//! One cycle of a scheduler: 50,000 jobs of 2,000 users, of which 2 % have left and 2 % are new; usage decays and is
-//! charged; all jobs are scored, and the first 500 are ordered.
+//! One cycle of a scheduler: 50,000 jobs of 2,000 users, of which 2 % have left and 2 % are new;
+//! usage decays and is charged; all jobs are scored, and the first 500 are ordered.
 //!
 //! `cargo bench --bench scheduling_cycle`
 //!
-//! `live table`: a `JobTable` that follows the queue. `rebuilt table`: a new one in each cycle. `own columns`: columns
-//! that the scheduler maintains itself, scored with `Program::score_columns` on one thread for each processor.
+//! `live table`: a `JobTable` that follows the queue. `rebuilt table`: a new one in each cycle.
+//! `own columns`: columns that the scheduler maintains itself, scored with `Program::score_columns`
+//! on one thread for each processor.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, Member, NodeId, ShareTree, TreeBuilder};
+use job_sort_formula::fairshare::{
+    AssessedTree, DocumentedOpenPbs, Member, NodeId, ShareTree, TreeBuilder,
+};
 use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{
-    ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision, Scores, fill_fairshare, rescore, score,
+    ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision, Scores, fill_fairshare,
+    rescore, score,
 };
 use job_sort_formula::{JobTable, Program, Ranking, Threads, Value};
 use queues::Draws;
 
-const FORMULA: &str = "100 * pow(2, -(fairshare_tree_usage/fairshare_perc)) + eligible_time/3600 + 10*ncpus/walltime";
+const FORMULA: &str =
+    "100 * pow(2, -(fairshare_tree_usage/fairshare_perc)) + eligible_time/3600 + 10*ncpus/walltime";
 const JOBS: usize = 50_000;
 const USERS: usize = 2_000;
 /// The jobs that leave and arrive in a cycle.
@@ -58,15 +63,27 @@ impl Site {
             let above = builder.add(builder.root(), member).expect("a new name");
             for user in 0..USERS / 40 {
                 let name = format!("g{group}u{user}");
-                let member = Member::entity(&*name).shares(1 + draws.below(50)).usage(draws.below(1_000_000) as f64);
+                let member = Member::entity(&*name)
+                    .shares(1 + draws.below(50))
+                    .usage(draws.below(1_000_000) as f64);
                 nodes.push(builder.add(above, member).expect("a new name"));
                 names.push(name);
             }
         }
         let tree = Some(builder.finish());
-        let mut site = Self { draws, now: 1_000_000, next_number: 100_000, queue: VecDeque::new(), names, nodes, tree };
+        let mut site = Self {
+            draws,
+            now: 1_000_000,
+            next_number: 100_000,
+            queue: VecDeque::new(),
+            names,
+            nodes,
+            tree,
+        };
         let first_time = site.now - 4 * JOBS as i64;
-        site.queue = (0..JOBS as i64).map(|job| site.job(first_time + 4 * job)).collect();
+        site.queue = (0..JOBS as i64)
+            .map(|job| site.job(first_time + 4 * job))
+            .collect();
         site
     }
 
@@ -85,7 +102,9 @@ impl Site {
     /// The jobs that leave, ascending, as places in the queue, and those that arrive.
     fn changes(&mut self) -> (Vec<usize>, Vec<Waiting>) {
         let step = JOBS / CHANGES;
-        let leaving = (0..CHANGES).map(|change| change * step + self.draws.below(step as i64) as usize).collect();
+        let leaving = (0..CHANGES)
+            .map(|change| change * step + self.draws.below(step as i64) as usize)
+            .collect();
         let arriving = (0..CHANGES).map(|_| self.job(self.now)).collect();
         self.now += CYCLE;
         (leaving, arriving)
@@ -113,11 +132,23 @@ struct Live {
 }
 
 /// The columns of a table, in the order in which [`push`] has them; the shares are filled in later.
-const COLUMNS: [&str; 5] = ["ncpus", "walltime", "eligible_time", "fairshare_perc", "fairshare_tree_usage"];
+const COLUMNS: [&str; 5] = [
+    "ncpus",
+    "walltime",
+    "eligible_time",
+    "fairshare_perc",
+    "fairshare_tree_usage",
+];
 
 fn push(table: &mut JobTable, job: &Waiting, names: &[String], now: i64) {
-    let inputs = [job.ncpus, job.walltime, now - job.queued_at].map(|integer| Ok(Value::Int(integer)));
-    let job = Job { id: &job.id, entity: &names[job.user], queued_at: Some(job.queued_at), ..Job::default() };
+    let inputs =
+        [job.ncpus, job.walltime, now - job.queued_at].map(|integer| Ok(Value::Int(integer)));
+    let job = Job {
+        id: &job.id,
+        entity: &names[job.user],
+        queued_at: Some(job.queued_at),
+        ..Job::default()
+    };
     table.push(&job, &inputs).expect("a new id");
 }
 
@@ -126,8 +157,16 @@ impl Live {
         let mut site = Site::new();
         let mut table = JobTable::new(COLUMNS);
         let queue = std::mem::take(&mut site.queue);
-        queue.iter().for_each(|job| push(&mut table, job, &site.names, site.now));
-        let mut live = Self { site, table, scores: None, waits: Vec::new(), nodes: Vec::new() };
+        queue
+            .iter()
+            .for_each(|job| push(&mut table, job, &site.names, site.now));
+        let mut live = Self {
+            site,
+            table,
+            scores: None,
+            waits: Vec::new(),
+            nodes: Vec::new(),
+        };
         live.find_new_nodes();
         live
     }
@@ -135,28 +174,63 @@ impl Live {
     fn find_new_nodes(&mut self) {
         let tree = self.site.tree.as_ref().expect("the tree is put back");
         let new_entities = &self.table.entities()[self.nodes.len()..];
-        self.nodes.extend(new_entities.iter().map(|name| tree.find(name).expect("the entity is in the tree")));
+        self.nodes.extend(
+            new_entities
+                .iter()
+                .map(|name| tree.find(name).expect("the entity is in the tree")),
+        );
     }
 
-    fn cycle(&mut self, program: &Program, (leaving, arriving): (Vec<usize>, Vec<Waiting>)) -> Vec<usize> {
+    fn cycle(
+        &mut self,
+        program: &Program,
+        (leaving, arriving): (Vec<usize>, Vec<Waiting>),
+    ) -> Vec<usize> {
         let tree = self.site.tree.as_mut().expect("the tree is put back");
         tree.decay(0.999).expect("a factor from 0 to 1");
         let ncpus = self.table.column("ncpus").expect("a column");
         for &row in &leaving {
             let entity = self.nodes[self.table.entity_index(row)];
-            tree.charge(entity, ncpus.nearest_double(row) * CYCLE as f64).expect("a usage");
+            tree.charge(entity, ncpus.nearest_double(row) * CYCLE as f64)
+                .expect("a usage");
         }
-        self.table.remove_rows(leaving).expect("the jobs are in the table");
-        arriving.iter().for_each(|job| push(&mut self.table, job, &self.site.names, self.site.now));
+        self.table
+            .remove_rows(leaving)
+            .expect("the jobs are in the table");
+        arriving
+            .iter()
+            .for_each(|job| push(&mut self.table, job, &self.site.names, self.site.now));
         self.find_new_nodes();
         self.waits.clear();
-        self.waits.extend(self.table.queue_times().iter().map(|queued_at| self.site.now - queued_at));
-        self.table.set_integers("eligible_time", &self.waits).expect("a wait for each job");
-        let fairshare = AssessedTree::new(self.site.tree.take().expect("the tree is put back"), &DocumentedOpenPbs);
-        let shares = |node: &NodeId| fairshare.shares().get(*node).expect("every node has shares");
-        let perc: Vec<_> = self.nodes.iter().map(|node| Some(Value::Float(shares(node).fairshare_perc))).collect();
-        let usage: Vec<_> =
-            self.nodes.iter().map(|node| Some(Value::Float(shares(node).fairshare_tree_usage))).collect();
+        self.waits.extend(
+            self.table
+                .queue_times()
+                .iter()
+                .map(|queued_at| self.site.now - queued_at),
+        );
+        self.table
+            .set_integers("eligible_time", &self.waits)
+            .expect("a wait for each job");
+        let fairshare = AssessedTree::new(
+            self.site.tree.take().expect("the tree is put back"),
+            &DocumentedOpenPbs,
+        );
+        let shares = |node: &NodeId| {
+            fairshare
+                .shares()
+                .get(*node)
+                .expect("every node has shares")
+        };
+        let perc: Vec<_> = self
+            .nodes
+            .iter()
+            .map(|node| Some(Value::Float(shares(node).fairshare_perc)))
+            .collect();
+        let usage: Vec<_> = self
+            .nodes
+            .iter()
+            .map(|node| Some(Value::Float(shares(node).fairshare_tree_usage)))
+            .collect();
         self.table.fill("fairshare_perc", &perc);
         self.table.fill("fairshare_tree_usage", &usage);
         self.site.tree = Some(fairshare.into_tree());
@@ -179,8 +253,10 @@ fn rebuild(
     changes: (Vec<usize>, Vec<Waiting>),
 ) -> Vec<usize> {
     let (leaving, arriving) = changes;
-    let left: Vec<(usize, f64)> =
-        leaving.iter().map(|&row| (queue[row].user, (queue[row].ncpus * CYCLE) as f64)).collect();
+    let left: Vec<(usize, f64)> = leaving
+        .iter()
+        .map(|&row| (queue[row].user, (queue[row].ncpus * CYCLE) as f64))
+        .collect();
     let mut gone = leaving.iter().peekable();
     let mut row = 0;
     queue.retain(|_| {
@@ -189,7 +265,9 @@ fn rebuild(
     });
     queue.extend(arriving);
     let mut table = JobTable::new(COLUMNS);
-    queue.iter().for_each(|job| push(&mut table, job, &site.names, site.now));
+    queue
+        .iter()
+        .for_each(|job| push(&mut table, job, &site.names, site.now));
     let fairshare = site.charge(left.into_iter());
     fill_fairshare(&mut table, &fairshare, Value::Float);
     site.tree = Some(fairshare.into_tree());
@@ -218,21 +296,42 @@ impl OwnColumns {
         self.queued_at.push(job.queued_at);
     }
 
-    fn cycle(&mut self, site: &mut Site, program: &Program, changes: (Vec<usize>, Vec<Waiting>)) -> Vec<usize> {
+    fn cycle(
+        &mut self,
+        site: &mut Site,
+        program: &Program,
+        changes: (Vec<usize>, Vec<Waiting>),
+    ) -> Vec<usize> {
         let (leaving, arriving) = changes;
-        let left: Vec<(usize, f64)> =
-            leaving.iter().map(|&row| (self.user[row] as usize, (self.ncpus[row] * CYCLE) as f64)).collect();
+        let left: Vec<(usize, f64)> = leaving
+            .iter()
+            .map(|&row| (self.user[row] as usize, (self.ncpus[row] * CYCLE) as f64))
+            .collect();
         remove(&mut self.user, &leaving);
         remove(&mut self.ncpus, &leaving);
         remove(&mut self.walltime, &leaving);
         remove(&mut self.queued_at, &leaving);
         arriving.iter().for_each(|job| self.push(job));
         self.waits.clear();
-        self.waits.extend(self.queued_at.iter().map(|queued_at| site.now - queued_at));
+        self.waits
+            .extend(self.queued_at.iter().map(|queued_at| site.now - queued_at));
         let fairshare = site.charge(left.into_iter());
-        let shares = |node: &NodeId| fairshare.shares().get(*node).expect("every node has shares");
-        let perc: Vec<f64> = site.nodes.iter().map(|node| shares(node).fairshare_perc).collect();
-        let usage: Vec<f64> = site.nodes.iter().map(|node| shares(node).fairshare_tree_usage).collect();
+        let shares = |node: &NodeId| {
+            fairshare
+                .shares()
+                .get(*node)
+                .expect("every node has shares")
+        };
+        let perc: Vec<f64> = site
+            .nodes
+            .iter()
+            .map(|node| shares(node).fairshare_perc)
+            .collect();
+        let usage: Vec<f64> = site
+            .nodes
+            .iter()
+            .map(|node| shares(node).fairshare_tree_usage)
+            .collect();
         site.tree = Some(fairshare.into_tree());
 
         self.scores.resize(self.user.len(), 0.0);
@@ -240,21 +339,49 @@ impl OwnColumns {
         let (first, second) = self.scores.split_at_mut(half);
         let [one, two] = &mut self.scratch;
         let (user, ncpus, walltime, waits) = (&self.user, &self.ncpus, &self.walltime, &self.waits);
-        let evaluate = |rows: std::ops::Range<usize>, scores: &mut [f64], scratch: &mut (ColumnScratch, Vec<_>)| {
+        let evaluate = |rows: std::ops::Range<usize>,
+                        scores: &mut [f64],
+                        scratch: &mut (ColumnScratch, Vec<_>)| {
             let columns = [
-                ("fairshare_perc", InputColumn::ByEntity { index: &user[rows.clone()], values: &perc }),
-                ("fairshare_tree_usage", InputColumn::ByEntity { index: &user[rows.clone()], values: &usage }),
+                (
+                    "fairshare_perc",
+                    InputColumn::ByEntity {
+                        index: &user[rows.clone()],
+                        values: &perc,
+                    },
+                ),
+                (
+                    "fairshare_tree_usage",
+                    InputColumn::ByEntity {
+                        index: &user[rows.clone()],
+                        values: &usage,
+                    },
+                ),
                 ("eligible_time", InputColumn::I64(&waits[rows.clone()])),
                 ("ncpus", InputColumn::I64(&ncpus[rows.clone()])),
                 ("walltime", InputColumn::I64(&walltime[rows])),
             ];
             program
-                .score_columns(&columns, OnError::ZeroLikePbs, &mut scratch.0, scores, &mut scratch.1)
+                .score_columns(
+                    &columns,
+                    OnError::ZeroLikePbs,
+                    &mut scratch.0,
+                    scores,
+                    &mut scratch.1,
+                )
                 .expect("the columns fit");
         };
-        rayon::join(|| evaluate(0..half, first, one), || evaluate(half..user.len(), second, two));
+        rayon::join(
+            || evaluate(0..half, first, one),
+            || evaluate(half..user.len(), second, two),
+        );
         self.keys.clear();
-        self.keys.extend(self.scores.iter().zip(0..).map(|(&score, row)| (score as f32, row)));
+        self.keys.extend(
+            self.scores
+                .iter()
+                .zip(0..)
+                .map(|(&score, row)| (score as f32, row)),
+        );
         let better = |x: &(f32, u32), y: &(f32, u32)| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1));
         self.keys.select_nth_unstable_by(TOP, better);
         self.keys.truncate(TOP);
@@ -296,7 +423,10 @@ fn cycles(criterion: &mut Criterion) {
             let changes = other.changes();
             rebuild(&mut other, &mut queue, &program, changes)
         };
-        assert!(by_live == by_own && by_live == by_rebuilding, "the three ways order the same jobs");
+        assert!(
+            by_live == by_own && by_live == by_rebuilding,
+            "the three ways order the same jobs"
+        );
     }
 
     group.bench_function("live table", |bencher| {

@@ -1,6 +1,6 @@
-//! The speed of `jsf simulate`: a million generated jobs under a formula with fair share, the cost against the length of the
-//! queue, long queues under formulas whose order changes or not, and the reference simulator in Python on the same small
-//! workload.
+//! The speed of `jsf simulate`: a million generated jobs under a formula with fair share, the cost
+//! against the length of the queue, long queues under formulas whose order changes or not, and the
+//! reference simulator in Python on the same small workload.
 //!
 //! ```sh
 //! cargo bench --bench simulation
@@ -19,8 +19,8 @@ use jsf::commands::simulate::answer::SimulationReport;
 use jsf::view::csv_writer::Cells;
 use jsf_ingest::native_tree::read_tree;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics, Workload,
-    WorkloadBuilder, WorkloadModel, generate, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics,
+    Workload, WorkloadBuilder, WorkloadModel, generate, simulate,
 };
 use jsf_site::ProcessorsSource;
 use serde_json::json;
@@ -29,7 +29,10 @@ const FORMULA: &str = "fairshare_factor * 1000 + eligible_time / 3600 + ncpus / 
 const PROCESSORS: u32 = 1024;
 /// The number of jobs that the reference simulates too.
 const COMPARED: usize = 4000;
-const DECAY: Decay = Decay { period: 86_400, factor: 0.5 };
+const DECAY: Decay = Decay {
+    period: 86_400,
+    factor: 0.5,
+};
 
 fn tree() -> String {
     let user = |user: usize| json!({"name": format!("u{user}"), "shares": user % 7 + 1});
@@ -41,17 +44,30 @@ fn tree() -> String {
 }
 
 fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
-    let tree = read_tree("tree", tree().as_bytes()).expect("a tree").share_tree().expect("a tree");
-    let fairshare =
-        Fairshare::new(tree, FairsharePolicy::Other(Box::new(DocumentedOpenPbs)), Some(DECAY), workload.entities());
+    let tree = read_tree("tree", tree().as_bytes())
+        .expect("a tree")
+        .share_tree()
+        .expect("a tree");
+    let fairshare = Fairshare::new(
+        tree,
+        FairsharePolicy::Other(Box::new(DocumentedOpenPbs)),
+        Some(DECAY),
+        workload.entities(),
+    );
     let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
     let start = Instant::now();
-    let schedule = simulate(program, workload, rules, Some(fairshare), &mut ()).expect("a schedule");
+    let schedule =
+        simulate(program, workload, rules, Some(fairshare), &mut ()).expect("a schedule");
     (schedule, start.elapsed().as_secs_f64())
 }
 
 fn measure(program: &Program, jobs: usize, load: f64) {
-    let workload = generate(&WorkloadModel { jobs, processors: PROCESSORS, load, ..WorkloadModel::default() });
+    let workload = generate(&WorkloadModel {
+        jobs,
+        processors: PROCESSORS,
+        load,
+        ..WorkloadModel::default()
+    });
     let (schedule, seconds) = run(program, &workload);
     let summary = Statistics::new(&workload, &schedule, PROCESSORS, 0).summary;
     println!(
@@ -71,16 +87,24 @@ const LONG_QUEUE_FORMULAS: [&str; 5] = [
     "eligible_time**3/walltime**3*ncpus",
 ];
 
-/// The time for a workload under a formula, and a hash of the starts, by which two builds are compared.
+/// The time for a workload under a formula, and a hash of the starts, by which two builds are
+/// compared.
 fn measure_starts(name: &str, formula: &str, workload: &Workload) {
-    let program = Formula::parse(formula).expect("a formula").compile(&Schema::openpbs()).expect("a program");
+    let program = Formula::parse(formula)
+        .expect("a formula")
+        .compile(&Schema::openpbs())
+        .expect("a program");
     let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
     let start = Instant::now();
     let schedule = simulate(&program, workload, rules, None, &mut ()).expect("a schedule");
     let seconds = start.elapsed().as_secs_f64();
-    let mean_queue = Statistics::new(workload, &schedule, PROCESSORS, 0).summary.mean_queue;
+    let mean_queue = Statistics::new(workload, &schedule, PROCESSORS, 0)
+        .summary
+        .mean_queue;
     let starts = (0..workload.jobs().len()).map(|job| schedule.start(job).unwrap_or(-1));
-    let hash = starts.fold(0_u64, |hash, start| hash.wrapping_mul(0x0100_0000_01b3) ^ start as u64);
+    let hash = starts.fold(0_u64, |hash, start| {
+        hash.wrapping_mul(0x0100_0000_01b3) ^ start as u64
+    });
     println!(
         "{name}, {:>6} jobs, {formula:<36} {seconds:>7.2} s; mean queue {mean_queue:>7.0}; starts {hash:016x}",
         workload.jobs().len()
@@ -89,7 +113,11 @@ fn measure_starts(name: &str, formula: &str, workload: &Workload) {
 
 /// A workload whose jobs are all submitted at once.
 fn at_once(jobs: usize) -> Workload {
-    let model = generate(&WorkloadModel { jobs, processors: PROCESSORS, ..WorkloadModel::default() });
+    let model = generate(&WorkloadModel {
+        jobs,
+        processors: PROCESSORS,
+        ..WorkloadModel::default()
+    });
     let mut builder = WorkloadBuilder::new();
     for (index, job) in model.jobs().iter().enumerate() {
         let logged = LoggedJob {
@@ -107,8 +135,14 @@ fn at_once(jobs: usize) -> Workload {
 /// The largest memory of the process so far, in MB; `None` where the system does not say.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kb| kb / 1024)
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace()
+        .next()?
+        .parse::<u64>()
+        .ok()
+        .map(|kb| kb / 1024)
 }
 
 /// The seconds that the reference takes for a workload, and whether all starts are equal.
@@ -136,34 +170,54 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         has_no_waits: false,
         findings: &[],
     };
-    report.write_as(Format::Swf, Cells::Plain, &mut log).expect("memory");
+    report
+        .write_as(Format::Swf, Cells::Plain, &mut log)
+        .expect("memory");
     let numbered: serde_json::Value = serde_json::from_str(&numbered_tree(workload)).expect("JSON");
     let case = json!({
         "workload": String::from_utf8(log).expect("UTF-8"), "processors": PROCESSORS, "formula": FORMULA,
         "backfill": "easy", "tree": numbered, "decay": DECAY.period, "decay_factor": DECAY.factor,
     });
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/simulate/tests/reference.py");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../crates/simulate/tests/reference.py"
+    );
     let start = Instant::now();
-    let mut python = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+    let mut python = Command::new("python3")
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .ok()?;
     let mut pipe = python.stdin.take()?;
     writeln!(pipe, "{case}").ok()?;
     drop(pipe);
     let output = python.wait_with_output().ok()?;
     let seconds = start.elapsed().as_secs_f64();
-    let starts: std::collections::BTreeMap<String, i64> = serde_json::from_slice(&output.stdout).ok()?;
-    let is_equal = (0..workload.jobs().len()).all(|job| starts.get(workload.id(job)).copied() == schedule.start(job));
+    let starts: std::collections::BTreeMap<String, i64> =
+        serde_json::from_slice(&output.stdout).ok()?;
+    let is_equal = (0..workload.jobs().len())
+        .all(|job| starts.get(workload.id(job)).copied() == schedule.start(job));
     Some((seconds, is_equal))
 }
 
 /// The tree with the numbers that the Standard Workload Format has for the users.
 fn numbered_tree(workload: &Workload) -> String {
     let entities = workload.entities().iter().zip(1..);
-    entities.fold(tree(), |tree, (name, number)| tree.replace(&format!("\"{name}\""), &format!("\"{number}\"")))
+    entities.fold(tree(), |tree, (name, number)| {
+        tree.replace(&format!("\"{name}\""), &format!("\"{number}\""))
+    })
 }
 
 fn main() {
-    let program = Formula::parse(FORMULA).expect("a formula").compile(&Schema::openpbs()).expect("a program");
-    let jobs = std::env::var("JSF_BENCH_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1_000_000);
+    let program = Formula::parse(FORMULA)
+        .expect("a formula")
+        .compile(&Schema::openpbs())
+        .expect("a program");
+    let jobs = std::env::var("JSF_BENCH_JOBS")
+        .ok()
+        .and_then(|jobs| jobs.parse().ok())
+        .unwrap_or(1_000_000);
     println!("{FORMULA}, {PROCESSORS} processors, easy");
     measure(&program, jobs, 0.9);
     if let Some(memory) = peak_memory() {
@@ -174,15 +228,29 @@ fn main() {
     }
     for jobs in [25_000, 50_000, 100_000] {
         let workload = at_once(jobs);
-        LONG_QUEUE_FORMULAS[..2].iter().for_each(|formula| measure_starts("at once", formula, &workload));
+        LONG_QUEUE_FORMULAS[..2]
+            .iter()
+            .for_each(|formula| measure_starts("at once", formula, &workload));
     }
-    let workload =
-        generate(&WorkloadModel { jobs: 450_000, processors: PROCESSORS, load: 0.97, ..WorkloadModel::default() });
-    LONG_QUEUE_FORMULAS.iter().for_each(|formula| measure_starts("long queue", formula, &workload));
-    let workload =
-        generate(&WorkloadModel { jobs: COMPARED, processors: PROCESSORS, load: 1.1, ..WorkloadModel::default() });
+    let workload = generate(&WorkloadModel {
+        jobs: 450_000,
+        processors: PROCESSORS,
+        load: 0.97,
+        ..WorkloadModel::default()
+    });
+    LONG_QUEUE_FORMULAS
+        .iter()
+        .for_each(|formula| measure_starts("long queue", formula, &workload));
+    let workload = generate(&WorkloadModel {
+        jobs: COMPARED,
+        processors: PROCESSORS,
+        load: 1.1,
+        ..WorkloadModel::default()
+    });
     let (schedule, first) = run(&program, &workload);
-    let seconds = (0..4).map(|_| run(&program, &workload).1).fold(first, f64::min);
+    let seconds = (0..4)
+        .map(|_| run(&program, &workload).1)
+        .fold(first, f64::min);
     match reference(&workload, &schedule) {
         Some((python, is_equal)) => println!(
             "{COMPARED} jobs: {seconds:.4} s here (the best of five), {python:.2} s in the reference in Python: {:.0} times; starts {}",

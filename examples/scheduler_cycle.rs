@@ -1,6 +1,7 @@
-//! The library inside a scheduler. The formula is compiled once. The table of jobs follows the queue: in every cycle the
-//! jobs that have started leave it and new ones are pushed, usage decays and is charged, and the jobs are ranked again.
-//! The numbers are those of OpenPBS: its shares and their six decimals, its decay, and its `float` scores, errors and digits.
+//! The library inside a scheduler. The formula is compiled once. The table of jobs follows the
+//! queue: in every cycle the jobs that have started leave it and new ones are pushed, usage decays
+//! and is charged, and the jobs are ranked again. The numbers are those of OpenPBS: its shares and
+//! their six decimals, its decay, and its `float` scores, errors and digits.
 //!
 //! ```text
 //! cargo run --example scheduler_cycle
@@ -13,10 +14,13 @@ use job_sort_formula::fairshare::{
     AssessedTree, EntityShares, FairShare, Member, OpenPbs, ShareTree, TreeBuilder, TreeError,
 };
 use job_sort_formula::jobs::Job;
-use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, openpbs_digits, openpbs_logged, score};
+use job_sort_formula::rank::{
+    OnError, ScorePrecision, fill_fairshare, openpbs_digits, openpbs_logged, score,
+};
 use job_sort_formula::{Formula, JobTable, Ranking, Schema, Value};
 
-/// Seconds from one cycle to the next. Jobs are short here: what starts is over when the next cycle begins.
+/// Seconds from one cycle to the next. Jobs are short here: what starts is over when the next cycle
+/// begins.
 const CYCLE: i64 = 600;
 const CPUS: i64 = 64;
 
@@ -55,15 +59,30 @@ fn main() -> Result<(), Box<dyn Error>> {
         for job in arriving(cycle) {
             // `Ok` is what the job has itself, `Err` what the formula gets if it has nothing.
             // OpenPBS holds an amount of a resource as a double, and prints it for the formula.
-            let walltime = job.walltime.map(|seconds| openpbs_digits(seconds as f64)).ok_or(Value::Int(0));
-            table.push(&Job { id: job.id, entity: job.user, ..Job::default() }, &[walltime])?;
+            let walltime = job
+                .walltime
+                .map(|seconds| openpbs_digits(seconds as f64))
+                .ok_or(Value::Int(0));
+            table.push(
+                &Job {
+                    id: job.id,
+                    entity: job.user,
+                    ..Job::default()
+                },
+                &[walltime],
+            )?;
             queue.push(job);
         }
         let waits: Vec<i64> = queue.iter().map(|job| job.eligible_time).collect();
         table.set_integers("eligible_time", &waits)?;
         fill_fairshare(&mut table, &Printed(&fairshare), Value::Float);
         // With `ZeroLikePbs` a job with an error has the value 0; with `Null` it would come last.
-        let scores = score(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
+        let scores = score(
+            &program,
+            &table,
+            ScorePrecision::Float32,
+            OnError::ZeroLikePbs,
+        );
         let ranking = Ranking::top(scores, &table, 6);
 
         println!("cycle {cycle}");
@@ -78,7 +97,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Charges the usage of the jobs that have ended, then lets usage decay, in OpenPBS's order.
-fn charge<'j>(tree: &mut ShareTree, ended: impl Iterator<Item = &'j Waiting>) -> Result<(), TreeError> {
+fn charge<'j>(
+    tree: &mut ShareTree,
+    ended: impl Iterator<Item = &'j Waiting>,
+) -> Result<(), TreeError> {
     for job in ended {
         // Usage counts for the entity and for everything above it.
         if let Some(entity) = tree.find(job.user) {
@@ -94,14 +116,29 @@ fn charge<'j>(tree: &mut ShareTree, ended: impl Iterator<Item = &'j Waiting>) ->
 fn start(queue: &[Waiting], ranking: &Ranking, text: &str) -> Vec<&'static str> {
     let mut started = Vec::new();
     let mut free = CPUS;
-    for (&row, score) in ranking.order().iter().filter_map(|row| Some((row, ranking.score(*row)?))) {
-        let Waiting { id, user, ncpus, .. } = queue[row];
+    for (&row, score) in ranking
+        .order()
+        .iter()
+        .filter_map(|row| Some((row, ranking.score(*row)?)))
+    {
+        let Waiting {
+            id, user, ncpus, ..
+        } = queue[row];
         match &score.unrounded {
             // One job's error is its own: no other job is the worse for it.
-            Err(error) => println!("  {id:<8} {user:<6} {:>8}  {error} in `{}`", score.value, error.span().slice(text)),
-            Ok(_) if ncpus > free => println!("  {id:<8} {user:<6} {:>8}", openpbs_logged(score.value)),
+            Err(error) => println!(
+                "  {id:<8} {user:<6} {:>8}  {error} in `{}`",
+                score.value,
+                error.span().slice(text)
+            ),
+            Ok(_) if ncpus > free => {
+                println!("  {id:<8} {user:<6} {:>8}", openpbs_logged(score.value))
+            }
             Ok(_) => {
-                println!("  {id:<8} {user:<6} {:>8}  starts", openpbs_logged(score.value));
+                println!(
+                    "  {id:<8} {user:<6} {:>8}  starts",
+                    openpbs_logged(score.value)
+                );
                 free -= ncpus;
                 started.push(id);
             }
@@ -115,7 +152,10 @@ fn share_tree() -> Result<ShareTree, TreeError> {
     let physics = builder.add(builder.root(), Member::group("physics").shares(60))?;
     builder.add(physics, Member::entity("ada").shares(50).usage(60_000.0))?;
     builder.add(physics, Member::entity("emmy").shares(50).usage(20_000.0))?;
-    builder.add(builder.root(), Member::entity("rosa").shares(40).usage(8_000.0))?;
+    builder.add(
+        builder.root(),
+        Member::entity("rosa").shares(40).usage(8_000.0),
+    )?;
     let mut tree = builder.finish();
     OpenPbs::start_usage(&mut tree);
     Ok(tree)
@@ -123,7 +163,13 @@ fn share_tree() -> Result<ShareTree, TreeError> {
 
 /// The jobs that arrive before a cycle.
 fn arriving(cycle: usize) -> Vec<Waiting> {
-    let job = |id, user, ncpus, walltime, eligible_time| Waiting { id, user, ncpus, walltime, eligible_time };
+    let job = |id, user, ncpus, walltime, eligible_time| Waiting {
+        id,
+        user,
+        ncpus,
+        walltime,
+        eligible_time,
+    };
     match cycle {
         1 => vec![
             job("fold-1", "rosa", 32, Some(600), 0),
@@ -133,7 +179,10 @@ fn arriving(cycle: usize) -> Vec<Waiting> {
             job("ring-1", "emmy", 16, Some(300), 600),
             job("forgot", "emmy", 4, None, 3600),
         ],
-        2 => vec![job("map-2", "ada", 48, Some(600), 0), job("ring-2", "emmy", 32, Some(600), 0)],
+        2 => vec![
+            job("map-2", "ada", 48, Some(600), 0),
+            job("ring-2", "emmy", 32, Some(600), 0),
+        ],
         3 => vec![job("fold-4", "rosa", 32, Some(600), 0)],
         _ => Vec::new(),
     }

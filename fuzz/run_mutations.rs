@@ -1,9 +1,10 @@
-//! Runs the targets on mutated inputs of a corpus, without libFuzzer's instrumentation, which takes most of the time of an
-//! execution: so many more inputs are tried than libFuzzer can, starting from those that it found.
+//! Runs the targets on mutated inputs of a corpus, without libFuzzer's instrumentation, which takes
+//! most of the time of an execution: so many more inputs are tried than libFuzzer can, starting
+//! from those that it found.
 //!
-//! `run-mutations CORPUS EXECUTIONS SEED [TARGET…]`: the executions of each target. The folder of a target in the
-//! corpus has its inputs. An input that panics, or takes more than a second of processor time, is written to
-//! `artifacts/TARGET`; then the exit code is 1.
+//! `run-mutations CORPUS EXECUTIONS SEED [TARGET…]`: the executions of each target. The folder of a
+//! target in the corpus has its inputs. An input that panics, or takes more than a second of
+//! processor time, is written to `artifacts/TARGET`; then the exit code is 1.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -112,9 +113,15 @@ fn main() -> ExitCode {
 /// Runs a target on mutated inputs; returns how many failed.
 fn run_target(name: &str, run: fn(&[u8]), folder: &Path, executions: u64, seed: u64) -> u64 {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut inputs: Vec<Vec<u8>> = files.filter_map(|file| fs::read(file.path()).ok()).collect();
+    let mut inputs: Vec<Vec<u8>> = files
+        .filter_map(|file| fs::read(file.path()).ok())
+        .collect();
     inputs.sort();
-    let most = if name == "snapshots" { MAX_ARCHIVE_LENGTH } else { MAX_LENGTH };
+    let most = if name == "snapshots" {
+        MAX_ARCHIVE_LENGTH
+    } else {
+        MAX_LENGTH
+    };
     inputs.iter_mut().for_each(|input| input.truncate(most));
     inputs.push(Vec::new());
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
@@ -131,7 +138,12 @@ fn run_target(name: &str, run: fn(&[u8]), folder: &Path, executions: u64, seed: 
         slowest = slowest.max(taken);
         if outcome.is_err() || taken > SLOW {
             failures += 1;
-            keep(name, &input, if outcome.is_err() { "panic" } else { "slow" }, failures);
+            keep(
+                name,
+                &input,
+                if outcome.is_err() { "panic" } else { "slow" },
+                failures,
+            );
         }
     }
     let rate = executions as f64 / start.elapsed().as_secs_f64();
@@ -179,12 +191,22 @@ fn mutated(inputs: &[Vec<u8>], most: usize, random: &mut Random) -> Vec<u8> {
     input
 }
 
-/// The processor time of all threads of this process, as Linux counts it: in hundredths of a second.
+/// The processor time of all threads of this process, as Linux counts it: in hundredths of a
+/// second.
 fn processor_time() -> Duration {
     let status = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // behind the name of the command, which may contain anything: the state, ten numbers, and the time in the program and in the system
-    let numbers = status.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
-    let ticks: u64 = numbers.filter_map(|number| number.parse::<u64>().ok()).sum();
+    // behind the name of the command, which may contain anything: the state, ten numbers, and the
+    // time in the program and in the system
+    let numbers = status
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .skip(11)
+        .take(2);
+    let ticks: u64 = numbers
+        .filter_map(|number| number.parse::<u64>().ok())
+        .sum();
     Duration::from_millis(ticks * 10)
 }
 
@@ -200,5 +222,10 @@ fn keep(name: &str, input: &[u8], kind: &str, number: u64) {
 /// The most memory that the process has had, as Linux reports it.
 fn peak_memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("?").trim().to_owned()
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap_or("?")
+        .trim()
+        .to_owned()
 }

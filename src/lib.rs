@@ -1,9 +1,12 @@
-//! Parses and explains PBS `job_sort_formula` expressions, and evaluates them exactly as the scheduler does.
+//! Parses and explains PBS `job_sort_formula` expressions, and evaluates them exactly as the
+//! scheduler does.
 //!
 //! PBS orders its queue by one expression that an administrator writes, such as
-//! `pow(2, -(fairshare_tree_usage/fairshare_perc))`. OpenPBS hands the text to CPython once per job. This crate parses
-//! such a formula and evaluates it for a whole queue, with the values and the errors that the scheduler has. What else may be wrong
-//! with a formula is said by the crate `jsf-site`. The fair-share numbers in it may come from an OpenPBS tree or from a Slurm cluster's (`sshare`, `sacctmgr`).
+//! `pow(2, -(fairshare_tree_usage/fairshare_perc))`. OpenPBS hands the text to CPython once per
+//! job. This crate parses such a formula and evaluates it for a whole queue, with the values and
+//! the errors that the scheduler has. What else may be wrong with a formula is said by the crate
+//! `jsf-site`. The fair-share numbers in it may come from an OpenPBS tree or from a Slurm cluster's
+//! (`sshare`, `sacctmgr`).
 //!
 //! # From a text to a ranking
 //!
@@ -32,8 +35,8 @@
 //!
 //! # A whole site
 //!
-//! The crate `jsf-site` opens a folder with the scheduler's files and the output of its commands, and ranks the queue in it.
-//! This crate reads no file of a scheduler.
+//! The crate `jsf-site` opens a folder with the scheduler's files and the output of its commands,
+//! and ranks the queue in it. This crate reads no file of a scheduler.
 //!
 //! # How the crate is organised
 //!
@@ -43,7 +46,8 @@
 //! nodes and usage ── fairshare::TreeBuilder ──► ShareTree ── Policy ──► shares ┘
 //! ```
 //!
-//! Nothing flows back. `fairshare` knows nothing of formulas, and `formula` knows nothing of jobs, trees or schedulers.
+//! Nothing flows back. `fairshare` knows nothing of formulas, and `formula` knows nothing of jobs,
+//! trees or schedulers.
 //!
 //! | to | see |
 //! |---|---|
@@ -61,19 +65,21 @@
 //!
 //! # How exact it is
 //!
-//! Values, types and error texts equal CPython 3.11's bit by bit (`hypot` and `dist` may differ by one unit in the last
-//! place). This crate's evaluation of a whole column gives the same bits as its evaluation of one job. Fair-share
-//! numbers, the order of jobs and the output of `pbsfs` equal recordings of real OpenPBS and Slurm daemons. Where a
-//! manual says otherwise than the daemon does, [`fairshare::PolicyRules`] chooses. The tests that hold the crate to this are
-//! described in `CONTRIBUTING.md`.
+//! Values, types and error texts equal CPython 3.11's bit by bit (`hypot` and `dist` may differ by
+//! one unit in the last place). This crate's evaluation of a whole column gives the same bits as
+//! its evaluation of one job. Fair-share numbers, the order of jobs and the output of `pbsfs` equal
+//! recordings of real OpenPBS and Slurm daemons. Where a manual says otherwise than the daemon
+//! does, [`fairshare::PolicyRules`] chooses. The tests that hold the crate to this are described in
+//! `CONTRIBUTING.md`.
 //!
 //! # Limits
 //!
-//! A formula has at most 64 KiB and 200 levels of brackets; integers have at most 131,072 bits and one evaluation a
-//! bounded amount of work, about a quarter of a second, and all evaluations of a table or of the columns of a call about a second,
-//! so no formula hangs or crashes the caller. The crate contains no unsafe code, holds no global
-//! state but the threads of [`Threads`], prints nothing and never ends the process. It has few dependencies; its feature `clap` makes
-//! enums values of a command line.
+//! A formula has at most 64 KiB and 200 levels of brackets; integers have at most 131,072 bits and
+//! one evaluation a bounded amount of work, about a quarter of a second, and all evaluations of a
+//! table or of the columns of a call about a second, so no formula hangs or crashes the caller. The
+//! crate contains no unsafe code, holds no global state but the threads of [`Threads`], prints
+//! nothing and never ends the process. It has few dependencies; its feature `clap` makes enums
+//! values of a command line.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,18 +1,21 @@
-//! Parallel work on rayon's threads: those of the pool that the caller runs in, or those of a pool of this crate. Where the
-//! system starts no threads, and in a process that was forked after they had started, the calling thread does all work.
+//! Parallel work on rayon's threads: those of the pool that the caller runs in, or those of a pool
+//! of this crate. Where the system starts no threads, and in a process that was forked after they
+//! had started, the calling thread does all work.
 //!
-//! A panic in a piece of work propagates to the caller as soon as the pieces that have started are done.
+//! A panic in a piece of work propagates to the caller as soon as the pieces that have started are
+//! done.
 
 use std::sync::OnceLock;
 use std::{io, mem, process};
 
 use rayon::prelude::*;
 
-/// A number of threads for work on whole tables. Without it, all processors are used: by threads of the crate, which the first
-/// call with enough work starts, and which stay.
+/// A number of threads for work on whole tables. Without it, all processors are used: by threads of
+/// the crate, which the first call with enough work starts, and which stay.
 ///
-/// A process that is forked has none of its parent's threads. Work in it that is not in a `Threads` of its own is done by the
-/// calling thread; `run` of a `Threads` that the parent has made never returns there.
+/// A process that is forked has none of its parent's threads. Work in it that is not in a `Threads`
+/// of its own is done by the calling thread; `run` of a `Threads` that the parent has made never
+/// returns there.
 ///
 /// ```
 /// use job_sort_formula::rank::{OnError, ScorePrecision};
@@ -38,20 +41,23 @@ impl Threads {
         build_pool(count).map(Self).map_err(io::Error::other)
     }
 
-    /// Runs `work` on one of the threads; all that `work` does in parallel is done by these threads.
+    /// Runs `work` on one of the threads; all that `work` does in parallel is done by these
+    /// threads.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.0.install(work)
     }
 }
 
-/// The items of a pipeline that each thread works on while as many others are drained and filled: enough that no thread waits
-/// long for the last one.
+/// The items of a pipeline that each thread works on while as many others are drained and filled:
+/// enough that no thread waits long for the last one.
 const ITEMS_PER_THREAD: usize = 2;
 
-/// The number of items that the calling thread works on alone; other threads would not speed up so little work.
+/// The number of items that the calling thread works on alone; other threads would not speed up so
+/// little work.
 const SERIAL_ITEMS: usize = 2;
 
-/// The number of rows of a table from which two threads are faster than one at work that takes nanoseconds per row.
+/// The number of rows of a table from which two threads are faster than one at work that takes
+/// nanoseconds per row.
 const PARALLEL_ROWS: usize = 10_000;
 
 /// Threads, and the process that started them.
@@ -60,16 +66,25 @@ struct Pool {
     threads: rayon::ThreadPool,
 }
 
-/// The threads for callers outside a pool of rayon: one for each processor; `None` if the system does not start at least two.
+/// The threads for callers outside a pool of rayon: one for each processor; `None` if the system
+/// does not start at least two.
 static POOL: OnceLock<Option<Pool>> = OnceLock::new();
 
 /// The threads of this process; `None` in one that was forked afterwards, where they do not exist.
 fn pool() -> Option<&'static rayon::ThreadPool> {
     let started = POOL.get_or_init(|| {
-        let threads = build_pool(0).ok().filter(|threads| threads.current_num_threads() > 1)?;
-        Some(Pool { process: process::id(), threads })
+        let threads = build_pool(0)
+            .ok()
+            .filter(|threads| threads.current_num_threads() > 1)?;
+        Some(Pool {
+            process: process::id(),
+            threads,
+        })
     });
-    started.as_ref().filter(|pool| pool.process == process::id()).map(|pool| &pool.threads)
+    started
+        .as_ref()
+        .filter(|pool| pool.process == process::id())
+        .map(|pool| &pool.threads)
 }
 
 fn build_pool(threads: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
@@ -89,8 +104,13 @@ pub(crate) fn threads() -> usize {
     pool().map_or(1, rayon::ThreadPool::current_num_threads)
 }
 
-/// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` without a pool.
-fn in_pool<T: Send, R: Send>(input: T, parallel: impl FnOnce(T) -> R + Send, serial: impl FnOnce(T) -> R) -> R {
+/// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` without a
+/// pool.
+fn in_pool<T: Send, R: Send>(
+    input: T,
+    parallel: impl FnOnce(T) -> R + Send,
+    serial: impl FnOnce(T) -> R,
+) -> R {
     if is_in_pool() {
         return parallel(input);
     }
@@ -106,7 +126,9 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec
         return items.into_iter().map(work).collect();
     }
     let parallel = |items: Vec<T>| items.into_par_iter().with_max_len(1).map(&work).collect();
-    in_pool(items, parallel, |items| items.into_iter().map(&work).collect())
+    in_pool(items, parallel, |items| {
+        items.into_iter().map(&work).collect()
+    })
 }
 
 /// Sorts the items in parallel if they are many. The order of equal items is not kept.
@@ -126,13 +148,17 @@ pub(crate) fn join<A: Send, B: Send>(
     if rows < PARALLEL_ROWS {
         return (one(), other());
     }
-    in_pool((one, other), |(one, other)| rayon::join(one, other), |(one, other)| (one(), other()))
+    in_pool(
+        (one, other),
+        |(one, other)| rayon::join(one, other),
+        |(one, other)| (one(), other()),
+    )
 }
 
-/// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them one after the other,
-/// `work` runs on several at once, and `drain` takes them one after the other in the order in which they were filled.
-/// `new` creates an item; items are reused. The calling thread drains some items and fills others while threads work on those
-/// between them.
+/// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them
+/// one after the other, `work` runs on several at once, and `drain` takes them one after the other
+/// in the order in which they were filled. `new` creates an item; items are reused. The calling
+/// thread drains some items and fills others while threads work on those between them.
 ///
 /// # Errors
 /// The first error of `fill` or `drain`. All items before it are drained.
@@ -155,8 +181,14 @@ pub fn pipeline<T: Send>(
             }
         }
     };
-    let mut fresh = Batch { items: Vec::new(), filled: 0 };
-    let mut worked = Batch { items: Vec::new(), filled: 0 };
+    let mut fresh = Batch {
+        items: Vec::new(),
+        filled: 0,
+    };
+    let mut worked = Batch {
+        items: Vec::new(),
+        filled: 0,
+    };
     let mut count = SERIAL_ITEMS;
     fill_batch(&mut fresh, count);
     while fresh.filled + worked.filled > 0 {
@@ -186,9 +218,18 @@ struct Batch<T> {
     filled: usize,
 }
 
-/// Works on the items in parallel while the calling thread does something else; on few of them before it does so.
-fn while_working<T: Send, R>(items: &mut [T], work: &(impl Fn(&mut T) + Sync), other: impl FnOnce() -> R) -> R {
-    let pool = if is_in_pool() || items.len() <= SERIAL_ITEMS { None } else { pool() };
+/// Works on the items in parallel while the calling thread does something else; on few of them
+/// before it does so.
+fn while_working<T: Send, R>(
+    items: &mut [T],
+    work: &(impl Fn(&mut T) + Sync),
+    other: impl FnOnce() -> R,
+) -> R {
+    let pool = if is_in_pool() || items.len() <= SERIAL_ITEMS {
+        None
+    } else {
+        pool()
+    };
     if let Some(pool) = pool {
         return pool.in_place_scope(|scope| {
             spawn(scope, items, work);
@@ -205,7 +246,11 @@ fn while_working<T: Send, R>(items: &mut [T], work: &(impl Fn(&mut T) + Sync), o
     other()
 }
 
-fn spawn<'s, T: Send>(scope: &rayon::Scope<'s>, items: &'s mut [T], work: &'s (impl Fn(&mut T) + Sync)) {
+fn spawn<'s, T: Send>(
+    scope: &rayon::Scope<'s>,
+    items: &'s mut [T],
+    work: &'s (impl Fn(&mut T) + Sync),
+) {
     scope.spawn(move |_| items.par_iter_mut().with_max_len(1).for_each(work));
 }
 
@@ -229,7 +274,11 @@ mod tests {
             let fill = |item: &mut usize| {
                 next += 1;
                 *item = next;
-                if next > count { Err(io::ErrorKind::NotFound.into()) } else { Ok(true) }
+                if next > count {
+                    Err(io::ErrorKind::NotFound.into())
+                } else {
+                    Ok(true)
+                }
             };
             let drain = |item: &mut usize| {
                 drained.push(*item);
@@ -237,7 +286,10 @@ mod tests {
             };
             let error = pipeline(usize::default, fill, |item| *item *= 2, drain).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::NotFound);
-            assert_eq!(drained, (1..=count).map(|item| 2 * item).collect::<Vec<_>>());
+            assert_eq!(
+                drained,
+                (1..=count).map(|item| 2 * item).collect::<Vec<_>>()
+            );
         }
     }
 }

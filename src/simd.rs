@@ -1,9 +1,10 @@
 //! SIMD dispatch: loops compiled once per instruction set, chosen when the program runs.
 //!
-//! What enters is a closure of plain loops; what leaves is its result. The compiler makes one copy of the closure for
-//! each instruction set and vectorises it; the processor's features select the copy. The closure has to meet two
-//! conditions. It, and everything it calls, must be `#[inline(always)]`; any other function is compiled for the oldest
-//! supported processor. And its loops should run over arrays of a fixed length, without branches:
+//! What enters is a closure of plain loops; what leaves is its result. The compiler makes one copy
+//! of the closure for each instruction set and vectorises it; the processor's features select the
+//! copy. The closure has to meet two conditions. It, and everything it calls, must be
+//! `#[inline(always)]`; any other function is compiled for the oldest supported processor. And its
+//! loops should run over arrays of a fixed length, without branches:
 //!
 //! ```text
 //! dispatch(
@@ -18,8 +19,8 @@
 //!
 //! One call should cover several hundred elements.
 //!
-//! `mul_add` is one instruction only where [`has_fused_multiply_add`] returns true. Elsewhere it is a library call,
-//! slower than a product and a sum.
+//! `mul_add` is one instruction only where [`has_fused_multiply_add`] returns true. Elsewhere it is
+//! a library call, slower than a product and a sum.
 
 pub(crate) use fearless_simd::Level;
 use fearless_simd::{Simd, dispatch};

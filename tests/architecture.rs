@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder, and the folders and single files that it may import. A folder may always import itself. The most specific
-/// entry wins: `formula/syntax` before `formula`.
+/// A folder, and the folders and single files that it may import. A folder may always import
+/// itself. The most specific entry wins: `formula/syntax` before `formula`.
 const FOLDERS: &[(&str, &[&str])] = &[
     ("parallel", &[]),
     ("simd", &[]),
@@ -15,17 +15,50 @@ const FOLDERS: &[(&str, &[&str])] = &[
     // the operators of the tree are those of the arithmetic
     ("formula/syntax", &["diagnostic", "python"]),
     // `formula/syntax`: a resource can be declared if its name is read as a name
-    ("formula/name_resolution", &["formula/syntax", "python", "schema"]),
-    ("formula/program", &["diagnostic", "formula/name_resolution", "formula/syntax", "python", "schema", "simd"]),
-    // `program`: a failure that is only possible is reported with inputs that show it, and a literal is read once
+    (
+        "formula/name_resolution",
+        &["formula/syntax", "python", "schema"],
+    ),
+    (
+        "formula/program",
+        &[
+            "diagnostic",
+            "formula/name_resolution",
+            "formula/syntax",
+            "python",
+            "schema",
+            "simd",
+        ],
+    ),
+    // `program`: a failure that is only possible is reported with inputs that show it, and a
+    // literal is read once
     (
         "formula/lint",
-        &["diagnostic", "formula/name_resolution", "formula/program", "formula/syntax", "python", "schema"],
+        &[
+            "diagnostic",
+            "formula/name_resolution",
+            "formula/program",
+            "formula/syntax",
+            "python",
+            "schema",
+        ],
     ),
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
     ("fairshare", &[]),
     ("jobs", &["parallel", "python", "schema", "simd"]),
-    ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "parallel", "python", "schema"]),
+    (
+        "rank",
+        &[
+            "diagnostic",
+            "fairshare",
+            "formula",
+            "formula/*",
+            "jobs",
+            "parallel",
+            "python",
+            "schema",
+        ],
+    ),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -41,31 +74,52 @@ fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The folder that a path such as `formula/number/value` lies in.
 fn folder_of(path: &str) -> Option<&'static str> {
-    let inside = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    FOLDERS.iter().map(|(folder, _)| *folder).filter(|folder| inside(folder)).max_by_key(|folder| folder.len())
+    let inside = |folder: &str| {
+        path.strip_prefix(folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    FOLDERS
+        .iter()
+        .map(|(folder, _)| *folder)
+        .filter(|folder| inside(folder))
+        .max_by_key(|folder| folder.len())
 }
 
 fn may_import(folder: &str, import: &str) -> bool {
-    let Some(other) = folder_of(import) else { return true };
-    let allowed = FOLDERS.iter().find(|(name, _)| *name == folder).map_or(&[][..], |(_, allowed)| *allowed);
+    let Some(other) = folder_of(import) else {
+        return true;
+    };
+    let allowed = FOLDERS
+        .iter()
+        .find(|(name, _)| *name == folder)
+        .map_or(&[][..], |(_, allowed)| *allowed);
     folder == other
         || allowed.contains(&other)
-        || allowed
-            .iter()
-            .any(|pattern| pattern.strip_suffix("/*").is_some_and(|base| other.starts_with(&format!("{base}/"))))
-        || allowed
-            .iter()
-            .any(|file| import.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        || allowed.iter().any(|pattern| {
+            pattern
+                .strip_suffix("/*")
+                .is_some_and(|base| other.starts_with(&format!("{base}/")))
+        })
+        || allowed.iter().any(|file| {
+            import
+                .strip_prefix(file)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
 }
 
 /// The paths behind every `crate::` in a file, with `/` between their parts.
 fn imports(text: &str) -> Vec<String> {
-    let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect();
     let code = code.join("\n");
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
         let rest = &code[at + "crate::".len()..];
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
+            .unwrap_or(rest.len());
         let path = rest[..end].trim_end_matches(':').replace("::", "/");
         match rest[end..].strip_prefix('{') {
             // one level of braces is enough to tell the folder
@@ -73,7 +127,11 @@ fn imports(text: &str) -> Vec<String> {
                 let names = group.split('}').next().unwrap_or("").split(',');
                 found.extend(names.map(|name| {
                     let name = name.trim().replace("::", "/");
-                    if path.is_empty() { name } else { format!("{path}/{name}") }
+                    if path.is_empty() {
+                        name
+                    } else {
+                        format!("{path}/{name}")
+                    }
                 }));
             }
             _ => found.push(path),
@@ -87,15 +145,22 @@ fn every_import_follows_the_diagram() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     source_files(&root, &mut files);
-    assert!(files.len() > 20, "the sources are not where this test looks for them");
+    assert!(
+        files.len() > 20,
+        "the sources are not where this test looks for them"
+    );
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files {
-        let path = file.strip_prefix(&root).expect("a file below src").with_extension("");
+        let path = file
+            .strip_prefix(&root)
+            .expect("a file below src")
+            .with_extension("");
         let path = path.to_string_lossy().trim_end_matches("/mod").to_owned();
         if path == "lib" {
             continue;
         }
-        let folder = folder_of(&path).unwrap_or_else(|| panic!("src/{path} lies in no folder of the diagram"));
+        let folder = folder_of(&path)
+            .unwrap_or_else(|| panic!("src/{path} lies in no folder of the diagram"));
         for import in imports(&fs::read_to_string(&file).expect("a readable file")) {
             if !may_import(folder, &import) {
                 wrong.entry(path.clone()).or_default().push(import);
@@ -108,11 +173,15 @@ fn every_import_follows_the_diagram() {
 /// The folders with the sources of the crates from which programs are built, but for `left_out`.
 fn library_sources(left_out: &[&str]) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let crates = fs::read_dir(root.join("crates")).expect("the crates").map(|entry| entry.expect("an entry").path());
+    let crates = fs::read_dir(root.join("crates"))
+        .expect("the crates")
+        .map(|entry| entry.expect("an entry").path());
     let is_left_out = |folder: &PathBuf| left_out.iter().any(|name| folder.ends_with(name));
     let mut files = Vec::new();
     source_files(&root.join("src"), &mut files);
-    crates.filter(|folder| !is_left_out(folder)).for_each(|folder| source_files(&folder.join("src"), &mut files));
+    crates
+        .filter(|folder| !is_left_out(folder))
+        .for_each(|folder| source_files(&folder.join("src"), &mut files));
     files
 }
 
@@ -120,15 +189,28 @@ fn library_sources(left_out: &[&str]) -> Vec<PathBuf> {
 fn the_library_names_no_option_of_the_command() {
     // `jsf` writes for people at a terminal, and `pbsfs` is a command itself
     let files = library_sources(&["jsf", "testing"]);
-    for file in files.iter().filter(|file| !file.to_string_lossy().contains("openpbs/src/pbsfs")) {
+    for file in files
+        .iter()
+        .filter(|file| !file.to_string_lossy().contains("openpbs/src/pbsfs"))
+    {
         let text = fs::read_to_string(file).expect("a readable file");
-        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            let of_other_commands =
-                ["sshare --json", "sshare -a --json", "sacctmgr --json", "flux account export-db --fairshare-emulate"];
-            let line = of_other_commands.iter().fold(line.to_owned(), |line, command| line.replace(command, ""));
+        for line in text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
+            let of_other_commands = [
+                "sshare --json",
+                "sshare -a --json",
+                "sacctmgr --json",
+                "flux account export-db --fairshare-emulate",
+            ];
+            let line = of_other_commands
+                .iter()
+                .fold(line.to_owned(), |line, command| line.replace(command, ""));
             let mut words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
             let option = words.find(|word| {
-                word.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+                word.strip_prefix("--")
+                    .is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
             });
             assert_eq!(option, None, "{}: {line}", file.display());
         }
@@ -143,6 +225,10 @@ fn only_the_syntax_folder_says_pest() {
     for file in files {
         let inside = file.starts_with(root.join("formula/syntax"));
         let text = fs::read_to_string(&file).expect("a readable file");
-        assert!(inside || !text.contains("pest::"), "{} says pest", file.display());
+        assert!(
+            inside || !text.contains("pest::"),
+            "{} says pest",
+            file.display()
+        );
     }
 }

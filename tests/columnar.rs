@@ -40,7 +40,13 @@ struct Tally {
 }
 
 /// Compares all rows, except for the lanes that the columnar executor leaves to the interpreter.
-fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usize, tally: &mut Tally) {
+fn compare(
+    text: &str,
+    program: &Program,
+    columns: &[(&str, Column)],
+    rows: usize,
+    tally: &mut Tally,
+) {
     let inputs: Vec<&Column> = program
         .inputs()
         .iter()
@@ -51,14 +57,21 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
     let mut interpreter = program.interpreter(Python::new());
     for start in (0..rows).step_by(LANES) {
         let count = LANES.min(rows - start);
-        let outcome = executor.evaluate(program, &|slot| Some(inputs.get(slot)?.view(start, count)), count);
+        let outcome = executor.evaluate(
+            program,
+            &|slot| Some(inputs.get(slot)?.view(start, count)),
+            count,
+        );
         assert_eq!(outcome.lanes().len(), count);
         for lane in 0..count {
             tally.lanes += 1;
             let Some(found) = outcome.value(lane) else {
                 continue;
             };
-            let row: Vec<Value> = inputs.iter().map(|column| column.value(start + lane)).collect();
+            let row: Vec<Value> = inputs
+                .iter()
+                .map(|column| column.value(start + lane))
+                .collect();
             match interpreter.evaluate(&row) {
                 Ok(value) => {
                     assert!(
@@ -67,7 +80,9 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
                     );
                     tally.computed += 1;
                 }
-                Err(error) => panic!("{text:?} for {row:?}: {found:?} by columns, {error:?} by the interpreter"),
+                Err(error) => panic!(
+                    "{text:?} for {row:?}: {found:?} by columns, {error:?} by the interpreter"
+                ),
             }
         }
         tally.errors += outcome.fallback_lanes().count();
@@ -87,18 +102,31 @@ fn columns_give_the_bits_of_the_interpreter() {
 
 fn compare_version(version: PythonVersion) {
     let is_default = version == PythonVersion::default();
-    let cases = setting("JSF_REFEREE_CASES", if is_default { 200_000 } else { 20_000 }) as usize;
+    let cases = setting(
+        "JSF_REFEREE_CASES",
+        if is_default { 200_000 } else { 20_000 },
+    ) as usize;
     let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_121));
     let schema = schema().with_python(version);
-    let mut tally = Tally { lanes: 0, computed: 0, errors: 0 };
+    let mut tally = Tally {
+        lanes: 0,
+        computed: 0,
+        errors: 0,
+    };
     let (mut formulas, mut columnar) = (0, 0);
     while tally.lanes < cases {
         let most = if random.below(40) == 0 { 5000 } else { 300 };
         let rows = 1 + random.below(most) as usize;
-        let columns: Vec<_> = INTEGERS.iter().chain(&NUMBERS).map(|&name| (name, column(&mut random, rows))).collect();
+        let columns: Vec<_> = INTEGERS
+            .iter()
+            .chain(&NUMBERS)
+            .map(|&name| (name, column(&mut random, rows)))
+            .collect();
         for _ in 0..20 {
             let text = Writer::formula(&mut random).tokens.join(" ");
-            let Some(program) = program(&text, &schema) else { continue };
+            let Some(program) = program(&text, &schema) else {
+                continue;
+            };
             let before = tally.computed;
             compare(&text, &program, &columns, rows, &mut tally);
             formulas += 1;
@@ -109,7 +137,10 @@ fn compare_version(version: PythonVersion) {
         "Python {version}: {} lanes of {formulas} formulas: {} the same in all bits, {} left to the interpreter; {columnar} formulas ran by columns",
         tally.lanes, tally.computed, tally.errors
     );
-    assert!(tally.computed * 4 > tally.lanes, "most lanes are left to the interpreter");
+    assert!(
+        tally.computed * 4 > tally.lanes,
+        "most lanes are left to the interpreter"
+    );
 }
 
 /// Integers of any size, which the lanes hold up to 2^53.
@@ -122,37 +153,67 @@ fn columns_of_large_integers_give_the_bits_of_the_interpreter() {
     let (mut lanes, mut computed, mut errors) = (0, 0, 0);
     while lanes < cases {
         let rows = 1 + random.below(200) as usize;
-        let columns: Vec<Vec<i64>> = NAMES.iter().map(|_| random.integers_at_edges(rows)).collect();
+        let columns: Vec<Vec<i64>> = NAMES
+            .iter()
+            .map(|_| random.integers_at_edges(rows))
+            .collect();
         for _ in 0..10 {
             let depth = 1 + random.below(3);
             let text = random.formula_of_integers(depth);
             let program = program(&text, &schema).expect(&text);
-            let column = |name: &str| &columns[NAMES.iter().position(|known| *known == name).expect("a name")];
+            let column = |name: &str| {
+                &columns[NAMES
+                    .iter()
+                    .position(|known| *known == name)
+                    .expect("a name")]
+            };
             let inputs: Vec<&Vec<i64>> = program.inputs().iter().map(|name| column(name)).collect();
             let mut executor = ColumnarExecutor::default();
-            let view =
-                |slot: usize| Some(ColumnView { values: ColumnValues::I64(inputs.get(slot)?), ints: IntMask::All });
+            let view = |slot: usize| {
+                Some(ColumnView {
+                    values: ColumnValues::I64(inputs.get(slot)?),
+                    ints: IntMask::All,
+                })
+            };
             let results = executor.evaluate(&program, &view, rows);
-            let borrowed: Vec<_> =
-                program.inputs().iter().map(|name| (&**name, InputColumn::I64(column(name)))).collect();
+            let borrowed: Vec<_> = program
+                .inputs()
+                .iter()
+                .map(|name| (&**name, InputColumn::I64(column(name))))
+                .collect();
             let mut scores = vec![f64::NAN; rows];
             let mut failed = Vec::new();
             program
-                .score_columns(&borrowed, OnError::ZeroLikePbs, &mut scratch, &mut scores, &mut failed)
+                .score_columns(
+                    &borrowed,
+                    OnError::ZeroLikePbs,
+                    &mut scratch,
+                    &mut scores,
+                    &mut failed,
+                )
                 .expect("columns");
             let mut interpreter = program.interpreter(Python::new());
             for lane in 0..rows {
                 let row: Vec<Value> = inputs.iter().map(|input| Value::Int(input[lane])).collect();
                 let expected = interpreter.evaluate(&row);
                 if let Some(found) = results.value(lane) {
-                    let value = expected.as_ref().unwrap_or_else(|error| panic!("{text} for {row:?}: {error:?}"));
-                    assert!(value.is_identical(&found), "{text} for {row:?}: {found:?} by columns, not {value:?}");
+                    let value = expected
+                        .as_ref()
+                        .unwrap_or_else(|error| panic!("{text} for {row:?}: {error:?}"));
+                    assert!(
+                        value.is_identical(&found),
+                        "{text} for {row:?}: {found:?} by columns, not {value:?}"
+                    );
                     computed += 1;
                 }
                 let score = expected.ok().and_then(|value| value.to_f64());
                 match failed.binary_search_by_key(&lane, |(row, _)| *row) {
                     Ok(_) => assert_eq!(score, None, "{text} for {row:?}"),
-                    Err(_) => assert_eq!(score.map(f64::to_bits), Some(scores[lane].to_bits()), "{text} for {row:?}"),
+                    Err(_) => assert_eq!(
+                        score.map(f64::to_bits),
+                        Some(scores[lane].to_bits()),
+                        "{text} for {row:?}"
+                    ),
                 }
                 lanes += 1;
             }
@@ -170,8 +231,15 @@ fn a_branch_that_is_not_taken_raises_no_error() {
     for name in ["a", "b"] {
         schema.add(name, InputType::Float).expect("a name");
     }
-    let column = |f: &dyn Fn(i64) -> i64| (0..3000).map(|row| Ok(Value::Int(f(row)))).collect::<Column>();
-    let columns = [("a", column(&|row| row % 7)), ("b", column(&|row| row % 11 - 5))];
+    let column = |f: &dyn Fn(i64) -> i64| {
+        (0..3000)
+            .map(|row| Ok(Value::Int(f(row))))
+            .collect::<Column>()
+    };
+    let columns = [
+        ("a", column(&|row| row % 7)),
+        ("b", column(&|row| row % 11 - 5)),
+    ];
     for text in [
         "1 / a if a else 2.5",
         "a and b / a or b",
@@ -184,8 +252,18 @@ fn a_branch_that_is_not_taken_raises_no_error() {
         "(a > b) + (not a) * True",
         "max(a, 2.0) ** 3 + round(b / 2) + int(a / 3)",
     ] {
-        let mut tally = Tally { lanes: 0, computed: 0, errors: 0 };
-        compare(text, &program(text, &schema).expect(text), &columns, 3000, &mut tally);
+        let mut tally = Tally {
+            lanes: 0,
+            computed: 0,
+            errors: 0,
+        };
+        compare(
+            text,
+            &program(text, &schema).expect(text),
+            &columns,
+            3000,
+            &mut tally,
+        );
         assert_eq!((tally.computed, tally.errors), (3000, 0), "{text}");
     }
 }
@@ -197,6 +275,12 @@ fn another_number_of_inputs_than_the_formula_reads_is_an_error() {
     for inputs in [vec![], vec![one.clone()], vec![one; 3]] {
         let expected = format!("number of inputs: expected 2, found {}", inputs.len());
         assert_eq!(program.evaluate(&inputs).unwrap_err().text(), expected);
-        assert_eq!(program.score_row(&inputs, &mut ColumnScratch::new()).unwrap_err().to_string(), expected);
+        assert_eq!(
+            program
+                .score_row(&inputs, &mut ColumnScratch::new())
+                .unwrap_err()
+                .to_string(),
+            expected
+        );
     }
 }

@@ -1,6 +1,9 @@
-//! Decimal arithmetic against Python's numbers: the same operations, and results that differ only by rounding.
+//! Decimal arithmetic against Python's numbers: the same operations, and results that differ only
+//! by rounding.
 
-use job_sort_formula::python::{Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
+use job_sort_formula::python::{
+    Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value,
+};
 use jsf_testing::random::Generator;
 use jsf_testing::random::operations::Operation;
 use jsf_testing::setting;
@@ -11,11 +14,15 @@ fn in_decimal(operation: &Operation, decimal: &DecimalArithmetic) -> Option<Resu
     let result = match operation {
         Operation::Unary(op, x) => decimal.unary(*op, &number(x)?),
         Operation::Binary(op, x, y) => decimal.binary(*op, &number(x)?, &number(y)?),
-        Operation::Compare(op, x, y) => decimal.compare(*op, &number(x)?, &number(y)?).map(DecimalValue::Bool),
+        Operation::Compare(op, x, y) => decimal
+            .compare(*op, &number(x)?, &number(y)?)
+            .map(DecimalValue::Bool),
         Operation::Call(callee, positional, keywords) => {
             let positional: Vec<_> = positional.iter().map(number).collect::<Option<_>>()?;
-            let keywords: Vec<_> =
-                keywords.iter().map(|(name, value)| Some((*name, number(value)?))).collect::<Option<_>>()?;
+            let keywords: Vec<_> = keywords
+                .iter()
+                .map(|(name, value)| Some((*name, number(value)?)))
+                .collect::<Option<_>>()?;
             decimal.call(&number(callee)?, &positional, &keywords)
         }
     };
@@ -61,8 +68,8 @@ fn is_ordinary(operation: &Operation) -> bool {
     }
 }
 
-/// Whether binary rounding can change the result by more than its size: where it decides between two integers or how
-/// far a base is from 1, or where the sign of a zero counts.
+/// Whether binary rounding can change the result by more than its size: where it decides between
+/// two integers or how far a base is from 1, or where the sign of a zero counts.
 fn is_sensitive_to_rounding(operation: &Operation) -> bool {
     let text = operation.expression();
     [
@@ -94,7 +101,9 @@ fn decimal_agrees_with_python() {
     for _ in 0..setting("JSF_REFEREE_CASES", 50_000) {
         let operation = generator.operation();
         decimal.begin();
-        let Some(answer) = in_decimal(&operation, &decimal) else { continue };
+        let Some(answer) = in_decimal(&operation, &decimal) else {
+            continue;
+        };
         if !is_ordinary(&operation) || is_sensitive_to_rounding(&operation) {
             continue;
         }
@@ -106,7 +115,10 @@ fn decimal_agrees_with_python() {
             }
             (Err(ours), Ok(_)) => ours.kind == ErrorKind::Decimal,
             // A number without a fraction is an integer here, whatever it is in Python.
-            (Ok(_), Err(theirs)) => matches!(theirs.kind, ErrorKind::Type | ErrorKind::Overflow | ErrorKind::Limit),
+            (Ok(_), Err(theirs)) => matches!(
+                theirs.kind,
+                ErrorKind::Type | ErrorKind::Overflow | ErrorKind::Limit
+            ),
         };
         compared += 1;
         if !same {

@@ -1,5 +1,5 @@
-//! The tests of the public API and of the command, with one module for each subject. The comparisons with CPython are
-//! in the binary `referee`.
+//! The tests of the public API and of the command, with one module for each subject. The
+//! comparisons with CPython are in the binary `referee`.
 
 mod architecture;
 mod columnar;

@@ -1,5 +1,5 @@
-//! What an embedding program relies on: the list of public items and their methods, types that are `Send` and `Sync`,
-//! and programs that threads share.
+//! What an embedding program relies on: the list of public items and their methods, types that are
+//! `Send` and `Sync`, and programs that threads share.
 
 use std::path::Path;
 use std::thread;
@@ -37,12 +37,22 @@ fn every_error_is_an_error_of_the_standard_library() {
 
 #[test]
 fn threads_can_share_a_program() {
-    let formula: Formula = "sqrt(ncpus) + eligible_time // 3600".parse().expect("a formula");
+    let formula: Formula = "sqrt(ncpus) + eligible_time // 3600"
+        .parse()
+        .expect("a formula");
     let program = formula.compile(&Schema::openpbs()).expect("a program");
-    let one = |ncpus: i64| program.evaluate(&[Value::Int(ncpus), Value::Int(7200)]).expect("a value").repr();
+    let one = |ncpus: i64| {
+        program
+            .evaluate(&[Value::Int(ncpus), Value::Int(7200)])
+            .expect("a value")
+            .repr()
+    };
     thread::scope(|scope| {
         let threads: Vec<_> = (1..5).map(|n| scope.spawn(move || one(n * n))).collect();
-        let values: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
+        let values: Vec<_> = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no panic"))
+            .collect();
         assert_eq!(values, ["3.0", "4.0", "5.0", "6.0"]);
     });
 }

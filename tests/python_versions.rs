@@ -1,5 +1,6 @@
-//! `docs/language.md` has the table of the functions that differ between the versions of Python. `JSF_WRITE_DOCS=1` rewrites
-//! it. Every Python of this machine is asked for its functions and their arguments.
+//! `docs/language.md` has the table of the functions that differ between the versions of Python.
+//! `JSF_WRITE_DOCS=1` rewrites it. Every Python of this machine is asked for its functions and
+//! their arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +24,10 @@ fn arguments(function: Function, version: PythonVersion) -> String {
         (0, None) => "any".to_owned(),
         (least, None) => format!("{least} or more"),
     };
-    let keywords = function.keywords(version).into_iter().map(|keyword| format!(" `{keyword}=`"));
+    let keywords = function
+        .keywords(version)
+        .into_iter()
+        .map(|keyword| format!(" `{keyword}=`"));
     number + &keywords.collect::<String>()
 }
 
@@ -32,12 +36,25 @@ fn table() -> String {
     let mut rows: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
     let mut same = Vec::new();
     for &function in Function::ALL {
-        let row: Vec<_> = versions.iter().map(|version| arguments(function, *version)).collect();
+        let row: Vec<_> = versions
+            .iter()
+            .map(|version| arguments(function, *version))
+            .collect();
         let name = format!("`{}`", function.name());
-        if row.iter().all(|cell| *cell == row[0]) { same.push(name) } else { rows.entry(row).or_default().push(name) }
+        if row.iter().all(|cell| *cell == row[0]) {
+            same.push(name)
+        } else {
+            rows.entry(row).or_default().push(name)
+        }
     }
-    let headings: String = versions.iter().map(|version| format!(" {version} |")).collect();
-    let mut text = format!("| arguments of |{headings}\n|---|{}\n", "---|".repeat(versions.len()));
+    let headings: String = versions
+        .iter()
+        .map(|version| format!(" {version} |"))
+        .collect();
+    let mut text = format!(
+        "| arguments of |{headings}\n|---|{}\n",
+        "---|".repeat(versions.len())
+    );
     for (row, names) in rows {
         text += &format!("| {} | {} |\n", names.join(" "), row.join(" | "));
     }
@@ -54,11 +71,15 @@ fn the_document_has_the_functions_of_each_version() {
     if std::env::var_os("JSF_WRITE_DOCS").is_some() {
         return fs::write(&path, &expected).expect("written");
     }
-    assert!(found == expected, "{DOCUMENT} is not true any more; the table should be:\n{}", table());
+    assert!(
+        found == expected,
+        "{DOCUMENT} is not true any more; the table should be:\n{}",
+        table()
+    );
 }
 
-/// Writes a line for each name of `math` and each builtin of the arguments: the name, the numbers of arguments from 0 to 4 that
-/// it takes, and which of the keywords behind `--` it has.
+/// Writes a line for each name of `math` and each builtin of the arguments: the name, the numbers
+/// of arguments from 0 to 4 that it takes, and which of the keywords behind `--` it has.
 const PROBE: &str = r"
 import builtins, math, re, sys
 names, keywords = sys.argv[1:sys.argv.index('--')], sys.argv[sys.argv.index('--') + 1:]
@@ -95,28 +116,58 @@ fn declared(version: PythonVersion, keywords: &[&str]) -> Vec<String> {
             _ => most.unwrap_or(MOST_ARGUMENTS),
         };
         let counts: Vec<String> = (least..=most).map(|count| count.to_string()).collect();
-        let known: Vec<&str> = keywords.iter().copied().filter(|keyword| named.contains(keyword)).collect();
-        format!("{} {} {}", function.name(), counts.join(","), known.join(","))
+        let known: Vec<&str> = keywords
+            .iter()
+            .copied()
+            .filter(|keyword| named.contains(keyword))
+            .collect();
+        format!(
+            "{} {} {}",
+            function.name(),
+            counts.join(","),
+            known.join(",")
+        )
     };
-    let mut lines: Vec<String> =
-        Function::ALL.iter().filter(|function| function.exists_in(version)).map(line).collect();
+    let mut lines: Vec<String> = Function::ALL
+        .iter()
+        .filter(|function| function.exists_in(version))
+        .map(line)
+        .collect();
     lines.sort();
     lines
 }
 
 #[test]
 fn every_interpreter_has_the_functions_of_the_table_with_their_arguments() {
-    let all = Function::ALL.iter().flat_map(|function| PythonVersion::all().map(|version| function.keywords(version)));
+    let all = Function::ALL
+        .iter()
+        .flat_map(|function| PythonVersion::all().map(|version| function.keywords(version)));
     let keywords: BTreeSet<&str> = all.flatten().chain(["nosuch", "n", "iterable"]).collect();
     let keywords: Vec<&str> = keywords.into_iter().collect();
-    let builtins = Function::ALL.iter().filter(|function| !function.is_math()).map(|function| function.name());
-    let arguments: Vec<&str> = builtins.chain(["--"]).chain(keywords.iter().copied()).collect();
+    let builtins = Function::ALL
+        .iter()
+        .filter(|function| !function.is_math())
+        .map(|function| function.name());
+    let arguments: Vec<&str> = builtins
+        .chain(["--"])
+        .chain(keywords.iter().copied())
+        .collect();
     for (version, python) in jsf_testing::python::referees() {
         let mut probe = Command::new(python);
-        let output =
-            probe.args(["-E", "-S", "-W", "ignore", "-c", PROBE]).args(&arguments).output().expect("python3 runs");
-        assert!(output.status.success(), "{version}: {}", String::from_utf8_lossy(&output.stderr));
-        let found: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+        let output = probe
+            .args(["-E", "-S", "-W", "ignore", "-c", PROBE])
+            .args(&arguments)
+            .output()
+            .expect("python3 runs");
+        assert!(
+            output.status.success(),
+            "{version}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let found: Vec<String> = String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .map(str::to_owned)
+            .collect();
         assert_eq!(found, declared(*version, &keywords), "{version}");
     }
 }

@@ -1,8 +1,11 @@
-//! Properties of the parser on any text: no panic, spans within the text, limits that give an error, stable printing.
+//! Properties of the parser on any text: no panic, spans within the text, limits that give an
+//! error, stable printing.
 
 use std::mem::{Discriminant, discriminant};
 
-use job_sort_formula::formula::syntax::{ExprId, ExprKind, MAX_LENGTH, MAX_NESTING, SyntaxErrorKind};
+use job_sort_formula::formula::syntax::{
+    ExprId, ExprKind, MAX_LENGTH, MAX_NESTING, SyntaxErrorKind,
+};
 use job_sort_formula::{ErrorKind, EvalError, Formula, PythonVersion, Value};
 use jsf_testing::random::formulas::schema;
 use jsf_testing::random::operations::written;
@@ -16,13 +19,19 @@ const SMALL_STACK: usize = 256 * 1024;
 
 /// The result with all its bits, with 3 as the value of every input.
 fn outcome(formula: &Formula) -> String {
-    let Ok(program) = formula.compile(&schema()) else { return "foreign".into() };
+    let Ok(program) = formula.compile(&schema()) else {
+        return "foreign".into();
+    };
     let inputs: Vec<_> = program.inputs().iter().map(|_| Value::Int(3)).collect();
     match program.evaluate(&inputs) {
         Ok(value) => written(&value),
         Err(error) => {
             let place = format!("{}..{}", error.span().start, error.span().end);
-            assert!(is_within(formula.text(), error.span()), "an error at {place} of {:?}", formula.text());
+            assert!(
+                is_within(formula.text(), error.span()),
+                "an error at {place} of {:?}",
+                formula.text()
+            );
             error.to_string()
         }
     }
@@ -37,15 +46,27 @@ fn parse_and_check(text: &str) -> Option<Formula> {
     match Formula::parse(text) {
         Ok(formula) => {
             for node in formula.expr().nodes() {
-                assert!(is_within(text, node.span), "a node at {:?} of {text:?}", node.span);
+                assert!(
+                    is_within(text, node.span),
+                    "a node at {:?} of {text:?}",
+                    node.span
+                );
             }
             Some(formula)
         }
         Err(error) => {
-            assert!(is_within(text, error.span()), "an error at {:?} of {text:?}", error.span());
+            assert!(
+                is_within(text, error.span()),
+                "an error at {:?} of {text:?}",
+                error.span()
+            );
             assert!(!error.to_string().is_empty());
             let diagnostic = error.diagnostic();
-            assert!(is_within(text, diagnostic.span), "a finding at {:?} of {text:?}", diagnostic.span);
+            assert!(
+                is_within(text, diagnostic.span),
+                "a finding at {:?} of {text:?}",
+                diagnostic.span
+            );
             None
         }
     }
@@ -53,39 +74,64 @@ fn parse_and_check(text: &str) -> Option<Formula> {
 
 /// The kind and the children of every node.
 fn shape(formula: &Formula) -> Vec<(Discriminant<ExprKind>, Vec<ExprId>)> {
-    formula.expr().nodes().iter().map(|node| (discriminant(&node.kind), node.kind.children())).collect()
+    formula
+        .expr()
+        .nodes()
+        .iter()
+        .map(|node| (discriminant(&node.kind), node.kind.children()))
+        .collect()
 }
 
 fn assert_stable(text: &str) {
-    let Some(formula) = parse_and_check(text) else { return };
+    let Some(formula) = parse_and_check(text) else {
+        return;
+    };
     let printed = formula.to_string();
     let again = match Formula::parse(&printed) {
         Ok(again) => again,
         Err(error) => panic!("{text:?} is printed as {printed:?}, where {error}"),
     };
     assert_eq!(again.to_string(), printed, "what is printed of {text:?}");
-    assert_eq!(shape(&again), shape(&formula), "the tree of {text:?} and of {printed:?}");
+    assert_eq!(
+        shape(&again),
+        shape(&formula),
+        "the tree of {text:?} and of {printed:?}"
+    );
     let with_comments = formula.with_comments();
     let again_with_comments = Formula::parse(&with_comments).map(|formula| formula.with_comments());
-    assert_eq!(again_with_comments.as_ref(), Ok(&with_comments), "what is printed of {text:?} with comments");
-    assert_eq!(outcome(&again), outcome(&formula), "the value of {text:?} and of {printed:?}");
+    assert_eq!(
+        again_with_comments.as_ref(),
+        Ok(&with_comments),
+        "what is printed of {text:?} with comments"
+    );
+    assert_eq!(
+        outcome(&again),
+        outcome(&formula),
+        "the value of {text:?} and of {printed:?}"
+    );
 }
 
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
-    let thread = std::thread::Builder::new().stack_size(SMALL_STACK).spawn(work);
+    let thread = std::thread::Builder::new()
+        .stack_size(SMALL_STACK)
+        .spawn(work);
     thread.expect("a thread").join().expect("no panic");
 }
 
 fn raised(text: &str) -> EvalError {
-    let program = Formula::parse(text).expect("a formula").compile(&schema()).expect("arithmetic");
+    let program = Formula::parse(text)
+        .expect("a formula")
+        .compile(&schema())
+        .expect("arithmetic");
     program.evaluate(&[]).expect_err("an error")
 }
 
 /// Tokens of the grammar.
 const TOKENS: [&str; 50] = [
-    "(", ")", "[", "]", "{", "}", ",", ":", ":=", "=", "==", "!", "?", "<", ">", "**", "*", "/", "//", "-", "+", "~",
-    "%", "@", "&", "|", "^", "if", "else", "not", "in", "is", "and", "or", "lambda", "for", "async", ".", "...", "1",
-    "0x1f", "1e5", "2j", "x", "é", "'s'", "\"", "\\", "\n", "# c\n",
+    "(", ")", "[", "]", "{", "}", ",", ":", ":=", "=", "==", "!", "?", "<", ">", "**", "*", "/",
+    "//", "-", "+", "~", "%", "@", "&", "|", "^", "if", "else", "not", "in", "is", "and", "or",
+    "lambda", "for", "async", ".", "...", "1", "0x1f", "1e5", "2j", "x", "é", "'s'", "\"", "\\",
+    "\n", "# c\n",
 ];
 
 proptest! {
@@ -167,7 +213,9 @@ fn nested_formulas_are_parsed_on_a_small_stack() {
 #[test]
 fn large_formulas_are_parsed_on_a_small_stack() {
     on_a_small_stack(|| {
-        let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(MAX_NESTING), close.repeat(MAX_NESTING));
+        let deep = |open: &str, close: &str| {
+            format!("{}1{}", open.repeat(MAX_NESTING), close.repeat(MAX_NESTING))
+        };
         let sum = vec!["1"; 10_000].join("+");
         let choices = "1 if x else ".repeat(1000) + "0";
         for text in [
@@ -199,16 +247,28 @@ fn too_large_formulas_are_errors_on_a_small_stack() {
     on_a_small_stack(|| {
         let kind = |text: String| Formula::parse(&text).expect_err("too large").kind().clone();
         let deeper = MAX_NESTING + 1;
-        assert_eq!(kind(format!("{}1{}", "(".repeat(deeper), ")".repeat(deeper))), SyntaxErrorKind::TooDeep);
+        assert_eq!(
+            kind(format!("{}1{}", "(".repeat(deeper), ")".repeat(deeper))),
+            SyntaxErrorKind::TooDeep
+        );
         assert_eq!(kind("[(".repeat(deeper)), SyntaxErrorKind::TooDeep);
-        assert_eq!(kind("lambda:".repeat(deeper) + "1"), SyntaxErrorKind::TooDeep);
+        assert_eq!(
+            kind("lambda:".repeat(deeper) + "1"),
+            SyntaxErrorKind::TooDeep
+        );
         assert_eq!(kind("1?".repeat(deeper) + "1"), SyntaxErrorKind::TooDeep);
-        assert_eq!(kind("1+".repeat(MAX_LENGTH / 2) + "1"), SyntaxErrorKind::TooLong);
+        assert_eq!(
+            kind("1+".repeat(MAX_LENGTH / 2) + "1"),
+            SyntaxErrorKind::TooLong
+        );
         assert!(Formula::parse(&("1+".repeat(MAX_LENGTH / 2 - 1) + "11")).is_ok());
         // the limit is within a character
         for long in ["€".repeat(30_000), format!("1{}", "😀".repeat(20_000))] {
             let error = Formula::parse(&long).unwrap_err();
-            assert_eq!((error.kind(), &long[error.span().range()]), (&SyntaxErrorKind::TooLong, ""));
+            assert_eq!(
+                (error.kind(), &long[error.span().range()]),
+                (&SyntaxErrorKind::TooLong, "")
+            );
         }
     });
 }
@@ -217,10 +277,35 @@ fn too_large_formulas_are_errors_on_a_small_stack() {
 #[test]
 fn texts_that_invite_backtracking_are_parsed_in_time() {
     on_a_small_stack(|| {
-        let brackets =
-            ["(", "[", "{", "f(", "x[", "([", "{(", "(x,", "[x for x in (", "{1:(", "f(a=(", "f(*(", "f(**("];
-        let endings =
-            ["", "1", "x for x in y", "x,", "lambda: 1", "x := 1", "*x", "1 if x", "1:2", "'", "not", "x is y"];
+        let brackets = [
+            "(",
+            "[",
+            "{",
+            "f(",
+            "x[",
+            "([",
+            "{(",
+            "(x,",
+            "[x for x in (",
+            "{1:(",
+            "f(a=(",
+            "f(*(",
+            "f(**(",
+        ];
+        let endings = [
+            "",
+            "1",
+            "x for x in y",
+            "x,",
+            "lambda: 1",
+            "x := 1",
+            "*x",
+            "1 if x",
+            "1:2",
+            "'",
+            "not",
+            "x is y",
+        ];
         for bracket in brackets {
             let times = MAX_NESTING / bracket.matches(['(', '[', '{']).count();
             for ending in endings {
@@ -299,19 +384,28 @@ fn long_literals_give_the_error_of_cpython() {
                 avoid decimal conversion limits. (<string>, line 1)";
     let refused = raised(&"9".repeat(4301));
     assert_eq!((refused.kind(), refused.text()), (ErrorKind::Syntax, text));
-    assert_eq!(raised(&format!("1 + {}", "9_".repeat(4300) + "9")).text(), text);
+    assert_eq!(
+        raised(&format!("1 + {}", "9_".repeat(4300) + "9")).text(),
+        text
+    );
     assert!(
         outcome(&Formula::parse(&"9".repeat(4300)).expect("a formula"))
             .starts_with(|digit: char| digit.is_ascii_hexdigit())
     );
-    assert!(outcome(&Formula::parse(&format!("0x{}", "f".repeat(5000))).expect("a formula")).starts_with("fff"));
+    assert!(
+        outcome(&Formula::parse(&format!("0x{}", "f".repeat(5000))).expect("a formula"))
+            .starts_with("fff")
+    );
 }
 
 /// The comparison with CPython tries more shapes than these.
 #[test]
 fn formulas_that_cpython_may_not_compile_are_errors() {
     let sum = |terms: usize| vec!["1"; terms].join("+");
-    assert_eq!(outcome(&Formula::parse(&sum(2900)).expect("a formula")), format!("{:x}", 2900));
+    assert_eq!(
+        outcome(&Formula::parse(&sum(2900)).expect("a formula")),
+        format!("{:x}", 2900)
+    );
     for deep in [sum(2995), "-".repeat(5976) + "1"] {
         assert_eq!(raised(&deep).kind(), ErrorKind::Limit);
     }
@@ -319,8 +413,14 @@ fn formulas_that_cpython_may_not_compile_are_errors() {
     for (levels, minor, is_refused) in [(80, 6, false), (100, 8, true), (200, 9, false)] {
         let python = PythonVersion::new(minor).expect("a version");
         let formula = Formula::parse_for(&brackets(levels), python).expect("a formula");
-        let program = formula.compile(&schema().with_python(python)).expect("arithmetic");
-        assert_eq!(program.refused().is_some(), is_refused, "{levels} in {python}");
+        let program = formula
+            .compile(&schema().with_python(python))
+            .expect("arithmetic");
+        assert_eq!(
+            program.refused().is_some(),
+            is_refused,
+            "{levels} in {python}"
+        );
     }
 }
 
@@ -333,7 +433,12 @@ fn arguments_are_printed_in_their_order() {
         "f(g(a=1, **x), *y, b=h(c=2, *z))",
     ] {
         let unspaced = text.replace(", ", ",");
-        assert_eq!(Formula::parse(&unspaced).map(|formula| formula.to_string()).as_deref(), Ok(text));
+        assert_eq!(
+            Formula::parse(&unspaced)
+                .map(|formula| formula.to_string())
+                .as_deref(),
+            Ok(text)
+        );
     }
 }
 
@@ -346,6 +451,12 @@ fn blanks_and_comments_in_what_is_not_arithmetic_become_one_space() {
         ("[y\x0cfor y in'a\x0c b'  '#']", "[y for y in'a\x0c b' '#']"),
         ("1\x0c.real\x0c+\x0c2", "1 .real + 2"),
     ] {
-        assert_eq!(Formula::parse(text).map(|formula| formula.to_string()).as_deref(), Ok(printed), "{text:?}");
+        assert_eq!(
+            Formula::parse(text)
+                .map(|formula| formula.to_string())
+                .as_deref(),
+            Ok(printed),
+            "{text:?}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Our side of `benches/peers/compile.py`: reads lines `REPEATS<tab>FORMULA` and answers each with a line
-//! `PARSE<tab>COMPILE`, in nanoseconds for one formula.
+//! Our side of `benches/peers/compile.py`: reads lines `REPEATS<tab>FORMULA` and answers each with
+//! a line `PARSE<tab>COMPILE`, in nanoseconds for one formula.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How long it takes to parse the formula, and to parse and compile it; what comes out is dropped within the time.
+/// How long it takes to parse the formula, and to parse and compile it; what comes out is dropped
+/// within the time.
 fn times(repeats: u32, text: &str, schema: &Schema) -> Result<(f64, f64), Box<dyn Error>> {
     let started = Instant::now();
     for _ in 0..repeats {
@@ -32,7 +33,10 @@ fn times(repeats: u32, text: &str, schema: &Schema) -> Result<(f64, f64), Box<dy
     for _ in 0..repeats {
         let _ = black_box(Formula::parse(black_box(text))?.compile(schema));
     }
-    Ok((nanoseconds(parse, repeats), nanoseconds(started.elapsed(), repeats)))
+    Ok((
+        nanoseconds(parse, repeats),
+        nanoseconds(started.elapsed(), repeats),
+    ))
 }
 
 fn nanoseconds(all: Duration, repeats: u32) -> f64 {

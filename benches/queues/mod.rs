@@ -12,7 +12,11 @@ pub fn compile(text: &str) -> Program {
     let formula = Formula::parse(text.trim()).expect("a formula");
     let mut schema = Schema::openpbs();
     // a resource of this name would hide the function
-    for name in formula.names().into_iter().filter(|name| !["min", "max"].contains(name)) {
+    for name in formula
+        .names()
+        .into_iter()
+        .filter(|name| !["min", "max"].contains(name))
+    {
         // OpenPBS defines some of them
         let _ = schema.add(name, InputType::Float);
     }
@@ -42,7 +46,11 @@ pub fn input(name: &str, draws: &mut Draws) -> Value {
         "fairshare_tree_usage" => Value::Float(0.5 * draws.uniform()),
         "fairshare_factor" => Value::Float(draws.uniform()),
         "base_score" => Value::Int([0, 51, 100][draws.below(3) as usize]),
-        "score_boost" => Value::Int(if draws.below(50) == 0 { draws.below(500) } else { 0 }),
+        "score_boost" => Value::Int(if draws.below(50) == 0 {
+            draws.below(500)
+        } else {
+            0
+        }),
         "enable_wfp" | "enable_backfill" => Value::Int(draws.below(2)),
         "enable_fifo" => Value::Int(1),
         "wfp_factor" => Value::Int(100_000),

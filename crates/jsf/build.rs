@@ -1,5 +1,5 @@
-//! Says where the build comes from, for `jsf --version`, and finds the WebAssembly module that `jsf page` writes into its pages.
-//! Without one, `jsf page` says how to get it.
+//! Says where the build comes from, for `jsf --version`, and finds the WebAssembly module that
+//! `jsf page` writes into its pages. Without one, `jsf page` says how to get it.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,24 +17,33 @@ fn main() {
     }
 }
 
-/// The module that `JSF_PAGE_MODULE` names, which `bindings/wasm/build.sh` builds; a relative path begins at the root, as there.
+/// The module that `JSF_PAGE_MODULE` names, which `bindings/wasm/build.sh` builds; a relative path
+/// begins at the root, as there.
 fn page_module() -> Option<PathBuf> {
     println!("cargo::rerun-if-env-changed=JSF_PAGE_MODULE");
     let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
     Some(folder.join("../..").join(env::var_os("JSF_PAGE_MODULE")?))
 }
 
-/// The commit if it is known, the target, the feature `page` if the module is there, and whether results may differ from those of a
-/// scheduler on Linux.
+/// The commit if it is known, the target, the feature `page` if the module is there, and whether
+/// results may differ from those of a scheduler on Linux.
 fn describe_build(has_page: bool) {
     println!("cargo::rerun-if-env-changed=JSF_COMMIT");
-    let commit = env::var("JSF_COMMIT").ok().or_else(commit).map(|commit| format!("{commit}, ")).unwrap_or_default();
+    let commit = env::var("JSF_COMMIT")
+        .ok()
+        .or_else(commit)
+        .map(|commit| format!("{commit}, "))
+        .unwrap_or_default();
     let target = env::var("TARGET").unwrap_or_default();
     let features = if has_page { ", features: page" } else { "" };
-    let is_glibc =
-        ["OS", "ENV"].map(|part| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default()) == ["linux", "gnu"];
-    let difference =
-        if is_glibc { "" } else { "; without glibc, so the last place of `**`, `log`, `sin` and others may differ" };
+    let is_glibc = ["OS", "ENV"]
+        .map(|part| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default())
+        == ["linux", "gnu"];
+    let difference = if is_glibc {
+        ""
+    } else {
+        "; without glibc, so the last place of `**`, `log`, `sin` and others may differ"
+    };
     println!("cargo::rustc-env=JSF_BUILD={commit}{target}{features}{difference}");
 }
 
@@ -45,7 +54,10 @@ fn commit() -> Option<String> {
     }
     println!("cargo::rerun-if-changed=../../.git/HEAD");
     println!("cargo::rerun-if-changed=../../.git/refs/heads");
-    let git = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output().ok()?;
+    let git = Command::new("git")
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .output()
+        .ok()?;
     let commit = String::from_utf8(git.stdout).ok()?.trim().to_owned();
     (git.status.success() && !commit.is_empty()).then_some(commit)
 }

@@ -6,7 +6,8 @@ use serde::{Serialize, Serializer};
 
 use crate::diagnostic::Severity;
 
-/// Defines the enumeration and its table from one list. A second severity is the greatest, unless `--deny` makes it an error.
+/// Defines the enumeration and its table from one list. A second severity is the greatest, unless
+/// `--deny` makes it an error.
 macro_rules! codes {
     ($($variant:ident $name:literal $severity:ident $(to $most:ident)? $title:literal,)*) => {
         /// The code of a kind of finding.
@@ -48,7 +49,8 @@ macro_rules! codes {
                 match self { $(Self::$variant => $title,)* }
             }
 
-            /// The page, in Markdown, with four headings: what it does, why it matters, example, use instead.
+            /// The page, in Markdown, with four headings: what it does, why it matters, example,
+            /// use instead.
             pub fn page(self) -> &'static str {
                 match self { $(Self::$variant => include_str!(concat!("pages/", $name, ".md")),)* }
             }
@@ -125,7 +127,10 @@ codes! {
 impl Code {
     /// The code with this name, in any case.
     pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|code| code.name().eq_ignore_ascii_case(name))
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.name().eq_ignore_ascii_case(name))
     }
 }
 
@@ -152,23 +157,45 @@ impl PartialEq<&str> for Code {
 mod tests {
     use super::*;
 
-    const HEADINGS: [&str; 4] = ["## What it does", "## Why it matters", "## Example", "## Use instead"];
+    const HEADINGS: [&str; 4] = [
+        "## What it does",
+        "## Why it matters",
+        "## Example",
+        "## Use instead",
+    ];
 
     #[test]
     fn every_page_has_the_same_headings() {
         for code in Code::ALL {
-            let headings: Vec<&str> = code.page().lines().filter(|line| line.starts_with('#')).collect();
+            let headings: Vec<&str> = code
+                .page()
+                .lines()
+                .filter(|line| line.starts_with('#'))
+                .collect();
             let title = format!("# {}: {}", code.name(), code.title());
             assert_eq!(headings.first(), Some(&&*title));
             assert_eq!(headings[1..], HEADINGS, "{code}");
-            assert!(code.page().lines().all(|line| line.len() <= 120 || line.starts_with("{\"")), "{code} is too wide");
+            assert!(
+                code.page()
+                    .lines()
+                    .all(|line| line.len() <= 120 || line.starts_with("{\"")),
+                "{code} is too wide"
+            );
         }
     }
 
     #[test]
     fn codes_ascend_and_each_is_found() {
-        assert!(Code::ALL.windows(2).all(|pair| pair[0].name() < pair[1].name()));
-        assert!(Code::ALL.iter().all(|code| Code::find(&code.name().to_lowercase()) == Some(*code)));
+        assert!(
+            Code::ALL
+                .windows(2)
+                .all(|pair| pair[0].name() < pair[1].name())
+        );
+        assert!(
+            Code::ALL
+                .iter()
+                .all(|code| Code::find(&code.name().to_lowercase()) == Some(*code))
+        );
         assert_eq!(Code::find("JSF999"), None);
     }
 }

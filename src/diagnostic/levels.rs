@@ -1,5 +1,5 @@
-//! Lint levels: findings that are denied become errors, findings that are allowed are dropped, and a selection drops all
-//! findings but its own.
+//! Lint levels: findings that are denied become errors, findings that are allowed are dropped, and
+//! a selection drops all findings but its own.
 
 use thiserror::Error;
 
@@ -10,8 +10,9 @@ const SYNTAX: &str = "JSF1";
 /// The selector for all findings that are warnings.
 const WARNINGS: &str = "warnings";
 
-/// The findings that are denied, allowed and selected. Each is given as a code, as a prefix of codes such as `JSF6`, or
-/// as `warnings`. Where a finding is both denied and allowed, the longer code or prefix wins.
+/// The findings that are denied, allowed and selected. Each is given as a code, as a prefix of
+/// codes such as `JSF6`, or as `warnings`. Where a finding is both denied and allowed, the longer
+/// code or prefix wins.
 ///
 /// ```
 /// use job_sort_formula::diagnostic::Levels;
@@ -50,26 +51,42 @@ enum Selector {
 }
 
 impl Levels {
-    /// Parses the three lists; an element can contain several codes, separated by commas. An empty selection selects
-    /// everything.
+    /// Parses the three lists; an element can contain several codes, separated by commas. An empty
+    /// selection selects everything.
     ///
     /// # Errors
     /// If a code is unknown, or is both denied and allowed.
-    pub fn new<S: AsRef<str>>(denied: &[S], allowed: &[S], selected: &[S]) -> Result<Self, LevelsError> {
-        let levels = Self { denied: selectors(denied)?, allowed: selectors(allowed)?, selected: selectors(selected)? };
-        match levels.denied.iter().find(|selector| levels.allowed.contains(selector)) {
+    pub fn new<S: AsRef<str>>(
+        denied: &[S],
+        allowed: &[S],
+        selected: &[S],
+    ) -> Result<Self, LevelsError> {
+        let levels = Self {
+            denied: selectors(denied)?,
+            allowed: selectors(allowed)?,
+            selected: selectors(selected)?,
+        };
+        match levels
+            .denied
+            .iter()
+            .find(|selector| levels.allowed.contains(selector))
+        {
             Some(selector) => Err(LevelsError::Both(selector.as_str().to_owned())),
             None => Ok(levels),
         }
     }
 
-    /// Makes the denied findings errors, and drops the allowed ones and those that are not selected. A formula that
-    /// cannot be parsed is reported whatever is selected.
+    /// Makes the denied findings errors, and drops the allowed ones and those that are not
+    /// selected. A formula that cannot be parsed is reported whatever is selected.
     pub fn apply(&self, findings: &mut Vec<Diagnostic>) {
         findings.retain(|found| {
-            self.selects(found) && specificity(&self.allowed, found) <= specificity(&self.denied, found)
+            self.selects(found)
+                && specificity(&self.allowed, found) <= specificity(&self.denied, found)
         });
-        for found in findings.iter_mut().filter(|found| specificity(&self.denied, found).is_some()) {
+        for found in findings
+            .iter_mut()
+            .filter(|found| specificity(&self.denied, found).is_some())
+        {
             found.severity = Severity::Error;
         }
     }
@@ -107,12 +124,21 @@ impl Selector {
 
 /// The specificity of the most specific selector that matches the finding; `None` if none matches.
 fn specificity(selectors: &[Selector], found: &Diagnostic) -> Option<usize> {
-    selectors.iter().filter(|selector| selector.matches(found)).map(Selector::specificity).max()
+    selectors
+        .iter()
+        .filter(|selector| selector.matches(found))
+        .map(Selector::specificity)
+        .max()
 }
 
 fn selectors<S: AsRef<str>>(lists: &[S]) -> Result<Vec<Selector>, LevelsError> {
-    let words = lists.iter().flat_map(|list| list.as_ref().split(',')).map(str::trim);
-    words.map(|word| selector(word).ok_or_else(|| LevelsError::Unknown(word.to_owned()))).collect()
+    let words = lists
+        .iter()
+        .flat_map(|list| list.as_ref().split(','))
+        .map(str::trim);
+    words
+        .map(|word| selector(word).ok_or_else(|| LevelsError::Unknown(word.to_owned())))
+        .collect()
 }
 
 fn selector(word: &str) -> Option<Selector> {
@@ -120,7 +146,10 @@ fn selector(word: &str) -> Option<Selector> {
         return Some(Selector::Warnings);
     }
     let prefix = word.to_ascii_uppercase();
-    let is_known = prefix.starts_with("JSF") && Code::ALL.iter().any(|code| code.name().starts_with(&prefix));
+    let is_known = prefix.starts_with("JSF")
+        && Code::ALL
+            .iter()
+            .any(|code| code.name().starts_with(&prefix));
     is_known.then_some(Selector::Prefix(prefix))
 }
 
@@ -130,10 +159,16 @@ mod tests {
     use crate::diagnostic::Span;
 
     fn left(denied: &[&str], allowed: &[&str], selected: &[&str]) -> Vec<(&'static str, Severity)> {
-        let codes = ["JSF203", "JSF504", "JSF605", "JSF604", "JSF101"].map(|name| Code::find(name).unwrap());
+        let codes = ["JSF203", "JSF504", "JSF605", "JSF604", "JSF101"]
+            .map(|name| Code::find(name).unwrap());
         let mut findings = Vec::from(codes.map(|code| Diagnostic::new(code, "", Span::default())));
-        Levels::new(denied, allowed, selected).unwrap().apply(&mut findings);
-        findings.iter().map(|found| (found.code.name(), found.severity)).collect()
+        Levels::new(denied, allowed, selected)
+            .unwrap()
+            .apply(&mut findings);
+        findings
+            .iter()
+            .map(|found| (found.code.name(), found.severity))
+            .collect()
     }
 
     #[test]
@@ -141,12 +176,21 @@ mod tests {
         use Severity::{Error, Note, Warning};
         let expected = [("JSF203", Error), ("JSF605", Warning), ("JSF101", Error)];
         assert_eq!(left(&["jsf203"], &["JSF504 , JSF604"], &[]), expected);
-        let expected = [("JSF203", Error), ("JSF504", Error), ("JSF605", Error), ("JSF604", Note), ("JSF101", Error)];
+        let expected = [
+            ("JSF203", Error),
+            ("JSF504", Error),
+            ("JSF605", Error),
+            ("JSF604", Note),
+            ("JSF101", Error),
+        ];
         assert_eq!(left(&["warnings"], &[], &[]), expected);
         let both = Levels::new(&["JSF203"], &["jsf203"], &[]).unwrap_err();
         assert_eq!(both, LevelsError::Both("JSF203".into()));
         for unknown in ["", "J"] {
-            assert_eq!(Levels::new(&[unknown], &[], &[]).unwrap_err(), LevelsError::Unknown(unknown.into()));
+            assert_eq!(
+                Levels::new(&[unknown], &[], &[]).unwrap_err(),
+                LevelsError::Unknown(unknown.into())
+            );
         }
     }
 
@@ -154,14 +198,19 @@ mod tests {
     fn the_longer_prefix_wins() {
         use Severity::Error;
         let allowed = ["JSF5", "JSF6"];
-        assert_eq!(left(&["warnings"], &allowed, &[]), [("JSF203", Error), ("JSF101", Error)]);
+        assert_eq!(
+            left(&["warnings"], &allowed, &[]),
+            [("JSF203", Error), ("JSF101", Error)]
+        );
         let expected = [("JSF203", Error), ("JSF604", Error), ("JSF101", Error)];
         assert_eq!(left(&["warnings", "JSF604"], &allowed, &[]), expected);
     }
 
     #[test]
     fn a_selection_keeps_what_it_names_and_syntax_errors() {
-        let codes = left(&[], &["JSF604"], &["JSF6"]).into_iter().map(|(code, _)| code);
+        let codes = left(&[], &["JSF604"], &["JSF6"])
+            .into_iter()
+            .map(|(code, _)| code);
         assert_eq!(codes.collect::<Vec<_>>(), ["JSF605", "JSF101"]);
     }
 }

@@ -1,4 +1,5 @@
-//! Findings as data: code, severity, message, places in the formula, help and fix. Nothing here renders them.
+//! Findings as data: code, severity, message, places in the formula, help and fix. Nothing here
+//! renders them.
 
 mod code;
 mod levels;
@@ -26,12 +27,18 @@ pub struct Span {
 impl Span {
     /// The span `start..end`, of a text of at most 64 KiB.
     pub fn new(start: usize, end: usize) -> Self {
-        Self { start: start as u32, end: end as u32 }
+        Self {
+            start: start as u32,
+            end: end as u32,
+        }
     }
 
     /// The smallest span that covers both.
     pub fn to(self, other: Self) -> Self {
-        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+        Self {
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 
     /// Whether the other span lies within this one.
@@ -44,13 +51,14 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
-    /// The part of `text` that the span covers; `""` if the span is outside `text` or splits a character.
+    /// The part of `text` that the span covers; `""` if the span is outside `text` or splits a
+    /// character.
     pub fn slice(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or("")
     }
 
-    /// The line and the column, in characters, at which the span starts in `text`, both from 1. Lines end as in Python, with
-    /// `\n`, `\r\n` or `\r`.
+    /// The line and the column, in characters, at which the span starts in `text`, both from 1.
+    /// Lines end as in Python, with `\n`, `\r\n` or `\r`.
     ///
     /// ```
     /// use job_sort_formula::diagnostic::Span;
@@ -60,22 +68,27 @@ impl Span {
     /// ```
     pub fn line_and_column(self, text: &str) -> (usize, usize) {
         let start = text.len().min(self.start as usize);
-        let before = (0..=start).rev().find_map(|end| text.get(..end)).unwrap_or("");
+        let before = (0..=start)
+            .rev()
+            .find_map(|end| text.get(..end))
+            .unwrap_or("");
         let start_of_line = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let lines = before.replace("\r\n", "\n").matches(['\n', '\r']).count();
         (lines + 1, before[start_of_line..].chars().count() + 1)
     }
 }
 
-/// Whether a terminal could obey the character, would show a line in another order, or would show nothing, so that two texts
-/// that look alike differ: C0, DEL, C1, the controls of bidirectional text, and the invisible characters of Unicode. Wherever
-/// people read a text from outside, such characters are escaped.
+/// Whether a terminal could obey the character, would show a line in another order, or would show
+/// nothing, so that two texts that look alike differ: C0, DEL, C1, the controls of bidirectional
+/// text, and the invisible characters of Unicode. Wherever people read a text from outside, such
+/// characters are escaped.
 pub fn is_control(character: char) -> bool {
     character.is_control() || (!character.is_ascii() && is_invisible(character))
 }
 
-/// The ends of lines and paragraphs, and what Unicode 17 calls a format character (Cf) or default ignorable, without the format
-/// characters that are seen, such as the signs that precede Arabic numbers.
+/// The ends of lines and paragraphs, and what Unicode 17 calls a format character (Cf) or default
+/// ignorable, without the format characters that are seen, such as the signs that precede Arabic
+/// numbers.
 fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{70f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -186,7 +199,10 @@ impl Diagnostic {
 
     /// Adds a text to show at another place.
     pub fn with_secondary_label(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 
@@ -199,12 +215,19 @@ impl Diagnostic {
     /// The finding with what its help asks for in the words of a caller.
     #[must_use]
     pub fn worded(self, words: impl Fn(Need) -> String) -> Self {
-        Self { help: self.help.map(|help| help.worded(words).into()), ..self }
+        Self {
+            help: self.help.map(|help| help.worded(words).into()),
+            ..self
+        }
     }
 
     /// Sets a fix that replaces the place itself.
     pub fn replaced_by(self, replacement: impl Into<String>, applicability: Applicability) -> Self {
-        let fix = Fix { span: self.span, replacement: replacement.into(), applicability };
+        let fix = Fix {
+            span: self.span,
+            replacement: replacement.into(),
+            applicability,
+        };
         self.with_fix(fix)
     }
 
@@ -225,8 +248,9 @@ pub struct FixedText<'f> {
 }
 
 impl<'f> FixedText<'f> {
-    /// Applies every [safe](Applicability::Safe) fix and, if `unsafe_too`, every [unsafe](Applicability::Unsafe) one; of
-    /// two fixes that overlap, only the first is applied. `None` if there is no fix.
+    /// Applies every [safe](Applicability::Safe) fix and, if `unsafe_too`, every
+    /// [unsafe](Applicability::Unsafe) one; of two fixes that overlap, only the first is applied.
+    /// `None` if there is no fix.
     ///
     /// ```
     /// use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, FixedText, Span};
@@ -236,7 +260,9 @@ impl<'f> FixedText<'f> {
     /// assert_eq!(FixedText::new("NCPUS * 2", &[found], false).unwrap().text, "ncpus * 2");
     /// ```
     pub fn new(text: &str, findings: &'f [Diagnostic], unsafe_too: bool) -> Option<Self> {
-        let fixes = findings.iter().filter_map(|found| Some((found.fix.as_ref()?, found)));
+        let fixes = findings
+            .iter()
+            .filter_map(|found| Some((found.fix.as_ref()?, found)));
         let wanted = fixes.filter(|(fix, _)| match fix.applicability {
             Applicability::Safe => true,
             Applicability::Unsafe => unsafe_too,
@@ -248,7 +274,11 @@ impl<'f> FixedText<'f> {
         let mut free_from = 0;
         fixes.retain(|(fix, _)| {
             let fits = fix.span.start >= free_from;
-            free_from = if fits { fix.span.end.max(fix.span.start + 1) } else { free_from };
+            free_from = if fits {
+                fix.span.end.max(fix.span.start + 1)
+            } else {
+                free_from
+            };
             fits
         });
         if fixes.is_empty() {
@@ -258,7 +288,10 @@ impl<'f> FixedText<'f> {
         for (fix, _) in fixes.iter().rev() {
             fixed.replace_range(fix.span.range(), &fix.replacement);
         }
-        Some(Self { text: fixed, applied: fixes.into_iter().map(|(_, found)| found).collect() })
+        Some(Self {
+            text: fixed,
+            applied: fixes.into_iter().map(|(_, found)| found).collect(),
+        })
     }
 }
 
@@ -266,9 +299,18 @@ impl<'f> FixedText<'f> {
 mod tests {
     use super::*;
 
-    fn found(start: usize, end: usize, replacement: &str, applicability: Applicability) -> Diagnostic {
+    fn found(
+        start: usize,
+        end: usize,
+        replacement: &str,
+        applicability: Applicability,
+    ) -> Diagnostic {
         let span = Span::new(start, end);
-        let fix = Fix { span, replacement: replacement.into(), applicability };
+        let fix = Fix {
+            span,
+            replacement: replacement.into(),
+            applicability,
+        };
         Diagnostic::new(Code::UnknownName, "", span).with_fix(fix)
     }
 
@@ -283,10 +325,19 @@ mod tests {
             found(90, 99, "outside", safe),
             Diagnostic::new(Code::InvalidSyntax, "", Span::new(0, 1)),
         ];
-        assert_eq!(FixedText::new("a+b+d", &findings, false).unwrap().text, "aa+b+dd");
-        assert_eq!(FixedText::new("a+b+d", &findings, true).unwrap().text, "aa+x+dd");
+        assert_eq!(
+            FixedText::new("a+b+d", &findings, false).unwrap().text,
+            "aa+b+dd"
+        );
+        assert_eq!(
+            FixedText::new("a+b+d", &findings, true).unwrap().text,
+            "aa+x+dd"
+        );
         assert!(FixedText::new("a+b", &findings[3..], false).is_none());
         let applied = FixedText::new("a+b+d", &findings, true).map(|fixed| fixed.applied);
-        assert_eq!(applied, Some(vec![&findings[1], &findings[3], &findings[0]]));
+        assert_eq!(
+            applied,
+            Some(vec![&findings[1], &findings[3], &findings[0]])
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What is missing, as data: a library cannot know whether its caller takes it as an option, an argument or a file.
+//! What is missing, as data: a library cannot know whether its caller takes it as an option, an
+//! argument or a file.
 
 use std::fmt;
 
@@ -6,7 +7,8 @@ use serde::{Serialize, Serializer};
 
 /// What a caller can give, choose or change so that a message no longer applies.
 ///
-/// A caller matches on it exhaustively and adds how it takes each; [`Display`](fmt::Display) says it for a library's user.
+/// A caller matches on it exhaustively and adds how it takes each; [`Display`](fmt::Display) says
+/// it for a library's user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Need {
     /// The entities with pending jobs, which the ticket-based policy gives tickets.
@@ -61,7 +63,9 @@ impl fmt::Display for Need {
             Self::Entity => "name its fair-share entity",
             Self::Formula => "give its text, or a document that has it",
             Self::Moment => "give the moment of the cycle",
-            Self::Processors => "give the output of `pbsnodes -av -F json`, or the number of processors",
+            Self::Processors => {
+                "give the output of `pbsnodes -av -F json`, or the number of processors"
+            }
             Self::OpenPbsNumbers => "keep the defaults for numbers and errors",
             Self::Policy(name) => return write!(f, "choose the policy {name}"),
             Self::PolicyOfRelease(name, release) => {
@@ -103,13 +107,19 @@ pub struct Message {
 impl Message {
     /// A sentence up to what it asks for, and what that is: one of `needs`.
     pub fn asking(text: impl Into<String>, needs: impl Into<Vec<Need>>) -> Self {
-        Self { text: text.into(), needs: needs.into() }
+        Self {
+            text: text.into(),
+            needs: needs.into(),
+        }
     }
 
     /// The message after a text, such as the name of a file.
     #[must_use]
     pub fn after(self, text: impl Into<String>) -> Self {
-        Self { text: text.into() + &self.text, ..self }
+        Self {
+            text: text.into() + &self.text,
+            ..self
+        }
     }
 
     /// The whole sentence, with what it asks for in the words of a caller.

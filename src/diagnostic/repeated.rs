@@ -1,4 +1,5 @@
-//! Warnings of one kind are listed a few times and then counted, so that a wrong file does not fill a terminal.
+//! Warnings of one kind are listed a few times and then counted, so that a wrong file does not fill
+//! a terminal.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,9 @@ const MAX_OF_A_KIND: usize = 10;
 const MAX_KINDS: usize = 100;
 
 /// The first ten messages of each kind, and a last one that says how many more there are.
-pub fn limit_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<Item = M>) -> Vec<M> {
+pub fn limit_each_kind<M: ToString + From<String>>(
+    messages: impl IntoIterator<Item = M>,
+) -> Vec<M> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut few = Vec::new();
     let mut more = 0_usize;
@@ -20,10 +23,18 @@ pub fn limit_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<I
             *count += 1;
             *count <= MAX_OF_A_KIND
         };
-        if is_listed { few.push(message) } else { more += 1 }
+        if is_listed {
+            few.push(message)
+        } else {
+            more += 1
+        }
     }
     if more > 0 {
-        let kinds = if more == 1 { "this kind" } else { "these kinds" };
+        let kinds = if more == 1 {
+            "this kind"
+        } else {
+            "these kinds"
+        };
         few.push(format!("and {more} more of {kinds}").into());
     }
     few
@@ -32,7 +43,9 @@ pub fn limit_each_kind<M: ToString + From<String>>(messages: impl IntoIterator<I
 /// The kind of a message: its text without what is quoted, and without numbers.
 fn kind(message: &str) -> String {
     let unquoted = message.split('`').step_by(2);
-    unquoted.flat_map(|part| part.chars().filter(|character| !character.is_ascii_digit())).collect()
+    unquoted
+        .flat_map(|part| part.chars().filter(|character| !character.is_ascii_digit()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -49,7 +62,10 @@ mod tests {
         assert_eq!(few.len(), 12);
         assert_eq!(few[10..], ["another", "and 1990 more of these kinds"]);
         assert_eq!(limit_each_kind(lines(10)).len(), 10);
-        assert_eq!(limit_each_kind(lines(11)).last().map(String::as_str), Some("and 1 more of this kind"));
+        assert_eq!(
+            limit_each_kind(lines(11)).last().map(String::as_str),
+            Some("and 1 more of this kind")
+        );
     }
 
     #[test]

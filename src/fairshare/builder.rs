@@ -66,7 +66,9 @@ pub enum TreeError {
         factor: f64,
     },
     /// A charge that would make usage infinite.
-    #[error("cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite")]
+    #[error(
+        "cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite"
+    )]
     UsageOverflow {
         /// The name of the node.
         name: String,
@@ -87,8 +89,9 @@ pub enum TreeError {
         /// Its value.
         value: f64,
     },
-    /// The id is that of a larger tree. An id is the number of a node, so that after a node was removed the ids of others are
-    /// theirs no longer: ask the tree for them again ([`ShareTree::find`](crate::fairshare::ShareTree::find)).
+    /// The id is that of a larger tree. An id is the number of a node, so that after a node was
+    /// removed the ids of others are theirs no longer: ask the tree for them again
+    /// ([`ShareTree::find`](crate::fairshare::ShareTree::find)).
     #[error("the tree has no node with the index {index}")]
     UnknownNode {
         /// The index.
@@ -111,7 +114,8 @@ pub enum Naming {
     /// None: a name identifies a node (OpenPBS).
     #[default]
     Global,
-    /// A group's name is unique among groups, an entity's within its group (Slurm's accounts and users).
+    /// A group's name is unique among groups, an entity's within its group (Slurm's accounts and
+    /// users).
     PerGroup,
 }
 
@@ -128,35 +132,54 @@ pub struct Member {
 impl Member {
     /// A group, which can have children.
     pub fn group(name: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), kind: NodeKind::Group, shares: Shares::Count(1), usage: 0.0, partition: None }
+        Self {
+            name: name.into(),
+            kind: NodeKind::Group,
+            shares: Shares::Count(1),
+            usage: 0.0,
+            partition: None,
+        }
     }
 
     /// An entity, which has jobs.
     pub fn entity(name: impl Into<Arc<str>>) -> Self {
-        Self { kind: NodeKind::Entity, ..Self::group(name) }
+        Self {
+            kind: NodeKind::Entity,
+            ..Self::group(name)
+        }
     }
 
-    /// Limits the association to one partition (Slurm) and names it `user:partition`: a user may have one for each
-    /// partition of an account. An empty name means all partitions.
+    /// Limits the association to one partition (Slurm) and names it `user:partition`: a user may
+    /// have one for each partition of an account. An empty name means all partitions.
     #[must_use]
     pub fn partition(self, partition: impl Into<Arc<str>>) -> Self {
         let partition: Arc<str> = partition.into();
         if partition.is_empty() {
             return self;
         }
-        Self { name: format!("{}:{partition}", self.name).into(), partition: Some(partition), ..self }
+        Self {
+            name: format!("{}:{partition}", self.name).into(),
+            partition: Some(partition),
+            ..self
+        }
     }
 
     /// Sets the number of shares.
     #[must_use]
     pub fn shares(self, shares: i64) -> Self {
-        Self { shares: Shares::Count(shares), ..self }
+        Self {
+            shares: Shares::Count(shares),
+            ..self
+        }
     }
 
     /// Gives the node its parent's shares, see [`Shares::Parent`].
     #[must_use]
     pub fn shares_of_parent(self) -> Self {
-        Self { shares: Shares::Parent, ..self }
+        Self {
+            shares: Shares::Parent,
+            ..self
+        }
     }
 
     /// Sets the usage of the node itself, in the site's unit.
@@ -199,7 +222,10 @@ impl TreeBuilder {
 
     /// A tree with nothing but its root, of this name.
     pub fn new(root: impl Into<Arc<str>>) -> Self {
-        let top = Member { kind: NodeKind::Root, ..Member::group(root) };
+        let top = Member {
+            kind: NodeKind::Root,
+            ..Member::group(root)
+        };
         let mut builder = Self::empty();
         builder.push(NodeId(0), top);
         builder
@@ -216,7 +242,11 @@ impl TreeBuilder {
             partitions: HashMap::new(),
             lenient: false,
             removed: HashSet::new(),
-            before: UsageBefore { own: Vec::new(), total: Vec::new(), is_summed: true },
+            before: UsageBefore {
+                own: Vec::new(),
+                total: Vec::new(),
+                is_summed: true,
+            },
         }
     }
 
@@ -227,7 +257,8 @@ impl TreeBuilder {
         self
     }
 
-    /// Accepts negative shares, any usage, an empty name, and children of entities, as some daemons do.
+    /// Accepts negative shares, any usage, an empty name, and children of entities, as some daemons
+    /// do.
     #[must_use]
     pub fn lenient(mut self) -> Self {
         self.lenient = true;
@@ -252,21 +283,26 @@ impl TreeBuilder {
         self.check_node(node)?;
         let known = &mut self.nodes[node.index()];
         if !self.lenient && !is_usage(usage) {
-            return Err(TreeError::BadUsage { name: known.name.to_string(), usage });
+            return Err(TreeError::BadUsage {
+                name: known.name.to_string(),
+                usage,
+            });
         }
         known.own_usage += usage;
         Ok(())
     }
 
-    /// Removes a node and all nodes below it. [`finish`](Self::finish) then gives new ids to the nodes that were added after
-    /// it; until then, all ids stay valid.
+    /// Removes a node and all nodes below it. [`finish`](Self::finish) then gives new ids to the
+    /// nodes that were added after it; until then, all ids stay valid.
     ///
     /// # Errors
     /// [`TreeError::UnknownNode`] and [`TreeError::RemovedRoot`].
     pub fn remove(&mut self, node: NodeId) -> Result<(), TreeError> {
         self.check_node(node)?;
         if node.0 == 0 {
-            return Err(TreeError::RemovedRoot { name: self.nodes[0].name.to_string() });
+            return Err(TreeError::RemovedRoot {
+                name: self.nodes[0].name.to_string(),
+            });
         }
         let mut below: HashSet<u32> = HashSet::from_iter([node.0]);
         for index in node.0..self.nodes.len() as u32 {
@@ -283,7 +319,13 @@ impl TreeBuilder {
     /// Lets another node have the name of a removed one.
     fn release_name(&mut self, node: NodeId) {
         self.removed.insert(node);
-        let Node { name, parent, kind, namesake, .. } = self.nodes[node.index()].clone();
+        let Node {
+            name,
+            parent,
+            kind,
+            namesake,
+            ..
+        } = self.nodes[node.index()].clone();
         if self.by_name.get(&name) == Some(&node) {
             let mut earlier = std::iter::successors(namesake, |id| self.nodes[id.index()].namesake);
             match earlier.find(|id| !self.removed.contains(id)) {
@@ -299,19 +341,42 @@ impl TreeBuilder {
 
     fn check_node(&self, node: NodeId) -> Result<(), TreeError> {
         let is_known = node.index() < self.nodes.len() && !self.removed.contains(&node);
-        if is_known { Ok(()) } else { Err(TreeError::UnknownNode { index: node.index() }) }
+        if is_known {
+            Ok(())
+        } else {
+            Err(TreeError::UnknownNode {
+                index: node.index(),
+            })
+        }
     }
 
     /// The builder without the removed nodes.
     fn without_removed(self) -> Self {
-        let mut kept = Self { naming: self.naming, lenient: self.lenient, ..Self::empty() };
+        let mut kept = Self {
+            naming: self.naming,
+            lenient: self.lenient,
+            ..Self::empty()
+        };
         let mut new_ids = vec![NodeId(0); self.nodes.len()];
         for (index, node) in self.nodes.into_iter().enumerate() {
             let id = NodeId(index as u32);
             if !self.removed.contains(&id) {
-                let Node { name, parent, kind, shares, own_usage, .. } = node;
+                let Node {
+                    name,
+                    parent,
+                    kind,
+                    shares,
+                    own_usage,
+                    ..
+                } = node;
                 let partition = self.partitions.get(&id).cloned();
-                let member = Member { name, kind, shares, usage: own_usage, partition };
+                let member = Member {
+                    name,
+                    kind,
+                    shares,
+                    usage: own_usage,
+                    partition,
+                };
                 new_ids[index] = kept.push(new_ids[parent as usize], member);
             }
         }
@@ -320,17 +385,42 @@ impl TreeBuilder {
 
     /// A builder with the nodes of a tree.
     pub(super) fn from_tree(tree: ShareTree) -> Self {
-        let ShareTree { nodes, usage, is_summed, by_name, partitions, naming, .. } = tree;
+        let ShareTree {
+            nodes,
+            usage,
+            is_summed,
+            by_name,
+            partitions,
+            naming,
+            ..
+        } = tree;
         let own = nodes.iter().map(|node| node.own_usage).collect();
-        let before = UsageBefore { own, total: usage, is_summed };
-        let mut builder = Self { naming, before, ..Self::empty() };
+        let before = UsageBefore {
+            own,
+            total: usage,
+            is_summed,
+        };
+        let mut builder = Self {
+            naming,
+            before,
+            ..Self::empty()
+        };
         for (index, node) in nodes.iter().enumerate() {
             match node.kind {
                 NodeKind::Entity => _ = builder.entities.insert((node.parent, node.name.clone())),
-                NodeKind::Root | NodeKind::Group => _ = builder.groups.insert(node.name.clone(), NodeId(index as u32)),
+                NodeKind::Root | NodeKind::Group => {
+                    _ = builder
+                        .groups
+                        .insert(node.name.clone(), NodeId(index as u32))
+                }
             }
         }
-        Self { nodes, by_name, partitions, ..builder }
+        Self {
+            nodes,
+            by_name,
+            partitions,
+            ..builder
+        }
     }
 
     /// Adds a node under a parent.
@@ -343,7 +433,9 @@ impl TreeBuilder {
         }
         self.check_parent(parent, &member)?;
         if !self.lenient && member.name.is_empty() {
-            return Err(TreeError::EmptyName { parent: self.nodes[parent.index()].name.to_string() });
+            return Err(TreeError::EmptyName {
+                parent: self.nodes[parent.index()].name.to_string(),
+            });
         }
         if !self.lenient {
             check_amounts(&member)?;
@@ -359,35 +451,59 @@ impl TreeBuilder {
     pub fn add_under(&mut self, parent: &str, member: Member) -> Result<NodeId, TreeError> {
         match self.group_named(parent) {
             Some(id) => self.add(id, member),
-            None => Err(TreeError::UnknownParent { name: member.name.to_string(), parent: parent.to_owned() }),
+            None => Err(TreeError::UnknownParent {
+                name: member.name.to_string(),
+                parent: parent.to_owned(),
+            }),
         }
     }
 
-    /// The tree, with the usage of every node summed over all nodes below it. In a builder
-    /// [from a tree](ShareTree::into_builder), the usage of nodes changes only where usage came or went.
+    /// The tree, with the usage of every node summed over all nodes below it. In a builder [from a
+    /// tree](ShareTree::into_builder), the usage of nodes changes only where usage came or went.
     pub fn finish(self) -> ShareTree {
         let mut usage = self.total_usage();
         let is_summed = self.before.is_summed;
         let mut builder = self;
         if !builder.removed.is_empty() {
             let kept = usage.into_iter().enumerate();
-            usage =
-                kept.filter(|&(i, _)| !builder.removed.contains(&NodeId(i as u32))).map(|(_, usage)| usage).collect();
+            usage = kept
+                .filter(|&(i, _)| !builder.removed.contains(&NodeId(i as u32)))
+                .map(|(_, usage)| usage)
+                .collect();
             builder = builder.without_removed();
         }
-        let Self { nodes, by_name, partitions, naming, .. } = builder;
+        let Self {
+            nodes,
+            by_name,
+            partitions,
+            naming,
+            ..
+        } = builder;
         ShareTree::from_nodes(nodes, usage, is_summed, by_name, partitions, naming)
     }
 
-    /// The usage of each node and of all nodes below it. Where none came or went, it is that of the tree before. Elsewhere it is
-    /// summed again or, where a daemon's running totals are no sums, changed by the difference.
+    /// The usage of each node and of all nodes below it. Where none came or went, it is that of the
+    /// tree before. Elsewhere it is summed again or, where a daemon's running totals are no sums,
+    /// changed by the difference.
     fn total_usage(&self) -> Vec<f64> {
-        let own: Vec<f64> = (0..self.nodes.len()).map(|index| self.kept_usage(index)).collect();
+        let own: Vec<f64> = (0..self.nodes.len())
+            .map(|index| self.kept_usage(index))
+            .collect();
         let before = (0..own.len()).map(|index| self.before.own.get(index).copied().unwrap_or(0.0));
-        let mut change: Vec<f64> = own.iter().zip(before.clone()).map(|(own, before)| own - before).collect();
-        let mut is_changed: Vec<bool> =
-            own.iter().zip(before).map(|(own, before)| own.to_bits() != before.to_bits()).collect();
-        for index in (1..own.len()).rev().filter(|_| !self.before.total.is_empty()) {
+        let mut change: Vec<f64> = own
+            .iter()
+            .zip(before.clone())
+            .map(|(own, before)| own - before)
+            .collect();
+        let mut is_changed: Vec<bool> = own
+            .iter()
+            .zip(before)
+            .map(|(own, before)| own.to_bits() != before.to_bits())
+            .collect();
+        for index in (1..own.len())
+            .rev()
+            .filter(|_| !self.before.total.is_empty())
+        {
             let parent = self.nodes[index].parent as usize;
             is_changed[parent] |= is_changed[index];
             change[parent] += change[index];
@@ -412,7 +528,11 @@ impl TreeBuilder {
 
     /// The own usage of a node, 0 if it is removed.
     fn kept_usage(&self, index: usize) -> f64 {
-        if self.removed.contains(&NodeId(index as u32)) { 0.0 } else { self.nodes[index].own_usage }
+        if self.removed.contains(&NodeId(index as u32)) {
+            0.0
+        } else {
+            self.nodes[index].own_usage
+        }
     }
 
     /// The group of that name, else the latest entity.
@@ -423,12 +543,19 @@ impl TreeBuilder {
     fn check_parent(&self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
         let name = member.name.to_string();
         match self.nodes.get(parent.index()) {
-            None => Err(TreeError::UnknownParent { name, parent: format!("#{}", parent.0) }),
-            Some(above) if self.removed.contains(&parent) => {
-                Err(TreeError::UnknownParent { name, parent: above.name.to_string() })
-            }
+            None => Err(TreeError::UnknownParent {
+                name,
+                parent: format!("#{}", parent.0),
+            }),
+            Some(above) if self.removed.contains(&parent) => Err(TreeError::UnknownParent {
+                name,
+                parent: above.name.to_string(),
+            }),
             Some(above) if above.kind == NodeKind::Entity && !self.lenient => {
-                Err(TreeError::ParentIsEntity { name, parent: above.name.to_string() })
+                Err(TreeError::ParentIsEntity {
+                    name,
+                    parent: above.name.to_string(),
+                })
             }
             Some(_) => Ok(()),
         }
@@ -437,39 +564,68 @@ impl TreeBuilder {
     fn claim_name(&mut self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
         let free = match (self.naming, member.kind) {
             (Naming::Global, _) => !self.by_name.contains_key(&member.name),
-            (Naming::PerGroup, NodeKind::Entity) => self.entities.insert((parent.0, member.name.clone())),
+            (Naming::PerGroup, NodeKind::Entity) => {
+                self.entities.insert((parent.0, member.name.clone()))
+            }
             (Naming::PerGroup, _) => !self.groups.contains_key(&member.name),
         };
-        if free { Ok(()) } else { Err(self.duplicate(parent, member)) }
+        if free {
+            Ok(())
+        } else {
+            Err(self.duplicate(parent, member))
+        }
     }
 
     /// The error that names the parent of the node with the name.
     fn duplicate(&self, parent: NodeId, member: &Member) -> TreeError {
         let holder = match (self.naming, member.kind) {
             (Naming::PerGroup, NodeKind::Entity) => parent.0,
-            _ => self.group_named(&member.name).map_or(0, |id| self.nodes[id.index()].parent),
+            _ => self
+                .group_named(&member.name)
+                .map_or(0, |id| self.nodes[id.index()].parent),
         };
-        TreeError::DuplicateName { name: member.name.to_string(), parent: self.nodes[holder as usize].name.to_string() }
+        TreeError::DuplicateName {
+            name: member.name.to_string(),
+            parent: self.nodes[holder as usize].name.to_string(),
+        }
     }
 
     fn push(&mut self, parent: NodeId, member: Member) -> NodeId {
-        let Member { name, kind, shares, usage, partition } = member;
+        let Member {
+            name,
+            kind,
+            shares,
+            usage,
+            partition,
+        } = member;
         let id = NodeId(self.nodes.len() as u32);
         let namesake = self.by_name.insert(name.clone(), id);
         if kind != NodeKind::Entity {
             self.groups.insert(name.clone(), id);
         }
-        self.partitions.extend(partition.map(|partition| (id, partition)));
-        self.nodes.push(Node { name, parent: parent.0, kind, shares, own_usage: usage, namesake });
+        self.partitions
+            .extend(partition.map(|partition| (id, partition)));
+        self.nodes.push(Node {
+            name,
+            parent: parent.0,
+            kind,
+            shares,
+            own_usage: usage,
+            namesake,
+        });
         id
     }
 }
 
-/// A running total after a change of the usage at or below the node. What leaves may be more than the total has of it, because a
-/// decay has a floor for each node; the total keeps this floor then.
+/// A running total after a change of the usage at or below the node. What leaves may be more than
+/// the total has of it, because a decay has a floor for each node; the total keeps this floor then.
 fn changed_total(total: f64, change: f64) -> f64 {
     let changed = total + change;
-    if change < 0.0 { changed.max(total.min(IntervalDecay::FLOOR)) } else { changed }
+    if change < 0.0 {
+        changed.max(total.min(IntervalDecay::FLOOR))
+    } else {
+        changed
+    }
 }
 
 fn check_amounts(member: &Member) -> Result<(), TreeError> {
@@ -477,12 +633,18 @@ fn check_amounts(member: &Member) -> Result<(), TreeError> {
     if is_usage(member.usage) {
         return Ok(());
     }
-    Err(TreeError::BadUsage { name: member.name.to_string(), usage: member.usage })
+    Err(TreeError::BadUsage {
+        name: member.name.to_string(),
+        usage: member.usage,
+    })
 }
 
 pub(super) fn check_shares(name: &str, shares: Shares) -> Result<(), TreeError> {
     match shares {
-        Shares::Count(shares) if shares < 0 => Err(TreeError::NegativeShares { name: name.to_owned(), shares }),
+        Shares::Count(shares) if shares < 0 => Err(TreeError::NegativeShares {
+            name: name.to_owned(),
+            shares,
+        }),
         _ => Ok(()),
     }
 }

@@ -1,8 +1,10 @@
-//! The fair-share tree: shares and usage of groups and entities, and the numbers that published policies compute.
+//! The fair-share tree: shares and usage of groups and entities, and the numbers that published
+//! policies compute.
 //!
-//! Names, shares and usage enter through a [`TreeBuilder`], or as a [`TreeDocument`](tree_document::TreeDocument) that a
-//! reader of files returns, and become a [`ShareTree`]. A [`Policy`] computes [`ShareTable`] from the tree, one
-//! [`EntityShares`] per node. A ranking asks a [`FairShare`] for the numbers of one entity and sees neither tree nor
+//! Names, shares and usage enter through a [`TreeBuilder`], or as a
+//! [`TreeDocument`](tree_document::TreeDocument) that a reader of files returns, and become a
+//! [`ShareTree`]. A [`Policy`] computes [`ShareTable`] from the tree, one [`EntityShares`] per
+//! node. A ranking asks a [`FairShare`] for the numbers of one entity and sees neither tree nor
 //! policy: a scheduler with its own accounting implements that trait.
 //!
 //! ```
@@ -37,7 +39,10 @@ pub use policy::openpbs::OpenPbs;
 pub use policy::stored_shares;
 pub use policy::ticket_based::TicketBased;
 pub use policy::weighted_walk::WeightedWalk;
-pub use policy::{AssessedTree, AssociationShares, EntityShares, FairShare, Policy, PolicyRules, Release, ShareTable};
+pub use policy::{
+    AssessedTree, AssociationShares, EntityShares, FairShare, Policy, PolicyRules, Release,
+    ShareTable,
+};
 pub use tree::{NodeId, NodeKind, ShareTree, Shares};
 
 #[cfg(test)]

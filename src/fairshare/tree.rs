@@ -1,5 +1,6 @@
-//! The tree: an arena with every parent before its children, so that a forward pass distributes from the root down and
-//! a backward pass sums from the leaves up. Nothing here recurses, however deep the tree.
+//! The tree: an arena with every parent before its children, so that a forward pass distributes
+//! from the root down and a backward pass sums from the leaves up. Nothing here recurses, however
+//! deep the tree.
 
 use std::cmp::Reverse;
 use std::iter;
@@ -62,11 +63,12 @@ pub(super) struct Node {
     pub(super) namesake: Option<NodeId>,
 }
 
-/// A fair-share tree of groups and entities, built by a [`TreeBuilder`](crate::fairshare::TreeBuilder).
+/// A fair-share tree of groups and entities, built by a
+/// [`TreeBuilder`](crate::fairshare::TreeBuilder).
 ///
 /// # Panics
-/// The methods that take a [`NodeId`], except for [`charge`](Self::charge) and [`set_shares`](Self::set_shares), panic on one
-/// that belongs to a larger tree.
+/// The methods that take a [`NodeId`], except for [`charge`](Self::charge) and
+/// [`set_shares`](Self::set_shares), panic on one that belongs to a larger tree.
 #[derive(Debug, Clone)]
 pub struct ShareTree {
     pub(super) nodes: Vec<Node>,
@@ -74,7 +76,8 @@ pub struct ShareTree {
     pub(super) usage: Vec<f64>,
     /// Whether the usage of every node is the sum of its own usage and the usage of its children.
     pub(super) is_summed: bool,
-    /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order they were added.
+    /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order
+    /// they were added.
     first_child: Vec<u32>,
     children: Vec<NodeId>,
     /// The latest node of each name, which links to the earlier ones.
@@ -82,7 +85,8 @@ pub struct ShareTree {
     /// The partition of each association that has one.
     pub(super) partitions: HashMap<NodeId, Arc<str>>,
     pub(super) naming: Naming,
-    /// The nodes below the root by the name of their parent and their own, the latest first; made when it is needed.
+    /// The nodes below the root by the name of their parent and their own, the latest first; made
+    /// when it is needed.
     by_account: OnceLock<Vec<NodeId>>,
 }
 
@@ -97,7 +101,17 @@ impl ShareTree {
     ) -> Self {
         let (first_child, children) = child_lists(&nodes);
         let by_account = OnceLock::new();
-        Self { nodes, usage, is_summed, first_child, children, by_name, partitions, naming, by_account }
+        Self {
+            nodes,
+            usage,
+            is_summed,
+            first_child,
+            children,
+            by_name,
+            partitions,
+            naming,
+            by_account,
+        }
     }
 
     /// The root of the tree.
@@ -147,13 +161,14 @@ impl ShareTree {
         self.nodes[node.index()].own_usage
     }
 
-    /// The usage of the node and of all nodes below it, or what [`set_usage`](Self::set_usage) has set.
+    /// The usage of the node and of all nodes below it, or what [`set_usage`](Self::set_usage) has
+    /// set.
     pub fn usage(&self, node: NodeId) -> f64 {
         self.usage[node.index()]
     }
 
-    /// Whether every node's usage is the sum of the usages charged to it and to all nodes below it. A scheduler's
-    /// running totals, see [`set_usage`](Self::set_usage), may differ.
+    /// Whether every node's usage is the sum of the usages charged to it and to all nodes below it.
+    /// A scheduler's running totals, see [`set_usage`](Self::set_usage), may differ.
     pub fn is_summed(&self) -> bool {
         self.is_summed
     }
@@ -178,49 +193,69 @@ impl ShareTree {
     /// Changes the shares of a node; those of the root have no meaning.
     ///
     /// # Errors
-    /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, and [`TreeError::NegativeShares`]; the tree is then
-    /// unchanged.
+    /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, and
+    /// [`TreeError::NegativeShares`]; the tree is then unchanged.
     pub fn set_shares(&mut self, node: NodeId, shares: Shares) -> Result<(), TreeError> {
         let index = node.index();
-        let changed = self.nodes.get_mut(index).ok_or(TreeError::UnknownNode { index })?;
+        let changed = self
+            .nodes
+            .get_mut(index)
+            .ok_or(TreeError::UnknownNode { index })?;
         check_shares(&changed.name, shares)?;
         changed.shares = shares;
         Ok(())
     }
 
-    /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above it.
+    /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above
+    /// it.
     ///
     /// # Errors
-    /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, [`TreeError::BadCharge`] if the amount is negative, infinite or
-    /// not a number, and [`TreeError::UsageOverflow`] if a usage would become infinite; the tree is then unchanged.
+    /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, [`TreeError::BadCharge`] if
+    /// the amount is negative, infinite or not a number, and [`TreeError::UsageOverflow`] if a
+    /// usage would become infinite; the tree is then unchanged.
     pub fn charge(&mut self, node: NodeId, amount: f64) -> Result<(), TreeError> {
         if node.index() >= self.len() {
-            return Err(TreeError::UnknownNode { index: node.index() });
+            return Err(TreeError::UnknownNode {
+                index: node.index(),
+            });
         }
         if !is_usage(amount) {
-            return Err(TreeError::BadCharge { name: self.name(node).to_owned(), amount });
+            return Err(TreeError::BadCharge {
+                name: self.name(node).to_owned(),
+                amount,
+            });
         }
-        let charged = std::iter::once(node).chain(self.ancestors(node)).map(|node| self.usage(node));
-        if charged.chain([self.own_usage(node)]).any(|usage| usage < f64::INFINITY && usage + amount == f64::INFINITY) {
-            return Err(TreeError::UsageOverflow { name: self.name(node).to_owned(), amount });
+        let charged = std::iter::once(node)
+            .chain(self.ancestors(node))
+            .map(|node| self.usage(node));
+        if charged
+            .chain([self.own_usage(node)])
+            .any(|usage| usage < f64::INFINITY && usage + amount == f64::INFINITY)
+        {
+            return Err(TreeError::UsageOverflow {
+                name: self.name(node).to_owned(),
+                amount,
+            });
         }
         self.add_usage(node, amount);
         Ok(())
     }
 
-    /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it. One that is not finite makes
-    /// fair-share numbers NaN; [`charge`](Self::charge) refuses it.
+    /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it. One
+    /// that is not finite makes fair-share numbers NaN; [`charge`](Self::charge) refuses it.
     pub fn add_usage(&mut self, node: NodeId, amount: f64) {
         self.nodes[node.index()].own_usage += amount;
         self.usage[node.index()] += amount;
         self.add_to_ancestors(node, amount);
     }
 
-    /// A builder that contains the nodes of the tree, to add and to remove some. The usage of every node that stays is kept, bit
-    /// by bit, unless usage is added or removed at it or below it: then it is summed again or, in a tree that is not
-    /// [summed](Self::is_summed), changed by the difference, and not below OpenPBS's least usage of 1. A new node begins with the
-    /// usage of its [`Member`](crate::fairshare::Member). The scheduler of OpenPBS gives a node without usage 1, which is not added
-    /// to the groups above it: set it with [`set_usage`](Self::set_usage) afterwards.
+    /// A builder that contains the nodes of the tree, to add and to remove some. The usage of every
+    /// node that stays is kept, bit by bit, unless usage is added or removed at it or below it:
+    /// then it is summed again or, in a tree that is not [summed](Self::is_summed), changed by the
+    /// difference, and not below OpenPBS's least usage of 1. A new node begins with the usage of
+    /// its [`Member`](crate::fairshare::Member). The scheduler of OpenPBS gives a node without
+    /// usage 1, which is not added to the groups above it: set it with
+    /// [`set_usage`](Self::set_usage) afterwards.
     ///
     /// ```
     /// use job_sort_formula::fairshare::{Member, TreeBuilder};
@@ -242,42 +277,51 @@ impl ShareTree {
         TreeBuilder::from_tree(self)
     }
 
-    /// Adds and removes nodes, as [`into_builder`](Self::into_builder) does. The ids of nodes change if some are removed: an id
-    /// from before is then that of another node, or of none.
+    /// Adds and removes nodes, as [`into_builder`](Self::into_builder) does. The ids of nodes
+    /// change if some are removed: an id from before is then that of another node, or of none.
     ///
     /// # Errors
     /// That of `change`; the tree is then unchanged.
-    pub fn rebuild(&mut self, change: impl FnOnce(&mut TreeBuilder) -> Result<(), TreeError>) -> Result<(), TreeError> {
+    pub fn rebuild(
+        &mut self,
+        change: impl FnOnce(&mut TreeBuilder) -> Result<(), TreeError>,
+    ) -> Result<(), TreeError> {
         let mut builder = self.clone().into_builder();
         change(&mut builder)?;
         *self = builder.finish();
         Ok(())
     }
 
-    /// Multiplies every usage by `factor`: one step of decay. OpenPBS charges what running jobs have used before it decays.
+    /// Multiplies every usage by `factor`: one step of decay. OpenPBS charges what running jobs
+    /// have used before it decays.
     ///
     /// # Errors
-    /// [`TreeError::BadDecay`] if the factor is not a number from 0 to 1; the tree is then unchanged.
+    /// [`TreeError::BadDecay`] if the factor is not a number from 0 to 1; the tree is then
+    /// unchanged.
     pub fn decay(&mut self, factor: f64) -> Result<(), TreeError> {
         if !(0.0..=1.0).contains(&factor) {
             return Err(TreeError::BadDecay { factor });
         }
-        self.nodes.iter_mut().for_each(|node| node.own_usage *= factor);
+        self.nodes
+            .iter_mut()
+            .for_each(|node| node.own_usage *= factor);
         self.usage.iter_mut().for_each(|usage| *usage *= factor);
         Ok(())
     }
 
-    /// Replaces every usage `u` by `step(u)`; an own usage of 0 stays 0. The usage of a group may then differ from the
-    /// sum of its members'.
+    /// Replaces every usage `u` by `step(u)`; an own usage of 0 stays 0. The usage of a group may
+    /// then differ from the sum of its members'.
     pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
         let users = self.nodes.iter_mut().filter(|node| node.own_usage != 0.0);
         users.for_each(|node| node.own_usage = step(node.own_usage));
-        self.usage.iter_mut().for_each(|usage| *usage = step(*usage));
+        self.usage
+            .iter_mut()
+            .for_each(|usage| *usage = step(*usage));
         self.is_summed = false;
     }
 
-    /// Sets the [`usage`](Self::usage) of this node alone, for daemons whose running totals are not sums. Any number is taken; one
-    /// that is not finite makes fair-share numbers NaN.
+    /// Sets the [`usage`](Self::usage) of this node alone, for daemons whose running totals are not
+    /// sums. Any number is taken; one that is not finite makes fair-share numbers NaN.
     pub fn set_usage(&mut self, node: NodeId, usage: f64) {
         self.usage[node.index()] = usage;
         self.is_summed = false;
@@ -313,7 +357,8 @@ impl ShareTree {
     /// The node's name without its partition.
     pub fn base_name(&self, node: NodeId) -> &str {
         let name = self.name(node);
-        self.partition(node).map_or(name, |partition| &name[..name.len() - partition.len() - 1])
+        self.partition(node)
+            .map_or(name, |partition| &name[..name.len() - partition.len() - 1])
     }
 
     /// Every node with a partition, in the order of [`nodes`](Self::nodes).
@@ -325,16 +370,21 @@ impl ShareTree {
 
     /// The names from the first level down to the node; empty for the root.
     pub fn path(&self, node: NodeId) -> Vec<&str> {
-        let mut path: Vec<&str> =
-            iter::once(node).chain(self.ancestors(node)).filter(|id| id.0 != 0).map(|id| self.name(id)).collect();
+        let mut path: Vec<&str> = iter::once(node)
+            .chain(self.ancestors(node))
+            .filter(|id| id.0 != 0)
+            .map(|id| self.name(id))
+            .collect();
         path.reverse();
         path
     }
 
-    /// Every node of that name, the latest first. Only a tree with [`Naming::PerGroup`](crate::fairshare::Naming::PerGroup)
-    /// has several.
+    /// Every node of that name, the latest first. Only a tree with
+    /// [`Naming::PerGroup`](crate::fairshare::Naming::PerGroup) has several.
     pub fn named(&self, name: &str) -> impl Iterator<Item = NodeId> + '_ {
-        iter::successors(self.by_name.get(name).copied(), |id| self.nodes[id.index()].namesake)
+        iter::successors(self.by_name.get(name).copied(), |id| {
+            self.nodes[id.index()].namesake
+        })
     }
 
     /// The node of that name; `None` unless there is exactly one.
@@ -343,8 +393,8 @@ impl ShareTree {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// The node that `NAME` or `ACCOUNT/NAME` (with any number of accounts) refers to; `None` if there is none, or
-    /// several. If a single entity is among several nodes, the name refers to it.
+    /// The node that `NAME` or `ACCOUNT/NAME` (with any number of accounts) refers to; `None` if
+    /// there is none, or several. If a single entity is among several nodes, the name refers to it.
     ///
     /// ```
     /// use job_sort_formula::fairshare::{Member, Naming, TreeBuilder};
@@ -365,7 +415,9 @@ impl ShareTree {
             return Some(node);
         }
         let candidates = self.candidates(name);
-        let mut entities = candidates.iter().filter(|&&node| self.kind(node) == NodeKind::Entity);
+        let mut entities = candidates
+            .iter()
+            .filter(|&&node| self.kind(node) == NodeKind::Entity);
         match (entities.next(), entities.next(), candidates.as_slice()) {
             (Some(&single), None, _) | (None, _, &[single]) => Some(single),
             _ => None,
@@ -381,7 +433,11 @@ impl ShareTree {
                 let mut candidates = self.named_in(account, name).to_vec();
                 candidates.retain(|&node| {
                     let mut ancestors = self.ancestors(node);
-                    accounts.rsplit('/').all(|account| ancestors.next().is_some_and(|node| self.name(node) == account))
+                    accounts.rsplit('/').all(|account| {
+                        ancestors
+                            .next()
+                            .is_some_and(|node| self.name(node) == account)
+                    })
                 });
                 candidates
             }
@@ -392,7 +448,9 @@ impl ShareTree {
     /// The child of `group` with that name. If an entity and a group have it, returns the entity.
     pub fn find_in(&self, group: NodeId, name: &str) -> Option<NodeId> {
         let named = self.named_in(self.name(group), name).iter().copied();
-        named.filter(|&id| self.parent(id) == Some(group)).min_by_key(|&id| self.kind(id) != NodeKind::Entity)
+        named
+            .filter(|&id| self.parent(id) == Some(group))
+            .min_by_key(|&id| self.kind(id) != NodeKind::Entity)
     }
 
     /// The nodes of this name under the nodes of another name, the latest first.
@@ -400,7 +458,8 @@ impl ShareTree {
         let all = self.by_account.get_or_init(|| {
             let mut nodes: Vec<NodeId> = self.nodes().skip(1).collect();
             nodes.sort_unstable_by(|&one, &other| {
-                (self.parent_and_name(one), Reverse(one)).cmp(&(self.parent_and_name(other), Reverse(other)))
+                (self.parent_and_name(one), Reverse(one))
+                    .cmp(&(self.parent_and_name(other), Reverse(other)))
             });
             nodes
         });
@@ -415,8 +474,8 @@ impl ShareTree {
     }
 }
 
-/// Sorts the nodes by their parents with a counting sort. Returns the index of each node's first child in the list of
-/// children, and that list.
+/// Sorts the nodes by their parents with a counting sort. Returns the index of each node's first
+/// child in the list of children, and that list.
 fn child_lists(nodes: &[Node]) -> (Vec<u32>, Vec<NodeId>) {
     let mut first = vec![0u32; nodes.len() + 1];
     for node in &nodes[1..] {

@@ -32,24 +32,48 @@ enum Precedence {
 
 /// A name: an input or a constant of `math`.
 pub fn name(name: &str) -> ExprBuilder {
-    ExprBuilder { text: name.into(), precedence: Precedence::Atom }
+    ExprBuilder {
+        text: name.into(),
+        precedence: Precedence::Atom,
+    }
 }
 
-/// A float, in the notation of Python's `repr`; infinities and NaN become the names `inf` and `nan`.
+/// A float, in the notation of Python's `repr`; infinities and NaN become the names `inf` and
+/// `nan`.
 pub fn number(value: f64) -> ExprBuilder {
     let text = crate::python::Value::Float(value).repr();
-    ExprBuilder { precedence: if value.is_sign_negative() { Precedence::Sign } else { Precedence::Atom }, text }
+    ExprBuilder {
+        precedence: if value.is_sign_negative() {
+            Precedence::Sign
+        } else {
+            Precedence::Atom
+        },
+        text,
+    }
 }
 
 /// An integer.
 pub fn integer(value: i64) -> ExprBuilder {
-    ExprBuilder { text: value.to_string(), precedence: if value < 0 { Precedence::Sign } else { Precedence::Atom } }
+    ExprBuilder {
+        text: value.to_string(),
+        precedence: if value < 0 {
+            Precedence::Sign
+        } else {
+            Precedence::Atom
+        },
+    }
 }
 
 /// A function call.
 pub fn call(function: &str, arguments: impl IntoIterator<Item = ExprBuilder>) -> ExprBuilder {
-    let arguments: Vec<_> = arguments.into_iter().map(|argument| argument.text).collect();
-    ExprBuilder { text: format!("{function}({})", arguments.join(", ")), precedence: Precedence::Atom }
+    let arguments: Vec<_> = arguments
+        .into_iter()
+        .map(|argument| argument.text)
+        .collect();
+    ExprBuilder {
+        text: format!("{function}({})", arguments.join(", ")),
+        precedence: Precedence::Atom,
+    }
 }
 
 impl ExprBuilder {
@@ -60,21 +84,35 @@ impl ExprBuilder {
             self.parenthesized_below(Precedence::Atom),
             exponent.parenthesized_below(Precedence::Atom)
         );
-        Self { text, precedence: Precedence::Sign }
+        Self {
+            text,
+            precedence: Precedence::Sign,
+        }
     }
 
     /// `self if condition else otherwise`
     pub fn when(self, condition: Self, otherwise: Self) -> Self {
-        let (then, condition) =
-            (self.parenthesized_below(Precedence::Sum), condition.parenthesized_below(Precedence::Sum));
-        Self { text: format!("{then} if {condition} else {}", otherwise.text), precedence: Precedence::Conditional }
+        let (then, condition) = (
+            self.parenthesized_below(Precedence::Sum),
+            condition.parenthesized_below(Precedence::Sum),
+        );
+        Self {
+            text: format!("{then} if {condition} else {}", otherwise.text),
+            precedence: Precedence::Conditional,
+        }
     }
 
     /// `(self > other)`
     pub fn greater_than(self, other: Self) -> Self {
-        let text =
-            format!("({} > {})", self.parenthesized_below(Precedence::Sum), other.parenthesized_below(Precedence::Sum));
-        Self { text, precedence: Precedence::Atom }
+        let text = format!(
+            "({} > {})",
+            self.parenthesized_below(Precedence::Sum),
+            other.parenthesized_below(Precedence::Sum)
+        );
+        Self {
+            text,
+            precedence: Precedence::Atom,
+        }
     }
 
     /// The finished formula.
@@ -86,10 +124,20 @@ impl ExprBuilder {
     }
 
     fn parenthesized_below(self, least: Precedence) -> String {
-        if self.precedence >= least { self.text } else { format!("({})", self.text) }
+        if self.precedence >= least {
+            self.text
+        } else {
+            format!("({})", self.text)
+        }
     }
 
-    fn binary(self, symbol: &str, right: Self, precedence: Precedence, right_precedence: Precedence) -> Self {
+    fn binary(
+        self,
+        symbol: &str,
+        right: Self,
+        precedence: Precedence,
+        right_precedence: Precedence,
+    ) -> Self {
         let text = format!(
             "{} {symbol} {}",
             self.parenthesized_below(precedence),
@@ -137,6 +185,9 @@ impl Rem for ExprBuilder {
 impl Neg for ExprBuilder {
     type Output = Self;
     fn neg(self) -> Self {
-        Self { text: format!("-{}", self.parenthesized_below(Precedence::Sign)), precedence: Precedence::Sign }
+        Self {
+            text: format!("-{}", self.parenthesized_below(Precedence::Sign)),
+            precedence: Precedence::Sign,
+        }
     }
 }

@@ -1,8 +1,9 @@
-//! Formulas: their syntax and their compiled programs. What `jsf check` says of a formula is in the crate `jsf-site`
-//! (`Site::check`).
+//! Formulas: their syntax and their compiled programs. What `jsf check` says of a formula is in the
+//! crate `jsf-site` (`Site::check`).
 //!
-//! A [`Formula`] comes from [`Formula::parse`], from `text.parse::<Formula>()`, or from a [`builder`]. A [`Template`] is the
-//! text of a formula in which some numbers are still to be found.
+//! A [`Formula`] comes from [`Formula::parse`], from `text.parse::<Formula>()`, or from a
+//! [`builder`]. A [`Template`] is the text of a formula in which some numbers are still to be
+//! found.
 
 pub mod builder;
 pub mod lint;
@@ -45,13 +46,17 @@ impl Formula {
     /// Parses the text of a formula.
     ///
     /// # Errors
-    /// A [`SyntaxError`] with its span if CPython refuses the text, or if it is longer than 64 KiB or has more than 200 levels of
-    /// brackets. A text that is not arithmetic, which does not [`compile`](Self::compile), may be refused by CPython and not here.
+    /// A [`SyntaxError`] with its span if CPython refuses the text, or if it is longer than 64 KiB
+    /// or has more than 200 levels of brackets. A text that is not arithmetic, which does not
+    /// [`compile`](Self::compile), may be refused by CPython and not here.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
-        syntax::parse(text).map(|expr| Self { expr: Arc::new(expr) })
+        syntax::parse(text).map(|expr| Self {
+            expr: Arc::new(expr),
+        })
     }
 
-    /// Parses the text as a version of Python does; [`parse`](Self::parse) does so as the default one.
+    /// Parses the text as a version of Python does; [`parse`](Self::parse) does so as the default
+    /// one.
     ///
     /// ```
     /// use job_sort_formula::{Formula, PythonVersion};
@@ -64,7 +69,9 @@ impl Formula {
     /// # Errors
     /// As for [`parse`](Self::parse).
     pub fn parse_for(text: &str, python: PythonVersion) -> Result<Self, SyntaxError> {
-        syntax::parse_for(text, syntax::MAX_LENGTH, python).map(|expr| Self { expr: Arc::new(expr) })
+        syntax::parse_for(text, syntax::MAX_LENGTH, python).map(|expr| Self {
+            expr: Arc::new(expr),
+        })
     }
 
     /// The text that was parsed.
@@ -81,13 +88,19 @@ impl Formula {
     pub fn names(&self) -> Vec<&str> {
         let mut known = HashSet::new();
         // the leaves of the tree are in the order of the text
-        self.expr.nodes().iter().filter_map(Node::name).filter(|name| known.insert(*name)).collect()
+        self.expr
+            .nodes()
+            .iter()
+            .filter_map(Node::name)
+            .filter(|name| known.insert(*name))
+            .collect()
     }
 
     /// Compiles the formula to a program that can be evaluated for one job or for many.
     ///
-    /// A name that the schema does not have is not an error here: as in Python, each job for which it is evaluated gets a
-    /// `NameError`. [`Program::undefined`] lists these names, to refuse the formula.
+    /// A name that the schema does not have is not an error here: as in Python, each job for which
+    /// it is evaluated gets a `NameError`. [`Program::undefined`] lists these names, to refuse the
+    /// formula.
     ///
     /// ```
     /// use job_sort_formula::{Formula, Schema};
@@ -113,7 +126,8 @@ impl FromStr for Formula {
 }
 
 impl Formula {
-    /// The formula with normalised spaces and with the comments of its text, which [`Display`](fmt::Display) leaves out.
+    /// The formula with normalised spaces and with the comments of its text, which
+    /// [`Display`](fmt::Display) leaves out.
     ///
     /// ```
     /// use job_sort_formula::Formula;

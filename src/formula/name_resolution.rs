@@ -18,8 +18,8 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// Resolves a name: the words `True False None __debug__`, then `math`, then the numeric names of the schema, then
-    /// Python's builtins (OpenPBS: locals, globals, builtins).
+    /// Resolves a name: the words `True False None __debug__`, then `math`, then the numeric names
+    /// of the schema, then Python's builtins (OpenPBS: locals, globals, builtins).
     pub fn from_schema(name: &str, schema: &Schema) -> Self {
         if name == SCRIPT_VARIABLE && schema.is_numeric(name) {
             return Self::Constant(Value::None);
@@ -48,7 +48,8 @@ impl Resolution {
         }
     }
 
-    /// Whether the scheduler's Python gives the name another meaning than that of a resource, whatever a site declares.
+    /// Whether the scheduler's Python gives the name another meaning than that of a resource,
+    /// whatever a site declares.
     pub fn is_hidden(name: &str, python: PythonVersion) -> bool {
         name == SCRIPT_VARIABLE || !matches!(Self::resolve(name, python, |_| true), Self::Input)
     }
@@ -56,7 +57,10 @@ impl Resolution {
     /// Whether the name is a builtin of Python, which a resource of the same name shadows.
     pub fn is_builtin(name: &str, python: PythonVersion) -> bool {
         let function = Function::from_name_in(name, python);
-        function.map_or_else(|| is_unsupported_builtin(name, python), |function| !function.is_math())
+        function.map_or_else(
+            || is_unsupported_builtin(name, python),
+            |function| !function.is_math(),
+        )
     }
 }
 
@@ -64,8 +68,9 @@ impl Resolution {
 const SCRIPT_VARIABLE: &str = "ex";
 
 impl Schema {
-    /// Adds a resource that a site defines. A name that was added before gets the new type. What a server's own documents
-    /// list is read by the crate `jsf-site`, which takes and reports names that no formula can use.
+    /// Adds a resource that a site defines. A name that was added before gets the new type. What a
+    /// server's own documents list is read by the crate `jsf-site`, which takes and reports names
+    /// that no formula can use.
     ///
     /// ```
     /// use job_sort_formula::Schema;
@@ -78,13 +83,18 @@ impl Schema {
     /// ```
     ///
     /// # Errors
-    /// [`NameError`] if no formula could use the name as this resource; the schema is then unchanged.
+    /// [`NameError`] if no formula could use the name as this resource; the schema is then
+    /// unchanged.
     pub fn add(&mut self, name: &str, input_type: InputType) -> Result<(), NameError> {
         match name {
             "" => Err(NameError::Empty),
             _ if !is_identifier(name) => Err(NameError::NotAName(name.to_owned())),
-            _ if Resolution::is_hidden(name, self.python()) => Err(NameError::Hidden(name.to_owned())),
-            _ if !self.add_listed(name, input_type) => Err(NameError::DefinedByOpenPbs(name.to_owned())),
+            _ if Resolution::is_hidden(name, self.python()) => {
+                Err(NameError::Hidden(name.to_owned()))
+            }
+            _ if !self.add_listed(name, input_type) => {
+                Err(NameError::DefinedByOpenPbs(name.to_owned()))
+            }
             _ => Ok(()),
         }
     }
@@ -92,7 +102,9 @@ impl Schema {
 
 fn is_unsupported_builtin(name: &str, python: PythonVersion) -> bool {
     is_listed(UNSUPPORTED_BUILTINS, name)
-        && LATER_BUILTINS.iter().all(|(later, since)| *later != name || *since <= python)
+        && LATER_BUILTINS
+            .iter()
+            .all(|(later, since)| *later != name || *since <= python)
 }
 
 /// Whether a text of several words has this one.
@@ -100,8 +112,8 @@ pub(super) fn is_listed(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|listed| listed == word)
 }
 
-/// The builtins that are not arithmetic and that not all versions have. Source: the builtins of each version, and the change
-/// log of Python 3.14, which adds none.
+/// The builtins that are not arithmetic and that not all versions have. Source: the builtins of
+/// each version, and the change log of Python 3.14, which adds none.
 const LATER_BUILTINS: [(&str, PythonVersion); 8] = [
     ("breakpoint", PythonVersion::V3_7),
     ("aiter", PythonVersion::V3_10),
@@ -113,7 +125,8 @@ const LATER_BUILTINS: [(&str, PythonVersion); 8] = [
     ("_IncompleteInputError", PythonVersion::V3_13),
 ];
 
-/// The builtins of any version of Python that are not arithmetic, and the names that every module has.
+/// The builtins of any version of Python that are not arithmetic, and the names that every module
+/// has.
 const UNSUPPORTED_BUILTINS: &str = "__annotations__ __build_class__ __builtins__ __doc__ __import__ __loader__ __name__ __package__ __spec__ \
      _IncompleteInputError aiter anext ArithmeticError ascii AssertionError AttributeError BaseException \
      BaseExceptionGroup bin BlockingIOError breakpoint BrokenPipeError BufferError bytearray bytes BytesWarning \
@@ -139,24 +152,51 @@ mod tests {
     fn a_resource_that_no_formula_could_use_is_refused() {
         let mut schema = Schema::openpbs();
         let known = schema.len();
-        let not_a_name = ["my-gpu", "x y", " x", "x ", "(x)", "x.y", "1x", "lambda", "x#", "x\n", "\u{fb01}"];
-        let hidden = ["sin", "e", "pi", "log", "gamma", "pow", "inf", "True", "None", "ex"];
+        let not_a_name = [
+            "my-gpu", "x y", " x", "x ", "(x)", "x.y", "1x", "lambda", "x#", "x\n", "\u{fb01}",
+        ];
+        let hidden = [
+            "sin", "e", "pi", "log", "gamma", "pow", "inf", "True", "None", "ex",
+        ];
         let of_openpbs = ["mem", "place", "eligible_time", "fair_share_perc"];
         assert_eq!(schema.add("", InputType::Float), Err(NameError::Empty));
         for name in not_a_name {
-            assert_eq!(schema.add(name, InputType::Float), Err(NameError::NotAName(name.to_owned())));
+            assert_eq!(
+                schema.add(name, InputType::Float),
+                Err(NameError::NotAName(name.to_owned()))
+            );
         }
         for name in hidden {
-            assert_eq!(schema.add(name, InputType::Float), Err(NameError::Hidden(name.to_owned())));
+            assert_eq!(
+                schema.add(name, InputType::Float),
+                Err(NameError::Hidden(name.to_owned()))
+            );
         }
         for name in of_openpbs {
-            assert_eq!(schema.add(name, InputType::Float), Err(NameError::DefinedByOpenPbs(name.to_owned())));
+            assert_eq!(
+                schema.add(name, InputType::Float),
+                Err(NameError::DefinedByOpenPbs(name.to_owned()))
+            );
         }
         assert_eq!(schema.len(), known);
-        for name in ["max", "len", "ans", "math", "_x1", "gr\u{f6}\u{df}e", "GPUS"] {
+        for name in [
+            "max",
+            "len",
+            "ans",
+            "math",
+            "_x1",
+            "gr\u{f6}\u{df}e",
+            "GPUS",
+        ] {
             assert_eq!(schema.add(name, InputType::Text), Ok(()), "{name}");
             assert_eq!(schema.add(name, InputType::Float), Ok(()), "{name}");
-            assert!(matches!(super::Resolution::from_schema(name, &schema), super::Resolution::Input), "{name}");
+            assert!(
+                matches!(
+                    super::Resolution::from_schema(name, &schema),
+                    super::Resolution::Input
+                ),
+                "{name}"
+            );
         }
     }
 }

@@ -2,17 +2,20 @@
 
 use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{self, Expr, SyntaxError, SyntaxErrorKind, TemplateConstant, TemplateTree};
+use crate::formula::syntax::{
+    self, Expr, SyntaxError, SyntaxErrorKind, TemplateConstant, TemplateTree,
+};
 use crate::python::{PythonVersion, Value};
 
-/// Up to this magnitude a whole number is filled in without a point or an exponent, as a Python `int`.
+/// Up to this magnitude a whole number is filled in without a point or an exponent, as a Python
+/// `int`.
 const MAX_WHOLE: f64 = 1e16;
 
 /// The text of a formula in which some numbers are still to be found.
 ///
-/// A constant is declared once, as `{name=START:LOW..HIGH}`, and may be repeated as `{name}`, before or after it. `:log`
-/// after the range says that a search moves it by factors, `:int` that it is a whole number. All else is the text of a
-/// formula, with its comments.
+/// A constant is declared once, as `{name=START:LOW..HIGH}`, and may be repeated as `{name}`,
+/// before or after it. `:log` after the range says that a search moves it by factors, `:int` that
+/// it is a whole number. All else is the text of a formula, with its comments.
 ///
 /// ```
 /// use job_sort_formula::formula::Template;
@@ -34,13 +37,15 @@ impl Template {
     /// Parses the text of a template.
     ///
     /// # Errors
-    /// A [`SyntaxError`] with its span if the text is not a formula but for its constants, or if a constant is not written
-    /// as it should be, has a name with another meaning, or is missing.
+    /// A [`SyntaxError`] with its span if the text is not a formula but for its constants, or if a
+    /// constant is not written as it should be, has a name with another meaning, or is missing.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         let tree = syntax::parse_template(text)?;
         if tree.constants.is_empty() {
             let message = "the template has no constant to find".to_owned();
-            let help = "write `{name=START:LOW..HIGH}` instead of a number, such as `{fs=100:0..500}`".to_owned();
+            let help =
+                "write `{name=START:LOW..HIGH}` instead of a number, such as `{fs=100:0..500}`"
+                    .to_owned();
             return Err(error(message, help, Span::new(0, text.len())));
         }
         for constant in &tree.constants {
@@ -51,13 +56,24 @@ impl Template {
         Ok(template)
     }
 
-    /// Refuses a template with a constant where a name is allowed, but no number: `({a=1:0..2} := 3)`.
+    /// Refuses a template with a constant where a name is allowed, but no number:
+    /// `({a=1:0..2} := 3)`.
     fn check_filled(&self) -> Result<(), SyntaxError> {
-        let starts: Vec<f64> = self.constants().iter().map(|constant| constant.start).collect();
-        syntax::parse(&self.fill(&starts)).map(drop).map_err(|refused| {
-            let message = format!("a number cannot stand where a constant does: {refused}");
-            error(message, "put constants only where numbers can stand".to_owned(), Span::new(0, self.text().len()))
-        })
+        let starts: Vec<f64> = self
+            .constants()
+            .iter()
+            .map(|constant| constant.start)
+            .collect();
+        syntax::parse(&self.fill(&starts))
+            .map(drop)
+            .map_err(|refused| {
+                let message = format!("a number cannot stand where a constant does: {refused}");
+                error(
+                    message,
+                    "put constants only where numbers can stand".to_owned(),
+                    Span::new(0, self.text().len()),
+                )
+            })
     }
 
     /// The text that was parsed.
@@ -75,10 +91,11 @@ impl Template {
         &self.tree.expr
     }
 
-    /// The text of the formula with these numbers, one for each constant; numbers of `:int` constants are rounded.
+    /// The text of the formula with these numbers, one for each constant; numbers of `:int`
+    /// constants are rounded.
     ///
-    /// A negative number is put in parentheses, a whole one has no point, and others have the fewest digits that give the
-    /// same double.
+    /// A negative number is put in parentheses, a whole one has no point, and others have the
+    /// fewest digits that give the same double.
     ///
     /// # Panics
     /// If there are fewer numbers than constants, or one of them is not finite.
@@ -89,7 +106,11 @@ impl Template {
             filled.push_str(&self.text()[copied..span.start as usize]);
             copied = span.end as usize;
             let is_int = self.constants()[*constant].is_int;
-            let value = if is_int { values[*constant].round() } else { values[*constant] };
+            let value = if is_int {
+                values[*constant].round()
+            } else {
+                values[*constant]
+            };
             let rest = &self.text()[copied..];
             push_separated(&mut filled, &number_text(value), rest);
         }
@@ -103,11 +124,20 @@ fn number_text(value: f64) -> String {
     assert!(value.is_finite(), "{value} cannot be filled into a formula");
     let is_whole = value.fract() == 0.0 && value.abs() <= MAX_WHOLE;
     // an integer has no sign of zero
-    let text = if is_whole { (value as i64).to_string() } else { Value::Float(value).repr() };
-    if text.starts_with('-') { format!("({text})") } else { text }
+    let text = if is_whole {
+        (value as i64).to_string()
+    } else {
+        Value::Float(value).repr()
+    };
+    if text.starts_with('-') {
+        format!("({text})")
+    } else {
+        text
+    }
 }
 
-/// Adds a number, with blanks around it where it would otherwise become a part of a name, as in `not{a}`.
+/// Adds a number, with blanks around it where it would otherwise become a part of a name, as in
+/// `not{a}`.
 fn push_separated(text: &mut String, number: &str, rest: &str) {
     let is_joined = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
     if text.ends_with(is_joined) {
@@ -123,15 +153,33 @@ fn push_separated(text: &mut String, number: &str, rest: &str) {
 fn check_name(constant: &TemplateConstant, tree: &TemplateTree) -> Result<(), SyntaxError> {
     let name = &*constant.name;
     let help = "give the constant another name".to_owned();
-    if !matches!(Resolution::resolve(name, PythonVersion::default(), |_| false), Resolution::Undefined) {
-        return Err(error(format!("`{name}` is a name of Python, which no constant can have"), help, constant.span));
+    if !matches!(
+        Resolution::resolve(name, PythonVersion::default(), |_| false),
+        Resolution::Undefined
+    ) {
+        return Err(error(
+            format!("`{name}` is a name of Python, which no constant can have"),
+            help,
+            constant.span,
+        ));
     }
-    let is_filled = |span: Span| tree.places.binary_search_by_key(&span, |(place, _)| *place).is_ok();
+    let is_filled = |span: Span| {
+        tree.places
+            .binary_search_by_key(&span, |(place, _)| *place)
+            .is_ok()
+    };
     let is_input = |node: &syntax::Node| node.name() == Some(name);
-    match tree.expr.nodes().iter().find(|node| is_input(node) && !is_filled(node.span)) {
+    match tree
+        .expr
+        .nodes()
+        .iter()
+        .find(|node| is_input(node) && !is_filled(node.span))
+    {
         Some(input) => Err(error(
             format!("`{name}` is both a constant and an input of the formula"),
-            format!("give the constant another name, or write `{{{name}}}` where the constant stands again"),
+            format!(
+                "give the constant another name, or write `{{{name}}}` where the constant stands again"
+            ),
             input.span,
         )),
         None => Ok(()),

@@ -1,4 +1,5 @@
-//! Jobs that a thread has parsed, column by column, until they are appended to the table in the order of the document.
+//! Jobs that a thread has parsed, column by column, until they are appended to the table in the
+//! order of the document.
 
 use std::ops::Range;
 
@@ -110,15 +111,19 @@ impl Batch {
         self.columns.iter_mut().for_each(|input| input.remove(row));
     }
 
-    /// Ends the row under construction. Returns `false`, without a row, if a name is too long, or the id is empty or not ASCII:
-    /// messages call a job without id by its number, which is not known here.
+    /// Ends the row under construction. Returns `false`, without a row, if a name is too long, or
+    /// the id is empty or not ASCII: messages call a job without id by its number, which is not
+    /// known here.
     pub fn finish(&mut self, row: BatchRow<'_>) -> bool {
         let is_id = !row.id.is_empty() && row.id.len() <= MAX_NAME && row.id.is_ascii();
         if !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
         }
-        let is_ascending =
-            self.ends.len().checked_sub(1).is_none_or(|last| compare(self.id_bytes(last), row.id).is_lt());
+        let is_ascending = self
+            .ends
+            .len()
+            .checked_sub(1)
+            .is_none_or(|last| compare(self.id_bytes(last), row.id).is_lt());
         self.is_ascending.push(is_ascending);
         self.ids.extend_from_slice(row.id);
         self.entities.push(row.entity);
@@ -140,11 +145,15 @@ impl Batch {
 
     /// The times of queueing of these rows, if any of them is known.
     pub(super) fn queued_at(&self, rows: Range<usize>) -> Option<&[i64]> {
-        self.queued_at.get(rows).filter(|times| times.iter().any(|&time| time != UNKNOWN))
+        self.queued_at
+            .get(rows)
+            .filter(|times| times.iter().any(|&time| time != UNKNOWN))
     }
 
     pub(super) fn is_ascending(&self, row: usize) -> bool {
-        self.is_ascending.get(row).is_some_and(|&is_ascending| is_ascending)
+        self.is_ascending
+            .get(row)
+            .is_some_and(|&is_ascending| is_ascending)
     }
 
     /// The id of a row.
@@ -162,12 +171,19 @@ impl Batch {
         let ends = &self.ends[rows.clone()];
         let text = &self.ids[start..ends.last().map_or(start, |&end| end as usize)];
         // To validate them together is faster than one by one.
-        (str::from_utf8(text).unwrap_or_default(), ends.iter().map(move |&end| end as usize - start))
+        (
+            str::from_utf8(text).unwrap_or_default(),
+            ends.iter().map(move |&end| end as usize - start),
+        )
     }
 
     /// The start of the id of a row.
     fn start(&self, row: usize) -> usize {
-        if row == 0 { 0 } else { self.ends[row - 1] as usize }
+        if row == 0 {
+            0
+        } else {
+            self.ends[row - 1] as usize
+        }
     }
 }
 
@@ -234,8 +250,13 @@ impl BatchColumn {
     /// Appends rows to a column; all at once if they are all of one type and source.
     pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>, default: &Value) {
         let flag = self.flags.get(rows.start).copied().unwrap_or(0);
-        let flags = self.flags.get(rows.start..rows.end.min(self.flags.len())).unwrap_or_default();
-        let are_same = flags.iter().fold(true, |are_same, &other| are_same & (other == flag));
+        let flags = self
+            .flags
+            .get(rows.start..rows.end.min(self.flags.len()))
+            .unwrap_or_default();
+        let are_same = flags
+            .iter()
+            .fold(true, |are_same, &other| are_same & (other == flag));
         if flag == 0 && are_same {
             return column.extend_default(default, rows.len());
         }
@@ -266,7 +287,14 @@ mod tests {
     use super::*;
 
     fn row(id: &[u8]) -> BatchRow<'_> {
-        BatchRow { id, entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 }
+        BatchRow {
+            id,
+            entity: "",
+            queue: "",
+            state: JobState::Queued,
+            queued_at: None,
+            line: 0,
+        }
     }
 
     #[test]
@@ -275,12 +303,21 @@ mod tests {
         batch.clear(1);
         batch.put(0, InputPrecedence::Job, &Value::Int(3)).unwrap();
         assert!(batch.finish(row(b"1")));
-        batch.put(0, InputPrecedence::Job, &Value::Float(2.5)).unwrap();
+        batch
+            .put(0, InputPrecedence::Job, &Value::Float(2.5))
+            .unwrap();
         batch.abandon();
         assert!(batch.finish(row(b"0")) && !batch.is_ascending(1));
         assert!(!batch.finish(row("é".as_bytes())) && !batch.finish(row(b"")));
-        assert!(batch.put(0, InputPrecedence::Job, &Value::Int(MAX_EXACT_INT + 1)).is_none());
-        assert!(matches!(batch.columns[0].value(0), Some(Value::Int(3))) && batch.columns[0].value(1).is_none());
+        assert!(
+            batch
+                .put(0, InputPrecedence::Job, &Value::Int(MAX_EXACT_INT + 1))
+                .is_none()
+        );
+        assert!(
+            matches!(batch.columns[0].value(0), Some(Value::Int(3)))
+                && batch.columns[0].value(1).is_none()
+        );
         batch.clear(1);
         assert!(batch.rows() == 0 && batch.columns[0].value(0).is_none());
     }
@@ -292,11 +329,21 @@ mod tests {
         (0..6000).for_each(|_| assert!(batch.finish(row(b"1"))));
         batch.put(0, InputPrecedence::Job, &Value::Int(7)).unwrap();
         assert!(batch.finish(row(b"1")));
-        assert!(matches!(batch.columns[0].value(6000), Some(Value::Int(7))) && batch.columns[0].value(9).is_none());
+        assert!(
+            matches!(batch.columns[0].value(6000), Some(Value::Int(7)))
+                && batch.columns[0].value(9).is_none()
+        );
     }
 
     fn small_and_large(row: i64) -> [i64; 6] {
-        [row, row << 30, if row % 3 == 0 { row } else { row << 40 }, 7, 0, (row % 2) << 50]
+        [
+            row,
+            row << 30,
+            if row % 3 == 0 { row } else { row << 40 },
+            7,
+            0,
+            (row % 2) << 50,
+        ]
     }
 
     #[test]
@@ -306,11 +353,19 @@ mod tests {
         for _ in 0..3 {
             batch.clear(7);
             for at in 0..700 {
-                for (column, number) in small_and_large(at).into_iter().enumerate().filter(|(column, _)| *column != 4) {
-                    batch.put(column, InputPrecedence::Job, &Value::Int(number)).unwrap();
+                for (column, number) in small_and_large(at)
+                    .into_iter()
+                    .enumerate()
+                    .filter(|(column, _)| *column != 4)
+                {
+                    batch
+                        .put(column, InputPrecedence::Job, &Value::Int(number))
+                        .unwrap();
                 }
                 if at > 600 {
-                    batch.put(6, InputPrecedence::Job, &Value::Float(at as f64 / 8.0)).unwrap();
+                    batch
+                        .put(6, InputPrecedence::Job, &Value::Float(at as f64 / 8.0))
+                        .unwrap();
                 }
                 assert!(batch.finish(row(b"1")));
             }
@@ -322,7 +377,9 @@ mod tests {
         for (index, column) in columns.iter().enumerate().take(6) {
             (0..2100).for_each(|row| {
                 assert!(
-                    column.value(row).is_identical(&Value::Int(small_and_large(row as i64 % 700)[index])),
+                    column
+                        .value(row)
+                        .is_identical(&Value::Int(small_and_large(row as i64 % 700)[index])),
                     "{index}, {row}"
                 );
                 assert_eq!(column.is_set(row), index != 4);

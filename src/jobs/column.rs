@@ -9,8 +9,8 @@ use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Value};
 /// One input of every job: a double per row, and whether it is an integer in Python.
 ///
 /// A value that a double does not represent exactly, such as an integer beyond 2^53, is an
-/// [exception](Column::exceptions); the row then holds the nearest double, or NaN. A row whose job does not have the
-/// input holds a default and is not [set](Column::is_set).
+/// [exception](Column::exceptions); the row then holds the nearest double, or NaN. A row whose job
+/// does not have the input holds a default and is not [set](Column::is_set).
 #[derive(Debug, Clone, Default)]
 pub struct Column {
     numbers: Rows<f64>,
@@ -40,11 +40,21 @@ impl Column {
         Self::default()
     }
 
-    /// A column of inputs of jobs. In the rows of `exceptions`, which are ascending, the numbers are not exact.
-    pub(crate) fn from_rows(numbers: Vec<f64>, is_int: Vec<bool>, exceptions: Vec<(u32, Value)>) -> Self {
+    /// A column of inputs of jobs. In the rows of `exceptions`, which are ascending, the numbers
+    /// are not exact.
+    pub(crate) fn from_rows(
+        numbers: Vec<f64>,
+        is_int: Vec<bool>,
+        exceptions: Vec<(u32, Value)>,
+    ) -> Self {
         let mut sources = Rows::default();
         sources.push_repeated(Source::Job, numbers.len());
-        Self { numbers: numbers.into(), is_int: is_int.into(), sources, exceptions }
+        Self {
+            numbers: numbers.into(),
+            is_int: is_int.into(),
+            sources,
+            exceptions,
+        }
     }
 
     /// The memory of the rows, for [`Column::from_rows`].
@@ -102,23 +112,39 @@ impl Column {
     /// Appends the rows of another column.
     pub fn append(&mut self, other: Self) {
         let before = self.len() as u32;
-        self.exceptions.extend(other.exceptions.into_iter().map(|(row, value)| (row + before, value)));
+        self.exceptions.extend(
+            other
+                .exceptions
+                .into_iter()
+                .map(|(row, value)| (row + before, value)),
+        );
         self.numbers.append(&other.numbers);
         self.is_int.append(&other.is_int);
         self.sources.append(&other.sources);
     }
 
-    /// Changes a row: `Ok` for an input of the job, `Err` for a default. Does nothing if there is no such row.
+    /// Changes a row: `Ok` for an input of the job, `Err` for a default. Does nothing if there is
+    /// no such row.
     pub fn set(&mut self, row: usize, input: Result<Value, Value>) {
         if row >= self.len() {
             return;
         }
-        self.sources.set(row, if input.is_ok() { Source::Job } else { Source::Default });
+        self.sources.set(
+            row,
+            if input.is_ok() {
+                Source::Job
+            } else {
+                Source::Default
+            },
+        );
         let value = input.unwrap_or_else(|default| default);
         let (number, is_int, is_exact) = Self::number_of(&value);
         self.numbers.set(row, number);
         self.is_int.set(row, is_int);
-        match self.exceptions.binary_search_by_key(&row, |&(exception, _)| exception as usize) {
+        match self
+            .exceptions
+            .binary_search_by_key(&row, |&(exception, _)| exception as usize)
+        {
             Ok(index) if is_exact => _ = self.exceptions.remove(index),
             Ok(index) => self.exceptions[index].1 = value,
             Err(index) if !is_exact => self.exceptions.insert(index, (row as u32, value)),
@@ -133,8 +159,8 @@ impl Column {
         kept.renumber(&mut self.exceptions);
     }
 
-    /// Sets every row that is not the job's own to the value of its entity, or to a default of 0 if that is `None`. A later
-    /// call replaces what an earlier one has set.
+    /// Sets every row that is not the job's own to the value of its entity, or to a default of 0 if
+    /// that is `None`. A later call replaces what an earlier one has set.
     pub(super) fn fill(&mut self, entity_of: impl Fn(usize) -> usize, values: &[Option<Value>]) {
         let mut filled = Self::new();
         for row in 0..self.len() {
@@ -154,16 +180,21 @@ impl Column {
     pub(super) fn replace(&mut self, values: &InputValues<'_>) {
         *self = Self::new();
         match values {
-            InputValues::Integers(integers) => integers.iter().for_each(|&integer| self.push(Value::Int(integer))),
+            InputValues::Integers(integers) => integers
+                .iter()
+                .for_each(|&integer| self.push(Value::Int(integer))),
             InputValues::Floats(floats) => self.extend_f64(floats, false),
         }
     }
 
-    /// The value that the formula gets for the job in this row; Python's `None` if there is no such row.
+    /// The value that the formula gets for the job in this row; Python's `None` if there is no such
+    /// row.
     #[inline]
     pub fn value(&self, row: usize) -> Value {
         if !self.exceptions.is_empty()
-            && let Ok(index) = self.exceptions.binary_search_by_key(&row, |&(exception, _)| exception as usize)
+            && let Ok(index) = self
+                .exceptions
+                .binary_search_by_key(&row, |&(exception, _)| exception as usize)
         {
             return self.exceptions[index].1.clone();
         }
@@ -174,7 +205,8 @@ impl Column {
         }
     }
 
-    /// The double nearest to the value of this row; NaN if it is not a number or there is no such row.
+    /// The double nearest to the value of this row; NaN if it is not a number or there is no such
+    /// row.
     #[inline]
     pub fn nearest_double(&self, row: usize) -> f64 {
         self.numbers.get(row).unwrap_or(f64::NAN)
@@ -182,7 +214,9 @@ impl Column {
 
     /// Whether the job has this input; `false` if the row holds a default.
     pub fn is_set(&self, row: usize) -> bool {
-        self.sources.get(row).is_some_and(|source| source != Source::Default)
+        self.sources
+            .get(row)
+            .is_some_and(|source| source != Source::Default)
     }
 
     /// Whether every job has this input.
@@ -196,8 +230,8 @@ impl Column {
         self.is_int.get(row).unwrap_or(false)
     }
 
-    /// The numbers of `count` rows from `start` on. In the rows of [`Column::exceptions`] they are not the exact values, and
-    /// integers from 2^53 on.
+    /// The numbers of `count` rows from `start` on. In the rows of [`Column::exceptions`] they are
+    /// not the exact values, and integers from 2^53 on.
     pub fn view(&self, start: usize, count: usize) -> ColumnView<'_> {
         let rows = start..start + count;
         let values = match self.numbers.slice(rows.clone()) {
@@ -213,12 +247,17 @@ impl Column {
         ColumnView { values, ints }
     }
 
-    /// The double nearest to a value, whether the value is an integer, and whether the two determine it. What they do not determine
-    /// is an integer from 2^53 on or not a number, so that nobody computes with the double.
+    /// The double nearest to a value, whether the value is an integer, and whether the two
+    /// determine it. What they do not determine is an integer from 2^53 on or not a number, so that
+    /// nobody computes with the double.
     #[inline]
     pub(crate) fn number_of(value: &Value) -> (f64, bool, bool) {
         match value {
-            Value::Int(i) => (*i as f64, true, (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(i)),
+            Value::Int(i) => (
+                *i as f64,
+                true,
+                (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(i),
+            ),
             Value::Float(x) => (*x, false, true),
             Value::Big(big) => (big.digits().to_f64().unwrap_or(f64::NAN), true, false),
             _ => (f64::NAN, true, false),
@@ -312,7 +351,15 @@ mod tests {
             column.value(10_000).is_identical(&Value::Int(9999))
                 && column.value(10_001).is_identical(&Value::Float(0.0))
         );
-        assert!(column.value(20_001).is_identical(&Value::Int(3)) && column.value(25_000).is_identical(&Value::Int(3)));
-        assert!(!column.is_set(0) && column.is_set(1) && column.is_set(20_000) && !column.is_set(20_001));
+        assert!(
+            column.value(20_001).is_identical(&Value::Int(3))
+                && column.value(25_000).is_identical(&Value::Int(3))
+        );
+        assert!(
+            !column.is_set(0)
+                && column.is_set(1)
+                && column.is_set(20_000)
+                && !column.is_set(20_001)
+        );
     }
 }

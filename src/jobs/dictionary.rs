@@ -47,7 +47,11 @@ impl Dictionary {
 
     #[inline]
     fn index_or_insert(&mut self, name: &str) -> u32 {
-        if self.distinct.get(self.last as usize).is_none_or(|last| !is_same_name(last, name)) {
+        if self
+            .distinct
+            .get(self.last as usize)
+            .is_none_or(|last| !is_same_name(last, name))
+        {
             self.last = self.find_or_insert(name);
         }
         self.last
@@ -64,7 +68,8 @@ impl Dictionary {
         index
     }
 
-    /// Appends rows of another dictionary. `known` caches the index in this dictionary of each name of the other one.
+    /// Appends rows of another dictionary. `known` caches the index in this dictionary of each name
+    /// of the other one.
     pub(super) fn append(&mut self, other: &Self, rows: Range<usize>, known: &mut [Option<u32>]) {
         for row in rows {
             let index = other.index(row);
@@ -83,7 +88,10 @@ impl Dictionary {
 
     /// The name of a row; `""` if there is no such row.
     pub(super) fn at(&self, row: usize) -> &str {
-        self.rows.get(row).and_then(|index| self.distinct.get(index as usize)).map_or("", |name| name)
+        self.rows
+            .get(row)
+            .and_then(|index| self.distinct.get(index as usize))
+            .map_or("", |name| name)
     }
 
     /// The distinct names. Those of removed rows stay until they are many.
@@ -99,8 +107,8 @@ impl Dictionary {
     }
 }
 
-/// Whether two names are equal. Many jobs have no entity or no queue, and some C libraries compare empty slices slowly:
-/// they load from the dangling address of an empty slice under a mask.
+/// Whether two names are equal. Many jobs have no entity or no queue, and some C libraries compare
+/// empty slices slowly: they load from the dangling address of an empty slice under a mask.
 #[inline]
 fn is_same_name(left: &str, right: &str) -> bool {
     left.len() == right.len() && (left.is_empty() || left == right)
@@ -118,8 +126,20 @@ mod tests {
         assert_eq!((names.at(2), names.at(3)), ("workq", ""));
         names.push("");
         names.push("workq");
-        let rows: Vec<_> = (0..6).map(|row| (names.at(row), names.index(row))).collect();
-        assert_eq!(rows, [("workq", 0), ("workq", 0), ("workq", 0), ("", 1), ("workq", 0), ("", 0)]);
+        let rows: Vec<_> = (0..6)
+            .map(|row| (names.at(row), names.index(row)))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("workq", 0),
+                ("workq", 0),
+                ("workq", 0),
+                ("", 1),
+                ("workq", 0),
+                ("", 0)
+            ]
+        );
         assert_eq!(names.distinct().len(), 2);
     }
 
@@ -127,7 +147,13 @@ mod tests {
     fn appended_rows_keep_their_names() {
         let mut all = Dictionary::default();
         let mut expected = Vec::new();
-        for names in [vec!["a", "a"], vec!["a"], vec!["b", "a", "b"], vec!["c", "c"], vec![]] {
+        for names in [
+            vec!["a", "a"],
+            vec!["a"],
+            vec!["b", "a", "b"],
+            vec!["c", "c"],
+            vec![],
+        ] {
             let mut batch = Dictionary::default();
             names.iter().for_each(|name| batch.push(name));
             let mut known = vec![None; batch.distinct().len()];

@@ -8,8 +8,9 @@ use crate::jobs::kept_rows::KeptRows;
 
 /// A growing list of distinct ids.
 ///
-/// While every id is greater than the previous one ([`compare`]), which is the order in which a server assigns them, an id
-/// is found by binary search. [`push`](Ids::push) builds a hash index at the first id that is out of order or repeated.
+/// While every id is greater than the previous one ([`compare`]), which is the order in which a
+/// server assigns them, an id is found by binary search. [`push`](Ids::push) builds a hash index at
+/// the first id that is out of order or repeated.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ids {
     text: String,
@@ -51,7 +52,10 @@ impl Ids {
         let mut end = self.len();
         while start < end {
             let middle = start + (end - start) / 2;
-            match self.id_at(middle).map_or(Ordering::Greater, |known| compare(known, id)) {
+            match self
+                .id_at(middle)
+                .map_or(Ordering::Greater, |known| compare(known, id))
+            {
                 Ordering::Less => start = middle + 1,
                 Ordering::Equal => return Some(middle),
                 Ordering::Greater => end = middle,
@@ -60,8 +64,8 @@ impl Ids {
         None
     }
 
-    /// Whether the list is ascending so far and the id is greater than its last, so that it can be appended without a
-    /// look-up. Always false once there is an index.
+    /// Whether the list is ascending so far and the id is greater than its last, so that it can be
+    /// appended without a look-up. Always false once there is an index.
     pub(super) fn is_next(&self, id: &str) -> bool {
         let last = self.len().checked_sub(1).and_then(|row| self.id_at(row));
         self.index.is_none() && last.is_none_or(|last| compare(last, id).is_lt())
@@ -85,7 +89,9 @@ impl Ids {
 
     /// The rows by their ids.
     fn indexed(&self) -> HashMap<Box<str>, u32> {
-        (0..self.len()).filter_map(|row| Some((self.id_at(row)?.into(), row as u32))).collect()
+        (0..self.len())
+            .filter_map(|row| Some((self.id_at(row)?.into(), row as u32)))
+            .collect()
     }
 
     /// Appends an id that the list does not contain, without entering it in the index.
@@ -93,8 +99,8 @@ impl Ids {
         self.extend(id, std::iter::once(id.len()));
     }
 
-    /// Appends the ids that `text` concatenates; `ends` are the offsets in `text` at which they end. Each id must
-    /// [be next](Ids::is_next) after the ids before it.
+    /// Appends the ids that `text` concatenates; `ends` are the offsets in `text` at which they
+    /// end. Each id must [be next](Ids::is_next) after the ids before it.
     pub(super) fn extend(&mut self, text: &str, ends: impl Iterator<Item = usize>) {
         let before = self.text.len();
         self.ends.extend(ends.map(|end| before + end));
@@ -109,17 +115,29 @@ impl Ids {
             let start = self.start(run.start);
             let before = text.len();
             text.push_str(&self.text[start..self.ends[run.end - 1]]);
-            ends.extend(self.ends[run.clone()].iter().map(|end| end - start + before));
+            ends.extend(
+                self.ends[run.clone()]
+                    .iter()
+                    .map(|end| end - start + before),
+            );
         }
         (self.text, self.ends) = (text, ends);
         if let Some(index) = &mut self.index {
-            index.retain(|_, row| kept.new_row(*row as usize).map(|new_row| *row = new_row as u32).is_some());
+            index.retain(|_, row| {
+                kept.new_row(*row as usize)
+                    .map(|new_row| *row = new_row as u32)
+                    .is_some()
+            });
         }
     }
 
     /// The rows whose id contains a `[`: arrays and subjobs.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
-        let rows = if self.text.contains('[') { self.len() } else { 0 };
+        let rows = if self.text.contains('[') {
+            self.len()
+        } else {
+            0
+        };
         (0..rows).filter(|&row| self.id_at(row).is_some_and(|id| id.contains('[')))
     }
 }
@@ -130,14 +148,23 @@ pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Orderi
     let right = right.as_ref();
     let left_number = leading_number(left);
     let right_number = leading_number(right);
-    let by_number = left_number.len().cmp(&right_number.len()).then_with(|| left_number.cmp(right_number));
+    let by_number = left_number
+        .len()
+        .cmp(&right_number.len())
+        .then_with(|| left_number.cmp(right_number));
     by_number.then_with(|| left.cmp(right))
 }
 
 /// The digits at the start, without leading zeros.
 fn leading_number(bytes: &[u8]) -> &[u8] {
-    let start = bytes.iter().position(|&byte| byte != b'0').unwrap_or(bytes.len());
-    let digit_count = bytes[start..].iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len() - start);
+    let start = bytes
+        .iter()
+        .position(|&byte| byte != b'0')
+        .unwrap_or(bytes.len());
+    let digit_count = bytes[start..]
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(bytes.len() - start);
     &bytes[start..start + digit_count]
 }
 
@@ -162,10 +189,17 @@ mod tests {
             ["99999.xyz", "100000.xyz"],
         ] {
             assert_ne!(compare(pair[0], pair[1]), Ordering::Equal);
-            assert_eq!(compare(pair[0], pair[1]), compare(pair[1], pair[0]).reverse(), "{pair:?}");
+            assert_eq!(
+                compare(pair[0], pair[1]),
+                compare(pair[1], pair[0]).reverse(),
+                "{pair:?}"
+            );
         }
         assert_eq!(compare("9.vm", "10.vm"), Ordering::Less);
-        assert_eq!(compare("18446744073709551616", "18446744073709551617"), Ordering::Less);
+        assert_eq!(
+            compare("18446744073709551616", "18446744073709551617"),
+            Ordering::Less
+        );
     }
 
     #[test]
@@ -174,11 +208,19 @@ mod tests {
         for number in 0..10_000 {
             assert!(ids.push(&format!("{number}.vm")));
         }
-        assert!(ids.index.is_none() && ids.row_of("77.vm") == Some(77) && ids.row_of("77").is_none());
+        assert!(
+            ids.index.is_none() && ids.row_of("77.vm") == Some(77) && ids.row_of("77").is_none()
+        );
         assert!(!ids.push("5000.vm") && ids.push("3[].vm") && !ids.push("3[].vm"));
         assert!(ids.index.is_some());
-        assert_eq!((ids.row_of("9999.vm"), ids.row_of("3[].vm"), ids.len()), (Some(9999), Some(10_000), 10_001));
+        assert_eq!(
+            (ids.row_of("9999.vm"), ids.row_of("3[].vm"), ids.len()),
+            (Some(9999), Some(10_000), 10_001)
+        );
         assert_eq!(ids.bracketed().collect::<Vec<_>>(), [10_000]);
-        assert_eq!((ids.id_at(4095), ids.id_at(4096), ids.id_at(10_001)), (Some("4095.vm"), Some("4096.vm"), None));
+        assert_eq!(
+            (ids.id_at(4095), ids.id_at(4096), ids.id_at(10_001)),
+            (Some("4095.vm"), Some("4096.vm"), None)
+        );
     }
 }

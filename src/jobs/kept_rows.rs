@@ -22,7 +22,11 @@ impl<'r> KeptRows<'r> {
             }
             start = row + 1;
         }
-        Self { removed, runs, len: len - removed.len() }
+        Self {
+            removed,
+            runs,
+            len: len - removed.len(),
+        }
     }
 
     /// The runs of consecutive rows that are kept, ascending.
@@ -32,7 +36,10 @@ impl<'r> KeptRows<'r> {
 
     /// The row after the removal; `None` if it is removed.
     pub(super) fn new_row(&self, row: usize) -> Option<usize> {
-        self.removed.binary_search(&row).err().map(|removed_before| row - removed_before)
+        self.removed
+            .binary_search(&row)
+            .err()
+            .map(|removed_before| row - removed_before)
     }
 
     /// The number of rows after the removal.
@@ -52,7 +59,8 @@ impl<'r> KeptRows<'r> {
         items.truncate(end);
     }
 
-    /// Removes the removed rows from an ascending list of rows, and gives the others their new numbers.
+    /// Removes the removed rows from an ascending list of rows, and gives the others their new
+    /// numbers.
     pub(super) fn renumber<T>(&self, rows: &mut Vec<(u32, T)>) {
         rows.retain_mut(|(row, _)| {
             let new_row = self.new_row(*row as usize);
@@ -68,20 +76,39 @@ mod tests {
 
     #[test]
     fn kept_rows_close_up() {
-        for removed in [vec![], vec![0], vec![9], vec![0, 1, 2], vec![3, 5, 6, 9], (0..10).collect()] {
+        for removed in [
+            vec![],
+            vec![0],
+            vec![9],
+            vec![0, 1, 2],
+            vec![3, 5, 6, 9],
+            (0..10).collect(),
+        ] {
             let kept = KeptRows::new(&removed, 10);
             let expected: Vec<usize> = (0..10).filter(|row| !removed.contains(row)).collect();
-            assert_eq!(kept.runs().iter().cloned().flatten().collect::<Vec<_>>(), expected);
+            assert_eq!(
+                kept.runs().iter().cloned().flatten().collect::<Vec<_>>(),
+                expected
+            );
             assert_eq!(kept.len(), expected.len());
             for len in [10, 7, 0] {
                 let mut items: Vec<usize> = (0..len).collect();
                 kept.retain_in(&mut items);
-                assert_eq!(items, expected.iter().copied().filter(|&row| row < len).collect::<Vec<_>>());
+                assert_eq!(
+                    items,
+                    expected
+                        .iter()
+                        .copied()
+                        .filter(|&row| row < len)
+                        .collect::<Vec<_>>()
+                );
             }
             let mut rows: Vec<(u32, ())> = (0..10).map(|row| (row, ())).collect();
             kept.renumber(&mut rows);
             assert_eq!(
-                rows.iter().map(|(row, ())| *row as usize).collect::<Vec<_>>(),
+                rows.iter()
+                    .map(|(row, ())| *row as usize)
+                    .collect::<Vec<_>>(),
                 (0..expected.len()).collect::<Vec<_>>()
             );
         }

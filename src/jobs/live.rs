@@ -32,7 +32,9 @@ pub enum TableError {
         jobs: usize,
     },
     /// A column does not have a value for each job.
-    #[error("{found} values are given for the column `{name}`, expected {expected}, one for each job")]
+    #[error(
+        "{found} values are given for the column `{name}`, expected {expected}, one for each job"
+    )]
     Length {
         /// The column.
         name: String,
@@ -43,9 +45,10 @@ pub enum TableError {
     },
 }
 
-/// A queue that lives: jobs are [pushed](JobTable::push) when they arrive, and removed when they leave. The rows stay in the
-/// order in which the jobs arrived; a removal closes the gaps, so that later rows get new numbers. A removal takes time in
-/// proportion to the table, therefore remove the jobs of one cycle together.
+/// A queue that lives: jobs are [pushed](JobTable::push) when they arrive, and removed when they
+/// leave. The rows stay in the order in which the jobs arrived; a removal closes the gaps, so that
+/// later rows get new numbers. A removal takes time in proportion to the table, therefore remove
+/// the jobs of one cycle together.
 ///
 /// ```
 /// use job_sort_formula::jobs::{Job, JobTable};
@@ -93,7 +96,11 @@ impl JobTable {
         let expected = self.len();
         let column = self.column_mut(name)?;
         if found != expected {
-            return Err(TableError::Length { name: name.to_owned(), found, expected });
+            return Err(TableError::Length {
+                name: name.to_owned(),
+                found,
+                expected,
+            });
         }
         column.replace(values);
         Ok(())
@@ -116,13 +123,16 @@ impl JobTable {
     pub fn remove<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), TableError> {
         let mut rows = Vec::new();
         for id in ids {
-            rows.push(self.row(id).ok_or_else(|| TableError::UnknownJob { id: id.to_owned() })?);
+            rows.push(
+                self.row(id)
+                    .ok_or_else(|| TableError::UnknownJob { id: id.to_owned() })?,
+            );
         }
         self.remove_rows(rows)
     }
 
-    /// Removes the jobs of these rows, such as those that [`Ranking::order`](crate::Ranking::order) lists first and that have
-    /// been started. This is faster than by their ids.
+    /// Removes the jobs of these rows, such as those that [`Ranking::order`](crate::Ranking::order)
+    /// lists first and that have been started. This is faster than by their ids.
     ///
     /// # Errors
     /// There is no such row; no job is removed then.
@@ -163,18 +173,38 @@ impl JobTable {
         self.queues.remove_rows(&kept);
         kept.retain_in(&mut self.states);
         self.queued_at.remove_rows(&kept);
-        self.columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept));
+        self.columns
+            .iter_mut()
+            .for_each(|(_, column)| column.remove_rows(&kept));
     }
 
     fn check_row(&self, row: usize) -> Result<(), TableError> {
-        if row < self.len() { Ok(()) } else { Err(TableError::UnknownRow { row, jobs: self.len() }) }
+        if row < self.len() {
+            Ok(())
+        } else {
+            Err(TableError::UnknownRow {
+                row,
+                jobs: self.len(),
+            })
+        }
     }
 
     fn column_mut(&mut self, name: &str) -> Result<&mut Column, TableError> {
         let Some(index) = self.columns.iter().position(|(known, _)| **known == *name) else {
-            let columns: Vec<String> = self.columns.iter().map(|(known, _)| format!("`{known}`")).collect();
-            let columns = if columns.is_empty() { "none".to_owned() } else { columns.join(", ") };
-            return Err(TableError::UnknownColumn { name: name.to_owned(), columns });
+            let columns: Vec<String> = self
+                .columns
+                .iter()
+                .map(|(known, _)| format!("`{known}`"))
+                .collect();
+            let columns = if columns.is_empty() {
+                "none".to_owned()
+            } else {
+                columns.join(", ")
+            };
+            return Err(TableError::UnknownColumn {
+                name: name.to_owned(),
+                columns,
+            });
         };
         Ok(&mut self.columns[index].1)
     }

@@ -13,7 +13,8 @@ const MAX_SUGGESTED: usize = 3;
 pub struct FoundJobs {
     /// The rows of the jobs, each once, in the order of the ids.
     pub rows: Vec<usize>,
-    /// What no job is called, in the order of the ids, one sentence each; those of the first ones name similar ids.
+    /// What no job is called, in the order of the ids, one sentence each; those of the first ones
+    /// name similar ids.
     pub unmatched: Vec<String>,
 }
 
@@ -44,11 +45,26 @@ impl JobTable {
                 found.rows.push(row);
             }
         }
-        let mut unmatched: Vec<usize> = ids.0.iter().map(|id| id.index).filter(|&index| !is_matched[index]).collect();
+        let mut unmatched: Vec<usize> = ids
+            .0
+            .iter()
+            .map(|id| id.index)
+            .filter(|&index| !is_matched[index])
+            .collect();
         unmatched.sort_unstable();
-        for (wanted, number) in unmatched.into_iter().map(|index| wanted[index].as_ref()).zip(0..) {
-            let similar = if number < MAX_SUGGESTED { self.similar_ids(wanted) } else { String::new() };
-            found.unmatched.push(format!("no job is called `{wanted}`{similar}"));
+        for (wanted, number) in unmatched
+            .into_iter()
+            .map(|index| wanted[index].as_ref())
+            .zip(0..)
+        {
+            let similar = if number < MAX_SUGGESTED {
+                self.similar_ids(wanted)
+            } else {
+                String::new()
+            };
+            found
+                .unmatched
+                .push(format!("no job is called `{wanted}`{similar}"));
         }
         found
     }
@@ -70,7 +86,8 @@ fn parts(id: &str) -> (&str, &str) {
     id.split_once('.').unwrap_or((id, ""))
 }
 
-/// Ids that are looked for, sorted and each once, so that those that a job matches are found by binary search.
+/// Ids that are looked for, sorted and each once, so that those that a job matches are found by
+/// binary search.
 struct WantedIds<'a>(Vec<WantedId<'a>>);
 
 struct WantedId<'a> {
@@ -84,7 +101,11 @@ impl<'a> WantedIds<'a> {
     fn new<S: AsRef<str>>(wanted: &'a [S]) -> Self {
         let ids = wanted.iter().enumerate().map(|(index, wanted)| {
             let (number, server) = parts(wanted.as_ref());
-            WantedId { number, server, index }
+            WantedId {
+                number,
+                server,
+                index,
+            }
         });
         let mut ids: Vec<WantedId<'a>> = ids.collect();
         ids.sort_unstable_by_key(|id| (id.number, id.server, id.index));
@@ -109,10 +130,17 @@ impl<'a> WantedIds<'a> {
                     _ if host == server => with_longer_server(same_number, server),
                     _ => with_server(same_number, host),
                 };
-                [with_server(same_number, server), with_server(same_number, ""), shorter_or_longer]
+                [
+                    with_server(same_number, server),
+                    with_server(same_number, ""),
+                    shorter_or_longer,
+                ]
             }
         };
-        others.into_iter().flatten().for_each(|wanted| found(wanted.index));
+        others
+            .into_iter()
+            .flatten()
+            .for_each(|wanted| found(wanted.index));
     }
 }
 
@@ -124,12 +152,13 @@ fn with_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'
 /// The ids whose server begins with this one and a dot, of sorted ids with the same number.
 fn with_longer_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'a>] {
     let longer = format!("{server}.");
-    equal_range(
-        ids,
-        |wanted| {
-            if wanted.server.starts_with(&longer) { Ordering::Equal } else { wanted.server.cmp(&longer) }
-        },
-    )
+    equal_range(ids, |wanted| {
+        if wanted.server.starts_with(&longer) {
+            Ordering::Equal
+        } else {
+            wanted.server.cmp(&longer)
+        }
+    })
 }
 
 /// The elements of a sorted list that are equal to what `order` compares them with.
@@ -151,12 +180,17 @@ fn is_job(id: &str, wanted: &str) -> bool {
             || is_short && server.split('.').next() == wanted_server.split('.').next())
 }
 
-/// Whether the id is that of an array or a subjob with this number, given without its brackets or with another index.
+/// Whether the id is that of an array or a subjob with this number, given without its brackets or
+/// with another index.
 fn is_array(id: &str, wanted: &str) -> bool {
     let (number, server) = wanted.split_once('.').unwrap_or((wanted, ""));
     let number = number.split('[').next().unwrap_or(number);
-    let Some((before, rest)) = id.split_once('[') else { return false };
-    let Some((index, _)) = rest.split_once(']') else { return false };
+    let Some((before, rest)) = id.split_once('[') else {
+        return false;
+    };
+    let Some((index, _)) = rest.split_once(']') else {
+        return false;
+    };
     let dot = if server.is_empty() { "" } else { "." };
     before == number && is_job(id, &format!("{number}[{index}]{dot}{server}"))
 }
@@ -169,7 +203,13 @@ mod tests {
     fn table(ids: &[String]) -> JobTable {
         let mut table = JobTable::new([""; 0]);
         for id in ids {
-            let _ = table.push(&Job { id, ..Job::default() }, &[]);
+            let _ = table.push(
+                &Job {
+                    id,
+                    ..Job::default()
+                },
+                &[],
+            );
         }
         table
     }
@@ -191,20 +231,35 @@ mod tests {
             "[].vm",
             "[3].vm",
         ];
-        let ids: Vec<String> =
-            [2, 1, 12].iter().flat_map(|number| servers.map(|server| format!("{number}{server}"))).collect();
+        let ids: Vec<String> = [2, 1, 12]
+            .iter()
+            .flat_map(|number| servers.map(|server| format!("{number}{server}")))
+            .collect();
         for count in 0..ids.len() {
             // every other one is not in the table
-            let jobs: Vec<String> = ids.iter().cycle().skip(count).step_by(2).take(ids.len() / 2).cloned().collect();
+            let jobs: Vec<String> = ids
+                .iter()
+                .cycle()
+                .skip(count)
+                .step_by(2)
+                .take(ids.len() / 2)
+                .cloned()
+                .collect();
             let table = table(&jobs);
             let wanted = [&ids[count..], &ids[..count], &ids[..1]].concat();
             let found = table.find_all_jobs(&wanted);
             let mut expected = FoundJobs::default();
             for (index, wanted_id) in wanted.iter().enumerate() {
-                let rows: Vec<usize> = (0..table.len()).filter(|&row| is_job(table.id(row), wanted_id)).collect();
-                let is_repeated = wanted[..index].iter().any(|earlier| parts(earlier) == parts(wanted_id));
+                let rows: Vec<usize> = (0..table.len())
+                    .filter(|&row| is_job(table.id(row), wanted_id))
+                    .collect();
+                let is_repeated = wanted[..index]
+                    .iter()
+                    .any(|earlier| parts(earlier) == parts(wanted_id));
                 if rows.is_empty() && !is_repeated {
-                    expected.unmatched.push(format!("no job is called `{wanted_id}`"));
+                    expected
+                        .unmatched
+                        .push(format!("no job is called `{wanted_id}`"));
                 }
                 for row in rows {
                     if !expected.rows.contains(&row) {
@@ -222,7 +277,9 @@ mod tests {
 
     #[test]
     fn ids_of_one_number_on_many_servers_are_found_without_comparing_all_with_all() {
-        let ids: Vec<String> = (0..180_000).map(|server| format!("1.vm{server}.org")).collect();
+        let ids: Vec<String> = (0..180_000)
+            .map(|server| format!("1.vm{server}.org"))
+            .collect();
         let table = table(&ids[..100_000]);
         let found = table.find_all_jobs(&ids[80_000..]);
         assert_eq!((found.rows.len(), found.unmatched.len()), (20_000, 80_000));
@@ -230,9 +287,13 @@ mod tests {
 
     #[test]
     fn an_array_is_suggested_for_its_number_and_for_any_index() {
-        for (wanted, expected) in
-            [("12", true), ("12[3]", true), ("12[3].vm", true), ("12[3].other", false), ("1[3]", false)]
-        {
+        for (wanted, expected) in [
+            ("12", true),
+            ("12[3]", true),
+            ("12[3].vm", true),
+            ("12[3].other", false),
+            ("1[3]", false),
+        ] {
             assert_eq!(is_array("12[].vm", wanted), expected, "{wanted}");
         }
     }

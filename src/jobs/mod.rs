@@ -1,8 +1,8 @@
 //! The jobs of a queue as a table: one row per job, one column per input that a formula needs.
 //!
-//! Enters: one [`Job`] after another, with its inputs. Leaves: a [`JobTable`] whose [`Column`]s hold these inputs, with
-//! the ids, entities, queues and states of the jobs. The crate `jsf-ingest` reads them
-//! from documents.
+//! Enters: one [`Job`] after another, with its inputs. Leaves: a [`JobTable`] whose [`Column`]s
+//! hold these inputs, with the ids, entities, queues and states of the jobs. The crate `jsf-ingest`
+//! reads them from documents.
 
 mod batch;
 mod column;

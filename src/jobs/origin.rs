@@ -61,7 +61,10 @@ pub(super) struct Origins {
 
 impl Origins {
     pub(super) fn new(own: Vec<InputOrigin>) -> Self {
-        Self { columns: vec![Vec::new(); own.len()], own }
+        Self {
+            columns: vec![Vec::new(); own.len()],
+            own,
+        }
     }
 
     pub(super) fn get(&self, column: usize, row: usize) -> Option<InputOrigin> {
@@ -70,7 +73,9 @@ impl Origins {
 
     /// Removes rows.
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
-        self.columns.iter_mut().for_each(|column| kept.retain_in(column));
+        self.columns
+            .iter_mut()
+            .for_each(|column| kept.retain_in(column));
     }
 
     /// Appends a row.

@@ -12,7 +12,8 @@ pub(super) struct QueueTimes {
 }
 
 impl QueueTimes {
-    /// Appends the times of the rows from `row` on. Those of rows before it that have none are not known.
+    /// Appends the times of the rows from `row` on. Those of rows before it that have none are not
+    /// known.
     #[inline]
     pub(super) fn extend_from(&mut self, row: usize, times: &[i64]) {
         let last = self.times.len().saturating_sub(1);

@@ -27,7 +27,8 @@ impl Item for u32 {
     }
 }
 
-/// One item for each row. While all are the same, only one is stored: of the inputs that a formula reads, many are set by no job.
+/// One item for each row. While all are the same, only one is stored: of the inputs that a formula
+/// reads, many are set by no job.
 #[derive(Debug, Clone)]
 pub(super) struct Rows<T> {
     /// One item, or one for each row.
@@ -37,13 +38,19 @@ pub(super) struct Rows<T> {
 
 impl<T> Default for Rows<T> {
     fn default() -> Self {
-        Self { items: Vec::new(), len: 0 }
+        Self {
+            items: Vec::new(),
+            len: 0,
+        }
     }
 }
 
 impl<T> From<Vec<T>> for Rows<T> {
     fn from(items: Vec<T>) -> Self {
-        Self { len: items.len(), items }
+        Self {
+            len: items.len(),
+            items,
+        }
     }
 }
 
@@ -54,7 +61,11 @@ impl<T: Item> Rows<T> {
 
     /// The item of all rows, if only one is stored.
     pub(super) fn same(&self) -> Option<T> {
-        if self.items.len() == 1 { self.items.first().copied() } else { None }
+        if self.items.len() == 1 {
+            self.items.first().copied()
+        } else {
+            None
+        }
     }
 
     /// The item of a row; `None` if there is no such row.
@@ -68,7 +79,11 @@ impl<T: Item> Rows<T> {
 
     /// The items of some rows, if one is stored for each.
     pub(super) fn slice(&self, rows: Range<usize>) -> Option<&[T]> {
-        if self.same().is_some() { None } else { self.items.get(rows) }
+        if self.same().is_some() {
+            None
+        } else {
+            self.items.get(rows)
+        }
     }
 
     pub(super) fn into_items(self) -> Vec<T> {
@@ -155,7 +170,14 @@ mod tests {
 
     #[test]
     fn rows_contain_what_was_appended() {
-        for appended in [vec![], vec![7], vec![7, 7, 7], vec![7, 8], vec![7, 7, 8, 7], vec![1, 2, 2, 2]] {
+        for appended in [
+            vec![],
+            vec![7],
+            vec![7, 7, 7],
+            vec![7, 8],
+            vec![7, 7, 8, 7],
+            vec![1, 2, 2, 2],
+        ] {
             for split in 0..=appended.len() {
                 let (one_by_one, together) = appended.split_at(split);
                 let mut rows = Rows::default();
@@ -172,7 +194,10 @@ mod tests {
                 assert_eq!(items(&rows), kept);
                 rows.push(7);
                 rows.set(0, 9);
-                assert_eq!((rows.len(), rows.get(0), rows.get(kept.len() + 1)), (kept.len() + 1, Some(9), None));
+                assert_eq!(
+                    (rows.len(), rows.get(0), rows.get(kept.len() + 1)),
+                    (kept.len() + 1, Some(9), None)
+                );
             }
         }
     }

@@ -77,14 +77,18 @@ impl JobState {
         }
     }
 
-    /// Whether the scheduler tries to run such a job. A held, waiting or running job is evaluated, but is not ranked.
+    /// Whether the scheduler tries to run such a job. A held, waiting or running job is evaluated,
+    /// but is not ranked.
     pub fn is_considered(self) -> bool {
         matches!(self, Self::Queued | Self::Suspended | Self::Begun)
     }
 
     /// Whether the job has finished or was moved to another server: the scheduler does not get it.
     pub fn is_over(self) -> bool {
-        matches!(self, Self::Moved | Self::Finished | Self::Expired | Self::Completed)
+        matches!(
+            self,
+            Self::Moved | Self::Finished | Self::Expired | Self::Completed
+        )
     }
 }
 
@@ -92,7 +96,8 @@ impl JobState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exclusion {
-    /// The scheduler cannot read the amount of a resource: `Job is invalid - ignoring for this cycle`.
+    /// The scheduler cannot read the amount of a resource:
+    /// `Job is invalid - ignoring for this cycle`.
     Invalid {
         /// The resource.
         resource: String,
@@ -105,10 +110,12 @@ pub enum Exclusion {
     Over(JobState),
     /// The job belongs to another scheduler, because of the partition of its queue.
     Partition {
-        /// The partition; `None` if the queue has none, so that the job belongs to the default scheduler.
+        /// The partition; `None` if the queue has none, so that the job belongs to the default
+        /// scheduler.
         partition: Option<String>,
     },
-    /// The job is in a routing queue: the scheduler gets the jobs of queues of type Execution alone.
+    /// The job is in a routing queue: the scheduler gets the jobs of queues of type Execution
+    /// alone.
     RoutingQueue,
 }
 
@@ -128,17 +135,28 @@ impl fmt::Display for Exclusion {
                     "the scheduler ignores the job as invalid: it cannot read the amount `{found}` of `{resource}`"
                 )
             }
-            Self::Subjob => f.write_str("the subjob has not begun: the scheduler considers its array instead"),
-            Self::Partition { partition: Some(partition) } => {
-                write!(f, "the job belongs to another scheduler: its queue has the partition `{partition}`")
+            Self::Subjob => {
+                f.write_str("the subjob has not begun: the scheduler considers its array instead")
+            }
+            Self::Partition {
+                partition: Some(partition),
+            } => {
+                write!(
+                    f,
+                    "the job belongs to another scheduler: its queue has the partition `{partition}`"
+                )
             }
             Self::Partition { partition: None } => {
                 f.write_str("the job belongs to the default scheduler: its queue has no partition")
             }
-            Self::RoutingQueue => {
-                f.write_str("the job is in a routing queue: the server moves it when a destination accepts it")
-            }
-            Self::Over(state) => write!(f, "the job has finished or was moved (state `{}`)", state.letter()),
+            Self::RoutingQueue => f.write_str(
+                "the job is in a routing queue: the server moves it when a destination accepts it",
+            ),
+            Self::Over(state) => write!(
+                f,
+                "the job has finished or was moved (state `{}`)",
+                state.letter()
+            ),
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::schema::InputType;
 
 /// The most jobs in a table.
 pub const MAX_JOBS: usize = 10_000_000;
-/// The most columns that a reader fills: the time for a job that has few of them grows with their number.
+/// The most columns that a reader fills: the time for a job that has few of them grows with their
+/// number.
 pub const MAX_COLUMNS: usize = 2000;
 /// The longest id, entity or queue name, in bytes.
 pub const MAX_NAME: usize = 4096;
@@ -37,7 +38,8 @@ pub struct Job<'a> {
     pub exclusion: Option<Exclusion>,
 }
 
-/// The jobs of a queue with the inputs that a formula needs: one row per job, in the order of the document.
+/// The jobs of a queue with the inputs that a formula needs: one row per job, in the order of the
+/// document.
 #[derive(Debug, Clone, Default)]
 pub struct JobTable {
     pub(super) ids: Ids,
@@ -72,23 +74,29 @@ impl JobTable {
         let mut table = Self::default();
         for name in names {
             if !table.column_indices.contains_key(name) {
-                table.column_indices.insert(name.into(), table.columns.len());
+                table
+                    .column_indices
+                    .insert(name.into(), table.columns.len());
                 table.columns.push((name.into(), Column::new()));
             }
         }
         table
     }
 
-    /// Appends a job. `inputs` has one entry per column, in their order: `Ok` for a value of the job, `Err` for the
-    /// default that the formula gets otherwise. If there are fewer inputs than columns, the missing ones are the default integer
+    /// Appends a job. `inputs` has one entry per column, in their order: `Ok` for a value of the
+    /// job, `Err` for the default that the formula gets otherwise. If there are fewer inputs than
+    /// columns, the missing ones are the default integer
     /// 0. Infinities and NaN are taken as Python floats.
     ///
     /// # Errors
-    /// Another job has the id, a name is longer than [`MAX_NAME`], there are more inputs than columns, or there are
-    /// [`MAX_JOBS`] jobs. The table is then unchanged.
+    /// Another job has the id, a name is longer than [`MAX_NAME`], there are more inputs than
+    /// columns, or there are [`MAX_JOBS`] jobs. The table is then unchanged.
     pub fn push(&mut self, job: &Job<'_>, inputs: &[Result<Value, Value>]) -> Result<(), Problem> {
         if inputs.len() > self.columns.len() {
-            return Err(Problem::SurplusInputs { found: inputs.len(), columns: self.columns.len() });
+            return Err(Problem::SurplusInputs {
+                found: inputs.len(),
+                columns: self.columns.len(),
+            });
         }
         let row = self.ids.len();
         self.admit(job)?;
@@ -113,7 +121,9 @@ impl JobTable {
 
     /// Adds the id of a job, if the job can be added.
     fn admit(&mut self, job: &Job<'_>) -> Result<(), Problem> {
-        if let Some(name) = [job.id, job.entity, job.queue].into_iter().find(|name| name.len() > MAX_NAME)
+        if let Some(name) = [job.id, job.entity, job.queue]
+            .into_iter()
+            .find(|name| name.len() > MAX_NAME)
             && self.ids.len() < MAX_JOBS
         {
             return Err(Problem::LongName { bytes: name.len() });
@@ -129,18 +139,26 @@ impl JobTable {
         }
     }
 
-    /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows of the batch that are refused, and
-    /// why.
-    pub fn append(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
+    /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows of the batch
+    /// that are refused, and why.
+    pub fn append(
+        &mut self,
+        batch: &Batch,
+        rows: Range<usize>,
+        defaults: &[Value],
+    ) -> Vec<(usize, Problem)> {
         let refused = self.append_ids(batch, rows.clone());
         let mut entities = vec![None; batch.entities.distinct().len()];
         let mut queues = vec![None; batch.queues.distinct().len()];
         let mut start = rows.start;
         for end in refused.iter().map(|&(row, _)| row).chain([rows.end]) {
-            self.entities.append(&batch.entities, start..end, &mut entities);
+            self.entities
+                .append(&batch.entities, start..end, &mut entities);
             self.queues.append(&batch.queues, start..end, &mut queues);
             self.append_states(batch, start..end);
-            for (((_, column), input), default) in self.columns.iter_mut().zip(&batch.columns).zip(defaults) {
+            for (((_, column), input), default) in
+                self.columns.iter_mut().zip(&batch.columns).zip(defaults)
+            {
                 input.append_to(column, start..end, default);
             }
             if let Some(origins) = &mut self.origins {
@@ -157,8 +175,12 @@ impl JobTable {
         while next < rows.end {
             if self.ids.is_next(batch.id(next)) {
                 // While the ids ascend, each is greater than all ids of the table.
-                let limit = rows.end.min(next + (MAX_JOBS - self.ids.len().min(MAX_JOBS)));
-                let end = (next + 1..limit).find(|&row| !batch.is_ascending(row)).unwrap_or(limit);
+                let limit = rows
+                    .end
+                    .min(next + (MAX_JOBS - self.ids.len().min(MAX_JOBS)));
+                let end = (next + 1..limit)
+                    .find(|&row| !batch.is_ascending(row))
+                    .unwrap_or(limit);
                 let (text, ends) = batch.ids(next..end);
                 self.ids.extend(text, ends);
                 next = end;
@@ -180,25 +202,38 @@ impl JobTable {
         if let Some(times) = batch.queued_at(rows) {
             self.queued_at.extend_from(first, times);
         }
-        let over = states.iter().enumerate().filter(|(_, state)| state.is_over());
-        self.exclusions.extend(over.map(|(offset, &state)| ((first + offset) as u32, Exclusion::Over(state))));
+        let over = states
+            .iter()
+            .enumerate()
+            .filter(|(_, state)| state.is_over());
+        self.exclusions
+            .extend(over.map(|(offset, &state)| ((first + offset) as u32, Exclusion::Over(state))));
     }
 
-    /// Excludes the subjobs that have not begun and whose array is in the table: the scheduler considers the array.
+    /// Excludes the subjobs that have not begun and whose array is in the table: the scheduler
+    /// considers the array.
     pub fn exclude_waiting_subjobs(&mut self) {
         for row in self.ids.bracketed() {
-            let has_begun = !matches!(self.states[row], JobState::Queued | JobState::Held | JobState::Waiting);
+            let has_begun = !matches!(
+                self.states[row],
+                JobState::Queued | JobState::Held | JobState::Waiting
+            );
             if has_begun || self.exclusions.contains_key(&(row as u32)) {
                 continue;
             }
-            if self.ids.id_at(row).and_then(array_of).is_some_and(|array| self.ids.row_of(&array).is_some()) {
+            if self
+                .ids
+                .id_at(row)
+                .and_then(array_of)
+                .is_some_and(|array| self.ids.row_of(&array).is_some())
+            {
                 self.exclusions.insert(row as u32, Exclusion::Subjob);
             }
         }
     }
 
-    /// Records where the inputs of the jobs that follow come from. `own` has, for each column, the origin of what the job
-    /// itself has.
+    /// Records where the inputs of the jobs that follow come from. `own` has, for each column, the
+    /// origin of what the job itself has.
     pub fn record_origins(&mut self, own: Vec<InputOrigin>) {
         self.origins = Some(Origins::new(own));
     }
@@ -212,12 +247,15 @@ impl JobTable {
 
     /// Where an input of a row comes from; `None` if that was not recorded.
     pub fn origin(&self, name: &str, row: usize) -> Option<InputOrigin> {
-        let column = self.columns.iter().position(|(known, _)| **known == *name)?;
+        let column = self
+            .columns
+            .iter()
+            .position(|(known, _)| **known == *name)?;
         self.origins.as_ref()?.get(column, row)
     }
 
-    /// Records a name that no schema declares, with the kind that its amounts look like. Different kinds make it a
-    /// text.
+    /// Records a name that no schema declares, with the kind that its amounts look like. Different
+    /// kinds make it a text.
     pub fn record_undeclared(&mut self, name: &str, kind: InputType) {
         match self.undeclared.get_mut(name) {
             None => {
@@ -226,8 +264,11 @@ impl JobTable {
             Some(known) if *known == kind => {}
             Some(known) => {
                 let numbers = [InputType::Count, InputType::Float];
-                *known =
-                    if numbers.contains(known) && numbers.contains(&kind) { InputType::Float } else { InputType::Text };
+                *known = if numbers.contains(known) && numbers.contains(&kind) {
+                    InputType::Float
+                } else {
+                    InputType::Text
+                };
             }
         }
     }
@@ -247,7 +288,11 @@ impl JobTable {
         match self.truncated.get_mut(resource) {
             Some(truncated) => truncated.jobs += 1,
             None => {
-                let truncated = TruncatedToZero { jobs: 1, job: job.to_owned(), amount: amount.to_owned() };
+                let truncated = TruncatedToZero {
+                    jobs: 1,
+                    job: job.to_owned(),
+                    amount: amount.to_owned(),
+                };
                 self.truncated.insert(resource.into(), truncated);
             }
         }
@@ -255,14 +300,18 @@ impl JobTable {
 
     /// The resources with amounts that were [truncated to 0](JobTable::record_truncated).
     pub fn truncated_amounts(&self) -> impl Iterator<Item = (&str, &TruncatedToZero)> {
-        self.truncated.iter().map(|(name, truncated)| (&**name, truncated))
+        self.truncated
+            .iter()
+            .map(|(name, truncated)| (&**name, truncated))
     }
 
-    /// Sets an input of every job that does not have it to the value of its entity: `values` has one for each of
-    /// [`JobTable::entities`]. A job whose entity has none gets 0. A later call replaces what an earlier one has set. Does
-    /// nothing without a column of this name.
+    /// Sets an input of every job that does not have it to the value of its entity: `values` has
+    /// one for each of [`JobTable::entities`]. A job whose entity has none gets 0. A later call
+    /// replaces what an earlier one has set. Does nothing without a column of this name.
     pub fn fill(&mut self, name: &str, values: &[Option<Value>]) {
-        let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else { return };
+        let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else {
+            return;
+        };
         column.fill(|row| self.entities.index(row), values);
     }
 
@@ -296,8 +345,9 @@ impl JobTable {
         self.entities.index(row)
     }
 
-    /// The distinct entities, in the order of their first jobs. An entity whose jobs have all been removed stays, so that the
-    /// indices of the others do not change, until there are more than 4,096 entities and more than twice as many as jobs.
+    /// The distinct entities, in the order of their first jobs. An entity whose jobs have all been
+    /// removed stays, so that the indices of the others do not change, until there are more than
+    /// 4,096 entities and more than twice as many as jobs.
     pub fn entities(&self) -> &[Arc<str>] {
         self.entities.distinct()
     }
@@ -332,7 +382,8 @@ impl JobTable {
         self.exclusions.get(&u32::try_from(row).ok()?)
     }
 
-    /// Excludes a row from the evaluation, unless it is excluded already or the table has no such row.
+    /// Excludes a row from the evaluation, unless it is excluded already or the table has no such
+    /// row.
     pub fn exclude(&mut self, row: usize, reason: Exclusion) {
         if row < self.len() {
             self.exclusions.entry(row as u32).or_insert(reason);
@@ -353,18 +404,21 @@ impl JobTable {
     pub fn considered_rows(&self) -> impl Iterator<Item = usize> {
         let exclusions = (!self.exclusions.is_empty()).then_some(&self.exclusions);
         let considered = self.states.iter().zip(0u32..).filter(move |&(state, row)| {
-            state.is_considered() && !exclusions.is_some_and(|exclusions| exclusions.contains_key(&row))
+            state.is_considered()
+                && !exclusions.is_some_and(|exclusions| exclusions.contains_key(&row))
         });
         considered.map(|(_, row)| row as usize)
     }
 
-    /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is known, then the row.
+    /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is
+    /// known, then the row.
     pub fn submit_order(&self, row: usize) -> (i64, usize) {
         (self.queued_at.get(row), row)
     }
 
-    /// When each job was queued, by row, in the unit of [`Job::queued_at`]. Ends with the last job whose time is known; the
-    /// time of an earlier job that is not known is `i64::MAX`: it comes last among jobs of equal value.
+    /// When each job was queued, by row, in the unit of [`Job::queued_at`]. Ends with the last job
+    /// whose time is known; the time of an earlier job that is not known is `i64::MAX`: it comes
+    /// last among jobs of equal value.
     pub fn queue_times(&self) -> &[i64] {
         self.queued_at.as_slice()
     }
@@ -385,7 +439,9 @@ impl JobTable {
 
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.column_indices.get(name).map(|&index| &self.columns[index].1)
+        self.column_indices
+            .get(name)
+            .map(|&index| &self.columns[index].1)
     }
 
     /// The columns with their names, in the order in which they were requested.
@@ -412,7 +468,13 @@ mod tests {
             ("50[0].vm", "Dana", JobState::Running),
             ("50[1].vm", "Bob", JobState::Queued),
         ] {
-            let job = Job { id, entity, queue: "workq", state, ..Job::default() };
+            let job = Job {
+                id,
+                entity,
+                queue: "workq",
+                state,
+                ..Job::default()
+            };
             table.push(&job, &[Ok(Value::Int(4))]).unwrap();
         }
         table
@@ -431,15 +493,47 @@ mod tests {
     fn names_are_stored_once_and_ids_are_unique() {
         let mut table = table();
         assert_eq!(table.entities().len(), 2);
-        assert_eq!((table.entity(2), table.queue(2), table.entity(7)), ("Bob", "workq", ""));
-        assert_eq!(table.push(&Job { id: "50[].vm", ..Job::default() }, &[]), Err(Problem::Duplicate));
+        assert_eq!(
+            (table.entity(2), table.queue(2), table.entity(7)),
+            ("Bob", "workq", "")
+        );
+        assert_eq!(
+            table.push(
+                &Job {
+                    id: "50[].vm",
+                    ..Job::default()
+                },
+                &[]
+            ),
+            Err(Problem::Duplicate)
+        );
         assert_eq!(table.columns().count(), 2);
         assert_eq!((table.len(), table.row("50[1].vm")), (3, Some(2)));
         let long = "x".repeat(MAX_NAME + 1);
-        assert_eq!(table.push(&Job { id: &long, ..Job::default() }, &[]), Err(Problem::LongName { bytes: 4097 }));
+        assert_eq!(
+            table.push(
+                &Job {
+                    id: &long,
+                    ..Job::default()
+                },
+                &[]
+            ),
+            Err(Problem::LongName { bytes: 4097 })
+        );
         let surplus = [const { Ok(Value::Int(1)) }; 3];
-        let refused = table.push(&Job { id: "51.vm", ..Job::default() }, &surplus).unwrap_err();
-        assert_eq!(refused.to_string(), "3 inputs are given, but the table has 2 columns; the job is skipped");
+        let refused = table
+            .push(
+                &Job {
+                    id: "51.vm",
+                    ..Job::default()
+                },
+                &surplus,
+            )
+            .unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "3 inputs are given, but the table has 2 columns; the job is skipped"
+        );
         assert_eq!((table.len(), table.row("51.vm")), (3, None));
     }
 
@@ -450,6 +544,9 @@ mod tests {
         table.record_undeclared("a", InputType::Float);
         table.record_undeclared("b", InputType::Count);
         table.record_undeclared("b", InputType::Size);
-        assert_eq!(table.undeclared().collect::<Vec<_>>(), [("a", InputType::Float), ("b", InputType::Text)]);
+        assert_eq!(
+            table.undeclared().collect::<Vec<_>>(),
+            [("a", InputType::Float), ("b", InputType::Text)]
+        );
     }
 }

@@ -1,11 +1,12 @@
 //! Follows a complex number from the power that makes it to the result, by its type alone.
 
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, PythonVersion, Raised, UnaryOperator, Value, float,
-    operators,
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, PythonVersion, Raised,
+    UnaryOperator, Value, float, operators,
 };
 
-/// A value, or the type of one that is not computed: a complex number, a sequence that contains one, or an unknown float.
+/// A value, or the type of one that is not computed: a complex number, a sequence that contains
+/// one, or an unknown float.
 #[derive(Debug, Clone)]
 pub enum KnownOrType<V> {
     /// A value.
@@ -31,8 +32,8 @@ const COMPLEX: &str = "complex";
 /// The type of a real number, of which nothing else is known.
 const FLOAT: &str = "float";
 
-/// Another arithmetic in which a fractional power of a negative number is not an error. What depends on more than the type of
-/// such a number is an [`ErrorKind::Complex`].
+/// Another arithmetic in which a fractional power of a negative number is not an error. What
+/// depends on more than the type of such a number is an [`ErrorKind::Complex`].
 #[derive(Debug, Clone)]
 pub struct WithComplex<A>(pub A);
 
@@ -54,7 +55,10 @@ impl<A: Arithmetic> WithComplex<A> {
 
     /// The double that CPython converts a real operand of a complex operation to.
     fn double(&self, value: &A::Value) -> Result<f64, Raised> {
-        self.0.to_python(value).to_f64().ok_or_else(Raised::complex_power)
+        self.0
+            .to_python(value)
+            .to_f64()
+            .ok_or_else(Raised::complex_power)
     }
 
     /// The fractional power of a negative number.
@@ -70,8 +74,16 @@ impl<A: Arithmetic> WithComplex<A> {
         type_name: &'static str,
         make: impl FnOnce(Vec<A::Value>) -> A::Value,
     ) -> KnownOrType<A::Value> {
-        let known: Option<Vec<A::Value>> =
-            items.into_iter().map(|item| if let Known(value) = item { Some(value) } else { None }).collect();
+        let known: Option<Vec<A::Value>> = items
+            .into_iter()
+            .map(|item| {
+                if let Known(value) = item {
+                    Some(value)
+                } else {
+                    None
+                }
+            })
+            .collect();
         known.map_or(Type(type_name), |items| Known(make(items)))
     }
 }
@@ -95,17 +107,26 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
         }
     }
 
-    fn binary(&self, op: BinaryOperator, x: &Self::Value, y: &Self::Value) -> Result<Self::Value, Raised> {
+    fn binary(
+        &self,
+        op: BinaryOperator,
+        x: &Self::Value,
+        y: &Self::Value,
+    ) -> Result<Self::Value, Raised> {
         use BinaryOperator as Op;
         match (op, x, y) {
             // since 3.10 a type, such as `int | float`
-            (Op::BitOr, Known(x), Known(y)) if self.is_type(x) && self.is_type(y) => Err(Raised::complex_power()),
+            (Op::BitOr, Known(x), Known(y)) if self.is_type(x) && self.is_type(y) => {
+                Err(Raised::complex_power())
+            }
             (_, Known(x), Known(y)) => match self.0.binary(op, x, y) {
                 Err(raised) if raised.kind == ErrorKind::Complex => self.power(x, y),
                 result => Self::known(result),
             },
             (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Type(COMPLEX | FLOAT))
-            | (Op::Add | Op::Subtract | Op::Multiply, Type(FLOAT), Type(COMPLEX)) => Ok(Type(COMPLEX)),
+            | (Op::Add | Op::Subtract | Op::Multiply, Type(FLOAT), Type(COMPLEX)) => {
+                Ok(Type(COMPLEX))
+            }
             (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Known(real))
             | (Op::Add | Op::Subtract | Op::Multiply, Known(real), Type(COMPLEX)) => {
                 self.double(real).map(|_| Type(COMPLEX))
@@ -118,13 +139,22 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
         }
     }
 
-    fn compare(&self, op: ComparisonOperator, x: &Self::Value, y: &Self::Value) -> Result<bool, Raised> {
+    fn compare(
+        &self,
+        op: ComparisonOperator,
+        x: &Self::Value,
+        y: &Self::Value,
+    ) -> Result<bool, Raised> {
         use ComparisonOperator as Op;
         match (op, x, y) {
             (_, Known(x), Known(y)) => self.0.compare(op, x, y),
             (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, Type(COMPLEX), _)
             | (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, _, Type(COMPLEX)) => {
-                Err(operators::incomparable(op, self.type_name(x), self.type_name(y)))
+                Err(operators::incomparable(
+                    op,
+                    self.type_name(x),
+                    self.type_name(y),
+                ))
             }
             _ => Err(Raised::complex_power()),
         }
@@ -144,8 +174,10 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
         keywords: &[(&str, Self::Value)],
     ) -> Result<Self::Value, Raised> {
         let positional: Option<Vec<A::Value>> = positional.iter().map(KnownOrType::value).collect();
-        let keywords: Option<Vec<(&str, A::Value)>> =
-            keywords.iter().map(|(name, value)| Some((*name, value.value()?))).collect();
+        let keywords: Option<Vec<(&str, A::Value)>> = keywords
+            .iter()
+            .map(|(name, value)| Some((*name, value.value()?)))
+            .collect();
         match (callee, positional, keywords) {
             (Known(callee), Some(positional), Some(keywords)) => {
                 Self::known(self.0.call(callee, &positional, &keywords))

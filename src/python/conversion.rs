@@ -12,11 +12,14 @@ pub const MAX_EXACT_INT: i64 = 1 << 53;
 /// [`MAX_EXACT_INT`] as a double.
 pub const MAX_EXACT_FLOAT: f64 = MAX_EXACT_INT as f64;
 
-/// The leading 64 bits of an integer, and their exponent. The last bit is also set if any bit after it is (a sticky bit).
+/// The leading 64 bits of an integer, and their exponent. The last bit is also set if any bit after
+/// it is (a sticky bit).
 fn leading_bits(magnitude: &BigUint) -> (u64, i64) {
     let shift = magnitude.bits().saturating_sub(64);
     let top = (magnitude >> shift).to_u64().unwrap_or(u64::MAX);
-    let cut_off = magnitude.trailing_zeros().is_some_and(|zeros| zeros < shift);
+    let cut_off = magnitude
+        .trailing_zeros()
+        .is_some_and(|zeros| zeros < shift);
     (top | u64::from(cut_off), shift as i64)
 }
 
@@ -30,7 +33,11 @@ pub(super) fn big_to_float(value: &BigInt) -> Result<f64, Raised> {
     if float.is_infinite() {
         return Err(Raised::overflow("int too large to convert to float"));
     }
-    Ok(if value.sign() == Sign::Minus { -float } else { float })
+    Ok(if value.sign() == Sign::Minus {
+        -float
+    } else {
+        float
+    })
 }
 
 /// A positive integer, rounded to 53 bits, as `(m, e)` where it is `m * 2^e` and `0.5 <= m < 1`.
@@ -38,7 +45,11 @@ pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
     let (significand, exponent) = leading_bits(value.magnitude());
     let mantissa = significand as f64 * power_of_two(-64);
     let bits = (exponent + 64) as f64;
-    if mantissa < 1.0 { (mantissa, bits) } else { (0.5, bits + 1.0) }
+    if mantissa < 1.0 {
+        (mantissa, bits)
+    } else {
+        (0.5, bits + 1.0)
+    }
 }
 
 /// The integer part of a finite double.
@@ -51,7 +62,10 @@ pub(super) fn truncated(value: f64) -> BigInt {
     } else {
         BigUint::zero()
     };
-    BigInt::from_biguint(if value < 0.0 { Sign::Minus } else { Sign::Plus }, magnitude)
+    BigInt::from_biguint(
+        if value < 0.0 { Sign::Minus } else { Sign::Plus },
+        magnitude,
+    )
 }
 
 /// Converts a double without a fraction to an integer.
@@ -73,7 +87,8 @@ pub fn float_to_int(value: f64) -> Result<Value, Raised> {
 
 /// `x / y` of integers, rounded once; `y` is not zero.
 pub(super) fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
-    // The integer quotient gets at least 56 bits, and a sticky bit for the remainder; fewer below the subnormals.
+    // The integer quotient gets at least 56 bits, and a sticky bit for the remainder; fewer below
+    // the subnormals.
     let shift = (x.bits() as i64 - y.bits() as i64 - 57).max(MIN_EXPONENT - 3);
     let (numerator, denominator) = if shift >= 0 {
         (x.magnitude().clone(), y.magnitude() << shift)
@@ -84,7 +99,9 @@ pub(super) fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
     let significand = significand.to_u64().unwrap_or(u64::MAX) | u64::from(!remainder.is_zero());
     let float = compose(significand, shift);
     if float.is_infinite() {
-        return Err(Raised::overflow("integer division result too large for a float"));
+        return Err(Raised::overflow(
+            "integer division result too large for a float",
+        ));
     }
     let negative = (x.sign() == Sign::Minus) != (y.sign() == Sign::Minus);
     Ok(if negative { -float } else { float })

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Why there is no number: one of Python's exceptions, a result that the scheduler of OpenPBS cannot use, or what this crate does
-/// not compute.
+/// Why there is no number: one of Python's exceptions, a result that the scheduler of OpenPBS
+/// cannot use, or what this crate does not compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -46,7 +46,10 @@ pub struct Raised {
 impl Raised {
     /// An exception of this kind with this text.
     pub fn new(kind: ErrorKind, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { kind, text: text.into() }
+        Self {
+            kind,
+            text: text.into(),
+        }
     }
 
     /// A `TypeError`.
@@ -76,7 +79,8 @@ impl Raised {
 
     /// The error of a fractional power of a negative number, and of what is computed from one.
     pub(super) fn complex_power() -> Self {
-        let text = "a fractional power of a negative number is complex; jsf computes real numbers only";
+        let text =
+            "a fractional power of a negative number is complex; jsf computes real numbers only";
         Self::new(ErrorKind::Complex, text)
     }
 
@@ -109,7 +113,8 @@ impl ErrorKind {
         }
     }
 
-    /// Whether CPython raises this exception, and the scheduler notices it. It does not notice a `MemoryError`.
+    /// Whether CPython raises this exception, and the scheduler notices it. It does not notice a
+    /// `MemoryError`.
     pub fn is_raised_by_python(self) -> bool {
         use ErrorKind::{Name, Overflow, Syntax, Type, Value, ZeroDivision};
         matches!(self, ZeroDivision | Value | Overflow | Type | Name | Syntax)

@@ -5,8 +5,8 @@ use crate::python::{BinaryOperator, Raised};
 /// `x op y`, with the bits of Python's floats; `None` for an operator that floats do not implement.
 ///
 /// # Errors
-/// `ZeroDivisionError`; for `**` also `OverflowError`, and [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) if the
-/// result is complex in Python.
+/// `ZeroDivisionError`; for `**` also `OverflowError`, and
+/// [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) if the result is complex in Python.
 #[inline]
 pub fn binary(op: BinaryOperator, x: f64, y: f64) -> Result<Option<f64>, Raised> {
     use BinaryOperator as Op;
@@ -18,7 +18,12 @@ pub fn binary(op: BinaryOperator, x: f64, y: f64) -> Result<Option<f64>, Raised>
         Op::FloorDivide => floor_divide(x, y),
         Op::Modulo => modulo(x, y),
         Op::Power => power(x, y),
-        Op::MatrixMultiply | Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => return Ok(None),
+        Op::MatrixMultiply
+        | Op::BitAnd
+        | Op::BitOr
+        | Op::BitXor
+        | Op::ShiftLeft
+        | Op::ShiftRight => return Ok(None),
     }
     .map(Some)
 }
@@ -26,7 +31,11 @@ pub fn binary(op: BinaryOperator, x: f64, y: f64) -> Result<Option<f64>, Raised>
 /// `x / y`.
 #[inline]
 pub(super) fn divide(x: f64, y: f64) -> Result<f64, Raised> {
-    if y == 0.0 { Err(Raised::zero_division("float division by zero")) } else { Ok(x / y) }
+    if y == 0.0 {
+        Err(Raised::zero_division("float division by zero"))
+    } else {
+        Ok(x / y)
+    }
 }
 
 fn floor_divide(x: f64, y: f64) -> Result<f64, Raised> {
@@ -37,12 +46,20 @@ fn floor_divide(x: f64, y: f64) -> Result<f64, Raised> {
 }
 
 fn modulo(x: f64, y: f64) -> Result<f64, Raised> {
-    if y == 0.0 { Err(Raised::zero_division("float modulo")) } else { Ok(remainder(x, y)) }
+    if y == 0.0 {
+        Err(Raised::zero_division("float modulo"))
+    } else {
+        Ok(remainder(x, y))
+    }
 }
 
 /// `divmod(x, y)`.
 pub(super) fn divmod(x: f64, y: f64) -> Result<(f64, f64), Raised> {
-    if y == 0.0 { Err(Raised::zero_division("float divmod()")) } else { Ok(quotient_and_remainder(x, y)) }
+    if y == 0.0 {
+        Err(Raised::zero_division("float divmod()"))
+    } else {
+        Ok(quotient_and_remainder(x, y))
+    }
 }
 
 /// The remainder, which has the sign of `y`, even when it is zero.
@@ -57,8 +74,9 @@ fn remainder(x: f64, y: f64) -> f64 {
     }
 }
 
-/// The quotient rounded towards minus infinity, and the remainder, which has the sign of `y`. As in CPython's
-/// `float_divmod`, the quotient is computed from `x` minus its remainder, which is a multiple of `y` up to one rounding.
+/// The quotient rounded towards minus infinity, and the remainder, which has the sign of `y`. As in
+/// CPython's `float_divmod`, the quotient is computed from `x` minus its remainder, which is a
+/// multiple of `y` up to one rounding.
 fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     let truncated_rest = x % y;
     let rest = remainder(x, y);
@@ -70,10 +88,18 @@ fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
         return (f64::copysign(0.0, x / y), rest);
     }
     let whole = quotient.floor();
-    (if quotient - whole > 0.5 { whole + 1.0 } else { whole }, rest)
+    (
+        if quotient - whole > 0.5 {
+            whole + 1.0
+        } else {
+            whole
+        },
+        rest,
+    )
 }
 
-/// The C library's `pow`, except that `1 ** y` and `x ** 0` are 1 also for a signaling nan, as in CPython.
+/// The C library's `pow`, except that `1 ** y` and `x ** 0` are 1 also for a signaling nan, as in
+/// CPython.
 pub(super) fn library_power(x: f64, y: f64) -> f64 {
     if x == 1.0 || y == 0.0 { 1.0 } else { x.powf(y) }
 }
@@ -81,8 +107,9 @@ pub(super) fn library_power(x: f64, y: f64) -> f64 {
 /// `x ** y`.
 ///
 /// # Errors
-/// `ZeroDivisionError` for zero to a negative power, `OverflowError` for a result beyond the doubles,
-/// [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) for a fractional power of a negative number.
+/// `ZeroDivisionError` for zero to a negative power, `OverflowError` for a result beyond the
+/// doubles, [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) for a fractional power of a
+/// negative number.
 pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
     if y.is_finite() && x.is_finite() {
         if x == 0.0 && y < 0.0 {

@@ -1,4 +1,5 @@
-//! The parts of a double: its significand and exponent, its neighbours, and the functions of `math` that expose them.
+//! The parts of a double: its significand and exponent, its neighbours, and the functions of `math`
+//! that expose them.
 
 use num_bigint::Sign;
 use num_traits::ToPrimitive;
@@ -19,18 +20,27 @@ pub(super) fn power_of_two(exponent: i64) -> f64 {
     }
 }
 
-/// The double nearest to `significand * 2^exponent`, subnormals included; infinity when that is too large.
+/// The double nearest to `significand * 2^exponent`, subnormals included; infinity when that is too
+/// large.
 ///
-/// Where `significand` has at least 56 bits, its lowest bit may be a sticky bit: the `or` of all bits that were cut off.
+/// Where `significand` has at least 56 bits, its lowest bit may be a sticky bit: the `or` of all
+/// bits that were cut off.
 pub(super) fn compose(significand: u64, exponent: i64) -> f64 {
     let length = 64 - i64::from(significand.leading_zeros());
-    let precision = length.saturating_add(exponent).saturating_sub(MIN_EXPONENT).min(53);
+    let precision = length
+        .saturating_add(exponent)
+        .saturating_sub(MIN_EXPONENT)
+        .min(53);
     if significand == 0 || precision < 0 {
         return 0.0;
     }
     let cut = (length - precision).max(0);
     let kept = if cut >= 64 { 0 } else { significand >> cut };
-    let rest = if cut >= 64 { significand } else { significand & ((1 << cut) - 1) };
+    let rest = if cut >= 64 {
+        significand
+    } else {
+        significand & ((1 << cut) - 1)
+    };
     let half = if cut == 0 { u64::MAX } else { 1 << (cut - 1) };
     let up = rest > half || (rest == half && kept & 1 == 1);
     (kept + u64::from(up)) as f64 * power_of_two(exponent.saturating_add(cut))
@@ -46,11 +56,15 @@ pub(super) fn decompose(value: f64) -> (u64, i64) {
     }
 }
 
-/// The magnitude of a finite double other than zero as `(m, e)`, where it is `m * 2^e` and `0.5 <= m < 1`.
+/// The magnitude of a finite double other than zero as `(m, e)`, where it is `m * 2^e` and
+/// `0.5 <= m < 1`.
 pub(super) fn fraction_and_exponent(value: f64) -> (f64, i64) {
     let (significand, exponent) = decompose(value);
     let length = 64 - i64::from(significand.leading_zeros());
-    (significand as f64 * power_of_two(-length), exponent + length)
+    (
+        significand as f64 * power_of_two(-length),
+        exponent + length,
+    )
 }
 
 /// `frexp(x)`.
@@ -59,14 +73,20 @@ pub(super) fn frexp(x: f64) -> Value {
         return Value::tuple(vec![Value::Float(x), Value::Int(0)]);
     }
     let (fraction, exponent) = fraction_and_exponent(x);
-    Value::tuple(vec![Value::Float(fraction.copysign(x)), Value::Int(exponent)])
+    Value::tuple(vec![
+        Value::Float(fraction.copysign(x)),
+        Value::Int(exponent),
+    ])
 }
 
 /// `modf(x)`.
 pub(super) fn modf(x: f64) -> Value {
     let whole = x.trunc();
     let fraction = if x.is_infinite() { 0.0 } else { x - whole };
-    Value::tuple(vec![Value::Float(fraction.copysign(x)), Value::Float(whole)])
+    Value::tuple(vec![
+        Value::Float(fraction.copysign(x)),
+        Value::Float(whole),
+    ])
 }
 
 /// `ldexp(x, i)`: `x * 2^i`, rounded once.
@@ -76,7 +96,11 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
         Some(Integer::Small(value)) => value,
         Some(Integer::Big(value)) if value.sign() == Sign::Minus => i64::MIN,
         Some(Integer::Big(_)) => i64::MAX,
-        None => return Err(Raised::type_error("Expected an int as second argument to ldexp.")),
+        None => {
+            return Err(Raised::type_error(
+                "Expected an int as second argument to ldexp.",
+            ));
+        }
     };
     if x == 0.0 || !x.is_finite() {
         return Ok(x);
@@ -84,7 +108,11 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
     let (significand, own) = decompose(x);
     // The exponents of any two doubles differ by less than this.
     let result = compose(significand, own + exponent.clamp(-5000, 5000));
-    if result.is_infinite() { Err(Raised::range()) } else { Ok(result.copysign(x)) }
+    if result.is_infinite() {
+        Err(Raised::range())
+    } else {
+        Ok(result.copysign(x))
+    }
 }
 
 /// `nextafter(x, y, steps=steps)`: `y`, or the double that many steps from `x` towards it.
@@ -107,7 +135,11 @@ pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64,
     }
     let (from, to) = (x.to_bits() & !SIGN, y.to_bits() & !SIGN);
     let has_same_sign = x.is_sign_negative() == y.is_sign_negative();
-    let distance = if has_same_sign { from.abs_diff(to) } else { from + to };
+    let distance = if has_same_sign {
+        from.abs_diff(to)
+    } else {
+        from + to
+    };
     // at two zeros of opposite signs the distance is 0
     if distance <= steps {
         return Ok(y);
@@ -135,7 +167,8 @@ pub(super) fn nextafter(x: f64, y: f64) -> f64 {
     }
 }
 
-/// `ulp(x)`: the distance to the next double away from zero; for the largest double, to the one below it.
+/// `ulp(x)`: the distance to the next double away from zero; for the largest double, to the one
+/// below it.
 pub(super) fn ulp(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -145,7 +178,11 @@ pub(super) fn ulp(x: f64) -> f64 {
         return size;
     }
     let next = size.next_up();
-    if next.is_infinite() { size - size.next_down() } else { next - size }
+    if next.is_infinite() {
+        size - size.next_down()
+    } else {
+        next - size
+    }
 }
 
 /// `isclose(a, b, rel_tol=1e-09, abs_tol=0.0)`.
@@ -170,5 +207,7 @@ pub(super) fn isclose(
     }
     let distance = (b - a).abs();
     let tolerances = [(relative * b).abs(), (relative * a).abs(), absolute];
-    Ok(Value::Bool(tolerances.iter().any(|&tolerance| distance <= tolerance)))
+    Ok(Value::Bool(
+        tolerances.iter().any(|&tolerance| distance <= tolerance),
+    ))
 }

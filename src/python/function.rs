@@ -1,4 +1,5 @@
-//! The functions that a formula can call: their names, their parameters, and Python's `TypeError` for a wrong call.
+//! The functions that a formula can call: their names, their parameters, and Python's `TypeError`
+//! for a wrong call.
 //!
 //! CPython has one wording of these errors for each way in which it declares a function.
 
@@ -9,7 +10,8 @@ macro_rules! functions {
     (math { $($math:ident $math_name:literal,)* } builtin { $($builtin:ident $builtin_name:literal,)* }) => {
         /// A function of Python's `math` module or one of its builtins.
         ///
-        /// `pow` is `math.pow`: the scheduler imports everything from `math`, which hides the builtin.
+        /// `pow` is `math.pow`: the scheduler imports everything from `math`, which hides the
+        /// builtin.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Function {
             $(#[doc = concat!("`math.", $math_name, "`")] $math,)*
@@ -71,7 +73,11 @@ impl Function {
 
     /// The name with its module, as some error messages have it: `math.sqrt`, `abs`.
     fn qualified(self, python: PythonVersion) -> String {
-        let module = if self.is_math() && python.names_modules() { "math." } else { "" };
+        let module = if self.is_math() && python.names_modules() {
+            "math."
+        } else {
+            ""
+        };
         format!("{module}{}", self.name())
     }
 }
@@ -123,37 +129,80 @@ struct Parameters {
 type Form = (PythonVersion, Signature);
 
 /// `bool(x)` and `float(x)`.
-const CONVERSION: Parameters = Parameters { names: &["x"], min_positional: 0, max_positional: 1, required: 0 };
+const CONVERSION: Parameters = Parameters {
+    names: &["x"],
+    min_positional: 0,
+    max_positional: 1,
+    required: 0,
+};
 /// `int(x, base)`.
-const INT_BY_NAME: Parameters = Parameters { names: &["x", "base"], min_positional: 0, max_positional: 2, required: 0 };
+const INT_BY_NAME: Parameters = Parameters {
+    names: &["x", "base"],
+    min_positional: 0,
+    max_positional: 2,
+    required: 0,
+};
 /// `nextafter(x, y, /, *, steps)`.
-const NEXTAFTER: Parameters =
-    Parameters { names: &["", "", "steps"], min_positional: 2, max_positional: 2, required: 2 };
-const INT: Parameters = Parameters { names: &["", "base"], min_positional: 0, max_positional: 2, required: 0 };
-const ROUND: Parameters =
-    Parameters { names: &["number", "ndigits"], min_positional: 0, max_positional: 2, required: 1 };
-const SUM: Parameters = Parameters { names: &["", "start"], min_positional: 1, max_positional: 2, required: 1 };
-const PROD: Parameters = Parameters { names: &["", "start"], min_positional: 1, max_positional: 1, required: 1 };
-const ISCLOSE: Parameters =
-    Parameters { names: &["a", "b", "rel_tol", "abs_tol"], min_positional: 0, max_positional: 2, required: 2 };
+const NEXTAFTER: Parameters = Parameters {
+    names: &["", "", "steps"],
+    min_positional: 2,
+    max_positional: 2,
+    required: 2,
+};
+const INT: Parameters = Parameters {
+    names: &["", "base"],
+    min_positional: 0,
+    max_positional: 2,
+    required: 0,
+};
+const ROUND: Parameters = Parameters {
+    names: &["number", "ndigits"],
+    min_positional: 0,
+    max_positional: 2,
+    required: 1,
+};
+const SUM: Parameters = Parameters {
+    names: &["", "start"],
+    min_positional: 1,
+    max_positional: 2,
+    required: 1,
+};
+const PROD: Parameters = Parameters {
+    names: &["", "start"],
+    min_positional: 1,
+    max_positional: 1,
+    required: 1,
+};
+const ISCLOSE: Parameters = Parameters {
+    names: &["a", "b", "rel_tol", "abs_tol"],
+    min_positional: 0,
+    max_positional: 2,
+    required: 2,
+};
 
 /// The arguments of one call, by parameter.
 #[derive(Debug)]
 pub(crate) enum Arguments<'a, V> {
     /// Positional arguments only, of an accepted number.
     Positional(&'a [V]),
-    /// The arguments of a function with named parameters, in the order of the parameters; `None` if not given.
+    /// The arguments of a function with named parameters, in the order of the parameters; `None` if
+    /// not given.
     Named([Option<&'a V>; 4]),
     /// The arguments of `min` and `max`.
-    Extreme { values: &'a [V], key: Option<&'a V>, default: Option<&'a V> },
+    Extreme {
+        values: &'a [V],
+        key: Option<&'a V>,
+        default: Option<&'a V>,
+    },
 }
 
 impl Function {
-    /// The table of the functions: how each is declared, and since which version, the newest form first.
+    /// The table of the functions: how each is declared, and since which version, the newest form
+    /// first.
     ///
-    /// Source: "New in version" and "Changed in version" in the documentation of `math` and of the builtins, and for the
-    /// keywords of `bool`, `float` and `int` "Changes in the Python API" in "What's New in Python 3.7". The issues are those of
-    /// CPython's change log.
+    /// Source: "New in version" and "Changed in version" in the documentation of `math` and of the
+    /// builtins, and for the keywords of `bool`, `float` and `int` "Changes in the Python API" in
+    /// "What's New in Python 3.7". The issues are those of CPython's change log.
     fn forms(self) -> &'static [Form] {
         use PythonVersion as P;
         use Signature as S;
@@ -169,7 +218,9 @@ impl Function {
             // bpo-39310
             Self::Ulp => const { &[(P::V3_9, S::One)] },
             // `steps`: gh-94906; bpo-39288
-            Self::Nextafter => const { &[(P::V3_12, S::Named(NEXTAFTER)), (P::V3_9, S::Between(2, 2))] },
+            Self::Nextafter => {
+                const { &[(P::V3_12, S::Named(NEXTAFTER)), (P::V3_9, S::Between(2, 2))] }
+            }
             // bpo-39648
             Self::Gcd => const { &[(P::V3_9, S::Any), (P::OLDEST, S::Between(2, 2))] },
             // bpo-35431, bpo-33089
@@ -187,7 +238,14 @@ impl Function {
             // bpo-29962
             Self::Remainder => const { &[(P::V3_7, S::Between(2, 2))] },
             // bpo-29695
-            Self::Bool | Self::Float => const { &[(P::V3_7, S::Between(0, 1)), (P::OLDEST, S::Named(CONVERSION))] },
+            Self::Bool | Self::Float => {
+                const {
+                    &[
+                        (P::V3_7, S::Between(0, 1)),
+                        (P::OLDEST, S::Named(CONVERSION)),
+                    ]
+                }
+            }
             Self::Int => const { &[(P::V3_7, S::Named(INT)), (P::OLDEST, S::Named(INT_BY_NAME))] },
             Self::Atan2 | Self::Copysign | Self::Divmod | Self::Fmod | Self::Ldexp | Self::Pow => {
                 const { &[(P::OLDEST, S::Between(2, 2))] }
@@ -207,7 +265,9 @@ impl Function {
 
     /// The first version of Python that has the function.
     pub fn since(self) -> PythonVersion {
-        self.forms().last().map_or(PythonVersion::OLDEST, |(since, _)| *since)
+        self.forms()
+            .last()
+            .map_or(PythonVersion::OLDEST, |(since, _)| *since)
     }
 
     /// Whether this version of Python has the function.
@@ -215,15 +275,20 @@ impl Function {
         self.since() <= python
     }
 
-    /// How the function is declared in a version; where it does not exist, as in the first that has it.
+    /// How the function is declared in a version; where it does not exist, as in the first that has
+    /// it.
     #[inline]
     fn signature(self, python: PythonVersion) -> Signature {
         let forms = self.forms();
-        let form = forms.iter().find(|(since, _)| *since <= python).or(forms.last());
+        let form = forms
+            .iter()
+            .find(|(since, _)| *since <= python)
+            .or(forms.last());
         form.map_or(Signature::One, |(_, signature)| *signature)
     }
 
-    /// The smallest and the largest number of arguments, positional or named; `None` if there is no largest.
+    /// The smallest and the largest number of arguments, positional or named; `None` if there is no
+    /// largest.
     pub fn arity(self, python: PythonVersion) -> (usize, Option<usize>) {
         match self.signature(python) {
             Signature::One => (1, Some(1)),
@@ -238,7 +303,12 @@ impl Function {
     /// The names of the parameters that may be given as keywords.
     pub fn keywords(self, python: PythonVersion) -> Vec<&'static str> {
         match self.signature(python) {
-            Signature::Named(parameters) => parameters.names.iter().copied().filter(|name| !name.is_empty()).collect(),
+            Signature::Named(parameters) => parameters
+                .names
+                .iter()
+                .copied()
+                .filter(|name| !name.is_empty())
+                .collect(),
             Signature::Extreme => vec!["key", "default"],
             _ => Vec::new(),
         }
@@ -258,7 +328,9 @@ pub(crate) fn bind<'a, V>(
 ) -> Result<Arguments<'a, V>, Raised> {
     let signature = function.signature(python);
     match signature {
-        Signature::Named(parameters) => bind_named(function, parameters, positional, keywords).map(Arguments::Named),
+        Signature::Named(parameters) => {
+            bind_named(function, parameters, positional, keywords).map(Arguments::Named)
+        }
         Signature::Extreme => bind_extreme(function, positional, keywords),
         _ if !keywords.is_empty() => Err(takes_no_keywords(function, python)),
         _ => match count_error(function, python, positional.len()) {
@@ -270,7 +342,11 @@ pub(crate) fn bind<'a, V>(
 
 fn takes_no_keywords(function: Function, python: PythonVersion) -> Raised {
     let is_unqualified = function == Function::Log && !python.names_the_module_of_log();
-    let name = if is_unqualified { "log".to_owned() } else { function.qualified(python) };
+    let name = if is_unqualified {
+        "log".to_owned()
+    } else {
+        function.qualified(python)
+    };
     Raised::type_error(format!("{name}() takes no keyword arguments"))
 }
 
@@ -278,11 +354,16 @@ fn takes_no_keywords(function: Function, python: PythonVersion) -> Raised {
 fn count_error(function: Function, python: PythonVersion, given: usize) -> Option<String> {
     let name = function.name();
     match function.signature(python) {
-        Signature::One if given != 1 => {
-            Some(format!("{}() takes exactly one argument ({given} given)", function.qualified(python)))
-        }
-        Signature::Between(least, most) if least == most && given != most && !python.names_the_expected_count() => {
-            Some(format!("{name}() takes exactly {most} arguments ({given} given)"))
+        Signature::One if given != 1 => Some(format!(
+            "{}() takes exactly one argument ({given} given)",
+            function.qualified(python)
+        )),
+        Signature::Between(least, most)
+            if least == most && given != most && !python.names_the_expected_count() =>
+        {
+            Some(format!(
+                "{name}() takes exactly {most} arguments ({given} given)"
+            ))
         }
         Signature::Between(least, most) if given < least || given > most => {
             let (bound, count) = match (least == most, given < least) {
@@ -290,9 +371,14 @@ fn count_error(function: Function, python: PythonVersion, given: usize) -> Optio
                 (false, true) => ("at least ", least),
                 (false, false) => ("at most ", most),
             };
-            Some(format!("{name} expected {bound}{count} argument{}, got {given}", plural(count)))
+            Some(format!(
+                "{name} expected {bound}{count} argument{}, got {given}",
+                plural(count)
+            ))
         }
-        Signature::Logarithm if !(1..=2).contains(&given) => Some("math.log requires 1 to 2 arguments".to_owned()),
+        Signature::Logarithm if !(1..=2).contains(&given) => {
+            Some("math.log requires 1 to 2 arguments".to_owned())
+        }
         _ => None,
     }
 }
@@ -311,24 +397,40 @@ fn bind_named<'a, V>(
     check_counts(name, parameters, positional.len(), keywords.len())?;
     let mut slots = [None; 4];
     for (index, (slot, parameter)) in slots.iter_mut().zip(parameters.names).enumerate() {
-        *slot = positional.get(index).or_else(|| keyword_argument(keywords, parameter));
+        *slot = positional
+            .get(index)
+            .or_else(|| keyword_argument(keywords, parameter));
         if slot.is_none() && index < parameters.required {
             let place = index + 1;
-            return Err(Raised::type_error(format!("{name}() missing required argument '{parameter}' (pos {place})")));
+            return Err(Raised::type_error(format!(
+                "{name}() missing required argument '{parameter}' (pos {place})"
+            )));
         }
     }
     check_names(name, parameters, positional.len(), keywords)?;
     Ok(slots)
 }
 
-fn check_counts(name: &str, parameters: Parameters, given: usize, keywords: usize) -> Result<(), Raised> {
-    let Parameters { names, min_positional: least, max_positional: most, .. } = parameters;
+fn check_counts(
+    name: &str,
+    parameters: Parameters,
+    given: usize,
+    keywords: usize,
+) -> Result<(), Raised> {
+    let Parameters {
+        names,
+        min_positional: least,
+        max_positional: most,
+        ..
+    } = parameters;
     let total = given + keywords;
     if total > names.len() {
         let kind = if given == 0 { "keyword " } else { "" };
         let count = names.len();
         let s = plural(count);
-        return Err(Raised::type_error(format!("{name}() takes at most {count} {kind}argument{s} ({total} given)")));
+        return Err(Raised::type_error(format!(
+            "{name}() takes at most {count} {kind}argument{s} ({total} given)"
+        )));
     }
     if given < least || given > most {
         let bound = if given < least && least < most {
@@ -348,22 +450,37 @@ fn check_counts(name: &str, parameters: Parameters, given: usize, keywords: usiz
 }
 
 /// Refuses a keyword that names no parameter, or a parameter that is also given by position.
-fn check_names<V>(name: &str, parameters: Parameters, given: usize, keywords: &[(&str, V)]) -> Result<(), Raised> {
+fn check_names<V>(
+    name: &str,
+    parameters: Parameters,
+    given: usize,
+    keywords: &[(&str, V)],
+) -> Result<(), Raised> {
     let filled = parameters.names.get(..given).unwrap_or(parameters.names);
-    let mut twice = filled.iter().zip(1..).filter(|(parameter, _)| !parameter.is_empty());
-    if let Some((parameter, place)) = twice.find(|(parameter, _)| keyword_argument(keywords, parameter).is_some()) {
+    let mut twice = filled
+        .iter()
+        .zip(1..)
+        .filter(|(parameter, _)| !parameter.is_empty());
+    if let Some((parameter, place)) =
+        twice.find(|(parameter, _)| keyword_argument(keywords, parameter).is_some())
+    {
         return Err(Raised::type_error(format!(
             "argument for {name}() given by name ('{parameter}') and position ({place})"
         )));
     }
-    match keywords.iter().find(|(keyword, _)| keyword.is_empty() || !parameters.names.contains(keyword)) {
+    match keywords
+        .iter()
+        .find(|(keyword, _)| keyword.is_empty() || !parameters.names.contains(keyword))
+    {
         Some((keyword, _)) => Err(invalid_keyword(name, keyword)),
         None => Ok(()),
     }
 }
 
 fn invalid_keyword(name: &str, keyword: &str) -> Raised {
-    Raised::type_error(format!("'{keyword}' is an invalid keyword argument for {name}()"))
+    Raised::type_error(format!(
+        "'{keyword}' is an invalid keyword argument for {name}()"
+    ))
 }
 
 fn bind_extreme<'a, V>(
@@ -373,13 +490,20 @@ fn bind_extreme<'a, V>(
 ) -> Result<Arguments<'a, V>, Raised> {
     let name = function.name();
     if values.is_empty() {
-        return Err(Raised::type_error(format!("{name} expected at least 1 argument, got 0")));
+        return Err(Raised::type_error(format!(
+            "{name} expected at least 1 argument, got 0"
+        )));
     }
     if keywords.len() > 2 {
         let given = keywords.len();
-        return Err(Raised::type_error(format!("{name}() takes at most 2 keyword arguments ({given} given)")));
+        return Err(Raised::type_error(format!(
+            "{name}() takes at most 2 keyword arguments ({given} given)"
+        )));
     }
-    if let Some((keyword, _)) = keywords.iter().find(|(keyword, _)| !matches!(*keyword, "key" | "default")) {
+    if let Some((keyword, _)) = keywords
+        .iter()
+        .find(|(keyword, _)| !matches!(*keyword, "key" | "default"))
+    {
         return Err(invalid_keyword(name, keyword));
     }
     let default = keyword_argument(keywords, "default");
@@ -388,17 +512,26 @@ fn bind_extreme<'a, V>(
             "Cannot specify a default for {name}() with multiple positional arguments"
         )));
     }
-    Ok(Arguments::Extreme { values, key: keyword_argument(keywords, "key"), default })
+    Ok(Arguments::Extreme {
+        values,
+        key: keyword_argument(keywords, "key"),
+        default,
+    })
 }
 
-/// The arguments that a wrong call of `isclose` has converted when it is found to be wrong, in versions that convert while
-/// they bind: those of the parameters before the one that is wrong.
+/// The arguments that a wrong call of `isclose` has converted when it is found to be wrong, in
+/// versions that convert while they bind: those of the parameters before the one that is wrong.
 pub(super) fn converted_before_error<'a, V>(
     python: PythonVersion,
     positional: &'a [V],
     keywords: &'a [(&str, V)],
 ) -> Vec<&'a V> {
-    let Parameters { names, max_positional: most, required, .. } = ISCLOSE;
+    let Parameters {
+        names,
+        max_positional: most,
+        required,
+        ..
+    } = ISCLOSE;
     let given = positional.len();
     if given + keywords.len() > names.len() || (given > most && !python.counts_while_binding()) {
         return Vec::new();
@@ -407,7 +540,9 @@ pub(super) fn converted_before_error<'a, V>(
     for (index, name) in names.iter().enumerate() {
         let by_name = keyword_argument(keywords, name);
         match positional.get(index) {
-            Some(_) if index == most || (by_name.is_some() && python.counts_while_binding()) => break,
+            Some(_) if index == most || (by_name.is_some() && python.counts_while_binding()) => {
+                break;
+            }
             None if by_name.is_none() && index < required => break,
             argument => converted.extend(argument.or(by_name)),
         }
@@ -416,5 +551,8 @@ pub(super) fn converted_before_error<'a, V>(
 }
 
 fn keyword_argument<'a, V>(keywords: &'a [(&str, V)], name: &str) -> Option<&'a V> {
-    keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value)
+    keywords
+        .iter()
+        .find(|(keyword, _)| *keyword == name)
+        .map(|(_, value)| value)
 }

@@ -1,4 +1,5 @@
-//! Operators on integers of any size. Integer results are exact and have at most [`limits::INTEGER_BITS`].
+//! Operators on integers of any size. Integer results are exact and have at most
+//! [`limits::INTEGER_BITS`].
 
 use std::cmp::Ordering;
 
@@ -17,7 +18,12 @@ const NEGATIVE_SHIFT: &str = "negative shift count";
 
 /// `x op y`; `None` for `@`, which integers do not implement.
 #[inline]
-pub(super) fn binary(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+pub(super) fn binary(
+    op: BinaryOperator,
+    x: Integer,
+    y: Integer,
+    fuel: &Fuel,
+) -> Result<Option<Value>, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y)
         && let Some(value) = binary_in_64_bits(op, a, b)
     {
@@ -37,11 +43,16 @@ fn binary_in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
         Op::Divide => small_quotient(a, b).map(Value::Float),
         Op::FloorDivide => small_floor_divide(a, b).map(Value::Int),
         Op::Modulo => small_modulo(a, b).map(Value::Int),
-        Op::Power => u32::try_from(b).ok().and_then(|exponent| a.checked_pow(exponent)).map(Value::Int),
+        Op::Power => u32::try_from(b)
+            .ok()
+            .and_then(|exponent| a.checked_pow(exponent))
+            .map(Value::Int),
         Op::BitAnd => Some(Value::Int(a & b)),
         Op::BitOr => Some(Value::Int(a | b)),
         Op::BitXor => Some(Value::Int(a ^ b)),
-        Op::ShiftRight => u32::try_from(b).ok().map(|count| Value::Int(a >> count.min(63))),
+        Op::ShiftRight => u32::try_from(b)
+            .ok()
+            .map(|count| Value::Int(a >> count.min(63))),
         Op::ShiftLeft | Op::MatrixMultiply => None,
     }
 }
@@ -54,17 +65,30 @@ fn small_quotient(a: i64, b: i64) -> Option<f64> {
 
 fn small_floor_divide(a: i64, b: i64) -> Option<i64> {
     let quotient = a.checked_div(b)?;
-    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+    Some(if a % b != 0 && (a < 0) != (b < 0) {
+        quotient - 1
+    } else {
+        quotient
+    })
 }
 
 fn small_modulo(a: i64, b: i64) -> Option<i64> {
     let remainder = a.checked_rem(b)?;
-    Some(if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder })
+    Some(if remainder != 0 && (remainder < 0) != (b < 0) {
+        remainder + b
+    } else {
+        remainder
+    })
 }
 
 /// Computes the result for operands of any size, and raises all errors.
 #[cold]
-fn binary_of_any_size(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+fn binary_of_any_size(
+    op: BinaryOperator,
+    x: Integer,
+    y: Integer,
+    fuel: &Fuel,
+) -> Result<Option<Value>, Raised> {
     use BinaryOperator as Op;
     match op {
         Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => {
@@ -89,7 +113,12 @@ fn binary_of_any_size(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -
 }
 
 /// Applies an operator whose cost is linear in the length of the longer operand.
-fn linear_time_operation(op: BinaryOperator, a: &BigInt, b: &BigInt, fuel: &Fuel) -> Result<Value, Raised> {
+fn linear_time_operation(
+    op: BinaryOperator,
+    a: &BigInt,
+    b: &BigInt,
+    fuel: &Fuel,
+) -> Result<Value, Raised> {
     fuel.consume(a.bits().max(b.bits()) / 64 + 1)?;
     value_within_limit(match op {
         BinaryOperator::Add => a + b,
@@ -118,8 +147,13 @@ fn division_cost(x: Integer, y: Integer) -> u64 {
     x.word_count() + (x.word_count().saturating_sub(y.word_count()) + 1) * y.word_count()
 }
 
-/// The quotient rounded towards minus infinity, and the remainder, which has the sign of `y`. `y` is not zero.
-pub(super) fn floor_divide(x: Integer, y: Integer, fuel: &Fuel) -> Result<(BigInt, BigInt), Raised> {
+/// The quotient rounded towards minus infinity, and the remainder, which has the sign of `y`. `y`
+/// is not zero.
+pub(super) fn floor_divide(
+    x: Integer,
+    y: Integer,
+    fuel: &Fuel,
+) -> Result<(BigInt, BigInt), Raised> {
     fuel.consume(division_cost(x, y))?;
     Ok(x.to_big().div_mod_floor(&y.to_big()))
 }
@@ -151,7 +185,9 @@ fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
         return Ok(Value::Int(if exponent.is_even() { 1 } else { -1 }));
     }
     let exponent = exponent.to_u32().ok_or_else(limits::integer_too_long)?;
-    let bits = (base.bits() - 1).saturating_mul(u64::from(exponent)).saturating_add(1);
+    let bits = (base.bits() - 1)
+        .saturating_mul(u64::from(exponent))
+        .saturating_add(1);
     limits::check_bits(bits)?;
     let words = base.bits().saturating_mul(u64::from(exponent)) / 64 + 1;
     fuel.consume(words.saturating_mul(words))?;
@@ -182,7 +218,9 @@ fn shift_right(x: Integer, y: Integer) -> Result<Value, Raised> {
         return Err(Raised::value(NEGATIVE_SHIFT));
     }
     match y {
-        Integer::Small(count) if count.unsigned_abs() < x.bits() => Ok(Value::int(x.to_big() >> count)),
+        Integer::Small(count) if count.unsigned_abs() < x.bits() => {
+            Ok(Value::int(x.to_big() >> count))
+        }
         _ => Ok(Value::Int(if x.is_negative() { -1 } else { 0 })),
     }
 }
@@ -190,7 +228,9 @@ fn shift_right(x: Integer, y: Integer) -> Result<Value, Raised> {
 /// `-x`.
 pub(super) fn negate(x: Integer) -> Value {
     match x {
-        Integer::Small(value) => value.checked_neg().map_or_else(|| Value::int(-BigInt::from(value)), Value::Int),
+        Integer::Small(value) => value
+            .checked_neg()
+            .map_or_else(|| Value::int(-BigInt::from(value)), Value::Int),
         Integer::Big(value) => Value::int(-value),
     }
 }
@@ -205,5 +245,9 @@ pub(super) fn invert(x: Integer) -> Value {
 
 /// `abs(x)`.
 pub(super) fn magnitude(x: Integer) -> Value {
-    if x.is_negative() { negate(x) } else { x.to_value() }
+    if x.is_negative() {
+        negate(x)
+    } else {
+        x.to_value()
+    }
 }

@@ -1,6 +1,7 @@
 //! The crate's own limits, so that no formula makes an evaluation hang or run out of memory.
 //!
-//! Python has none of them. An operation beyond a limit raises [`ErrorKind::Limit`] before it does the work.
+//! Python has none of them. An operation beyond a limit raises [`ErrorKind::Limit`] before it does
+//! the work.
 
 use std::cell::Cell;
 
@@ -9,7 +10,8 @@ use crate::python::{ErrorKind, Raised};
 /// The largest length of an integer, in bits; about 39 000 decimal digits.
 pub const INTEGER_BITS: u64 = 131_072;
 
-/// The largest number of items in a tuple or a list that an operator makes, items of nested ones included.
+/// The largest number of items in a tuple or a list that an operator makes, items of nested ones
+/// included.
 pub const SEQUENCE_ITEMS: usize = 100_000;
 
 /// The most work of one evaluation, in operations on 64-bit words; about a quarter of a second.
@@ -18,9 +20,9 @@ pub const FUEL: u64 = 1 << 28;
 /// The work of one evaluation that does not count towards [`QUEUE_FUEL`]: about a microsecond.
 pub const FREE_FUEL: u64 = 1 << 10;
 
-/// The most work of the evaluations for all jobs of a queue, beyond [`FREE_FUEL`] for each; about a second. It is
-/// spent in the order of the jobs: an evaluation that exceeds what the earlier ones have left fails, and so do all
-/// later ones that need more than [`FREE_FUEL`].
+/// The most work of the evaluations for all jobs of a queue, beyond [`FREE_FUEL`] for each; about a
+/// second. It is spent in the order of the jobs: an evaluation that exceeds what the earlier ones
+/// have left fails, and so do all later ones that need more than [`FREE_FUEL`].
 pub const QUEUE_FUEL: u64 = 1 << 30;
 
 /// The cost of one item of a new sequence, in words.
@@ -33,17 +35,27 @@ const AFTER_OTHER_JOBS: &str = "a computation of too many steps, after those of 
 
 /// The error for an integer longer than [`INTEGER_BITS`].
 pub(super) fn integer_too_long() -> Raised {
-    Raised::new(ErrorKind::Limit, format!("an integer of more than {INTEGER_BITS} bits"))
+    Raised::new(
+        ErrorKind::Limit,
+        format!("an integer of more than {INTEGER_BITS} bits"),
+    )
 }
 
 /// The error for a sequence longer than [`SEQUENCE_ITEMS`].
 pub(super) fn sequence_too_long() -> Raised {
-    Raised::new(ErrorKind::Limit, format!("a sequence of more than {SEQUENCE_ITEMS} items"))
+    Raised::new(
+        ErrorKind::Limit,
+        format!("a sequence of more than {SEQUENCE_ITEMS} items"),
+    )
 }
 
 /// Refuses an integer result of at least this many bits.
 pub(super) fn check_bits(bits: u64) -> Result<(), Raised> {
-    if bits > INTEGER_BITS { Err(integer_too_long()) } else { Ok(()) }
+    if bits > INTEGER_BITS {
+        Err(integer_too_long())
+    } else {
+        Ok(())
+    }
 }
 
 /// The work that one evaluation may still do.
@@ -58,7 +70,11 @@ impl Fuel {
     /// Starts with this many word operations left, at most [`FUEL`].
     pub(super) fn new(capacity: u64) -> Self {
         let capacity = capacity.min(FUEL);
-        Self { capacity, left: Cell::new(capacity), is_spent: Cell::new(false) }
+        Self {
+            capacity,
+            left: Cell::new(capacity),
+            is_spent: Cell::new(false),
+        }
     }
 
     /// Restores what was consumed.
@@ -97,7 +113,11 @@ impl Fuel {
             }
             None => {
                 self.is_spent.set(true);
-                let text = if self.capacity == FREE_FUEL { AFTER_OTHER_JOBS } else { TOO_MANY_STEPS };
+                let text = if self.capacity == FREE_FUEL {
+                    AFTER_OTHER_JOBS
+                } else {
+                    TOO_MANY_STEPS
+                };
                 Err(Raised::new(ErrorKind::Limit, text))
             }
         }

@@ -1,9 +1,10 @@
 //! Python's numbers: the results of operators and functions, and the exceptions that they raise.
 //!
-//! Values and an operation enter; a [`Value`] or a [`Raised`] exception leaves. This module knows no formulas, names or
-//! source positions; callers add them. [`Python`] is the reference: CPython 3.11, to the
-//! last bit. [`DecimalArithmetic`] does the same with 28 decimal digits, behind the same trait, [`Arithmetic`].
-//! [`vector_math`] computes some functions of `math` on whole columns, with the same bits.
+//! Values and an operation enter; a [`Value`] or a [`Raised`] exception leaves. This module knows
+//! no formulas, names or source positions; callers add them. [`Python`] is the reference: CPython
+//! 3.11, to the last bit. [`DecimalArithmetic`] does the same with 28 decimal digits, behind the
+//! same trait, [`Arithmetic`]. [`vector_math`] computes some functions of `math` on whole columns,
+//! with the same bits.
 
 mod column_view;
 mod complex;
@@ -34,7 +35,9 @@ pub use crate::python::error::{ErrorKind, Raised};
 pub(crate) use crate::python::function::bind;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
-pub use crate::python::operators::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
+pub use crate::python::operators::{
+    BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator,
+};
 pub use crate::python::value::{BigInteger, Value};
 pub use crate::python::version::PythonVersion;
 
@@ -49,11 +52,13 @@ pub trait Arithmetic {
     fn set_version(&mut self, version: PythonVersion);
     /// Starts another evaluation. A system that limits the work of one evaluation resets its count.
     fn begin(&self) {}
-    /// Grants the next evaluations this much work, in operations on 64-bit words, if the system limits it.
+    /// Grants the next evaluations this much work, in operations on 64-bit words, if the system
+    /// limits it.
     fn grant(&mut self, words: u64) {
         let _ = words;
     }
-    /// The work of the evaluation so far, in operations on 64-bit words; 0 if the system does not limit it.
+    /// The work of the evaluation so far, in operations on 64-bit words; 0 if the system does not
+    /// limit it.
     fn work(&self) -> u64 {
         0
     }
@@ -64,12 +69,24 @@ pub trait Arithmetic {
     /// `op x`; `not` returns the system's truth value.
     fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised>;
     /// `x op y`.
-    fn binary(&self, op: BinaryOperator, x: &Self::Value, y: &Self::Value) -> Result<Self::Value, Raised>;
+    fn binary(
+        &self,
+        op: BinaryOperator,
+        x: &Self::Value,
+        y: &Self::Value,
+    ) -> Result<Self::Value, Raised>;
     /// `x op y`, one link of a comparison chain.
-    fn compare(&self, op: ComparisonOperator, x: &Self::Value, y: &Self::Value) -> Result<bool, Raised>;
-    /// Python's truth value: zero, an empty sequence and `None` are false. Only an unknown value is an error.
+    fn compare(
+        &self,
+        op: ComparisonOperator,
+        x: &Self::Value,
+        y: &Self::Value,
+    ) -> Result<bool, Raised>;
+    /// Python's truth value: zero, an empty sequence and `None` are false. Only an unknown value is
+    /// an error.
     fn truth(&self, x: &Self::Value) -> Result<bool, Raised>;
-    /// `callee(positional…, keyword=…)`. A callee that is not a function raises `TypeError`, as in Python.
+    /// `callee(positional…, keyword=…)`. A callee that is not a function raises `TypeError`, as in
+    /// Python.
     fn call(
         &self,
         callee: &Self::Value,
@@ -84,7 +101,8 @@ pub trait Arithmetic {
     fn number(&self, value: &Value) -> Result<Self::Value, Raised>;
     /// Converts a literal, given its source text and Python's value of it.
     ///
-    /// Only decimal arithmetic reads the text, because the nearest double has lost some of its digits.
+    /// Only decimal arithmetic reads the text, because the nearest double has lost some of its
+    /// digits.
     fn literal(&self, text: &str, value: &Value) -> Result<Self::Value, Raised> {
         let _ = text;
         self.number(value)
@@ -95,8 +113,9 @@ pub trait Arithmetic {
 
 /// CPython 3.11's numbers on the GNU C library 2.36.
 ///
-/// Every value, type and error is CPython's, to the last bit, with three exceptions: the [`limits`] are this crate's,
-/// `hypot` and `dist` may differ by a unit in the last place, and a union of types, `int | float`, raises `TypeError`.
+/// Every value, type and error is CPython's, to the last bit, with three exceptions: the [`limits`]
+/// are this crate's, `hypot` and `dist` may differ by a unit in the last place, and a union of
+/// types, `int | float`, raises `TypeError`.
 ///
 /// ```
 /// use job_sort_formula::python::{Arithmetic, Python, Value};
@@ -118,9 +137,13 @@ impl Python {
         Self::with_fuel(limits::FUEL)
     }
 
-    /// Grants each evaluation this much work, in operations on 64-bit words; at most [`limits::FUEL`].
+    /// Grants each evaluation this much work, in operations on 64-bit words; at most
+    /// [`limits::FUEL`].
     pub fn with_fuel(words: u64) -> Self {
-        Self { fuel: Fuel::new(words), version: PythonVersion::default() }
+        Self {
+            fuel: Fuel::new(words),
+            version: PythonVersion::default(),
+        }
     }
 
     /// The numbers of this version of Python.
@@ -184,8 +207,14 @@ impl Arithmetic for Python {
     }
 
     #[inline]
-    fn call(&self, callee: &Value, positional: &[Value], keywords: &[(&str, Value)]) -> Result<Value, Raised> {
-        functions::call(callee, positional, keywords, self).map_err(|raised| raised.worded_for(self.version))
+    fn call(
+        &self,
+        callee: &Value,
+        positional: &[Value],
+        keywords: &[(&str, Value)],
+    ) -> Result<Value, Raised> {
+        functions::call(callee, positional, keywords, self)
+            .map_err(|raised| raised.worded_for(self.version))
     }
 
     fn tuple(&self, items: Vec<Value>) -> Value {

@@ -167,25 +167,41 @@ pub(super) fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
         (UnaryOperator::Invert, Some(Number::Integer(a))) => Ok(integer::invert(a)),
         (UnaryOperator::Plus, Some(Number::Float(a))) => Ok(Value::Float(a)),
         (UnaryOperator::Minus, Some(Number::Float(a))) => Ok(Value::Float(-a)),
-        _ => Err(Raised::type_error(format!("bad operand type for unary {}: '{}'", op.symbol(), x.type_name()))),
+        _ => Err(Raised::type_error(format!(
+            "bad operand type for unary {}: '{}'",
+            op.symbol(),
+            x.type_name()
+        ))),
     }
 }
 
-/// The error of a shift of an integer by one of more than 64 bits, where all such counts are refused.
+/// The error of a shift of an integer by one of more than 64 bits, where all such counts are
+/// refused.
 pub(super) fn check_shift_count(x: &Value, y: &Value) -> Result<(), Raised> {
     match (x.integer(), y.integer()) {
-        (Some(_), Some(Integer::Big(_))) => Err(Raised::overflow("Python int too large to convert to C ssize_t")),
+        (Some(_), Some(Integer::Big(_))) => Err(Raised::overflow(
+            "Python int too large to convert to C ssize_t",
+        )),
         _ => Ok(()),
     }
 }
 
 /// `x op y`.
 #[inline]
-pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+pub(super) fn binary(
+    op: BinaryOperator,
+    x: &Value,
+    y: &Value,
+    fuel: &Fuel,
+) -> Result<Value, Raised> {
     let result = match (x, y) {
-        (Value::Int(a), Value::Int(b)) => integer::binary(op, Integer::Small(*a), Integer::Small(*b), fuel)?,
+        (Value::Int(a), Value::Int(b)) => {
+            integer::binary(op, Integer::Small(*a), Integer::Small(*b), fuel)?
+        }
         (Value::Float(a), Value::Float(b)) => float::binary(op, *a, *b)?.map(Value::Float),
-        (Value::Bool(a), Value::Bool(b)) if is_logical(op) => return Ok(Value::Bool(combine_bools(op, *a, *b))),
+        (Value::Bool(a), Value::Bool(b)) if is_logical(op) => {
+            return Ok(Value::Bool(combine_bools(op, *a, *b)));
+        }
         _ => binary_on_any_types(op, x, y, fuel)?,
     };
     result.ok_or_else(|| unsupported(spelling(op), x, y))
@@ -193,7 +209,10 @@ pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> R
 
 /// Whether the operator returns a bool for two bools.
 fn is_logical(op: BinaryOperator) -> bool {
-    matches!(op, BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor)
+    matches!(
+        op,
+        BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor
+    )
 }
 
 fn combine_bools(op: BinaryOperator, a: bool, b: bool) -> bool {
@@ -205,21 +224,36 @@ fn combine_bools(op: BinaryOperator, a: bool, b: bool) -> bool {
 }
 
 /// `x op y` for operands of any types; `None` if they do not support the operator.
-fn binary_on_any_types(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+fn binary_on_any_types(
+    op: BinaryOperator,
+    x: &Value,
+    y: &Value,
+    fuel: &Fuel,
+) -> Result<Option<Value>, Raised> {
     match (x.number(), y.number()) {
         (Some(Number::Integer(a)), Some(Number::Integer(b))) => integer::binary(op, a, b, fuel),
         // Python refuses the operator before it converts the integer, which could overflow.
         (Some(_), Some(_)) if is_logical(op) || is_shift_or_matrix(op) => Ok(None),
-        (Some(a), Some(b)) => Ok(float::binary(op, a.to_float()?, b.to_float()?)?.map(Value::Float)),
+        (Some(a), Some(b)) => {
+            Ok(float::binary(op, a.to_float()?, b.to_float()?)?.map(Value::Float))
+        }
         _ => binary_on_sequences(op, x, y, fuel),
     }
 }
 
 fn is_shift_or_matrix(op: BinaryOperator) -> bool {
-    matches!(op, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight | BinaryOperator::MatrixMultiply)
+    matches!(
+        op,
+        BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight | BinaryOperator::MatrixMultiply
+    )
 }
 
-fn binary_on_sequences(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+fn binary_on_sequences(
+    op: BinaryOperator,
+    x: &Value,
+    y: &Value,
+    fuel: &Fuel,
+) -> Result<Option<Value>, Raised> {
     match (op, x.items(), y.items()) {
         (BinaryOperator::Add, Some(_), _) => concatenate(x, y, fuel).map(Some),
         (BinaryOperator::Multiply, Some(items), _) => repeat(x, items, y, fuel).map(Some),
@@ -230,7 +264,11 @@ fn binary_on_sequences(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) ->
 
 /// The operator's name in Python's error messages.
 pub(super) fn spelling(op: BinaryOperator) -> &'static str {
-    if op == BinaryOperator::Power { "** or pow()" } else { op.symbol() }
+    if op == BinaryOperator::Power {
+        "** or pow()"
+    } else {
+        op.symbol()
+    }
 }
 
 /// The `TypeError` for operands that do not support the operator.
@@ -240,7 +278,9 @@ pub(super) fn unsupported(spelling: &str, x: &Value, y: &Value) -> Raised {
 
 /// The `TypeError` for operands of types that do not support the operator.
 pub(super) fn unsupported_types(spelling: &str, x: &str, y: &str) -> Raised {
-    Raised::type_error(format!("unsupported operand type(s) for {spelling}: '{x}' and '{y}'"))
+    Raised::type_error(format!(
+        "unsupported operand type(s) for {spelling}: '{x}' and '{y}'"
+    ))
 }
 
 /// `x + y` where `x` is a tuple or a list.
@@ -250,33 +290,57 @@ fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
         _ => {
             let own = x.type_name();
             let other = y.type_name();
-            return Err(Raised::type_error(format!("can only concatenate {own} (not \"{other}\") to {own}")));
+            return Err(Raised::type_error(format!(
+                "can only concatenate {own} (not \"{other}\") to {own}"
+            )));
         }
     };
-    reserve(total_size(a, fuel)?.saturating_add(total_size(b, fuel)?), fuel)?;
-    Ok(sequence_like(x, a.iter().chain(b.iter()).cloned().collect()))
+    reserve(
+        total_size(a, fuel)?.saturating_add(total_size(b, fuel)?),
+        fuel,
+    )?;
+    Ok(sequence_like(
+        x,
+        a.iter().chain(b.iter()).cloned().collect(),
+    ))
 }
 
 /// `sequence * count`, with the operands in either order.
 fn repeat(sequence: &Value, items: &[Value], count: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let count = match count.integer() {
         Some(Integer::Small(count)) => usize::try_from(count).unwrap_or(0),
-        Some(Integer::Big(_)) => return Err(Raised::overflow("cannot fit 'int' into an index-sized integer")),
+        Some(Integer::Big(_)) => {
+            return Err(Raised::overflow(
+                "cannot fit 'int' into an index-sized integer",
+            ));
+        }
         None => {
             let other = count.type_name();
-            return Err(Raised::type_error(format!("can't multiply sequence by non-int of type '{other}'")));
+            return Err(Raised::type_error(format!(
+                "can't multiply sequence by non-int of type '{other}'"
+            )));
         }
     };
     if items.is_empty() || count == 0 {
         return Ok(sequence_like(sequence, Vec::new()));
     }
     reserve(total_size(items, fuel)?.saturating_mul(count), fuel)?;
-    Ok(sequence_like(sequence, std::iter::repeat_n(items, count).flatten().cloned().collect()))
+    Ok(sequence_like(
+        sequence,
+        std::iter::repeat_n(items, count)
+            .flatten()
+            .cloned()
+            .collect(),
+    ))
 }
 
 /// Makes a tuple if `sequence` is one, otherwise a list.
 fn sequence_like(sequence: &Value, items: Vec<Value>) -> Value {
-    if matches!(sequence, Value::Tuple(_)) { Value::tuple(items) } else { Value::list(items) }
+    if matches!(sequence, Value::Tuple(_)) {
+        Value::tuple(items)
+    } else {
+        Value::list(items)
+    }
 }
 
 /// Consumes the fuel for a new sequence of this [`total_size`]; fails if the sequence is too long.
@@ -287,10 +351,11 @@ fn reserve(size: usize, fuel: &Fuel) -> Result<(), Raised> {
     fuel.consume(size as u64 * limits::ITEM)
 }
 
-/// The number of items, those of nested sequences included; a long integer counts once per 64-bit word.
+/// The number of items, those of nested sequences included; a long integer counts once per 64-bit
+/// word.
 ///
-/// Repetition shares nested items. A shared item counts each time that it occurs, because later operations visit it
-/// each time.
+/// Repetition shares nested items. A shared item counts each time that it occurs, because later
+/// operations visit it each time.
 fn total_size(items: &[Value], fuel: &Fuel) -> Result<usize, Raised> {
     fuel.consume(items.len() as u64)?;
     items.iter().try_fold(0_usize, |sum, item| {
@@ -305,7 +370,12 @@ fn total_size(items: &[Value], fuel: &Fuel) -> Result<usize, Raised> {
 
 /// `x op y`.
 #[inline]
-pub(super) fn compare(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+pub(super) fn compare(
+    op: ComparisonOperator,
+    x: &Value,
+    y: &Value,
+    fuel: &Fuel,
+) -> Result<bool, Raised> {
     match (x, y) {
         (Value::Int(a), Value::Int(b)) if !is_membership(op) => Ok(holds(op, Some(a.cmp(b)))),
         (Value::Float(a), Value::Float(b)) if !is_membership(op) => Ok(holds(op, a.partial_cmp(b))),
@@ -332,21 +402,36 @@ pub(super) fn holds(op: ComparisonOperator, ordering: Option<Ordering>) -> bool 
     }
 }
 
-fn compare_mixed(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+fn compare_mixed(
+    op: ComparisonOperator,
+    x: &Value,
+    y: &Value,
+    fuel: &Fuel,
+) -> Result<bool, Raised> {
     match op {
         ComparisonOperator::In => contains(y, x, fuel),
         ComparisonOperator::NotIn => contains(y, x, fuel).map(|found| !found),
         _ => match (x, y) {
-            (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => compare_sequences(op, a, b, fuel),
+            (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => {
+                compare_sequences(op, a, b, fuel)
+            }
             _ => compare_scalars(op, x, y, fuel),
         },
     }
 }
 
-/// Compares any values but two tuples or two lists: numbers by their value, all others by their identity.
-fn compare_scalars(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+/// Compares any values but two tuples or two lists: numbers by their value, all others by their
+/// identity.
+fn compare_scalars(
+    op: ComparisonOperator,
+    x: &Value,
+    y: &Value,
+    fuel: &Fuel,
+) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.number(), y.number()) {
-        if let (Number::Integer(Integer::Big(big)), _) | (_, Number::Integer(Integer::Big(big))) = (a, b) {
+        if let (Number::Integer(Integer::Big(big)), _) | (_, Number::Integer(Integer::Big(big))) =
+            (a, b)
+        {
             fuel.consume(big.bits() / 64)?;
         }
         return Ok(holds(op, ordering(a, b)));
@@ -361,7 +446,9 @@ fn compare_scalars(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) ->
 /// The `TypeError` for types that have no order.
 pub(super) fn incomparable(op: ComparisonOperator, x: &str, y: &str) -> Raised {
     let symbol = op.symbol();
-    Raised::type_error(format!("'{symbol}' not supported between instances of '{x}' and '{y}'"))
+    Raised::type_error(format!(
+        "'{symbol}' not supported between instances of '{x}' and '{y}'"
+    ))
 }
 
 /// The exact order of two numbers.
@@ -370,7 +457,9 @@ fn ordering(x: Number, y: Number) -> Option<Ordering> {
         (Number::Integer(a), Number::Integer(b)) => Some(order_integers(a, b)),
         (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),
         (Number::Integer(a), Number::Float(b)) => order_integer_and_float(a, b),
-        (Number::Float(a), Number::Integer(b)) => order_integer_and_float(b, a).map(Ordering::reverse),
+        (Number::Float(a), Number::Integer(b)) => {
+            order_integer_and_float(b, a).map(Ordering::reverse)
+        }
     }
 }
 
@@ -385,28 +474,44 @@ fn order_integers(x: Integer, y: Integer) -> Ordering {
 
 /// The order of an integer of more than 64 bits relative to any integer of 64 bits.
 fn order_to_small(value: &BigInt) -> Ordering {
-    if value.sign() == Sign::Minus { Ordering::Less } else { Ordering::Greater }
+    if value.sign() == Sign::Minus {
+        Ordering::Less
+    } else {
+        Ordering::Greater
+    }
 }
 
 fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
     match x {
         _ if y.is_nan() => None,
         _ if y.is_infinite() => 0.0.partial_cmp(&y),
-        Integer::Small(value) if value.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs() => (value as f64).partial_cmp(&y),
-        // The integer exceeds 2^53 and a double with a fraction does not, so truncation keeps the order.
+        Integer::Small(value) if value.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs() => {
+            (value as f64).partial_cmp(&y)
+        }
+        // The integer exceeds 2^53 and a double with a fraction does not, so truncation keeps the
+        // order.
         _ => Some(x.to_big().cmp(&conversion::truncated(y))),
     }
 }
 
 /// The first pair of unequal items decides; without one, the lengths do.
-fn compare_sequences(op: ComparisonOperator, x: &[Value], y: &[Value], fuel: &Fuel) -> Result<bool, Raised> {
+fn compare_sequences(
+    op: ComparisonOperator,
+    x: &[Value],
+    y: &[Value],
+    fuel: &Fuel,
+) -> Result<bool, Raised> {
     let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
     if only_equality && x.len() != y.len() {
         return Ok(op == ComparisonOperator::NotEqual);
     }
     for (a, b) in x.iter().zip(y) {
         if !is_same_or_equal(a, b, fuel)? {
-            return if only_equality { Ok(op == ComparisonOperator::NotEqual) } else { compare(op, a, b, fuel) };
+            return if only_equality {
+                Ok(op == ComparisonOperator::NotEqual)
+            } else {
+                compare(op, a, b, fuel)
+            };
         }
     }
     Ok(holds(op, Some(x.len().cmp(&y.len()))))
@@ -414,8 +519,8 @@ fn compare_sequences(op: ComparisonOperator, x: &[Value], y: &[Value], fuel: &Fu
 
 /// Whether `in` and sequence comparison take two items as equal: the same object, or `==`.
 ///
-/// Values have no identity here. `math.nan` is one object in Python and other nans are rare, so nans with the same bits
-/// count as the same object.
+/// Values have no identity here. `math.nan` is one object in Python and other nans are rare, so
+/// nans with the same bits count as the same object.
 fn is_same_or_equal(x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
     fuel.consume(1)?;
     if let (Value::Float(a), Value::Float(b)) = (x, y)
@@ -428,7 +533,10 @@ fn is_same_or_equal(x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
 
 fn contains(sequence: &Value, item: &Value, fuel: &Fuel) -> Result<bool, Raised> {
     let Some(items) = sequence.items() else {
-        return Err(Raised::type_error(format!("argument of type '{}' is not iterable", sequence.type_name())));
+        return Err(Raised::type_error(format!(
+            "argument of type '{}' is not iterable",
+            sequence.type_name()
+        )));
     };
     for candidate in items.iter() {
         if is_same_or_equal(candidate, item, fuel)? {

@@ -9,7 +9,8 @@ use serde::{Serialize, Serializer};
 use crate::python::Value;
 
 const LOG10_2: f64 = std::f64::consts::LOG10_2;
-/// The most characters of a serialised value: as many as the digits of the longest integer that Python writes.
+/// The most characters of a serialised value: as many as the digits of the longest integer that
+/// Python writes.
 const MAX_SERIALISED: usize = 4300;
 
 /// As a text: JSON has neither infinities nor integers of any length.
@@ -29,8 +30,8 @@ impl Value {
         text
     }
 
-    /// Python's `repr` up to about so many characters: an integer of more digits is rounded, `about 1.234e+24082`, and a
-    /// longer sequence is cut.
+    /// Python's `repr` up to about so many characters: an integer of more digits is rounded,
+    /// `about 1.234e+24082`, and a longer sequence is cut.
     pub fn repr_within(&self, limit: usize) -> String {
         let mut text = String::new();
         self.write_repr_within(limit, &mut text);
@@ -80,7 +81,9 @@ impl fmt::Display for Value {
                 write_separated(f, items)?;
                 f.write_char(']')
             }
-            Self::Function(function) if function.is_type() => write!(f, "<class '{}'>", function.name()),
+            Self::Function(function) if function.is_type() => {
+                write!(f, "<class '{}'>", function.name())
+            }
             Self::Function(function) => write!(f, "<built-in function {}>", function.name()),
         }
     }
@@ -102,9 +105,18 @@ fn write_rounded(value: &BigInt, text: &mut String) {
     let leading = (value.magnitude() >> shift).to_f64().unwrap_or_default();
     let magnitude = leading.log10() + shift as f64 * LOG10_2;
     let thousandths = (10_f64.powf(magnitude.fract()) * 1e3).round();
-    let (thousandths, exponent) = if thousandths < 1e4 { (thousandths, 0.0) } else { (1e3, 1.0) };
+    let (thousandths, exponent) = if thousandths < 1e4 {
+        (thousandths, 0.0)
+    } else {
+        (1e3, 1.0)
+    };
     let sign = if value.is_negative() { "-" } else { "" };
-    let _ = write!(text, "about {sign}{:.3}e+{}", thousandths / 1e3, magnitude.trunc() + exponent);
+    let _ = write!(
+        text,
+        "about {sign}{:.3}e+{}",
+        thousandths / 1e3,
+        magnitude.trunc() + exponent
+    );
 }
 
 /// `()`, `(1,)`, `(1, 2)`.
@@ -132,10 +144,11 @@ pub fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str>
     (magnitude == 0.0 || (1e-4..1e16).contains(&magnitude)).then(|| buffer.format_finite(value))
 }
 
-/// Appends the shortest digits that read back as the same double, with an exponent below 1e-4 and from 1e16 on.
+/// Appends the shortest digits that read back as the same double, with an exponent below 1e-4 and
+/// from 1e16 on.
 ///
-/// Of two shortest digit strings that are equally near to the double, CPython and zmij both take the one that ends in
-/// an even digit. The standard library's `{:e}` does not.
+/// Of two shortest digit strings that are equally near to the double, CPython and zmij both take
+/// the one that ends in an even digit. The standard library's `{:e}` does not.
 pub(super) fn write_float(value: f64, text: &mut String) {
     let mut buffer = zmij::Buffer::new();
     if let Some(digits) = fixed_point_digits(value, &mut buffer) {
@@ -149,11 +162,14 @@ pub(super) fn write_float(value: f64, text: &mut String) {
     }
 }
 
-/// Appends a finite nonzero number in Python's form `d.ddde±XX`, from digits with or without an exponent.
+/// Appends a finite nonzero number in Python's form `d.ddde±XX`, from digits with or without an
+/// exponent.
 fn write_scientific(digits: &str, text: &mut String) {
     let (mantissa, exponent) = digits.split_once('e').unwrap_or((digits, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+    let (negative, mantissa) = mantissa
+        .strip_prefix('-')
+        .map_or((false, mantissa), |rest| (true, rest));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all = format!("{whole}{fraction}");
     let significant = all.trim_start_matches('0');
@@ -163,5 +179,10 @@ fn write_scientific(digits: &str, text: &mut String) {
     if !rest.is_empty() {
         _ = write!(text, ".{rest}");
     }
-    _ = write!(text, "e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs());
+    _ = write!(
+        text,
+        "e{}{:02}",
+        if exponent < 0 { '-' } else { '+' },
+        exponent.abs()
+    );
 }

@@ -8,8 +8,9 @@ use num_traits::{Signed, ToPrimitive};
 
 use crate::python::{Arithmetic, Function, Python, Raised, conversion};
 
-/// A Python value. An integer that fits in 64 bits is always [`Value::Int`]. It has no `==`, since Python's, in which `1`,
-/// `1.0` and `True` are equal, is not that of Rust's `PartialEq`; compare with [`Value::is_identical`].
+/// A Python value. An integer that fits in 64 bits is always [`Value::Int`]. It has no `==`, since
+/// Python's, in which `1`, `1.0` and `True` are equal, is not that of Rust's `PartialEq`; compare
+/// with [`Value::is_identical`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Value {
@@ -74,8 +75,8 @@ pub(super) enum Number<'a> {
 }
 
 impl Value {
-    /// The nearest double, as Python's `float` returns it; `None` if the value is not a number, or is an integer too large
-    /// for a double.
+    /// The nearest double, as Python's `float` returns it; `None` if the value is not a number, or
+    /// is an integer too large for a double.
     ///
     /// ```
     /// use job_sort_formula::Value;
@@ -88,8 +89,11 @@ impl Value {
             Self::Float(double) => Some(*double),
             Self::Int(integer) => Some(*integer as f64),
             Self::Bool(truth) => Some(f64::from(u8::from(*truth))),
-            Self::Big(_) => match Python::new().call(&Self::Function(Function::Float), std::slice::from_ref(self), &[])
-            {
+            Self::Big(_) => match Python::new().call(
+                &Self::Function(Function::Float),
+                std::slice::from_ref(self),
+                &[],
+            ) {
                 Ok(Self::Float(double)) => Some(double),
                 _ => None,
             },
@@ -129,7 +133,8 @@ impl Value {
         }
     }
 
-    /// Whether both have the same type and the same bits: `1`, `1.0` and `True` differ, and a NaN is identical to itself.
+    /// Whether both have the same type and the same bits: `1`, `1.0` and `True` differ, and a NaN
+    /// is identical to itself.
     pub fn is_identical(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::None, Self::None) => true,
@@ -145,13 +150,16 @@ impl Value {
         }
     }
 
-    /// Whether the value takes little memory: it is a number of at most 4,096 bits, or has at most 16 items, all of them
-    /// numbers of that kind.
+    /// Whether the value takes little memory: it is a number of at most 4,096 bits, or has at most
+    /// 16 items, all of them numbers of that kind.
     pub(crate) fn is_small(&self) -> bool {
         match self {
             Self::Big(big) => big.digits().bits() <= 4096,
             Self::Tuple(items) | Self::List(items) => {
-                items.len() <= 16 && items.iter().all(|item| item.items().is_none() && item.is_small())
+                items.len() <= 16
+                    && items
+                        .iter()
+                        .all(|item| item.items().is_none() && item.is_small())
             }
             _ => true,
         }
@@ -201,12 +209,16 @@ impl Value {
     /// Converts an argument of a function of the `math` module to a double.
     ///
     /// # Errors
-    /// `TypeError` for a value that is not a number, `OverflowError` for an integer beyond the largest double.
+    /// `TypeError` for a value that is not a number, `OverflowError` for an integer beyond the
+    /// largest double.
     #[inline]
     pub(super) fn math_argument(&self) -> Result<f64, Raised> {
         match self.number() {
             Some(number) => number.to_float(),
-            None => Err(Raised::type_error(format!("must be real number, not {}", self.type_name()))),
+            None => Err(Raised::type_error(format!(
+                "must be real number, not {}",
+                self.type_name()
+            ))),
         }
     }
 
@@ -216,7 +228,10 @@ impl Value {
     /// `TypeError` for any other value.
     pub(super) fn integer_argument(&self) -> Result<Integer<'_>, Raised> {
         self.integer().ok_or_else(|| {
-            Raised::type_error(format!("'{}' object cannot be interpreted as an integer", self.type_name()))
+            Raised::type_error(format!(
+                "'{}' object cannot be interpreted as an integer",
+                self.type_name()
+            ))
         })
     }
 
@@ -227,7 +242,10 @@ impl Value {
     pub(super) fn iterable_argument(&self) -> Result<&[Self], Raised> {
         match self.items() {
             Some(items) => Ok(items),
-            None => Err(Raised::type_error(format!("'{}' object is not iterable", self.type_name()))),
+            None => Err(Raised::type_error(format!(
+                "'{}' object is not iterable",
+                self.type_name()
+            ))),
         }
     }
 }
@@ -268,8 +286,8 @@ impl Integer<'_> {
         }
     }
 
-    /// The number of 64-bit words that hold the magnitude, rounded up to at least one: the fuel that one pass over them
-    /// consumes.
+    /// The number of 64-bit words that hold the magnitude, rounded up to at least one: the fuel
+    /// that one pass over them consumes.
     pub(super) fn word_count(self) -> u64 {
         self.bits() / 64 + 1
     }

@@ -44,7 +44,11 @@ impl PythonVersion {
 
     /// Python 3 with this minor version; `None` if it is not known.
     pub const fn new(minor: u8) -> Option<Self> {
-        if Self::OLDEST.minor <= minor && minor <= Self::NEWEST.minor { Some(Self { minor }) } else { None }
+        if Self::OLDEST.minor <= minor && minor <= Self::NEWEST.minor {
+            Some(Self { minor })
+        } else {
+            None
+        }
     }
 
     /// The minor version: 11 for Python 3.11.
@@ -82,7 +86,11 @@ impl FromStr for PythonVersion {
             _ => None,
         };
         minor.ok_or_else(|| {
-            format!("expected a version of Python from {} to {}, such as 3.9", Self::OLDEST, Self::NEWEST)
+            format!(
+                "expected a version of Python from {} to {}, such as 3.9",
+                Self::OLDEST,
+                Self::NEWEST
+            )
         })
     }
 }

@@ -1,4 +1,5 @@
-//! Two rankings of the same jobs: which jobs move, how far the orders agree, and who gains and who loses.
+//! Two rankings of the same jobs: which jobs move, how far the orders agree, and who gains and who
+//! loses.
 //!
 //! In: the [`Ranking`]s, an old and a new one, and the fair-share tree. Out: a [`Comparison`].
 
@@ -33,12 +34,18 @@ pub struct OldNew<T> {
 impl<T> OldNew<T> {
     /// The same as references.
     pub fn as_ref(&self) -> OldNew<&T> {
-        OldNew { old: &self.old, new: &self.new }
+        OldNew {
+            old: &self.old,
+            new: &self.new,
+        }
     }
 
     /// Applies a function to both.
     pub fn map<U>(self, f: impl Fn(T) -> U) -> OldNew<U> {
-        OldNew { old: f(self.old), new: f(self.new) }
+        OldNew {
+            old: f(self.old),
+            new: f(self.new),
+        }
     }
 }
 
@@ -51,14 +58,16 @@ pub struct ComparedRanking<'a> {
     pub ranking: &'a Ranking,
     /// The rows whose values do not exceed the threshold, ascending.
     pub under_threshold: &'a [u32],
-    /// The fair-share tree with the shares of the entities; without one, the jobs may have them as `fairshare_perc`.
+    /// The fair-share tree with the shares of the entities; without one, the jobs may have them as
+    /// `fairshare_perc`.
     pub tree: Option<&'a AssessedTree>,
 }
 
 /// What changes between two rankings of the same jobs.
 ///
-/// Ranks count from 1 among all jobs that are considered under a ranking. What compares two ranks of a job is about the
-/// jobs that are considered under both. Serialised are the numbers that concern the whole queue.
+/// Ranks count from 1 among all jobs that are considered under a ranking. What compares two ranks
+/// of a job is about the jobs that are considered under both. Serialised are the numbers that
+/// concern the whole queue.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     /// By row; 0 for a job that is not considered.
@@ -109,7 +118,8 @@ pub struct Comparison {
     /// The input that gives the size of a job; `None` if no job has one.
     #[serde(rename = "size")]
     pub size_input: Option<&'static str>,
-    /// The number of first jobs that [`fairness`](Self::fairness) looks at: a tenth of the jobs, at least 10.
+    /// The number of first jobs that [`fairness`](Self::fairness) looks at: a tenth of the jobs, at
+    /// least 10.
     #[serde(skip)]
     pub first: usize,
     /// How evenly the first jobs are distributed over the entities with shares.
@@ -118,7 +128,10 @@ pub struct Comparison {
 }
 
 /// Pairs of a key and a value as one map.
-fn as_map<V: Serialize, S: Serializer>(pairs: &[(usize, V)], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_map<V: Serialize, S: Serializer>(
+    pairs: &[(usize, V)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
@@ -151,8 +164,9 @@ pub struct GroupChange {
     pub top: [(usize, OldNew<usize>); 2],
 }
 
-/// How evenly the first jobs are distributed: over all entities with shares and jobs that are considered under either
-/// ranking, the fraction of the first jobs that an entity has, divided by the fraction of the machine that is its share.
+/// How evenly the first jobs are distributed: over all entities with shares and jobs that are
+/// considered under either ranking, the fraction of the first jobs that an entity has, divided by
+/// the fraction of the machine that is its share.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Fairness {
     /// Jain's index of these quotients: 1 is even.
@@ -177,7 +191,8 @@ pub struct JobMove {
 }
 
 impl JobMove {
-    /// The number of places that the job gains; negative if it loses some, `None` if it is not considered under both.
+    /// The number of places that the job gains; negative if it loses some, `None` if it is not
+    /// considered under both.
     pub fn moved(&self) -> Option<i64> {
         Some(self.old? as i64 - self.new? as i64)
     }
@@ -191,7 +206,11 @@ impl GroupChange {
 
     /// How many places a job gains on average; negative if they lose, 0 without jobs.
     pub fn gain(&self) -> f64 {
-        if self.jobs > 0 { self.won() as f64 / self.jobs as f64 } else { 0.0 }
+        if self.jobs > 0 {
+            self.won() as f64 / self.jobs as f64
+        } else {
+            0.0
+        }
     }
 
     /// The sum of the places that the jobs gain; negative if they lose.
@@ -233,9 +252,22 @@ impl GroupChange {
 impl Comparison {
     /// Compares two rankings.
     pub fn new(old: &ComparedRanking<'_>, new: &ComparedRanking<'_>) -> Self {
-        let ranks = OldNew { old: ranks(old), new: ranks(new) };
-        let left_out = old.ranking.order().iter().filter(|&&row| ranks.new[row] == 0);
-        let rows: Vec<u32> = new.ranking.order().iter().chain(left_out).map(|&row| row as u32).collect();
+        let ranks = OldNew {
+            old: ranks(old),
+            new: ranks(new),
+        };
+        let left_out = old
+            .ranking
+            .order()
+            .iter()
+            .filter(|&&row| ranks.new[row] == 0);
+        let rows: Vec<u32> = new
+            .ranking
+            .order()
+            .iter()
+            .chain(left_out)
+            .map(|&row| row as u32)
+            .collect();
         let mut comparison = Self {
             jobs: 0,
             up: 0,
@@ -244,8 +276,14 @@ impl Comparison {
             footrule: 0,
             largest: 0,
             overlap: Vec::new(),
-            errors: OldNew { old: old.ranking.error_count(), new: new.ranking.error_count() },
-            considered: OldNew { old: old.ranking.order().len(), new: new.ranking.order().len() },
+            errors: OldNew {
+                old: old.ranking.error_count(),
+                new: new.ranking.error_count(),
+            },
+            considered: OldNew {
+                old: old.ranking.order().len(),
+                new: new.ranking.order().len(),
+            },
             failing: Transitions::new(&failed_rows(old), &failed_rows(new)),
             // a row that passes is one that is not listed
             passing: Transitions::new(old.under_threshold, new.under_threshold).reversed(),
@@ -264,20 +302,28 @@ impl Comparison {
         comparison.first = MIN_FIRST.max(comparison.jobs / 10);
         comparison.overlap = comparison.overlaps(new.ranking);
         comparison.tau_b = comparison.tau_b_of_scores(old.ranking, new.ranking);
-        comparison.fairness = OldNew { old: comparison.fairness_of(old), new: comparison.fairness_of(new) };
+        comparison.fairness = OldNew {
+            old: comparison.fairness_of(old),
+            new: comparison.fairness_of(new),
+        };
         comparison.group(new);
         comparison
     }
 
-    /// The jobs that are considered under either ranking: in the new order, then those that are not considered there.
+    /// The jobs that are considered under either ranking: in the new order, then those that are not
+    /// considered there.
     pub fn moves(&self) -> impl ExactSizeIterator<Item = JobMove> + '_ {
         self.rows.iter().map(|&row| self.job(row as usize))
     }
 
     /// The ranks of the job in a row.
     pub fn job(&self, row: usize) -> JobMove {
-        let OldNew { old, new } =
-            self.ranks.as_ref().map(|ranks| ranks.get(row).map(|&rank| rank as usize).filter(|&rank| rank > 0));
+        let OldNew { old, new } = self.ranks.as_ref().map(|ranks| {
+            ranks
+                .get(row)
+                .map(|&rank| rank as usize)
+                .filter(|&rank| rank > 0)
+        });
         JobMove { row, old, new }
     }
 
@@ -286,16 +332,26 @@ impl Comparison {
         self.up + self.down
     }
 
-    /// How many of the first `count` jobs, under either ranking, change their place or are considered only there.
+    /// How many of the first `count` jobs, under either ranking, change their place or are
+    /// considered only there.
     pub fn changed_among_first(&self, count: usize) -> usize {
         let moves = self.moves().filter(|job| job.old != job.new);
-        moves.filter(|job| [job.old, job.new].into_iter().flatten().any(|rank| rank <= count)).count()
+        moves
+            .filter(|job| {
+                [job.old, job.new]
+                    .into_iter()
+                    .flatten()
+                    .any(|rank| rank <= count)
+            })
+            .count()
     }
 
     /// Every row that is considered under either ranking, ascending, with its ranks.
     fn ranked_rows(&self) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
         let ranks = self.ranks.old.iter().zip(&self.ranks.new).enumerate();
-        ranks.map(|(row, (&old, &new))| (row, old, new)).filter(|(_, old, new)| *old > 0 || *new > 0)
+        ranks
+            .map(|(row, (&old, &new))| (row, old, new))
+            .filter(|(_, old, new)| *old > 0 || *new > 0)
     }
 
     fn count_moves(&mut self) {
@@ -321,8 +377,15 @@ impl Comparison {
         firsts.sort_unstable();
         firsts.dedup();
         let overlaps = firsts.into_iter().map(|first| {
-            let old_ranks = new.order().iter().take(first).map(|&row| self.ranks.old[row] as usize);
-            (first, old_ranks.filter(|rank| (1..=first).contains(rank)).count())
+            let old_ranks = new
+                .order()
+                .iter()
+                .take(first)
+                .map(|&row| self.ranks.old[row] as usize);
+            (
+                first,
+                old_ranks.filter(|rank| (1..=first).contains(rank)).count(),
+            )
         });
         overlaps.collect()
     }
@@ -342,7 +405,8 @@ impl Comparison {
     fn fairness_of(&self, side: &ComparedRanking<'_>) -> Fairness {
         let percentages = percentages(side);
         let mut has_jobs = vec![false; percentages.len()];
-        self.ranked_rows().for_each(|(row, ..)| has_jobs[side.table.entity_index(row)] = true);
+        self.ranked_rows()
+            .for_each(|(row, ..)| has_jobs[side.table.entity_index(row)] = true);
         let first_rows = side.ranking.order().iter().take(self.first);
         let count = first_rows.len() as f64;
         let mut firsts = vec![0_u32; percentages.len()];
@@ -369,7 +433,9 @@ impl Comparison {
         let table = new.table;
         let sizes = SIZES.into_iter().find_map(|name| {
             let column = table.column(name)?;
-            self.ranked_rows().any(|(row, ..)| size(column, row) > 0.0).then_some((name, column))
+            self.ranked_rows()
+                .any(|(row, ..)| size(column, row) > 0.0)
+                .then_some((name, column))
         });
         self.size_input = sizes.map(|(name, _)| name);
         let mut entities = named(table.entities());
@@ -382,14 +448,24 @@ impl Comparison {
                 classes[size_class(size(column, row))].add(old_rank, new_rank);
             }
         }
-        self.groups = new.tree.map(|tree| groups(&entities, tree)).unwrap_or_default();
-        entities.iter_mut().zip(percentages(new)).for_each(|(entity, perc)| entity.perc = perc);
+        self.groups = new
+            .tree
+            .map(|tree| groups(&entities, tree))
+            .unwrap_or_default();
+        entities
+            .iter_mut()
+            .zip(percentages(new))
+            .for_each(|(entity, perc)| entity.perc = perc);
         for changes in [&mut entities, &mut queues, &mut classes] {
             changes.retain(|change| !change.is_empty());
         }
         for changes in [&mut entities, &mut queues] {
-            changes
-                .sort_by(|left, right| right.gain().total_cmp(&left.gain()).then_with(|| left.name.cmp(&right.name)));
+            changes.sort_by(|left, right| {
+                right
+                    .gain()
+                    .total_cmp(&left.gain())
+                    .then_with(|| left.name.cmp(&right.name))
+            });
         }
         self.entities = entities;
         self.queues = queues;
@@ -400,11 +476,17 @@ impl Comparison {
 impl Transitions {
     /// Compares two ascending lists of rows.
     fn new(old: &[u32], new: &[u32]) -> Self {
-        Self { start: rows_not_in(new, old), stop: rows_not_in(old, new) }
+        Self {
+            start: rows_not_in(new, old),
+            stop: rows_not_in(old, new),
+        }
     }
 
     fn reversed(self) -> Self {
-        Self { start: self.stop, stop: self.start }
+        Self {
+            start: self.stop,
+            stop: self.start,
+        }
     }
 
     /// Whether no row changes.
@@ -414,18 +496,29 @@ impl Transitions {
 }
 
 fn rows_not_in(rows: &[u32], others: &[u32]) -> Vec<u32> {
-    rows.iter().copied().filter(|row| others.binary_search(row).is_err()).collect()
+    rows.iter()
+        .copied()
+        .filter(|row| others.binary_search(row).is_err())
+        .collect()
 }
 
 /// The rank of each row, from 1; 0 for a row that is not considered.
 fn ranks(side: &ComparedRanking<'_>) -> Vec<u32> {
     let mut ranks = vec![0; side.table.len()];
-    side.ranking.order().iter().zip(1..).for_each(|(&row, rank)| ranks[row] = rank);
+    side.ranking
+        .order()
+        .iter()
+        .zip(1..)
+        .for_each(|(&row, rank)| ranks[row] = rank);
     ranks
 }
 
 fn failed_rows(side: &ComparedRanking<'_>) -> Vec<u32> {
-    side.ranking.scores().errors().map(|(row, _)| row as u32).collect()
+    side.ranking
+        .scores()
+        .errors()
+        .map(|(row, _)| row as u32)
+        .collect()
 }
 
 /// The fraction of the machine that each entity of a table has; `None` if it is not known.
@@ -434,7 +527,9 @@ fn percentages(side: &ComparedRanking<'_>) -> Vec<Option<f64>> {
     let entities = table.entities();
     if let Some(tree) = side.tree {
         let nodes = entities.iter().map(|entity| tree.tree().resolve(entity));
-        return nodes.map(|node| Some(tree.shares().get(node?)?.fairshare_perc)).collect();
+        return nodes
+            .map(|node| Some(tree.shares().get(node?)?.fairshare_perc))
+            .collect();
     }
     let mut percentages = vec![None; entities.len()];
     if let Some(column) = table.column("fairshare_perc") {
@@ -446,7 +541,13 @@ fn percentages(side: &ComparedRanking<'_>) -> Vec<Option<f64>> {
 }
 
 fn named(names: &[Arc<str>]) -> Vec<GroupChange> {
-    names.iter().map(|name| GroupChange { name: (**name).to_owned(), ..GroupChange::default() }).collect()
+    names
+        .iter()
+        .map(|name| GroupChange {
+            name: (**name).to_owned(),
+            ..GroupChange::default()
+        })
+        .collect()
 }
 
 /// Sums entities by all groups above them.
@@ -454,7 +555,9 @@ fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange>
     let tree = assessed.tree();
     let mut groups: HashMap<NodeId, GroupChange> = HashMap::new();
     for entity in entities.iter().filter(|entity| !entity.is_empty()) {
-        let Some(node) = tree.resolve(&entity.name) else { continue };
+        let Some(node) = tree.resolve(&entity.name) else {
+            continue;
+        };
         for above in tree.ancestors(node).filter(|&above| above != tree.root()) {
             groups.entry(above).or_default().merge(entity);
         }
@@ -462,28 +565,59 @@ fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange>
     let groups = groups.into_iter().map(|(node, change)| GroupChange {
         name: tree.name(node).to_owned(),
         path: tree.path(node).into_iter().map(str::to_owned).collect(),
-        perc: assessed.shares().get(node).map(|shares| shares.fairshare_perc),
+        perc: assessed
+            .shares()
+            .get(node)
+            .map(|shares| shares.fairshare_perc),
         ..change
     });
     let mut groups: Vec<GroupChange> = groups.collect();
-    groups.sort_by(|left, right| right.gain().total_cmp(&left.gain()).then_with(|| left.path.cmp(&right.path)));
+    groups.sort_by(|left, right| {
+        right
+            .gain()
+            .total_cmp(&left.gain())
+            .then_with(|| left.path.cmp(&right.path))
+    });
     groups
 }
 
 /// The size of a job; 0 if it has none.
 fn size(column: &Column, row: usize) -> f64 {
-    if column.is_set(row) { column.nearest_double(row) } else { 0.0 }
+    if column.is_set(row) {
+        column.nearest_double(row)
+    } else {
+        0.0
+    }
 }
 
 /// The index of a size in [`size_classes`].
 fn size_class(size: f64) -> usize {
-    if size > 0.0 { 1 + SIZE_CLASSES.iter().take_while(|&&greatest| size > greatest).count() } else { 0 }
+    if size > 0.0 {
+        1 + SIZE_CLASSES
+            .iter()
+            .take_while(|&&greatest| size > greatest)
+            .count()
+    } else {
+        0
+    }
 }
 
 fn size_classes(input: Option<&str>) -> Vec<GroupChange> {
-    let Some(input) = input else { return Vec::new() };
+    let Some(input) = input else {
+        return Vec::new();
+    };
     let mut names = vec![format!("no {input}"), "1".to_owned()];
-    names.extend(SIZE_CLASSES.windows(2).map(|pair| format!("{}-{}", pair[0] + 1.0, pair[1])));
+    names.extend(
+        SIZE_CLASSES
+            .windows(2)
+            .map(|pair| format!("{}-{}", pair[0] + 1.0, pair[1])),
+    );
     names.push(format!("over {}", SIZE_CLASSES[SIZE_CLASSES.len() - 1]));
-    names.into_iter().map(|name| GroupChange { name, ..GroupChange::default() }).collect()
+    names
+        .into_iter()
+        .map(|name| GroupChange {
+            name,
+            ..GroupChange::default()
+        })
+        .collect()
 }

@@ -1,33 +1,46 @@
-//! Evaluates a program for all jobs of a table: first in columns, then row by row where the columnar executor falls back.
+//! Evaluates a program for all jobs of a table: first in columns, then row by row where the
+//! columnar executor falls back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rust_decimal::Decimal;
 
 use crate::diagnostic::Span;
-use crate::formula::program::{ColumnarExecutor, EvalError, Interpreter, LANES, LaneResults, LaneType, Program};
+use crate::formula::program::{
+    ColumnarExecutor, EvalError, Interpreter, LANES, LaneResults, LaneType, Program,
+};
 use crate::jobs::{Column, JobTable};
 use crate::parallel;
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
-use crate::python::{Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
+use crate::python::{
+    Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value,
+};
 use crate::rank::scores::ResultColumn;
 use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
 use crate::schema::current_name;
 
-/// The number of rows that one thread evaluates at a time, a multiple of [`LANES`]. A smaller table starts no threads.
+/// The number of rows that one thread evaluates at a time, a multiple of [`LANES`]. A smaller table
+/// starts no threads.
 const PARTITION_ROWS: usize = 32 * LANES;
 /// The work, in words, after which a thread looks again whether the budget of the queue is spent.
 const WORK_PER_CHECK: u64 = 1 << 22;
 
-/// Evaluates a program for every job of a table, in parallel if there are more than 32,768 jobs. An excluded job has no score.
+/// Evaluates a program for every job of a table, in parallel if there are more than 32,768 jobs. An
+/// excluded job has no score.
 ///
-/// The table has a column for every name in [`Program::inputs`]; without one every job has an error that names it.
-pub fn score(program: &Program, table: &JobTable, precision: ScorePrecision, on_error: OnError) -> Scores {
+/// The table has a column for every name in [`Program::inputs`]; without one every job has an error
+/// that names it.
+pub fn score(
+    program: &Program,
+    table: &JobTable,
+    precision: ScorePrecision,
+    on_error: OnError,
+) -> Scores {
     score_within(program, table, precision, on_error, None, QUEUE_FUEL)
 }
 
-/// Evaluates a program as [`score`] does, and reuses the buffers of scores that are no longer needed. This saves the
-/// allocations of a program that scores a queue repeatedly.
+/// Evaluates a program as [`score`] does, and reuses the buffers of scores that are no longer
+/// needed. This saves the allocations of a program that scores a queue repeatedly.
 ///
 /// ```
 /// use job_sort_formula::rank::{ScorePrecision, OnError, rescore, score};
@@ -65,7 +78,9 @@ fn score_within(
         table,
         columns: find_columns(program, table),
         formula_span: program.expr().node(program.expr().root()).span,
-        work: (0..table.len().div_ceil(PARTITION_ROWS)).map(|_| AtomicU64::new(0)).collect(),
+        work: (0..table.len().div_ceil(PARTITION_ROWS))
+            .map(|_| AtomicU64::new(0))
+            .collect(),
     };
     let (results, mut errors) = match precision {
         ScorePrecision::Decimal => scorer.decimal_results(),
@@ -76,17 +91,24 @@ fn score_within(
     Scores::new(results, errors, excluded, precision, on_error)
 }
 
-/// The column of each input; that of `fairshare_perc` has the values of the deprecated `fair_share_perc` too.
+/// The column of each input; that of `fairshare_perc` has the values of the deprecated
+/// `fair_share_perc` too.
 ///
 /// # Errors
 /// The table has none for an input.
 fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Column>, ScoreError> {
     let span = program.expr().node(program.expr().root()).span;
     let columns = program.inputs().iter().map(|name| {
-        let column = table.column(name).or_else(|| table.column(current_name(name)));
+        let column = table
+            .column(name)
+            .or_else(|| table.column(current_name(name)));
         column.ok_or_else(|| {
             let raised = Raised::new(ErrorKind::Name, format!("the table has no column `{name}`"));
-            ScoreError::Raised(EvalError { raised, span, operands: Vec::new() })
+            ScoreError::Raised(EvalError {
+                raised,
+                span,
+                operands: Vec::new(),
+            })
         })
     });
     columns.collect()
@@ -101,7 +123,10 @@ fn python_number(value: Value, span: Span) -> Result<Value, ScoreError> {
     match (value.to_f64(), &value) {
         (Some(_), _) => Ok(value),
         (None, Value::Big(_)) => Err(ScoreError::TooLarge { span }),
-        (None, _) => Err(ScoreError::NotANumber { type_name: value.type_name(), span }),
+        (None, _) => Err(ScoreError::NotANumber {
+            type_name: value.type_name(),
+            span,
+        }),
     }
 }
 
@@ -112,19 +137,33 @@ pub struct RowScorer<'p> {
     formula_span: Span,
     precision: ScorePrecision,
     on_error: OnError,
-    /// The work that the evaluations may still do beyond [`FREE_FUEL`] for each, in words; `None` once one needed more.
+    /// The work that the evaluations may still do beyond [`FREE_FUEL`] for each, in words; `None`
+    /// once one needed more.
     left: Option<u64>,
 }
 
 impl<'p> RowScorer<'p> {
     /// A scorer whose evaluations may do this much work beyond [`FREE_FUEL`] for each, in words.
-    pub fn with_work(program: &'p Program, precision: ScorePrecision, on_error: OnError, words: u64) -> Self {
+    pub fn with_work(
+        program: &'p Program,
+        precision: ScorePrecision,
+        on_error: OnError,
+        words: u64,
+    ) -> Self {
         let formula_span = program.expr().node(program.expr().root()).span;
         let interpreter = program.interpreter(Python::new());
-        Self { program, interpreter, formula_span, precision, on_error, left: Some(words) }
+        Self {
+            program,
+            interpreter,
+            formula_span,
+            precision,
+            on_error,
+            left: Some(words),
+        }
     }
 
-    /// The work that the evaluations may still do; `None` once one needed more, and its score is not to be used.
+    /// The work that the evaluations may still do; `None` once one needed more, and its score is
+    /// not to be used.
     pub fn left(&self) -> Option<u64> {
         self.left
     }
@@ -140,9 +179,17 @@ impl<'p> RowScorer<'p> {
         self.interpreter.grant(granted);
         let result = self.interpreter.evaluate(inputs);
         let is_cut_short = granted < FUEL && self.interpreter.arithmetic().needed_more_work();
-        let excess = self.interpreter.arithmetic().work().saturating_sub(FREE_FUEL);
-        self.left = self.left.filter(|_| !is_cut_short).map(|left| left.saturating_sub(excess));
-        let result = result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self.program, inputs));
+        let excess = self
+            .interpreter
+            .arithmetic()
+            .work()
+            .saturating_sub(FREE_FUEL);
+        self.left = self
+            .left
+            .filter(|_| !is_cut_short)
+            .map(|left| left.saturating_sub(excess));
+        let result = result
+            .map_err(|error| ScoreError::from_evaluation::<Python>(error, self.program, inputs));
         match result.and_then(|value| python_result(value, self.formula_span)) {
             Ok(result) => self.precision.round(result.to_f64()),
             Err(error) => self.on_error.value(&error),
@@ -192,7 +239,9 @@ impl PartitionResults {
         for (lane, is_int) in is_int.iter_mut().enumerate() {
             *is_int = results.lane_type(lane) != LaneType::Float;
             if results.lane_type(lane) == LaneType::Bool {
-                let truth = results.value(lane).map(|truth| ((start + lane) as u32, truth));
+                let truth = results
+                    .value(lane)
+                    .map(|truth| ((start + lane) as u32, truth));
                 self.exceptions.extend(truth);
             }
         }
@@ -205,8 +254,15 @@ impl<'t> TableScorer<'t> {
         let (mut numbers, mut is_int) = old.map(Scores::into_rows).unwrap_or_default();
         numbers.resize(self.table.len(), 0.0);
         is_int.resize(self.table.len(), false);
-        let parts = numbers.chunks_mut(PARTITION_ROWS).zip(is_int.chunks_mut(PARTITION_ROWS)).enumerate();
-        let parts = parts.map(|(index, (numbers, is_int))| Partition { index, numbers, is_int });
+        let parts = numbers
+            .chunks_mut(PARTITION_ROWS)
+            .zip(is_int.chunks_mut(PARTITION_ROWS))
+            .enumerate();
+        let parts = parts.map(|(index, (numbers, is_int))| Partition {
+            index,
+            numbers,
+            is_int,
+        });
         let mut found = parallel::map(parts.collect(), |partition| self.evaluate(partition));
         self.fail_beyond_the_budget(&mut found);
         let mut errors = Vec::new();
@@ -215,19 +271,27 @@ impl<'t> TableScorer<'t> {
             errors.extend(part.errors);
             exceptions.extend(part.exceptions);
         }
-        (ResultColumn::Python(Column::from_rows(numbers, is_int, exceptions)), errors)
+        (
+            ResultColumn::Python(Column::from_rows(numbers, is_int, exceptions)),
+            errors,
+        )
     }
 
     /// Evaluates a partition in columns, and row by row the lanes that fall back.
     fn evaluate(&self, partition: Partition<'_>) -> PartitionResults {
-        let Partition { index, numbers, is_int } = partition;
+        let Partition {
+            index,
+            numbers,
+            is_int,
+        } = partition;
         let mut executor = ColumnarExecutor::default();
         let mut interpreter = BudgetedInterpreter::new(self, index);
         let mut found = PartitionResults::default();
         let blocks = numbers.chunks_mut(LANES).zip(is_int.chunks_mut(LANES));
         for (start, (numbers, is_int)) in (index * PARTITION_ROWS..).step_by(LANES).zip(blocks) {
             let count = numbers.len();
-            let input = |slot: usize| Some(self.columns.as_ref().ok()?.get(slot)?.view(start, count));
+            let input =
+                |slot: usize| Some(self.columns.as_ref().ok()?.get(slot)?.view(start, count));
             let results = executor.evaluate(self.program, &input, count);
             numbers.copy_from_slice(results.lanes());
             found.set_types(start, &results, is_int);
@@ -253,13 +317,19 @@ impl<'t> TableScorer<'t> {
         found
     }
 
-    /// Whether the budget of the queue is spent in this partition, whatever the earlier ones still do.
+    /// Whether the budget of the queue is spent in this partition, whatever the earlier ones still
+    /// do.
     fn is_spent(&self, partition: usize) -> bool {
-        self.work[..=partition].iter().map(|work| work.load(Ordering::Relaxed)).sum::<u64>() >= self.budget
+        self.work[..=partition]
+            .iter()
+            .map(|work| work.load(Ordering::Relaxed))
+            .sum::<u64>()
+            >= self.budget
     }
 
-    /// Fails the rows that exceed the budget of the queue in the order of the rows. The threads have stopped such work only
-    /// where they knew that the budget was spent; the result does not depend on how far each of them came.
+    /// Fails the rows that exceed the budget of the queue in the order of the rows. The threads
+    /// have stopped such work only where they knew that the budget was spent; the result does not
+    /// depend on how far each of them came.
     fn fail_beyond_the_budget(&self, parts: &mut [PartitionResults]) {
         let mut work = 0_u64;
         let mut interpreter = RowInterpreter::new(self, Python::new());
@@ -269,11 +339,17 @@ impl<'t> TableScorer<'t> {
             for &(row, excess) in &part.costly {
                 work = work.saturating_add(excess);
                 if work > self.budget {
-                    errors.extend(interpreter.evaluate(row as usize).err().map(|error| (row, error)));
+                    errors.extend(
+                        interpreter
+                            .evaluate(row as usize)
+                            .err()
+                            .map(|error| (row, error)),
+                    );
                 }
             }
             if !errors.is_empty() {
-                part.errors.retain(|(row, _)| errors.binary_search_by_key(row, |(row, _)| *row).is_err());
+                part.errors
+                    .retain(|(row, _)| errors.binary_search_by_key(row, |(row, _)| *row).is_err());
                 part.errors.extend(errors);
                 part.errors.sort_by_key(|(row, _)| *row);
             }
@@ -288,7 +364,9 @@ impl<'t> TableScorer<'t> {
             let mut results = Vec::new();
             let mut errors = Vec::new();
             for row in start..self.table.len().min(start + PARTITION_ROWS) {
-                let result = interpreter.evaluate(row).and_then(|value| self.decimal_result(&value));
+                let result = interpreter
+                    .evaluate(row)
+                    .and_then(|value| self.decimal_result(&value));
                 results.push(result.unwrap_or_else(|error| {
                     errors.push((row as u32, error));
                     Decimal::ZERO
@@ -297,11 +375,17 @@ impl<'t> TableScorer<'t> {
             (results, errors)
         });
         let (results, errors): (Vec<Vec<Decimal>>, Vec<RowErrors>) = found.into_iter().unzip();
-        (ResultColumn::Decimal(results.concat()), errors.into_iter().flatten().collect())
+        (
+            ResultColumn::Decimal(results.concat()),
+            errors.into_iter().flatten().collect(),
+        )
     }
 
     fn decimal_result(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {
-        value.decimal().ok_or_else(|| ScoreError::NotANumber { type_name: value.type_name(), span: self.formula_span })
+        value.decimal().ok_or_else(|| ScoreError::NotANumber {
+            type_name: value.type_name(),
+            span: self.formula_span,
+        })
     }
 }
 
@@ -314,7 +398,11 @@ struct RowInterpreter<'s, 't, A: Arithmetic> {
 
 impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
     fn new(scorer: &'s TableScorer<'t>, arithmetic: A) -> Self {
-        Self { scorer, interpreter: scorer.program.interpreter(arithmetic), inputs: Vec::new() }
+        Self {
+            scorer,
+            interpreter: scorer.program.interpreter(arithmetic),
+            inputs: Vec::new(),
+        }
     }
 
     /// Grants the next evaluations this much work.
@@ -335,13 +423,23 @@ impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
         }
         for column in self.scorer.columns.iter().flatten() {
             let value = column.value(row);
-            let number = self.interpreter.arithmetic().number(&value).map_err(|raised| {
-                ScoreError::Raised(EvalError { raised, span: self.scorer.formula_span, operands: Vec::new() })
-            });
+            let number = self
+                .interpreter
+                .arithmetic()
+                .number(&value)
+                .map_err(|raised| {
+                    ScoreError::Raised(EvalError {
+                        raised,
+                        span: self.scorer.formula_span,
+                        operands: Vec::new(),
+                    })
+                });
             self.inputs.push(number?);
         }
         let result = self.interpreter.evaluate(&self.inputs);
-        result.map_err(|error| ScoreError::from_evaluation::<A>(error, self.scorer.program, &self.inputs))
+        result.map_err(|error| {
+            ScoreError::from_evaluation::<A>(error, self.scorer.program, &self.inputs)
+        })
     }
 }
 
@@ -357,7 +455,12 @@ struct BudgetedInterpreter<'s, 't> {
 impl<'s, 't> BudgetedInterpreter<'s, 't> {
     fn new(scorer: &'s TableScorer<'t>, partition: usize) -> Self {
         let interpreter = RowInterpreter::new(scorer, Python::new());
-        Self { interpreter, partition, granted: FUEL, unchecked: WORK_PER_CHECK }
+        Self {
+            interpreter,
+            partition,
+            granted: FUEL,
+            unchecked: WORK_PER_CHECK,
+        }
     }
 
     /// Evaluates a row; returns its work beyond [`FREE_FUEL`], too.
@@ -365,10 +468,17 @@ impl<'s, 't> BudgetedInterpreter<'s, 't> {
         let scorer = self.interpreter.scorer;
         if self.unchecked >= WORK_PER_CHECK && self.granted > FREE_FUEL {
             self.unchecked = 0;
-            self.granted = if scorer.is_spent(self.partition) { FREE_FUEL } else { FUEL };
+            self.granted = if scorer.is_spent(self.partition) {
+                FREE_FUEL
+            } else {
+                FUEL
+            };
             self.interpreter.grant(self.granted);
         }
-        let result = self.interpreter.evaluate(row).and_then(|value| python_number(value, scorer.formula_span));
+        let result = self
+            .interpreter
+            .evaluate(row)
+            .and_then(|value| python_number(value, scorer.formula_span));
         let excess = self.interpreter.work().saturating_sub(FREE_FUEL);
         if excess > 0 {
             scorer.work[self.partition].fetch_add(excess, Ordering::Relaxed);
@@ -388,17 +498,37 @@ mod tests {
 
     /// The rows that fail under a budget, and their errors.
     fn failed(formula: &str, rows: i64, threads: usize, budget: u64) -> Vec<(usize, String)> {
-        let program = Formula::parse(formula).unwrap().compile(&Schema::openpbs()).unwrap();
+        let program = Formula::parse(formula)
+            .unwrap()
+            .compile(&Schema::openpbs())
+            .unwrap();
         let mut table = JobTable::new(["ncpus"]);
         for row in 0..rows {
             let id = row.to_string();
-            let job = Job { id: &id, entity: "", queue: "", state: JobState::Queued, queued_at: None, exclusion: None };
+            let job = Job {
+                id: &id,
+                entity: "",
+                queue: "",
+                state: JobState::Queued,
+                queued_at: None,
+                exclusion: None,
+            };
             table.push(&job, &[Ok(Value::Int(row))]).unwrap();
         }
-        let scores = Threads::new(threads)
-            .unwrap()
-            .run(|| score_within(&program, &table, ScorePrecision::Double, OnError::ZeroLikePbs, None, budget));
-        scores.errors().map(|(row, error)| (row, error.to_string())).collect()
+        let scores = Threads::new(threads).unwrap().run(|| {
+            score_within(
+                &program,
+                &table,
+                ScorePrecision::Double,
+                OnError::ZeroLikePbs,
+                None,
+                budget,
+            )
+        });
+        scores
+            .errors()
+            .map(|(row, error)| (row, error.to_string()))
+            .collect()
     }
 
     #[test]
@@ -407,12 +537,25 @@ mod tests {
         let formula = "(3 + ncpus) ** 1500 % 7";
         let rows = 40 * LANES as i64;
         let one = failed(formula, rows, 1, 1 << 20);
-        assert!(one.len() > 1000 && one.len() < rows as usize - 50, "{}", one.len());
-        assert!(one.iter().all(|(_, error)| error.contains("after those of the jobs before it")), "{:?}", one[0]);
+        assert!(
+            one.len() > 1000 && one.len() < rows as usize - 50,
+            "{}",
+            one.len()
+        );
+        assert!(
+            one.iter()
+                .all(|(_, error)| error.contains("after those of the jobs before it")),
+            "{:?}",
+            one[0]
+        );
         // of the rows after the first that fails, only those that need little work do not fail
         assert_eq!(one.len(), rows as usize - one[0].0);
         for threads in [2, 3, 8] {
-            assert_eq!(failed(formula, rows, threads, 1 << 20), one, "{threads} threads");
+            assert_eq!(
+                failed(formula, rows, threads, 1 << 20),
+                one,
+                "{threads} threads"
+            );
         }
         assert_eq!(failed(formula, 40, 2, QUEUE_FUEL), []);
     }
@@ -421,7 +564,11 @@ mod tests {
     fn rows_that_need_little_work_do_not_fail() {
         let formula = "(3 + ncpus) ** 1500 % 7 if ncpus % 2 else ncpus * 2";
         let failed = failed(formula, 2000, 2, 1 << 18);
-        assert!(failed.len() > 800 && failed.iter().all(|(row, _)| row % 2 == 1), "{}", failed.len());
+        assert!(
+            failed.len() > 800 && failed.iter().all(|(row, _)| row % 2 == 1),
+            "{}",
+            failed.len()
+        );
         assert_eq!(self::failed("ncpus ** 2 + ncpus / 3", 5000, 2, 0), []);
     }
 }

@@ -1,5 +1,5 @@
-//! How a formula gives a job its value: its inputs, the value of every sub-expression, and the terms that decide against
-//! another job.
+//! How a formula gives a job its value: its inputs, the value of every sub-expression, and the
+//! terms that decide against another job.
 
 use std::cmp::Ordering;
 
@@ -35,18 +35,23 @@ pub struct TermDifference {
     pub difference: Option<Value>,
 }
 
-/// The inputs of a job, in the order of [`Program::inputs`]; `None` if the scheduler ignores the job because it cannot read
-/// one of them.
+/// The inputs of a job, in the order of [`Program::inputs`]; `None` if the scheduler ignores the
+/// job because it cannot read one of them.
 pub fn inputs(program: &Program, table: &JobTable, row: usize) -> Option<Vec<Value>> {
     if matches!(table.exclusion(row), Some(Exclusion::Invalid { .. })) {
         return None;
     }
     let columns = program.inputs().iter().map(|name| table.column(name));
-    Some(columns.map(|column| column.map_or(Value::Int(0), |column| column.value(row))).collect())
+    Some(
+        columns
+            .map(|column| column.map_or(Value::Int(0), |column| column.value(row)))
+            .collect(),
+    )
 }
 
-/// The sub-expressions that were evaluated, as Python's `ast` has them: neither brackets nor the names of the functions
-/// that are called. They are in the order of their spans, a shorter one first.
+/// The sub-expressions that were evaluated, as Python's `ast` has them: neither brackets nor the
+/// names of the functions that are called. They are in the order of their spans, a shorter one
+/// first.
 pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     let expr = program.expr();
     let mut is_listed = vec![true; expr.nodes().len()];
@@ -79,7 +84,9 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
 
 fn is_literal(program: &Program, node: ExprId) -> bool {
     match program.expr().node(node).kind {
-        ExprKind::Unary { operand, .. } => matches!(program.expr().node(operand).kind, ExprKind::Literal { .. }),
+        ExprKind::Unary { operand, .. } => {
+            matches!(program.expr().node(operand).kind, ExprKind::Literal { .. })
+        }
         ref kind => matches!(kind, ExprKind::Literal { .. }),
     }
 }
@@ -107,7 +114,11 @@ pub struct Influence {
 
 /// The median of every input over the rows, the lower one of two.
 pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value> {
-    program.inputs().iter().map(|name| median(table, name, rows).unwrap_or(Value::Int(0))).collect()
+    program
+        .inputs()
+        .iter()
+        .map(|name| median(table, name, rows).unwrap_or(Value::Int(0)))
+        .collect()
 }
 
 /// `None` if there are no rows, or no column of this name.
@@ -116,21 +127,29 @@ fn median(table: &JobTable, name: &str, rows: &[usize]) -> Option<Value> {
     let mut rows = rows.to_vec();
     let middle = (rows.len() - 1) / 2;
     let (_, row, _) = rows.select_nth_unstable_by(middle, |&left, &right| {
-        column.nearest_double(left).total_cmp(&column.nearest_double(right))
+        column
+            .nearest_double(left)
+            .total_cmp(&column.nearest_double(right))
     });
     Some(column.value(*row))
 }
 
-/// The inputs, by index: each alone, but all fair-share inputs together, since they change together.
+/// The inputs, by index: each alone, but all fair-share inputs together, since they change
+/// together.
 pub fn groups(program: &Program) -> Vec<Vec<usize>> {
     let inputs = 0..program.inputs().len();
     let (fairshare, others): (Vec<usize>, Vec<usize>) =
         inputs.partition(|&index| FairshareInput::from_name(&program.inputs()[index]).is_some());
-    others.into_iter().map(|index| vec![index]).chain([fairshare]).filter(|group| !group.is_empty()).collect()
+    others
+        .into_iter()
+        .map(|index| vec![index])
+        .chain([fairshare])
+        .filter(|group| !group.is_empty())
+        .collect()
 }
 
-/// The value of a job with some inputs, given by index, of another one; `None` if the evaluation fails or the budget is
-/// spent.
+/// The value of a job with some inputs, given by index, of another one; `None` if the evaluation
+/// fails or the budget is spent.
 pub fn exchanged(
     program: &Program,
     own: &[Value],
@@ -139,12 +158,18 @@ pub fn exchanged(
     budget: &mut WorkBudget,
 ) -> Option<f64> {
     let mut changed = own.to_vec();
-    inputs.iter().for_each(|&index| changed[index] = other[index].clone());
+    inputs
+        .iter()
+        .for_each(|&index| changed[index] = other[index].clone());
     nearest_double(&evaluate(program, &changed, budget)?.ok()?)
 }
 
 /// Evaluates a program once; `None` if the budget is spent.
-pub fn evaluate(program: &Program, inputs: &[Value], budget: &mut WorkBudget) -> Option<Result<Value, EvalError>> {
+pub fn evaluate(
+    program: &Program,
+    inputs: &[Value],
+    budget: &mut WorkBudget,
+) -> Option<Result<Value, EvalError>> {
     budget.take(row_work(program))?;
     let mut interpreter = program.interpreter(Python::new());
     let result = interpreter.evaluate(inputs);
@@ -152,8 +177,8 @@ pub fn evaluate(program: &Program, inputs: &[Value], budget: &mut WorkBudget) ->
     Some(result)
 }
 
-/// How much each input contributes to the value of a job, the largest contribution first, as far as the budget goes.
-/// `value` is that of the job.
+/// How much each input contributes to the value of a job, the largest contribution first, as far as
+/// the budget goes. `value` is that of the job.
 pub fn influences(
     program: &Program,
     inputs: &[Value],
@@ -163,11 +188,16 @@ pub fn influences(
 ) -> Vec<Influence> {
     let mut influences = Vec::new();
     for group in groups(program) {
-        let Some(other) = exchanged(program, inputs, medians, &group, budget) else { continue };
+        let Some(other) = exchanged(program, inputs, medians, &group, budget) else {
+            continue;
+        };
         let effect = value - other;
         if !effect.is_nan() {
             influences.push(Influence {
-                inputs: group.iter().map(|&index| program.inputs()[index].to_string()).collect(),
+                inputs: group
+                    .iter()
+                    .map(|&index| program.inputs()[index].to_string())
+                    .collect(),
                 values: group.iter().map(|&index| inputs[index].clone()).collect(),
                 medians: group.iter().map(|&index| medians[index].clone()).collect(),
                 effect,
@@ -178,12 +208,18 @@ pub fn influences(
     influences
 }
 
-/// The differences between the terms of two jobs, the largest magnitude first. If one of them is a single term because a
-/// zero would lose its sign, the whole formulas are compared.
-pub fn differences(program: &Program, own: (&Trace, &[Term]), other: (&Trace, &[Term])) -> Vec<TermDifference> {
+/// The differences between the terms of two jobs, the largest magnitude first. If one of them is a
+/// single term because a zero would lose its sign, the whole formulas are compared.
+pub fn differences(
+    program: &Program,
+    own: (&Trace, &[Term]),
+    other: (&Trace, &[Term]),
+) -> Vec<TermDifference> {
     let mut differences: Vec<TermDifference> = if own.1.len() == other.1.len() {
         let pairs = own.1.iter().zip(other.1);
-        pairs.map(|(own, other)| TermDifference::new(&own.text, &own.value, &other.value)).collect()
+        pairs
+            .map(|(own, other)| TermDifference::new(&own.text, &own.value, &other.value))
+            .collect()
     } else if let (Ok(left), Ok(right)) = (&own.0.result, &other.0.result) {
         vec![TermDifference::new(program.expr().text(), left, right)]
     } else {
@@ -195,8 +231,13 @@ pub fn differences(program: &Program, own: (&Trace, &[Term]), other: (&Trace, &[
 
 impl TermDifference {
     fn new(text: &str, own: &Value, other: &Value) -> Self {
-        let difference = Python::new().binary(BinaryOperator::Subtract, own, other).ok();
-        Self { text: text.to_owned(), difference }
+        let difference = Python::new()
+            .binary(BinaryOperator::Subtract, own, other)
+            .ok();
+        Self {
+            text: text.to_owned(),
+            difference,
+        }
     }
 
     /// The difference as the nearest double; `None` if a term is not a number.
@@ -206,21 +247,30 @@ impl TermDifference {
 
     /// The absolute difference; -1 if it is NaN or missing.
     fn magnitude(&self) -> f64 {
-        self.nearest_double().filter(|double| !double.is_nan()).map_or(-1.0, f64::abs)
+        self.nearest_double()
+            .filter(|double| !double.is_nan())
+            .map_or(-1.0, f64::abs)
     }
 }
 
 /// A number as the nearest double: infinite if it is too large, `None` if it is not a number.
 pub fn nearest_double(value: &Value) -> Option<f64> {
     match (value.to_f64(), value) {
-        (None, Value::Big(_)) => Some(f64::INFINITY.copysign(if value.repr().starts_with('-') { -1.0 } else { 1.0 })),
+        (None, Value::Big(_)) => Some(f64::INFINITY.copysign(if value.repr().starts_with('-') {
+            -1.0
+        } else {
+            1.0
+        })),
         (double, _) => double,
     }
 }
 
 /// Compares two numbers exactly, as Python does; `None` if one of them is NaN or not a number.
 pub fn compare_exactly(left: &Value, right: &Value) -> Option<Ordering> {
-    match (nearest_double(left)?.is_nan(), nearest_double(right)?.is_nan()) {
+    match (
+        nearest_double(left)?.is_nan(),
+        nearest_double(right)?.is_nan(),
+    ) {
         (false, false) if is_less(left, right) => Some(Ordering::Less),
         (false, false) if is_less(right, left) => Some(Ordering::Greater),
         (false, false) => Some(Ordering::Equal),

@@ -1,4 +1,5 @@
-//! Scores jobs whose inputs the caller holds in columns of its own, without a [`JobTable`](crate::JobTable).
+//! Scores jobs whose inputs the caller holds in columns of its own, without a
+//! [`JobTable`](crate::JobTable).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +12,9 @@ use crate::rank::evaluate::python_result;
 use crate::rank::{OnError, ScoreError, openpbs_digits, read_amount};
 use crate::schema::current_name;
 
-/// One input of every job, borrowed from the caller. The rows of all columns are the same jobs in the same order. Infinities and
-/// NaN are taken as Python floats; a score that is NaN is no error, and equals every other in an order.
+/// One input of every job, borrowed from the caller. The rows of all columns are the same jobs in
+/// the same order. Infinities and NaN are taken as Python floats; a score that is NaN is no error,
+/// and equals every other in an order.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum InputColumn<'a> {
@@ -29,8 +31,8 @@ pub enum InputColumn<'a> {
         /// Whether the number of each row is an integer.
         is_int: &'a [bool],
     },
-    /// Amounts of a resource as OpenPBS's scheduler holds them. The input is the number of [`openpbs_digits`]: an integer for one
-    /// job, a float for the next.
+    /// Amounts of a resource as OpenPBS's scheduler holds them. The input is the number of
+    /// [`openpbs_digits`]: an integer for one job, a float for the next.
     PbsAmount(&'a [f64]),
     /// The same value for every job.
     Same(Value),
@@ -68,7 +70,9 @@ pub enum ColumnError {
         name: String,
     },
     /// A column has another number of rows than there are scores.
-    #[error("the column `{name}` has {found} rows, expected {expected}, which is the number of scores")]
+    #[error(
+        "the column `{name}` has {found} rows, expected {expected}, which is the number of scores"
+    )]
     Length {
         /// The column.
         name: String,
@@ -78,7 +82,9 @@ pub enum ColumnError {
         expected: usize,
     },
     /// A row of a [`InputColumn::ByEntity`] has an entity without a value.
-    #[error("row {row} of the column `{name}` has the entity {index}, but there are values for {entities} entities")]
+    #[error(
+        "row {row} of the column `{name}` has the entity {index}, but there are values for {entities} entities"
+    )]
     Entity {
         /// The column.
         name: String,
@@ -91,7 +97,8 @@ pub enum ColumnError {
     },
 }
 
-/// The memory of [`Program::score_columns`], to be reused. It belongs to no program; each thread needs its own.
+/// The memory of [`Program::score_columns`], to be reused. It belongs to no program; each thread
+/// needs its own.
 #[derive(Debug, Default)]
 pub struct ColumnScratch {
     columnar: ColumnarExecutor,
@@ -118,24 +125,29 @@ impl ColumnScratch {
     }
 }
 
-/// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each, in words. Calls that score
-/// parts of a queue share it.
+/// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each,
+/// in words. Calls that score parts of a queue share it.
 #[derive(Debug, Default)]
 pub struct QueueWork(AtomicU64);
 
 impl QueueWork {
-    /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to be made again one after the
-    /// other, because it depends on the threads which jobs failed.
+    /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to
+    /// be made again one after the other, because it depends on the threads which jobs failed.
     pub fn is_beyond_the_budget(&self) -> bool {
         self.0.load(Ordering::Relaxed) > QUEUE_FUEL
     }
 
     /// The most work of the next evaluation.
     fn grant(&self) -> u64 {
-        if self.is_beyond_the_budget() { FREE_FUEL } else { FUEL }
+        if self.is_beyond_the_budget() {
+            FREE_FUEL
+        } else {
+            FUEL
+        }
     }
 
-    /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the jobs before it have left.
+    /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the
+    /// jobs before it have left.
     pub fn add(&self, words: u64) -> bool {
         let excess = words.saturating_sub(FREE_FUEL);
         excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_FUEL
@@ -143,19 +155,24 @@ impl QueueWork {
 }
 
 impl Program {
-    /// Scores jobs whose inputs are in columns, on the calling thread. Writes a score for each job into `scores`: the double
-    /// nearest to the result, not rounded to OpenPBS's `float`. A job whose formula raises an error gets the value of `on_error`,
-    /// and is added to `errors`, which is cleared first (also where an error is returned), with its row. [`top_rows`](crate::rank::top_rows) orders the jobs. A score is anything that is made of a double, for memory that was never written.
+    /// Scores jobs whose inputs are in columns, on the calling thread. Writes a score for each job
+    /// into `scores`: the double nearest to the result, not rounded to OpenPBS's `float`. A job
+    /// whose formula raises an error gets the value of `on_error`, and is added to `errors`, which
+    /// is cleared first (also where an error is returned), with its row.
+    /// [`top_rows`](crate::rank::top_rows) orders the jobs. A score is anything that is made of a
+    /// double, for memory that was never written.
     ///
-    /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as many rows as `scores`. Once
-    /// `scratch` and `errors` have grown, only a row that raises an error allocates memory.
+    /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as
+    /// many rows as `scores`. Once `scratch` and `errors` have grown, only a row that raises an
+    /// error allocates memory.
     ///
-    /// The rows are one queue: as in [`score`](crate::rank::score), all evaluations together are limited to about a second, and the
-    /// jobs beyond it get an error of the kind [`ErrorKind::Limit`](crate::ErrorKind::Limit) without being tried.
+    /// The rows are one queue: as in [`score`](crate::rank::score), all evaluations together are
+    /// limited to about a second, and the jobs beyond it get an error of the kind
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) without being tried.
     ///
     /// # Errors
-    /// A column is missing, unknown, given twice, or has a wrong number of rows or an entity without a value. Nothing is
-    /// written then.
+    /// A column is missing, unknown, given twice, or has a wrong number of rows or an entity
+    /// without a value. Nothing is written then.
     ///
     /// ```
     /// use job_sort_formula::rank::{ColumnScratch, InputColumn, OnError};
@@ -181,7 +198,14 @@ impl Program {
         scores: &mut [S],
         errors: &mut Vec<(usize, ScoreError)>,
     ) -> Result<(), ColumnError> {
-        self.score_columns_within(&QueueWork::default(), columns, on_error, scratch, scores, errors)
+        self.score_columns_within(
+            &QueueWork::default(),
+            columns,
+            on_error,
+            scratch,
+            scores,
+            errors,
+        )
     }
 
     /// Scores a part of a queue as [`score_columns`](Self::score_columns) scores a whole one.
@@ -198,17 +222,34 @@ impl Program {
         self.find_columns(columns, scores.len(), &mut scratch.columns)?;
         let formula_span = self.expr().node(self.expr().root()).span;
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
-        scratch.amounts.resize_with(self.inputs().len().max(scratch.amounts.len()), Amounts::default);
+        scratch.amounts.resize_with(
+            self.inputs().len().max(scratch.amounts.len()),
+            Amounts::default,
+        );
         for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
             let rows = start..start + scores.len();
             let inputs = scratch.columns.iter().map(|&index| &columns[index].1);
-            inputs.clone().zip(&mut scratch.amounts).for_each(|(input, amounts)| input.read_amounts(&rows, amounts));
-            let input = |slot: usize| Some(columns[*scratch.columns.get(slot)?].1.view(&rows, &scratch.amounts[slot]));
+            inputs
+                .clone()
+                .zip(&mut scratch.amounts)
+                .for_each(|(input, amounts)| input.read_amounts(&rows, amounts));
+            let input = |slot: usize| {
+                Some(
+                    columns[*scratch.columns.get(slot)?]
+                        .1
+                        .view(&rows, &scratch.amounts[slot]),
+                )
+            };
             let results = scratch.columnar.evaluate(self, &input, scores.len());
-            scores.iter_mut().zip(results.lanes()).for_each(|(score, &lane)| *score = S::from(lane));
+            scores
+                .iter_mut()
+                .zip(results.lanes())
+                .for_each(|(score, &lane)| *score = S::from(lane));
             for lane in results.fallback_lanes() {
                 scratch.row.clear();
-                scratch.row.extend(inputs.clone().map(|input| input.value(start + lane)));
+                scratch
+                    .row
+                    .extend(inputs.clone().map(|input| input.value(start + lane)));
                 interpreter.grant(work.grant());
                 let mut result = self.score_with(&mut interpreter, &scratch.row, formula_span);
                 if work.add(interpreter.arithmetic().work()) {
@@ -226,15 +267,18 @@ impl Program {
         Ok(())
     }
 
-    /// Scores one job, whose inputs are in the order of [`Program::inputs`], as [`score_columns`](Self::score_columns) scores a
-    /// row. Once `scratch` has grown, only an error and numbers beyond 64 bits allocate memory.
+    /// Scores one job, whose inputs are in the order of [`Program::inputs`], as
+    /// [`score_columns`](Self::score_columns) scores a row. Once `scratch` has grown, only an error
+    /// and numbers beyond 64 bits allocate memory.
     ///
-    /// One evaluation is limited to about a quarter of a second; beyond it the job gets an error of the kind
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit). Only [`score_columns`](Self::score_columns) and
-    /// [`score`](crate::rank::score) limit all jobs of a queue together.
+    /// One evaluation is limited to about a quarter of a second; beyond it the job gets an error of
+    /// the kind [`ErrorKind::Limit`](crate::ErrorKind::Limit). Only
+    /// [`score_columns`](Self::score_columns) and [`score`](crate::rank::score) limit all jobs of a
+    /// queue together.
     ///
     /// # Errors
-    /// The formula has no numeric result for the job, or `inputs` are not as many as [`Program::inputs`].
+    /// The formula has no numeric result for the job, or `inputs` are not as many as
+    /// [`Program::inputs`].
     ///
     /// ```
     /// use job_sort_formula::rank::ColumnScratch;
@@ -246,9 +290,17 @@ impl Program {
     /// assert_eq!(program.score_row(&[Value::Int(0)], &mut scratch).unwrap_err().to_string(), "division by zero");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn score_row(&self, inputs: &[Value], scratch: &mut ColumnScratch) -> Result<f64, ScoreError> {
+    pub fn score_row(
+        &self,
+        inputs: &[Value],
+        scratch: &mut ColumnScratch,
+    ) -> Result<f64, ScoreError> {
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
-        let score = self.score_with(&mut interpreter, inputs, self.expr().node(self.expr().root()).span);
+        let score = self.score_with(
+            &mut interpreter,
+            inputs,
+            self.expr().node(self.expr().root()).span,
+        );
         scratch.interpreter = interpreter.into_buffers();
         score
     }
@@ -261,8 +313,11 @@ impl Program {
         span: Span,
     ) -> Result<f64, ScoreError> {
         let result = interpreter.evaluate(inputs);
-        let result = result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self, inputs));
-        result.and_then(|value| python_result(value, span)).map(|result| result.to_f64())
+        let result =
+            result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self, inputs));
+        result
+            .and_then(|value| python_result(value, span))
+            .map(|result| result.to_f64())
     }
 
     /// Finds the column of every input, and checks the columns.
@@ -274,21 +329,50 @@ impl Program {
     ) -> Result<(), ColumnError> {
         // a caller that scores again and again gives them in order
         let are_in_order = columns.len() == self.inputs().len()
-            && columns.iter().zip(self.inputs()).all(|((name, _), input)| *name == &**input);
+            && columns
+                .iter()
+                .zip(self.inputs())
+                .all(|((name, _), input)| *name == &**input);
         for (index, &(name, ref column)) in columns.iter().enumerate() {
-            if !are_in_order && columns[..index].iter().any(|(earlier, _)| is_same(earlier, name)) {
-                return Err(ColumnError::Repeated { name: name.to_owned() });
+            if !are_in_order
+                && columns[..index]
+                    .iter()
+                    .any(|(earlier, _)| is_same(earlier, name))
+            {
+                return Err(ColumnError::Repeated {
+                    name: name.to_owned(),
+                });
             }
             if !are_in_order && !self.inputs().iter().any(|input| is_same(input, name)) {
-                let quoted: Vec<String> = self.inputs().iter().map(|input| format!("`{input}`")).collect();
-                let inputs = if quoted.is_empty() { "no input".to_owned() } else { quoted.join(", ") };
-                return Err(ColumnError::Unknown { name: name.to_owned(), inputs });
+                let quoted: Vec<String> = self
+                    .inputs()
+                    .iter()
+                    .map(|input| format!("`{input}`"))
+                    .collect();
+                let inputs = if quoted.is_empty() {
+                    "no input".to_owned()
+                } else {
+                    quoted.join(", ")
+                };
+                return Err(ColumnError::Unknown {
+                    name: name.to_owned(),
+                    inputs,
+                });
             }
             if let Some(found) = column.rows().filter(|&found| found != rows) {
-                return Err(ColumnError::Length { name: name.to_owned(), found, expected: rows });
+                return Err(ColumnError::Length {
+                    name: name.to_owned(),
+                    found,
+                    expected: rows,
+                });
             }
             if let Some((row, index, entities)) = column.missing_entity() {
-                return Err(ColumnError::Entity { name: name.to_owned(), row, index, entities });
+                return Err(ColumnError::Entity {
+                    name: name.to_owned(),
+                    row,
+                    index,
+                    entities,
+                });
             }
         }
         found.clear();
@@ -298,7 +382,9 @@ impl Program {
         }
         for input in self.inputs() {
             let column = columns.iter().position(|(name, _)| is_same(name, input));
-            found.push(column.ok_or_else(|| ColumnError::Missing { name: input.to_string() })?);
+            found.push(column.ok_or_else(|| ColumnError::Missing {
+                name: input.to_string(),
+            })?);
         }
         Ok(())
     }
@@ -325,11 +411,15 @@ impl InputColumn<'_> {
 
     /// The first row whose entity has no value, with the entity and the number of values.
     fn missing_entity(&self) -> Option<(usize, u32, usize)> {
-        let Self::ByEntity { index, values } = self else { return None };
+        let Self::ByEntity { index, values } = self else {
+            return None;
+        };
         if (index.iter().fold(0, |max, &index| index.max(max)) as usize) < values.len() {
             return None;
         }
-        let row = index.iter().position(|&index| index as usize >= values.len())?;
+        let row = index
+            .iter()
+            .position(|&index| index as usize >= values.len())?;
         Some((row, index[row], values.len()))
     }
 
@@ -353,13 +443,25 @@ impl InputColumn<'_> {
             Self::I32(values) => (ColumnValues::I32(&values[rows]), IntMask::All),
             Self::I64(values) => (ColumnValues::I64(&values[rows]), IntMask::All),
             Self::F64(values) => (ColumnValues::F64(&values[rows]), IntMask::None),
-            Self::Mixed { values, is_int } => (ColumnValues::F64(&values[rows.clone()]), IntMask::Each(&is_int[rows])),
-            Self::PbsAmount(_) => (ColumnValues::F64(&amounts.numbers), IntMask::Each(&amounts.is_int)),
+            Self::Mixed { values, is_int } => (
+                ColumnValues::F64(&values[rows.clone()]),
+                IntMask::Each(&is_int[rows]),
+            ),
+            Self::PbsAmount(_) => (
+                ColumnValues::F64(&amounts.numbers),
+                IntMask::Each(&amounts.is_int),
+            ),
             Self::Same(Value::Float(value)) => (ColumnValues::Same(*value), IntMask::None),
             Self::Same(Value::Int(value)) => (ColumnValues::Same(*value as f64), IntMask::All),
             // no lane holds it
             Self::Same(_) => (ColumnValues::Same(f64::NAN), IntMask::All),
-            Self::ByEntity { index, values } => (ColumnValues::ByEntity { index: &index[rows], values }, IntMask::None),
+            Self::ByEntity { index, values } => (
+                ColumnValues::ByEntity {
+                    index: &index[rows],
+                    values,
+                },
+                IntMask::None,
+            ),
         };
         ColumnView { values, ints }
     }
@@ -370,7 +472,9 @@ impl InputColumn<'_> {
             Self::I32(values) => Value::Int(values[row].into()),
             Self::I64(values) => Value::Int(values[row]),
             Self::F64(values) => Value::Float(values[row]),
-            Self::Mixed { values, is_int } if is_int[row] => float_to_int(values[row]).unwrap_or(Value::None),
+            Self::Mixed { values, is_int } if is_int[row] => {
+                float_to_int(values[row]).unwrap_or(Value::None)
+            }
             Self::Mixed { values, .. } => Value::Float(values[row]),
             Self::PbsAmount(amounts) => openpbs_digits(amounts[row]),
             Self::Same(value) => value.clone(),

@@ -3,15 +3,21 @@
 use super::order::double_key;
 use crate::parallel;
 
-/// Kendall's tau-b of two lists of values of the same things: 1 if both order them alike, -1 if one reverses the other.
-/// Pairs that are tied in a list are left out of its part of the denominator. Things with a NaN are left out. `None` if
-/// all values of a list are equal, or if there are fewer than two.
+/// Kendall's tau-b of two lists of values of the same things: 1 if both order them alike, -1 if one
+/// reverses the other. Pairs that are tied in a list are left out of its part of the denominator.
+/// Things with a NaN are left out. `None` if all values of a list are equal, or if there are fewer
+/// than two.
 ///
-/// Sorts once and counts inversions in a merge sort, so it takes O(n log n) time: W. R. Knight, "A Computer Method for
-/// Calculating Kendall's Tau with Ungrouped Data", 1966.
+/// Sorts once and counts inversions in a merge sort, so it takes O(n log n) time: W. R. Knight, "A
+/// Computer Method for Calculating Kendall's Tau with Ungrouped Data", 1966.
 pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
-    let numbers = first.iter().zip(second).filter(|(first, second)| !first.is_nan() && !second.is_nan());
-    let mut pairs: Vec<_> = numbers.map(|(&first, &second)| (double_key(first), double_key(second))).collect();
+    let numbers = first
+        .iter()
+        .zip(second)
+        .filter(|(first, second)| !first.is_nan() && !second.is_nan());
+    let mut pairs: Vec<_> = numbers
+        .map(|(&first, &second)| (double_key(first), double_key(second)))
+        .collect();
     parallel::sort_unstable(&mut pairs);
     let ties_in_first = tied_pairs(&pairs, |left, right| left.0 == right.0);
     let ties_in_both = tied_pairs(&pairs, |left, right| left == right);
@@ -21,20 +27,25 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
     let ties_in_second = tied_pairs(&seconds, |left, right| left == right);
     let count = seconds.len() as i64;
     let all = count * (count - 1) / 2;
-    let concordant_less_discordant = all - ties_in_first - ties_in_second + ties_in_both - 2 * inversions;
+    let concordant_less_discordant =
+        all - ties_in_first - ties_in_second + ties_in_both - 2 * inversions;
     let in_first = all - ties_in_first;
     let in_second = all - ties_in_second;
-    let tau = concordant_less_discordant as f64 / (in_first as f64).sqrt() / (in_second as f64).sqrt();
+    let tau =
+        concordant_less_discordant as f64 / (in_first as f64).sqrt() / (in_second as f64).sqrt();
     (in_first > 0 && in_second > 0).then(|| tau.clamp(-1.0, 1.0))
 }
 
 /// The number of pairs of equal items; equal items must be neighbours.
 fn tied_pairs<T>(sorted: &[T], is_equal: impl Fn(&T, &T) -> bool) -> i64 {
-    sorted.chunk_by(is_equal).map(|run| run.len() as i64 * (run.len() as i64 - 1) / 2).sum()
+    sorted
+        .chunk_by(is_equal)
+        .map(|run| run.len() as i64 * (run.len() as i64 - 1) / 2)
+        .sum()
 }
 
-/// Sorts the items and returns the number of pairs of which the greater one came first. Recurses to a depth of the
-/// logarithm of the length. `scratch` has the same length.
+/// Sorts the items and returns the number of pairs of which the greater one came first. Recurses to
+/// a depth of the logarithm of the length. `scratch` has the same length.
 fn sort_counting_inversions(items: &mut [u64], scratch: &mut [u64]) -> i64 {
     if items.len() <= 1 {
         return 0;
@@ -65,25 +76,28 @@ fn sort_counting_inversions(items: &mut [u64], scratch: &mut [u64]) -> i64 {
     in_left + in_right + between
 }
 
-/// Jain's fairness index of amounts that are not negative: 1 if all are equal, `1/n` if one of `n` has everything. `None`
-/// if there is nothing to distribute.
+/// Jain's fairness index of amounts that are not negative: 1 if all are equal, `1/n` if one of `n`
+/// has everything. `None` if there is nothing to distribute.
 ///
-/// Source: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in
-/// Shared Computer Systems", 1984.
+/// Source: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for
+/// Resource Allocation in Shared Computer Systems", 1984.
 pub fn jain_index(amounts: &[f64]) -> Option<f64> {
     let sum: f64 = amounts.iter().sum();
     let squares: f64 = amounts.iter().map(|amount| amount * amount).sum();
     (squares > 0.0).then(|| sum * sum / (amounts.len() as f64 * squares))
 }
 
-/// The Gini coefficient of amounts that are not negative: 0 if all are equal, `1 - 1/n` if one of `n` has everything.
-/// `None` if there is nothing to distribute.
+/// The Gini coefficient of amounts that are not negative: 0 if all are equal, `1 - 1/n` if one of
+/// `n` has everything. `None` if there is nothing to distribute.
 pub fn gini_coefficient(amounts: &[f64]) -> Option<f64> {
     let mut sorted = amounts.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let count = sorted.len() as f64;
     let sum: f64 = sorted.iter().sum();
-    let weighted: f64 =
-        sorted.iter().zip(1..).map(|(amount, place)| (2.0 * f64::from(place) - count - 1.0) * amount).sum();
+    let weighted: f64 = sorted
+        .iter()
+        .zip(1..)
+        .map(|(amount, place)| (2.0 * f64::from(place) - count - 1.0) * amount)
+        .sum();
     (sum > 0.0).then(|| weighted / (count * sum))
 }

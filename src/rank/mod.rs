@@ -1,6 +1,7 @@
 //! The score of every job under a formula, and the order in which the scheduler considers the jobs.
 //!
-//! In: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Out: a [`Ranking`].
+//! In: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Out: a
+//! [`Ranking`].
 
 mod compare;
 mod evaluate;
@@ -19,7 +20,9 @@ pub mod trajectory;
 mod work_budget;
 
 pub use compare::SIZES;
-pub use compare::{ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions};
+pub use compare::{
+    ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions,
+};
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 pub use input_columns::QueueWork;
@@ -67,19 +70,26 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Scores every job and orders those that the scheduler considers: the higher value first, then the earlier
-    /// submission.
-    pub fn new(program: &Program, table: &JobTable, precision: ScorePrecision, on_error: OnError) -> Self {
+    /// Scores every job and orders those that the scheduler considers: the higher value first, then
+    /// the earlier submission.
+    pub fn new(
+        program: &Program,
+        table: &JobTable,
+        precision: ScorePrecision,
+        on_error: OnError,
+    ) -> Self {
         Self::from_scores(score(program, table, precision, on_error), table)
     }
 
-    /// Orders scored jobs: the higher value first, then the earlier submission. Decimal results are compared exactly. The scores
-    /// are those of the table as it is: score it again after rows were added or removed.
+    /// Orders scored jobs: the higher value first, then the earlier submission. Decimal results are
+    /// compared exactly. The scores are those of the table as it is: score it again after rows were
+    /// added or removed.
     pub fn from_scores(scores: Scores, table: &JobTable) -> Self {
         Self::top(scores, table, usize::MAX)
     }
 
-    /// Orders the first `limit` of scored jobs, as [`Ranking::from_scores`] does. This takes less time than to order all.
+    /// Orders the first `limit` of scored jobs, as [`Ranking::from_scores`] does. This takes less
+    /// time than to order all.
     ///
     /// ```
     /// use job_sort_formula::jobs::{Job, JobTable};
@@ -103,15 +113,20 @@ impl Ranking {
             let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
             return Self { scores, order };
         }
-        let mut rows: Vec<usize> = table.considered_rows().take_while(|&row| row < scores.len()).collect();
+        let mut rows: Vec<usize> = table
+            .considered_rows()
+            .take_while(|&row| row < scores.len())
+            .collect();
         table.sort_by_submit_order(&mut rows);
         let values = scores.values();
         let order = match scores.decimals() {
             Some(decimals) => {
-                rows.sort_by(|&left, &right| match scores.error(left).or(scores.error(right)) {
-                    Some(_) => higher_first(values[left], values[right]),
-                    None => decimals[right].cmp(&decimals[left]),
-                });
+                rows.sort_by(
+                    |&left, &right| match scores.error(left).or(scores.error(right)) {
+                        Some(_) => higher_first(values[left], values[right]),
+                        None => decimals[right].cmp(&decimals[left]),
+                    },
+                );
                 rows.truncate(limit);
                 rows
             }
@@ -120,7 +135,8 @@ impl Ranking {
         Self { scores, order }
     }
 
-    /// Makes a ranking of scores and an order that the caller computed: rows, best first. Rows without a score are left out.
+    /// Makes a ranking of scores and an order that the caller computed: rows, best first. Rows
+    /// without a score are left out.
     pub fn from_order(scores: Scores, mut order: Vec<usize>) -> Self {
         order.retain(|&row| row < scores.len());
         Self { scores, order }
@@ -151,7 +167,8 @@ impl Ranking {
         &self.order
     }
 
-    /// The number of adjacent pairs in the order whose values are equal, so that the formula does not order them.
+    /// The number of adjacent pairs in the order whose values are equal, so that the formula does
+    /// not order them.
     pub fn ties(&self) -> usize {
         let values = self.scores.values();
         let decimals = self.scores.decimals();
@@ -164,13 +181,18 @@ impl Ranking {
         ties.count()
     }
 
-    /// Values that compare as the scores do: those of [`Scores::values`], or ordinals where the scores are decimals.
+    /// Values that compare as the scores do: those of [`Scores::values`], or ordinals where the
+    /// scores are decimals.
     pub(super) fn comparable_values(&self) -> Vec<f64> {
         let values = self.scores.values();
-        let Some(decimals) = self.scores.decimals() else { return values };
+        let Some(decimals) = self.scores.decimals() else {
+            return values;
+        };
         let mut rows: Vec<usize> = (0..values.len()).collect();
         rows.sort_unstable_by(|&left, &right| {
-            values[left].total_cmp(&values[right]).then_with(|| decimals[left].cmp(&decimals[right]))
+            values[left]
+                .total_cmp(&values[right])
+                .then_with(|| decimals[left].cmp(&decimals[right]))
         });
         let mut ordinals = vec![0.0; values.len()];
         let tied = rows.chunk_by(|&left, &right| {
@@ -184,7 +206,10 @@ impl Ranking {
 
     /// The first job with an error, and its error, if the scores use [`OnError::Fail`].
     pub fn failure(&self) -> Option<(usize, &ScoreError)> {
-        self.scores.errors().next().filter(|_| self.scores.on_error() == OnError::Fail)
+        self.scores
+            .errors()
+            .next()
+            .filter(|_| self.scores.on_error() == OnError::Fail)
     }
 
     /// The number of jobs with an error.
@@ -202,9 +227,14 @@ impl Ranking {
         let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
         for (row, error) in self.scores.errors().filter(|(row, _)| is_asked_for(*row)) {
             let mut known = groups.iter_mut();
-            match known.find(|group| group.error.kind() == error.kind() && group.error.span() == error.span()) {
+            match known.find(|group| {
+                group.error.kind() == error.kind() && group.error.span() == error.span()
+            }) {
                 Some(group) => group.rows.push(row),
-                None => groups.push(ErrorGroup { error, rows: vec![row] }),
+                None => groups.push(ErrorGroup {
+                    error,
+                    rows: vec![row],
+                }),
             }
         }
         groups.sort_by_key(|group| std::cmp::Reverse(group.rows.len()));
@@ -227,25 +257,47 @@ impl fmt::Debug for ErrorGroup<'_> {
         const MAX_ROWS: usize = 8;
         let first = &self.rows[..self.rows.len().min(MAX_ROWS)];
         let group = &mut f.debug_struct("ErrorGroup");
-        group.field("error", self.error).field("jobs", &self.rows.len()).field("first_rows", &first).finish()
+        group
+            .field("error", self.error)
+            .field("jobs", &self.rows.len())
+            .field("first_rows", &first)
+            .finish()
     }
 }
 
-/// Fills the fair-share columns of a table from a backend, for every job that does not carry the number itself.
-/// `to_value` converts a number to the value that the formula gets. Returns the entities that the backend does not know,
-/// `""` among them if there are jobs without an entity.
+/// Fills the fair-share columns of a table from a backend, for every job that does not carry the
+/// number itself. `to_value` converts a number to the value that the formula gets. Returns the
+/// entities that the backend does not know, `""` among them if there are jobs without an entity.
 ///
-/// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has filled in. An entity whose jobs
-/// have all left is neither asked for nor returned.
-pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: impl Fn(f64) -> Value) -> Vec<String> {
+/// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has
+/// filled in. An entity whose jobs have all left is neither asked for nor returned.
+pub fn fill_fairshare(
+    table: &mut JobTable,
+    backend: &dyn FairShare,
+    to_value: impl Fn(f64) -> Value,
+) -> Vec<String> {
     let have_jobs = table.entities_have_jobs();
     let entities = table.entities().iter().zip(&have_jobs);
-    let shares: Vec<_> =
-        entities.map(|(entity, &has_jobs)| if has_jobs { backend.shares_of(entity) } else { None }).collect();
+    let shares: Vec<_> = entities
+        .map(|(entity, &has_jobs)| {
+            if has_jobs {
+                backend.shares_of(entity)
+            } else {
+                None
+            }
+        })
+        .collect();
     for (name, input) in FairshareInput::NAMES {
         if table.column(name).is_some() {
-            let numbers = shares.iter().map(|shares| Some(fairshare_number(input, shares.as_ref()?)));
-            table.fill(name, &numbers.map(|number| number.map(&to_value)).collect::<Vec<_>>());
+            let numbers = shares
+                .iter()
+                .map(|shares| Some(fairshare_number(input, shares.as_ref()?)));
+            table.fill(
+                name,
+                &numbers
+                    .map(|number| number.map(&to_value))
+                    .collect::<Vec<_>>(),
+            );
         }
     }
     let entities = table.entities().iter().zip(&shares).zip(have_jobs);
@@ -262,13 +314,18 @@ pub fn fairshare_number(input: FairshareInput, shares: &EntityShares) -> f64 {
     }
 }
 
-/// Finds a fair-share input in `inputs` for which a job has no number. Returns the id of the job and the name of the input.
-pub fn missing_fairshare_input<'t>(table: &'t JobTable, inputs: &[Box<str>]) -> Option<(&'t str, &'static str)> {
+/// Finds a fair-share input in `inputs` for which a job has no number. Returns the id of the job
+/// and the name of the input.
+pub fn missing_fairshare_input<'t>(
+    table: &'t JobTable,
+    inputs: &[Box<str>],
+) -> Option<(&'t str, &'static str)> {
     let names = FairshareInput::NAMES.into_iter().map(|(name, _)| name);
     let mut needed = names.filter(|name| inputs.iter().any(|input| **input == **name));
     needed.find_map(|name| {
         let column = table.column(name)?;
-        let row = (0..table.len()).find(|&row| table.exclusion(row).is_none() && !column.is_set(row))?;
+        let row =
+            (0..table.len()).find(|&row| table.exclusion(row).is_none() && !column.is_set(row))?;
         Some((table.id(row), name))
     })
 }

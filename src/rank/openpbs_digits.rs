@@ -6,9 +6,10 @@ use crate::python::{MAX_EXACT_FLOAT, Value, float_to_int};
 /// The most decimals of a resource amount or a logged value.
 const MAX_DECIMALS: usize = 4;
 
-/// The number that Python reads after the scheduler prints the resource amount `v`: an integer if it is printed without
-/// decimals, else a float. At most four decimals are printed, fewer where the following three digits are zeros or nines.
-/// Infinities and NaN stay floats; the scheduler ignores jobs with them. Fair-share numbers are printed with six decimals, see
+/// The number that Python reads after the scheduler prints the resource amount `v`: an integer if
+/// it is printed without decimals, else a float. At most four decimals are printed, fewer where the
+/// following three digits are zeros or nines. Infinities and NaN stay floats; the scheduler ignores
+/// jobs with them. Fair-share numbers are printed with six decimals, see
 /// [`EntityShares::printed`](crate::fairshare::EntityShares::printed).
 ///
 /// ```
@@ -24,8 +25,9 @@ pub fn openpbs_digits(v: f64) -> Value {
     }
 }
 
-/// The value of a formula as OpenPBS's scheduler logs it: rounded to a C `float`, then printed with the decimals of
-/// [`openpbs_digits`], and with the sign of a negative zero; infinities and NaN as C prints them.
+/// The value of a formula as OpenPBS's scheduler logs it: rounded to a C `float`, then printed with
+/// the decimals of [`openpbs_digits`], and with the sign of a negative zero; infinities and NaN as
+/// C prints them.
 ///
 /// ```
 /// use job_sort_formula::rank::openpbs_logged;
@@ -35,15 +37,21 @@ pub fn openpbs_digits(v: f64) -> Value {
 /// ```
 pub fn openpbs_logged(value: f64) -> String {
     // a NaN keeps the sign that C prints
-    printed(if value.is_nan() { value } else { f64::from(value as f32) })
+    printed(if value.is_nan() {
+        value
+    } else {
+        f64::from(value as f32)
+    })
 }
 
-/// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`, `-nan`.
+/// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`,
+/// `-nan`.
 pub fn printed(v: f64) -> String {
     fixed(v, decimals(v))
 }
 
-/// `value` as C's `%.*f` prints it: rounded to `decimals` decimals, ties to even; `inf`, `nan` and `-nan` as in glibc.
+/// `value` as C's `%.*f` prints it: rounded to `decimals` decimals, ties to even; `inf`, `nan` and
+/// `-nan` as in glibc.
 pub fn fixed(value: f64, decimals: usize) -> String {
     match (value.is_nan(), value.is_sign_negative()) {
         (true, true) => "-nan".to_owned(),
@@ -52,8 +60,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// The number of [`openpbs_digits`] as a double, and whether it is an integer. The double is exact, because a double without decimals is
-/// printed with all its digits.
+/// The number of [`openpbs_digits`] as a double, and whether it is an integer. The double is exact,
+/// because a double without decimals is printed with all its digits.
 pub fn read_amount(v: f64) -> (f64, bool) {
     match decimals(v) {
         _ if !v.is_finite() => (v, false),
@@ -63,18 +71,25 @@ pub fn read_amount(v: f64) -> (f64, bool) {
     }
 }
 
-/// The number of decimals that OpenPBS prints for `v`: the smallest i ≤ 4 such that the three digits after the i-th
-/// decimal are 000 or 999, else 4.
+/// The number of decimals that OpenPBS prints for `v`: the smallest i ≤ 4 such that the three
+/// digits after the i-th decimal are 000 or 999, else 4.
 pub fn decimals(v: f64) -> usize {
     if !v.is_finite() {
         return 0;
     }
     let shifted = [1.0, 10.0, 100.0, 1000.0].map(|scale| v.abs() * scale);
-    shifted.into_iter().position(|shifted| matches!(next_three_digits(shifted), 0 | 999..)).unwrap_or(MAX_DECIMALS)
+    shifted
+        .into_iter()
+        .position(|shifted| matches!(next_three_digits(shifted), 0 | 999..))
+        .unwrap_or(MAX_DECIMALS)
 }
 
 /// The first three digits after the point of a number that is not negative.
 fn next_three_digits(x: f64) -> i64 {
     // from 2^53 on there is no fraction
-    if x < MAX_EXACT_FLOAT { ((x - x as i64 as f64) * 1000.0) as i64 } else { 0 }
+    if x < MAX_EXACT_FLOAT {
+        ((x - x as i64 as f64) * 1000.0) as i64
+    } else {
+        0
+    }
 }

@@ -10,11 +10,12 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
     right.partial_cmp(&left).unwrap_or(Ordering::Equal)
 }
 
-/// The rows of the best `limit` scores, best first, as OpenPBS orders its jobs: the higher score first, then the earlier
-/// submission, then the lower row. The scores are rounded to `precision` first: [`ScorePrecision::Float32`] is the
-/// scheduler's. `submitted` has the time of each row, in any unit that increases with time; without it, or from its end on,
-/// the rows are in the order of submission. NaN equals every score, which is not an order: the result is then that of the
-/// sort in glibc, which OpenPBS uses.
+/// The rows of the best `limit` scores, best first, as OpenPBS orders its jobs: the higher score
+/// first, then the earlier submission, then the lower row. The scores are rounded to `precision`
+/// first: [`ScorePrecision::Float32`] is the scheduler's. `submitted` has the time of each row, in
+/// any unit that increases with time; without it, or from its end on, the rows are in the order of
+/// submission. NaN equals every score, which is not an order: the result is then that of the sort
+/// in glibc, which OpenPBS uses.
 ///
 /// ```
 /// use job_sort_formula::rank::{ScorePrecision, top_rows};
@@ -23,7 +24,12 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
 /// assert_eq!(top_rows(&scores, None, ScorePrecision::Float32, usize::MAX), [1, 3, 0, 2]);
 /// assert_eq!(top_rows(&scores, Some(&[40, 30, 20, 10]), ScorePrecision::Float32, 3), [3, 1, 2]);
 /// ```
-pub fn top_rows(scores: &[f64], submitted: Option<&[i64]>, precision: ScorePrecision, limit: usize) -> Vec<usize> {
+pub fn top_rows(
+    scores: &[f64],
+    submitted: Option<&[i64]>,
+    precision: ScorePrecision,
+    limit: usize,
+) -> Vec<usize> {
     let values: Vec<f64> = scores.iter().map(|&score| precision.round(score)).collect();
     let times = submitted.unwrap_or_default();
     if times.is_sorted() {
@@ -34,16 +40,23 @@ pub fn top_rows(scores: &[f64], submitted: Option<&[i64]>, precision: ScorePreci
     sort_listed_by_value(&rows, &values, limit)
 }
 
-/// Sorts the rows that `is_listed` accepts by value, the higher first; rows of equal value keep their order. Returns at most
-/// the first `limit` rows.
-pub fn sort_by_value(values: &[f64], is_listed: impl Fn(usize) -> bool, limit: usize) -> Vec<usize> {
+/// Sorts the rows that `is_listed` accepts by value, the higher first; rows of equal value keep
+/// their order. Returns at most the first `limit` rows.
+pub fn sort_by_value(
+    values: &[f64],
+    is_listed: impl Fn(usize) -> bool,
+    limit: usize,
+) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..values.len()).filter(|&row| is_listed(row)).collect();
     if values.iter().any(|value| value.is_nan()) {
-        merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
+        merge_sort(&mut rows, &mut |left: usize, right: usize| {
+            higher_first(values[left], values[right])
+        });
         rows.truncate(limit);
         return rows;
     }
-    // the keys alone are sorted, since looking up the value of a row for every comparison would miss the cache
+    // the keys alone are sorted, since looking up the value of a row for every comparison would
+    // miss the cache
     let key = |row| u128::from(double_key(values[row])) << 32 | row as u128;
     let mut keys: Vec<u128> = rows.into_iter().map(key).collect();
     if limit < keys.len() {
@@ -57,27 +70,39 @@ pub fn sort_by_value(values: &[f64], is_listed: impl Fn(usize) -> bool, limit: u
 /// Sorts rows in any order as [`sort_by_value`] does.
 pub fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
     let values: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
-    sort_by_value(&values, |_| true, limit).into_iter().map(|index| rows[index]).collect()
+    sort_by_value(&values, |_| true, limit)
+        .into_iter()
+        .map(|index| rows[index])
+        .collect()
 }
 
-/// An integer that orders values as [`higher_first`] does: the higher the value, the lower the key. Both zeros have the
-/// same key. The value must not be NaN.
+/// An integer that orders values as [`higher_first`] does: the higher the value, the lower the key.
+/// Both zeros have the same key. The value must not be NaN.
 pub fn double_key(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
-    if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
+    if bits >> 63 == 1 {
+        bits
+    } else {
+        !(bits | 1 << 63)
+    }
 }
 
 /// Sorts as the `qsort` of glibc does, which OpenPBS uses for its jobs: a top-down merge sort.
 ///
-/// A comparison in which NaN equals every value is not a total order. The result then depends on which pairs are
-/// compared, and the sort of the standard library may panic. With a total order this is a stable sort.
+/// A comparison in which NaN equals every value is not a total order. The result then depends on
+/// which pairs are compared, and the sort of the standard library may panic. With a total order
+/// this is a stable sort.
 pub fn merge_sort<T: Copy>(items: &mut [T], compare: &mut impl FnMut(T, T) -> Ordering) {
     let mut scratch = Vec::with_capacity(items.len());
     merge_sort_with(items, &mut scratch, compare);
 }
 
 /// Recurses to a depth of the logarithm of the length.
-fn merge_sort_with<T: Copy>(items: &mut [T], scratch: &mut Vec<T>, compare: &mut impl FnMut(T, T) -> Ordering) {
+fn merge_sort_with<T: Copy>(
+    items: &mut [T],
+    scratch: &mut Vec<T>,
+    compare: &mut impl FnMut(T, T) -> Ordering,
+) {
     if items.len() <= 1 {
         return;
     }
@@ -108,7 +133,9 @@ mod tests {
     #[test]
     fn merge_sort_is_stable() {
         let mut items: Vec<usize> = (0..1000).collect();
-        merge_sort(&mut items, &mut |a: usize, b: usize| ((a * 7919) % 10).cmp(&((b * 7919) % 10)));
+        merge_sort(&mut items, &mut |a: usize, b: usize| {
+            ((a * 7919) % 10).cmp(&((b * 7919) % 10))
+        });
         let mut expected: Vec<usize> = (0..1000).collect();
         expected.sort_by_key(|item| (item * 7919) % 10);
         assert_eq!(items, expected);
@@ -118,7 +145,9 @@ mod tests {
     fn rows_of_equal_value_keep_their_order() {
         for count in [0, 5, 1000, 300_000] {
             for divisor in [4.0, 7.0] {
-                let values: Vec<f64> = (0..count).map(|row| (((row * 7919) % 1009) as f64 - 500.0) / divisor).collect();
+                let values: Vec<f64> = (0..count)
+                    .map(|row| (((row * 7919) % 1009) as f64 - 500.0) / divisor)
+                    .collect();
                 let rows: Vec<usize> = (0..count).rev().collect();
                 let mut expected = rows.clone();
                 expected.sort_by(|&left, &right| higher_first(values[left], values[right]));
@@ -128,7 +157,15 @@ mod tests {
                 }
             }
         }
-        let values = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e-310, 1e300];
+        let values = [
+            0.0,
+            -0.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            -1.0,
+            1e-310,
+            1e300,
+        ];
         assert_eq!(sort_by_value(&values, |_| true, 7), [2, 6, 5, 0, 1, 4, 3]);
     }
 

@@ -1,8 +1,8 @@
 //! When a job overtakes others while an input varies: exactly, at whole steps.
 //!
-//! In: the [`Sweep`]s of the jobs. Out: the first step at which a job reaches a place, or the steps at which two jobs
-//! change their order. Where bounds of the scores decide the order over a range of steps, the range is not evaluated
-//! step by step; any other range is halved until it is short.
+//! In: the [`Sweep`]s of the jobs. Out: the first step at which a job reaches a place, or the steps
+//! at which two jobs change their order. Where bounds of the scores decide the order over a range
+//! of steps, the range is not evaluated step by step; any other range is halved until it is short.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -41,15 +41,26 @@ impl Competitor<'_> {
     }
 
     /// Whether it is ahead of a job at each of these steps; `None` if that is not known.
-    fn decide(&self, job: &Sweep<'_>, steps: &RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<bool> {
+    fn decide(
+        &self,
+        job: &Sweep<'_>,
+        steps: &RangeInclusive<i64>,
+        budget: &mut WorkBudget,
+    ) -> Option<bool> {
         let own = self.sweep.enclosure(steps.clone(), budget)?;
         let of_job = job.enclosure(steps.clone(), budget)?;
         self.is_always_ahead(&own, &of_job, job.precision())
     }
 
     /// Whether it is ahead at every step; `None` if that is not known.
-    fn is_always_ahead(&self, own: &Enclosure, job: &Enclosure, precision: ScorePrecision) -> Option<bool> {
-        own.compare(job, precision).map(|order| self.is_ahead_if(order))
+    fn is_always_ahead(
+        &self,
+        own: &Enclosure,
+        job: &Enclosure,
+        precision: ScorePrecision,
+    ) -> Option<bool> {
+        own.compare(job, precision)
+            .map(|order| self.is_ahead_if(order))
     }
 }
 
@@ -78,13 +89,26 @@ pub enum FirstStep {
 }
 
 /// The first step at which a job has reached its goal. The search ends when the budget is spent.
-pub fn first_step(goal: &Goal<'_, '_>, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> FirstStep {
+pub fn first_step(
+    goal: &Goal<'_, '_>,
+    steps: RangeInclusive<i64>,
+    budget: &mut WorkBudget,
+) -> FirstStep {
     if steps.is_empty() {
         return FirstStep::Never;
     }
-    let Goal { job, places, threshold, .. } = *goal;
+    let Goal {
+        job,
+        places,
+        threshold,
+        ..
+    } = *goal;
     let all: Vec<&Competitor<'_>> = goal.competitors.iter().collect();
-    let mut ranges = vec![Undecided { steps, ahead: 0, competitors: all }];
+    let mut ranges = vec![Undecided {
+        steps,
+        ahead: 0,
+        competitors: all,
+    }];
     while let Some(range) = ranges.pop() {
         match range.decide(job, places, threshold, budget) {
             None => return FirstStep::Unknown,
@@ -143,13 +167,24 @@ impl<'c, 'p> Undecided<'c, 'p> {
             return self.decide_step_by_step(job, places, threshold, budget);
         }
         let middle = first + (last - first) / 2;
-        let later = Undecided { steps: middle + 1..=last, ahead: self.ahead, competitors: self.competitors.clone() };
+        let later = Undecided {
+            steps: middle + 1..=last,
+            ahead: self.ahead,
+            competitors: self.competitors.clone(),
+        };
         self.steps = first..=middle;
         Some(Decision::Halves([self, later]))
     }
 
-    /// Counts and removes the competitors that are ahead or behind in the whole range, until no place is left.
-    fn exclude_decided(&mut self, job: &Enclosure, precision: ScorePrecision, places: usize, budget: &mut WorkBudget) {
+    /// Counts and removes the competitors that are ahead or behind in the whole range, until no
+    /// place is left.
+    fn exclude_decided(
+        &mut self,
+        job: &Enclosure,
+        precision: ScorePrecision,
+        places: usize,
+        budget: &mut WorkBudget,
+    ) {
         let mut ahead = self.ahead;
         let steps = self.steps.clone();
         self.competitors.retain(|competitor| {
@@ -181,12 +216,14 @@ impl<'c, 'p> Undecided<'c, 'p> {
             }
         }
         let mut steps = self.steps.clone().zip(ahead.into_iter().zip(scores));
-        let found = steps.find(|&(_, (ahead, score))| ahead < places && (score.is_nan() || score > threshold));
+        let found = steps
+            .find(|&(_, (ahead, score))| ahead < places && (score.is_nan() || score > threshold));
         Some(found.map_or(Decision::Never, |(step, _)| Decision::First(step)))
     }
 }
 
-/// The steps at which a competitor gets ahead of a job or falls behind it: first whether it is ahead at the first step.
+/// The steps at which a competitor gets ahead of a job or falls behind it: first whether it is
+/// ahead at the first step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crossings {
     /// The steps, ascending, each with whether the competitor is ahead from it on.
@@ -195,25 +232,31 @@ pub struct Crossings {
     pub known_until: i64,
 }
 
-/// The [`Crossings`] of a job with each of its competitors. Each search may do an equal part of the work that is left, and
-/// what some do not need is shared among those that need more.
+/// The [`Crossings`] of a job with each of its competitors. Each search may do an equal part of the
+/// work that is left, and what some do not need is shared among those that need more.
 pub fn crossings(
     job: &Sweep<'_>,
     competitors: &[Competitor<'_>],
     steps: RangeInclusive<i64>,
     budget: &mut WorkBudget,
 ) -> Vec<Crossings> {
-    let unknown = Crossings { changes: Vec::new(), known_until: steps.start() - 1 };
+    let unknown = Crossings {
+        changes: Vec::new(),
+        known_until: steps.start() - 1,
+    };
     let mut all = vec![unknown; competitors.len()];
     for _ in 0..ROUNDS {
-        let open: Vec<usize> = (0..competitors.len()).filter(|&index| all[index].known_until < *steps.end()).collect();
+        let open: Vec<usize> = (0..competitors.len())
+            .filter(|&index| all[index].known_until < *steps.end())
+            .collect();
         if open.is_empty() {
             break;
         }
         let part = budget.left() / open.len() as u64;
         let found = parallel::map(open.chunks(COMPETITORS_PER_THREAD).collect(), |some| {
-            let crossings =
-                some.iter().map(|&index| all[index].continued(job, &competitors[index], *steps.end(), part));
+            let crossings = some
+                .iter()
+                .map(|&index| all[index].continued(job, &competitors[index], *steps.end(), part));
             crossings.collect::<Vec<_>>()
         });
         for (index, (crossings, used)) in open.iter().copied().zip(found.concat()) {
@@ -225,8 +268,15 @@ pub fn crossings(
 }
 
 impl Crossings {
-    /// The crossings up to the last step, or as far as this much work goes, and the work that it took.
-    fn continued(&self, job: &Sweep<'_>, competitor: &Competitor<'_>, last_step: i64, work: u64) -> (Self, u64) {
+    /// The crossings up to the last step, or as far as this much work goes, and the work that it
+    /// took.
+    fn continued(
+        &self,
+        job: &Sweep<'_>,
+        competitor: &Competitor<'_>,
+        last_step: i64,
+        work: u64,
+    ) -> (Self, u64) {
         let mut budget = WorkBudget::new(work);
         let mut crossings = self.clone();
         let mut ranges = vec![self.known_until + 1..=last_step];
@@ -243,7 +293,10 @@ impl Crossings {
                 let middle = first + (last - first) / 2;
                 ranges.extend([middle + 1..=last, first..=middle]);
                 continue;
-            } else if crossings.push_all(job, competitor, &steps, &mut budget).is_none() {
+            } else if crossings
+                .push_all(job, competitor, &steps, &mut budget)
+                .is_none()
+            {
                 break;
             }
             crossings.known_until = last;
@@ -251,7 +304,8 @@ impl Crossings {
         (crossings, work - budget.left())
     }
 
-    /// Adds the changes at steps that are evaluated one by one; adds none, and returns `None`, if the budget is spent.
+    /// Adds the changes at steps that are evaluated one by one; adds none, and returns `None`, if
+    /// the budget is spent.
     fn push_all(
         &mut self,
         job: &Sweep<'_>,
@@ -274,7 +328,11 @@ impl Crossings {
     }
 
     fn push(&mut self, step: i64, is_ahead: bool) {
-        if self.changes.last().is_none_or(|(_, last)| *last != is_ahead) {
+        if self
+            .changes
+            .last()
+            .is_none_or(|(_, last)| *last != is_ahead)
+        {
             self.changes.push((step, is_ahead));
         }
     }

@@ -16,13 +16,17 @@ use crate::python::{Arithmetic, ErrorKind, KnownOrType, Value, WithComplex};
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnError {
-    /// 0, as in OpenPBS; -1 if the result is not a real number; 0 if the value that OpenPBS gives is not known.
+    /// 0, as in OpenPBS; -1 if the result is not a real number; 0 if the value that OpenPBS gives
+    /// is not known.
     #[default]
-    #[cfg_attr(feature = "clap", value(name = "zero", help = "0, or -1 if OpenPBS's scheduler crashes"))]
+    #[cfg_attr(
+        feature = "clap",
+        value(name = "zero", help = "0, or -1 if OpenPBS's scheduler crashes")
+    )]
     #[serde(rename = "zero")]
     ZeroLikePbs,
-    /// 0; [`Ranking::failure`](super::Ranking::failure) returns the first such job, and `Site::rank` returns it as an
-    /// error.
+    /// 0; [`Ranking::failure`](super::Ranking::failure) returns the first such job, and
+    /// `Site::rank` returns it as an error.
     #[cfg_attr(feature = "clap", value(help = "0, and exit code 1"))]
     Fail,
     /// Negative infinity: the job comes after all others.
@@ -48,8 +52,8 @@ pub enum ScorePrecision {
 pub struct Score<'s> {
     /// The result of the formula before it is rounded, or the error.
     pub unrounded: Result<FormulaResult, &'s ScoreError>,
-    /// The value that jobs are compared by: the result rounded to the [`ScorePrecision`], or the value that [`OnError`]
-    /// gives to an error.
+    /// The value that jobs are compared by: the result rounded to the [`ScorePrecision`], or the
+    /// value that [`OnError`] gives to an error.
     pub value: f64,
 }
 
@@ -57,7 +61,11 @@ impl ScorePrecision {
     /// Rounds a double to the precision.
     #[inline]
     pub fn round(self, double: f64) -> f64 {
-        if self == Self::Float32 { f64::from(double as f32) } else { double }
+        if self == Self::Float32 {
+            f64::from(double as f32)
+        } else {
+            double
+        }
     }
 }
 
@@ -117,7 +125,8 @@ pub enum Consequence {
     Zero,
     /// The job has the value -1, and the scheduler crashes.
     Crash,
-    /// It is not known: the error is one of this crate, which computes no complex numbers and has limits.
+    /// It is not known: the error is one of this crate, which computes no complex numbers and has
+    /// limits.
     Unknown,
 }
 
@@ -133,9 +142,13 @@ impl Consequence {
 }
 
 impl ScoreError {
-    /// The error of an evaluation with these inputs. Where it met a complex number, it is evaluated again to find out whether
-    /// the result is one.
-    pub fn from_evaluation<A: Arithmetic + Default>(error: EvalError, program: &Program, inputs: &[A::Value]) -> Self {
+    /// The error of an evaluation with these inputs. Where it met a complex number, it is evaluated
+    /// again to find out whether the result is one.
+    pub fn from_evaluation<A: Arithmetic + Default>(
+        error: EvalError,
+        program: &Program,
+        inputs: &[A::Value],
+    ) -> Self {
         if error.raised.kind != ErrorKind::Complex {
             return Self::Raised(error);
         }
@@ -144,12 +157,16 @@ impl ScoreError {
         arithmetic.grant(FREE_FUEL);
         let inputs: Vec<_> = inputs.iter().cloned().map(KnownOrType::Known).collect();
         let span = program.expr().node(program.expr().root()).span;
-        match program.interpreter(WithComplex(arithmetic)).evaluate(&inputs) {
+        match program
+            .interpreter(WithComplex(arithmetic))
+            .evaluate(&inputs)
+        {
             Ok(KnownOrType::Type(type_name)) => Self::NotANumber { type_name, span },
             // the operand that is a complex number has no value
-            Err(later) if later.kind().is_raised_by_python() => {
-                Self::Raised(EvalError { operands: Vec::new(), ..later })
-            }
+            Err(later) if later.kind().is_raised_by_python() => Self::Raised(EvalError {
+                operands: Vec::new(),
+                ..later
+            }),
             _ => Self::Raised(error),
         }
     }
@@ -158,7 +175,10 @@ impl ScoreError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Raised(error) => error.kind(),
-            Self::NotANumber { type_name: "complex", .. } => ErrorKind::ComplexResult,
+            Self::NotANumber {
+                type_name: "complex",
+                ..
+            } => ErrorKind::ComplexResult,
             Self::NotANumber { .. } => ErrorKind::NotANumber,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
         }
@@ -190,16 +210,24 @@ impl ScoreError {
 impl std::error::Error for ScoreError {}
 
 impl fmt::Display for ScoreError {
-    /// Writes the text of the Python exception without the name of its type, as OpenPBS logs it: `division by zero`. The
-    /// [`EvalError`] of [`ScoreError::Raised`] writes the name too, as Python's traceback does: `ZeroDivisionError: division by zero`.
+    /// Writes the text of the Python exception without the name of its type, as OpenPBS logs it:
+    /// `division by zero`. The [`EvalError`] of [`ScoreError::Raised`] writes the name too, as
+    /// Python's traceback does: `ZeroDivisionError: division by zero`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Raised(error) if error.raised.kind == ErrorKind::Complex => {
-                write!(f, "{}; cannot tell what the scheduler makes of it", error.raised.text)
+                write!(
+                    f,
+                    "{}; cannot tell what the scheduler makes of it",
+                    error.raised.text
+                )
             }
             Self::Raised(error) => f.write_str(&error.raised.text),
             Self::NotANumber { type_name, .. } => {
-                write!(f, "the result has type `{type_name}`, expected a real number")
+                write!(
+                    f,
+                    "the result has type `{type_name}`, expected a real number"
+                )
             }
             Self::TooLarge { .. } => f.write_str("the result is an integer too large for a double"),
         }
@@ -207,8 +235,9 @@ impl fmt::Display for ScoreError {
 }
 
 impl OnError {
-    /// The value of a job with this error. OpenPBS does not treat a result that is not a number as an error: the value of
-    /// the job is -1, and the scheduler crashes when it evaluates the next job.
+    /// The value of a job with this error. OpenPBS does not treat a result that is not a number as
+    /// an error: the value of the job is -1, and the scheduler crashes when it evaluates the next
+    /// job.
     pub fn value(self, error: &ScoreError) -> f64 {
         match (self, error.consequence()) {
             (Self::Null, _) => f64::NEG_INFINITY,

@@ -1,6 +1,7 @@
 //! The scores of all jobs of a table. An error concerns one job and does not stop the others.
 //!
-//! In: the results that the interpreter or the columnar executor computes, by row of the table. Out: [`Scores`].
+//! In: the results that the interpreter or the columnar executor computes, by row of the table.
+//! Out: [`Scores`].
 
 use std::collections::BTreeMap;
 
@@ -23,8 +24,8 @@ pub struct Scores {
     on_error: OnError,
 }
 
-/// The unrounded results of consecutive rows, as Python's numbers or in base ten. The result of a row that failed is
-/// unspecified.
+/// The unrounded results of consecutive rows, as Python's numbers or in base ten. The result of a
+/// row that failed is unspecified.
 #[derive(Debug, Clone)]
 pub(super) enum ResultColumn {
     Python(Column),
@@ -41,7 +42,8 @@ impl ResultColumn {
 }
 
 impl Scores {
-    /// The scores of a table. `errors` and `excluded` are ascending, and no excluded job has an error.
+    /// The scores of a table. `errors` and `excluded` are ascending, and no excluded job has an
+    /// error.
     pub(super) fn new(
         results: ResultColumn,
         errors: Vec<(u32, ScoreError)>,
@@ -49,7 +51,13 @@ impl Scores {
         precision: ScorePrecision,
         on_error: OnError,
     ) -> Self {
-        Self { results, errors, excluded, precision, on_error }
+        Self {
+            results,
+            errors,
+            excluded,
+            precision,
+            on_error,
+        }
     }
 
     /// The memory of the results, to be reused.
@@ -83,27 +91,38 @@ impl Scores {
     /// The score of a row; `None` if its job is excluded.
     pub fn get(&self, row: usize) -> Option<Score<'_>> {
         if let Some((value, unrounded)) = self.float_score(row) {
-            return Some(Score { unrounded: Ok(FormulaResult::Python(Value::Float(unrounded))), value });
+            return Some(Score {
+                unrounded: Ok(FormulaResult::Python(Value::Float(unrounded))),
+                value,
+            });
         }
         if !self.is_scored(row) {
             return None;
         }
         if let Some(error) = self.error(row) {
-            return Some(Score { unrounded: Err(error), value: self.on_error.value(error) });
+            return Some(Score {
+                unrounded: Err(error),
+                value: self.on_error.value(error),
+            });
         }
         let result = match &self.results {
             ResultColumn::Python(column) => FormulaResult::Python(column.value(row)),
             ResultColumn::Decimal(column) => FormulaResult::Decimal(*column.get(row)?),
         };
         let value = self.precision.round(result.to_f64());
-        Some(Score { unrounded: Ok(result), value })
+        Some(Score {
+            unrounded: Ok(result),
+            value,
+        })
     }
 
-    /// The value of a row and its unrounded result, if that is a float and the column has no exceptions: a faster
-    /// [`Scores::get`] for nearly all rows.
+    /// The value of a row and its unrounded result, if that is a float and the column has no
+    /// exceptions: a faster [`Scores::get`] for nearly all rows.
     #[inline]
     fn float_score(&self, row: usize) -> Option<(f64, f64)> {
-        let ResultColumn::Python(column) = &self.results else { return None };
+        let ResultColumn::Python(column) = &self.results else {
+            return None;
+        };
         self.has_float(column, row).then(|| {
             let unrounded = column.nearest_double(row);
             (self.precision.round(unrounded), unrounded)
@@ -112,7 +131,10 @@ impl Scores {
 
     #[inline]
     fn has_float(&self, column: &Column, row: usize) -> bool {
-        column.exceptions().is_empty() && self.is_scored(row) && self.error(row).is_none() && !column.is_int(row)
+        column.exceptions().is_empty()
+            && self.is_scored(row)
+            && self.error(row).is_none()
+            && !column.is_int(row)
     }
 
     /// Every score with its row, by ascending row.
@@ -127,13 +149,18 @@ impl Scores {
 
     /// The error of a row, if the formula raised one.
     pub fn error(&self, row: usize) -> Option<&ScoreError> {
-        let index = self.errors.binary_search_by_key(&row, |(failed_row, _)| *failed_row as usize).ok()?;
+        let index = self
+            .errors
+            .binary_search_by_key(&row, |(failed_row, _)| *failed_row as usize)
+            .ok()?;
         self.errors.get(index).map(|(_, error)| error)
     }
 
     /// Every error with its row, by ascending row.
     pub fn errors(&self) -> impl ExactSizeIterator<Item = (usize, &ScoreError)> {
-        self.errors.iter().map(|(row, error)| (*row as usize, error))
+        self.errors
+            .iter()
+            .map(|(row, error)| (*row as usize, error))
     }
 
     /// The number of jobs with an error, by the kind of the error.
@@ -156,9 +183,10 @@ impl Scores {
     /// The values that jobs are compared by, in the order of the rows; 0 for an excluded job.
     pub fn values(&self) -> Vec<f64> {
         let mut values = match &self.results {
-            ResultColumn::Decimal(column) => {
-                column.iter().map(|decimal| decimal.to_f64().unwrap_or(f64::NAN)).collect()
-            }
+            ResultColumn::Decimal(column) => column
+                .iter()
+                .map(|decimal| decimal.to_f64().unwrap_or(f64::NAN))
+                .collect(),
             ResultColumn::Python(column) => self.round_column(column),
         };
         for (row, error) in &self.errors {
@@ -171,8 +199,9 @@ impl Scores {
     }
 
     fn round_column(&self, column: &Column) -> Vec<f64> {
-        let mut rounded: Vec<f64> =
-            (0..column.len()).map(|row| self.precision.round(column.nearest_double(row))).collect();
+        let mut rounded: Vec<f64> = (0..column.len())
+            .map(|row| self.precision.round(column.nearest_double(row)))
+            .collect();
         for (row, value) in column.exceptions() {
             rounded[*row as usize] = self.precision.round(value.to_f64().unwrap_or(f64::NAN));
         }

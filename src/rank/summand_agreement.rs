@@ -1,7 +1,8 @@
-//! What decides an order: how far each summand of a formula ranges over the queue, and how far it agrees with the order.
+//! What decides an order: how far each summand of a formula ranges over the queue, and how far it
+//! agrees with the order.
 //!
-//! In: a program, the jobs and their ranking. Out: for each summand, most of its range, and Kendall's tau-b of its values and
-//! the scores.
+//! In: a program, the jobs and their ranking. Out: for each summand, most of its range, and
+//! Kendall's tau-b of its values and the scores.
 
 use serde::Serialize;
 
@@ -13,7 +14,8 @@ use crate::rank::measures::tau_b;
 use crate::rank::summands::SummandColumns;
 use crate::schema::Schema;
 
-/// Of a longer queue, so many jobs are examined, evenly spaced in the order: tau-b is then exact to about 0.01.
+/// Of a longer queue, so many jobs are examined, evenly spaced in the order: tau-b is then exact to
+/// about 0.01.
 const MAX_ROWS: usize = 10_000;
 
 /// A summand of a formula, and its part in the order of the jobs.
@@ -28,14 +30,15 @@ pub struct SummandAgreement {
     pub low: f64,
     /// 5 % of its values are greater.
     pub high: f64,
-    /// Kendall's tau-b of its values and the scores: 1 if it alone gives the same order, -1 the reverse; `None` if all values
-    /// or all scores are equal.
+    /// Kendall's tau-b of its values and the scores: 1 if it alone gives the same order, -1 the
+    /// reverse; `None` if all values or all scores are equal.
     pub tau: Option<f64>,
 }
 
-/// The summands of a formula, left to right, and what each decides of the order of a ranking. A formula without sums is one
-/// summand. Jobs for which a summand fails or is not finite do not count, nor do rows of the ranking that the table does not
-/// have; nothing is returned for very many summands.
+/// The summands of a formula, left to right, and what each decides of the order of a ranking. A
+/// formula without sums is one summand. Jobs for which a summand fails or is not finite do not
+/// count, nor do rows of the ranking that the table does not have; nothing is returned for very
+/// many summands.
 pub fn summand_agreements(
     program: &Program,
     schema: &Schema,
@@ -45,19 +48,31 @@ pub fn summand_agreements(
     let mut order = ranking.order().to_vec();
     order.retain(|&row| row < table.len());
     let examined = order.len().min(MAX_ROWS);
-    let rows: Vec<usize> = (0..examined).map(|index| order[index * order.len() / examined]).collect();
+    let rows: Vec<usize> = (0..examined)
+        .map(|index| order[index * order.len() / examined])
+        .collect();
     let scores = ranking.scores().values();
-    let Some(columns) = SummandColumns::new(program, schema, table, &rows) else { return Vec::new() };
+    let Some(columns) = SummandColumns::new(program, schema, table, &rows) else {
+        return Vec::new();
+    };
     let scores: Vec<f64> = columns.rows().iter().map(|&row| scores[row]).collect();
     let summands = columns.columns().filter(|(_, values)| !values.is_empty());
-    summands.map(|(summand, values)| agreement(&summand.text, summand.span, values, &scores)).collect()
+    summands
+        .map(|(summand, values)| agreement(&summand.text, summand.span, values, &scores))
+        .collect()
 }
 
 fn agreement(text: &str, span: Span, values: &[f64], scores: &[f64]) -> SummandAgreement {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (low, high) = (quantile(&sorted, 0.05), quantile(&sorted, 0.95));
-    SummandAgreement { span, text: text.to_owned(), low, high, tau: tau_b(values, scores) }
+    SummandAgreement {
+        span,
+        text: text.to_owned(),
+        low,
+        high,
+        tau: tau_b(values, scores),
+    }
 }
 
 /// A quantile of sorted values, between the two nearest ones by linear interpolation.

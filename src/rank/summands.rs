@@ -1,6 +1,7 @@
 //! Which summands of a formula decide the order of jobs.
 //!
-//! In: a program, and the rows of a job table. Out: the range of each summand, and how many pairs of neighbours it decides.
+//! In: a program, and the rows of a job table. Out: the range of each summand, and how many pairs
+//! of neighbours it decides.
 
 use crate::diagnostic::Span;
 use crate::formula::program::Program;
@@ -39,39 +40,63 @@ pub struct SummandColumns {
 /// The pairs of neighbours that the summands of a formula decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecidedPairs {
-    /// By summand, left to right: how many pairs of neighbours would change places or tie without it.
+    /// By summand, left to right: how many pairs of neighbours would change places or tie without
+    /// it.
     pub decided: Vec<usize>,
     /// The number of pairs of neighbours with different values, when the jobs are ordered by value.
     pub pairs: usize,
 }
 
 impl SummandColumns {
-    /// Evaluates each summand for these rows. Rows for which a summand fails or is not finite are left out; `None` for a
-    /// formula that has very many summands.
-    pub fn new(program: &Program, schema: &Schema, table: &JobTable, rows: &[usize]) -> Option<Self> {
+    /// Evaluates each summand for these rows. Rows for which a summand fails or is not finite are
+    /// left out; `None` for a formula that has very many summands.
+    pub fn new(
+        program: &Program,
+        schema: &Schema,
+        table: &JobTable,
+        rows: &[usize],
+    ) -> Option<Self> {
         let summands = program.summands();
         if summands.len() > MAX_SUMMANDS || rows.len().saturating_mul(summands.len()) > MAX_VALUES {
             return None;
         }
         let mut columns = Vec::with_capacity(summands.len());
         for summand in &summands {
-            columns.push(values(&program.compile_summand(summand, schema).ok()?, table, rows));
+            columns.push(values(
+                &program.compile_summand(summand, schema).ok()?,
+                table,
+                rows,
+            ));
         }
-        let kept: Vec<bool> = (0..rows.len()).map(|row| columns.iter().all(|column| column[row].is_finite())).collect();
+        let kept: Vec<bool> = (0..rows.len())
+            .map(|row| columns.iter().all(|column| column[row].is_finite()))
+            .collect();
         if kept.contains(&false) {
             for column in &mut columns {
                 let mut kept = kept.iter();
                 column.retain(|_| kept.next() == Some(&true));
             }
         }
-        let rows = rows.iter().zip(&kept).filter(|(_, is_kept)| **is_kept).map(|(row, _)| *row).collect();
-        let ranges = summands.into_iter().zip(&columns).map(|(summand, column)| SummandRange {
-            span: summand.span,
-            text: summand.text,
-            least: column.iter().copied().fold(f64::INFINITY, f64::min),
-            most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        });
-        Some(Self { rows, ranges: ranges.collect(), columns })
+        let rows = rows
+            .iter()
+            .zip(&kept)
+            .filter(|(_, is_kept)| **is_kept)
+            .map(|(row, _)| *row)
+            .collect();
+        let ranges = summands
+            .into_iter()
+            .zip(&columns)
+            .map(|(summand, column)| SummandRange {
+                span: summand.span,
+                text: summand.text,
+                least: column.iter().copied().fold(f64::INFINITY, f64::min),
+                most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            });
+        Some(Self {
+            rows,
+            ranges: ranges.collect(),
+            columns,
+        })
     }
 
     /// The summands, left to right.
@@ -86,11 +111,15 @@ impl SummandColumns {
 
     /// The summands, left to right, and the values of each by row of [`rows`](Self::rows).
     pub fn columns(&self) -> impl Iterator<Item = (&SummandRange, &[f64])> {
-        self.ranges.iter().zip(&self.columns).map(|(range, column)| (range, &column[..]))
+        self.ranges
+            .iter()
+            .zip(&self.columns)
+            .map(|(range, column)| (range, &column[..]))
     }
 
-    /// Finds how many pairs of neighbours each summand decides: a summand that decides none could be left out, and the jobs
-    /// would have the same order. The time grows as that of sorting the rows.
+    /// Finds how many pairs of neighbours each summand decides: a summand that decides none could
+    /// be left out, and the jobs would have the same order. The time grows as that of sorting the
+    /// rows.
     pub fn decided_pairs(&self) -> DecidedPairs {
         let (decided, pairs) = decided_pairs(&self.columns);
         DecidedPairs { decided, pairs }
@@ -105,11 +134,13 @@ fn values(summand: &Program, table: &JobTable, rows: &[usize]) -> Vec<f64> {
     rows.iter().map(|&row| values[row]).collect()
 }
 
-/// How many pairs of neighbours each column decides, and the number of pairs. The rows are ordered by the sums of the
-/// columns.
+/// How many pairs of neighbours each column decides, and the number of pairs. The rows are ordered
+/// by the sums of the columns.
 fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
     let rows = columns.first().map_or(0, Vec::len);
-    let sums: Vec<f64> = (0..rows).map(|row| columns.iter().map(|column| column[row]).sum()).collect();
+    let sums: Vec<f64> = (0..rows)
+        .map(|row| columns.iter().map(|column| column[row]).sum())
+        .collect();
     let order = sort_by_value(&sums, |_| true, usize::MAX);
     let mut decided = vec![0; columns.len()];
     let mut pairs = 0;
@@ -130,7 +161,8 @@ fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
         }
         let mut earlier = 0.0;
         for (index, difference) in differences.iter().enumerate() {
-            // the others are added up, and not subtracted from the sum, so that equal ones leave nothing
+            // the others are added up, and not subtracted from the sum, so that equal ones leave
+            // nothing
             let others = earlier + later[index + 1];
             decided[index] += usize::from(others <= 0.0);
             earlier += difference;
@@ -146,13 +178,19 @@ mod tests {
     /// The pairs whose order changes if a column is left out, by sorting again.
     fn by_sorting(columns: &[Vec<f64>]) -> Vec<usize> {
         let rows = columns[0].len();
-        let sums: Vec<f64> = (0..rows).map(|row| sum_without(columns, row, usize::MAX)).collect();
+        let sums: Vec<f64> = (0..rows)
+            .map(|row| sum_without(columns, row, usize::MAX))
+            .collect();
         let mut order: Vec<usize> = (0..rows).collect();
         order.sort_by(|&left, &right| sums[right].total_cmp(&sums[left]));
         let mut changes = vec![0; columns.len()];
-        for pair in order.windows(2).filter(|pair| sums[pair[0]] != sums[pair[1]]) {
+        for pair in order
+            .windows(2)
+            .filter(|pair| sums[pair[0]] != sums[pair[1]])
+        {
             for (left_out, changes) in changes.iter_mut().enumerate() {
-                let is_changed = sum_without(columns, pair[0], left_out) <= sum_without(columns, pair[1], left_out);
+                let is_changed = sum_without(columns, pair[0], left_out)
+                    <= sum_without(columns, pair[1], left_out);
                 *changes += usize::from(is_changed);
             }
         }
@@ -160,7 +198,12 @@ mod tests {
     }
 
     fn sum_without(columns: &[Vec<f64>], row: usize, left_out: usize) -> f64 {
-        columns.iter().enumerate().filter(|(index, _)| *index != left_out).map(|(_, column)| column[row]).sum()
+        columns
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| *index != left_out)
+            .map(|(_, column)| column[row])
+            .sum()
     }
 
     #[test]
@@ -168,14 +211,29 @@ mod tests {
         let mut bits = 0x9e37_79b9_u32;
         for rows in [0, 1, 2, 50] {
             for bounds in [[1000, 10, 3], [7, 7, 7], [1, 100, 1]] {
-                let columns: Vec<Vec<f64>> =
-                    bounds.iter().map(|&bound| (0..rows).map(|_| next(&mut bits, bound)).collect()).collect();
-                assert_eq!(decided_pairs(&columns).0, by_sorting(&columns), "{columns:?}");
+                let columns: Vec<Vec<f64>> = bounds
+                    .iter()
+                    .map(|&bound| (0..rows).map(|_| next(&mut bits, bound)).collect())
+                    .collect();
+                assert_eq!(
+                    decided_pairs(&columns).0,
+                    by_sorting(&columns),
+                    "{columns:?}"
+                );
             }
         }
-        assert_eq!(decided_pairs(&[vec![1.0, 2.0, 3.0], vec![0.5, 0.25, 0.25]]), (vec![2, 0], 2));
-        assert_eq!(decided_pairs(&[vec![1.0, 1.0, 3.0], vec![0.5, 0.25, 0.25]]), (vec![1, 1], 2));
-        assert_eq!(decided_pairs(&[vec![1.0, 1.0], vec![5.0, 5.0]]), (vec![0, 0], 0));
+        assert_eq!(
+            decided_pairs(&[vec![1.0, 2.0, 3.0], vec![0.5, 0.25, 0.25]]),
+            (vec![2, 0], 2)
+        );
+        assert_eq!(
+            decided_pairs(&[vec![1.0, 1.0, 3.0], vec![0.5, 0.25, 0.25]]),
+            (vec![1, 1], 2)
+        );
+        assert_eq!(
+            decided_pairs(&[vec![1.0, 1.0], vec![5.0, 5.0]]),
+            (vec![0, 0], 0)
+        );
     }
 
     /// The next pseudo-random number below a bound.

@@ -1,7 +1,7 @@
 //! The score of one job while one of its inputs varies.
 //!
-//! In: a program, the inputs of a job, and the name of the input that varies. Out: the scores at a range of steps, or an
-//! [`Enclosure`] of all of them.
+//! In: a program, the inputs of a job, and the name of the input that varies. Out: the scores at a
+//! range of steps, or an [`Enclosure`] of all of them.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -15,9 +15,11 @@ use crate::rank::work_budget::{WorkBudget, analysis_work, lane_work, row_work};
 use crate::rank::{OnError, ScorePrecision};
 use crate::schema::Schema;
 
-/// The greatest relative distance between the bounds of a slope that is constant except for the margins of its analysis.
+/// The greatest relative distance between the bounds of a slope that is constant except for the
+/// margins of its analysis.
 const SLOPE_MARGIN: f64 = 1e-6;
-/// The relative distance between neighbours among C's floats, and the distance between the smallest ones.
+/// The relative distance between neighbours among C's floats, and the distance between the smallest
+/// ones.
 const FLOAT_SPACING: f64 = f32::EPSILON as f64;
 const LEAST_FLOAT: f64 = 1.401_298_464_324_817e-45;
 
@@ -34,7 +36,8 @@ pub struct Scoring<'p> {
     pub on_error: OnError,
 }
 
-/// A job with one input that varies in steps, from the value that it has; the other inputs keep their values.
+/// A job with one input that varies in steps, from the value that it has; the other inputs keep
+/// their values.
 #[derive(Debug, Clone)]
 pub struct Sweep<'p> {
     rules: Scoring<'p>,
@@ -54,35 +57,59 @@ pub struct Enclosure {
     most: f64,
     steps: (f64, f64),
     middle: f64,
-    /// The value of the formula at the middle step, and its slope per step; `None` if no slope is known.
+    /// The value of the formula at the middle step, and its slope per step; `None` if no slope is
+    /// known.
     line: Option<(f64, Slope)>,
 }
 
 impl<'p> Sweep<'p> {
-    /// A job whose input `name` varies. `inputs` are in the order of [`Program::inputs`]. An integer varies in steps of 1,
-    /// any other number in steps of `1 / steps_per_unit`.
+    /// A job whose input `name` varies. `inputs` are in the order of [`Program::inputs`]. An
+    /// integer varies in steps of 1, any other number in steps of `1 / steps_per_unit`.
     pub fn new(rules: Scoring<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
-        let slot = rules.program.inputs().iter().position(|input| **input == *name);
+        let slot = rules
+            .program
+            .inputs()
+            .iter()
+            .position(|input| **input == *name);
         let is_float = slot.is_some_and(|slot| matches!(inputs[slot], Value::Float(_)));
-        Self { rules, inputs, slot, steps_per_unit: if is_float { steps_per_unit } else { 1.0 }, direction: 1 }
+        Self {
+            rules,
+            inputs,
+            slot,
+            steps_per_unit: if is_float { steps_per_unit } else { 1.0 },
+            direction: 1,
+        }
     }
 
     /// A job whose score does not vary.
     pub fn constant(rules: Scoring<'p>, inputs: Vec<Value>) -> Self {
-        Self { rules, inputs, slot: None, steps_per_unit: 1.0, direction: 1 }
+        Self {
+            rules,
+            inputs,
+            slot: None,
+            steps_per_unit: 1.0,
+            direction: 1,
+        }
     }
 
     /// The same job, whose input varies in the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Self {
-        Self { direction: -self.direction, ..self }
+        Self {
+            direction: -self.direction,
+            ..self
+        }
     }
 
     /// The number of steps up to which the input stays between these bounds; 0 if it does not vary.
     pub fn steps_until(&self, least: f64, most: f64) -> i64 {
         let Some(slot) = self.slot else { return 0 };
         let first = number(&self.inputs[slot]);
-        let distance = if self.direction > 0 { most - first } else { first - least };
+        let distance = if self.direction > 0 {
+            most - first
+        } else {
+            first - least
+        };
         // a float beyond the range of an `i64` becomes its bound
         (distance * self.steps_per_unit).floor().max(0.0) as i64
     }
@@ -124,12 +151,22 @@ impl<'p> Sweep<'p> {
         let mut executor = ColumnarExecutor::default();
         let mut scores = Vec::new();
         let all: Vec<i64> = steps.collect();
-        let numbers: Vec<f64> = all.iter().map(|&step| self.input(step).map_or(0.0, |value| number(&value))).collect();
+        let numbers: Vec<f64> = all
+            .iter()
+            .map(|&step| self.input(step).map_or(0.0, |value| number(&value)))
+            .collect();
         for (block, numbers) in all.chunks(LANES).zip(numbers.chunks(LANES)) {
             budget.take(block.len() as u64 * lane_work(self.rules.program))?;
             views[slot].values = ColumnValues::F64(numbers);
-            let results = executor.evaluate(self.rules.program, &|slot| views.get(slot).copied(), block.len());
-            let rounded = results.lanes().iter().map(|lane| self.rules.precision.round(*lane));
+            let results = executor.evaluate(
+                self.rules.program,
+                &|slot| views.get(slot).copied(),
+                block.len(),
+            );
+            let rounded = results
+                .lanes()
+                .iter()
+                .map(|lane| self.rules.precision.round(*lane));
             let first = scores.len();
             scores.extend(rounded);
             for lane in results.fallback_lanes() {
@@ -144,20 +181,28 @@ impl<'p> Sweep<'p> {
         self.inputs.iter().map(constant_view).collect()
     }
 
-    /// Bounds of the scores at these steps; `None` if no bounds are known, for instance because an evaluation may fail or
-    /// the budget is spent.
-    pub fn enclosure(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<Enclosure> {
+    /// Bounds of the scores at these steps; `None` if no bounds are known, for instance because an
+    /// evaluation may fail or the budget is spent.
+    pub fn enclosure(
+        &self,
+        steps: RangeInclusive<i64>,
+        budget: &mut WorkBudget,
+    ) -> Option<Enclosure> {
         let first = *steps.start();
         let last = *steps.end();
         if self.slot.is_none() {
             let scores = self.scores(first..=first, budget);
-            let score = scores.and_then(|mut scores| scores.pop()).filter(|score| !score.is_nan())?;
+            let score = scores
+                .and_then(|mut scores| scores.pop())
+                .filter(|score| !score.is_nan())?;
             return Some(Enclosure {
                 least: score,
                 most: score,
                 steps: (0.0, 0.0),
                 middle: 0.0,
-                line: self.value(first, budget).map(|value| (value, Slope::CONSTANT)),
+                line: self
+                    .value(first, budget)
+                    .map(|value| (value, Slope::CONSTANT)),
             });
         }
         let facts = self.facts(first, last, budget)?;
@@ -168,18 +213,24 @@ impl<'p> Sweep<'p> {
             most: self.precision().round(values.high()),
             steps: (first as f64, last as f64),
             middle: middle as f64,
-            line: self.slope(&facts).and_then(|slope| Some((self.value(middle, budget)?, slope))),
+            line: self
+                .slope(&facts)
+                .and_then(|slope| Some((self.value(middle, budget)?, slope))),
         })
     }
 
     /// The change of the value per step before rounding, if it is the same at all these steps.
-    pub fn constant_slope(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<f64> {
+    pub fn constant_slope(
+        &self,
+        steps: RangeInclusive<i64>,
+        budget: &mut WorkBudget,
+    ) -> Option<f64> {
         let slope = self.slope(&self.facts(*steps.start(), *steps.end(), budget)?)?;
         (slope.most - slope.least <= slope.most.abs() * SLOPE_MARGIN).then_some(slope.least)
     }
 
-    /// What is known about the formula while the input varies between two steps; `None` if the budget is spent, or an input is no
-    /// finite number.
+    /// What is known about the formula while the input varies between two steps; `None` if the
+    /// budget is spent, or an input is no finite number.
     fn facts(&self, first: i64, last: i64, budget: &mut WorkBudget) -> Option<Facts> {
         let program = self.rules.program;
         budget.take(analysis_work(program))?;
@@ -202,9 +253,15 @@ impl<'p> Sweep<'p> {
     /// The slope per step; `None` if it is not known, or an evaluation may fail.
     fn slope(&self, facts: &Facts) -> Option<Slope> {
         facts.result().number()?;
-        let name = self.slot.map_or("", |slot| &self.rules.program.inputs()[slot]);
+        let name = self
+            .slot
+            .map_or("", |slot| &self.rules.program.inputs()[slot]);
         let slope = slope(self.rules.program.expr(), facts, name).filter(Slope::is_finite)?;
-        let slope = if self.direction > 0 { slope } else { slope.negated() };
+        let slope = if self.direction > 0 {
+            slope
+        } else {
+            slope.negated()
+        };
         let size = slope.least.abs().max(slope.most.abs());
         let input_error = match self.slot.map(|slot| &self.inputs[slot]) {
             // the input after a step is rounded
@@ -218,14 +275,20 @@ impl<'p> Sweep<'p> {
         })
     }
 
-    /// The unrounded value of the formula after this number of steps; `None` if the evaluation fails or takes long.
+    /// The unrounded value of the formula after this number of steps; `None` if the evaluation
+    /// fails or takes long.
     fn value(&self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
         budget.take(row_work(self.rules.program) + FREE_FUEL)?;
         let mut inputs = self.inputs.clone();
         if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
             inputs[slot] = value;
         }
-        self.rules.program.interpreter(Python::with_fuel(FREE_FUEL)).evaluate(&inputs).ok()?.to_f64()
+        self.rules
+            .program
+            .interpreter(Python::with_fuel(FREE_FUEL))
+            .evaluate(&inputs)
+            .ok()?
+            .to_f64()
     }
 }
 
@@ -239,12 +302,21 @@ struct StepInterpreter<'s, 'p> {
 
 impl<'s, 'p> StepInterpreter<'s, 'p> {
     fn new(sweep: &'s Sweep<'p>) -> Self {
-        Self { sweep, scorer: None, inputs: Vec::new() }
+        Self {
+            sweep,
+            scorer: None,
+            inputs: Vec::new(),
+        }
     }
 
     /// The score at a step; `None` if the budget is spent.
     fn score(&mut self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
-        let Scoring { program, precision, on_error, .. } = self.sweep.rules;
+        let Scoring {
+            program,
+            precision,
+            on_error,
+            ..
+        } = self.sweep.rules;
         budget.take(row_work(program))?;
         let scorer = self.scorer.get_or_insert_with(|| {
             self.inputs.clone_from(&self.sweep.inputs);
@@ -262,8 +334,8 @@ impl<'s, 'p> StepInterpreter<'s, 'p> {
 }
 
 impl Enclosure {
-    /// How the scores of two jobs compare at every step of the range; `None` if that is not known. Both enclosures must
-    /// be of the same steps.
+    /// How the scores of two jobs compare at every step of the range; `None` if that is not known.
+    /// Both enclosures must be of the same steps.
     pub fn compare(&self, other: &Self, precision: ScorePrecision) -> Option<Ordering> {
         if self.least > other.most {
             return Some(Ordering::Greater);
@@ -276,15 +348,31 @@ impl Enclosure {
         }
         let (value, slope) = self.line?;
         let (other_value, other_slope) = other.line?;
-        let slopes = [slope.least - other_slope.most, slope.most - other_slope.least];
+        let slopes = [
+            slope.least - other_slope.most,
+            slope.most - other_slope.least,
+        ];
         // the slope of a job that does not vary is 0, whatever the steps are
-        let steps = if self.steps == (0.0, 0.0) { other } else { self };
+        let steps = if self.steps == (0.0, 0.0) {
+            other
+        } else {
+            self
+        };
         let distances = [steps.steps.0 - steps.middle, steps.steps.1 - steps.middle];
         let changes = slopes.map(|slope| distances.map(|distance| slope * distance));
-        let least_change = changes.as_flattened().iter().copied().fold(f64::INFINITY, f64::min);
-        let most_change = changes.as_flattened().iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let size =
-            [self.least, self.most, other.least, other.most].iter().fold(0.0, |size: f64, bound| size.max(bound.abs()));
+        let least_change = changes
+            .as_flattened()
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
+        let most_change = changes
+            .as_flattened()
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max);
+        let size = [self.least, self.most, other.least, other.most]
+            .iter()
+            .fold(0.0, |size: f64, bound| size.max(bound.abs()));
         let spacing = match precision {
             ScorePrecision::Float32 => size * FLOAT_SPACING + LEAST_FLOAT,
             _ => 0.0,
@@ -314,7 +402,10 @@ fn constant_view(value: &Value) -> Option<ColumnView<'static>> {
         Value::Float(float) if float.is_finite() => IntMask::None,
         _ => return None,
     };
-    Some(ColumnView { values: ColumnValues::Same(number(value)), ints })
+    Some(ColumnView {
+        values: ColumnValues::Same(number(value)),
+        ints,
+    })
 }
 
 /// The nearest double of an input.

@@ -18,13 +18,13 @@ pub struct Trajectory {
 pub struct JobTrajectory {
     /// Its row in the table.
     pub row: usize,
-    /// The time up to which it is followed, in seconds: less than asked for if finding out more takes too long. After it
-    /// its ranks are not known.
+    /// The time up to which it is followed, in seconds: less than asked for if finding out more
+    /// takes too long. After it its ranks are not known.
     pub known_until: i64,
     /// Its scores at times that are equally far apart.
     pub points: Vec<TrajectoryPoint>,
-    /// Its rank at the time 0, and at each time at which it changes, as long as it is followed; `None` while the scheduler
-    /// does not consider it.
+    /// Its rank at the time 0, and at each time at which it changes, as long as it is followed;
+    /// `None` while the scheduler does not consider it.
     pub ranks: Vec<(i64, Option<usize>)>,
 }
 
@@ -35,7 +35,8 @@ pub struct TrajectoryPoint {
     pub wait: i64,
     /// The score.
     pub score: f64,
-    /// The rank, from 1; `None` if the scheduler does not consider the job, or if the rank is not known.
+    /// The rank, from 1; `None` if the scheduler does not consider the job, or if the rank is not
+    /// known.
     pub rank: Option<usize>,
     /// Whether the rank is known.
     #[serde(rename = "known")]

@@ -1,9 +1,10 @@
 //! The work that the searches of one explanation may do together.
 //!
-//! What is counted is what a search computes, whatever kind of step it does: the instructions of the formula that are
-//! evaluated, the operations on the words of long integers, the parts of the formula whose ranges are analysed, and the
-//! results that are kept. A unit is about a nanosecond, an operation on a 64-bit word. The count does not depend on the
-//! machine, so the same search ends at the same place everywhere.
+//! What is counted is what a search computes, whatever kind of step it does: the instructions of
+//! the formula that are evaluated, the operations on the words of long integers, the parts of the
+//! formula whose ranges are analysed, and the results that are kept. A unit is about a nanosecond,
+//! an operation on a 64-bit word. The count does not depend on the machine, so the same search ends
+//! at the same place everywhere.
 
 use crate::formula::program::Program;
 
@@ -31,7 +32,10 @@ impl Default for WorkBudget {
 impl WorkBudget {
     /// A budget of this many units.
     pub fn new(units: u64) -> Self {
-        Self { left: units, is_spent: false }
+        Self {
+            left: units,
+            is_spent: false,
+        }
     }
 
     /// Whether a search needed more than was left.
@@ -44,7 +48,8 @@ impl WorkBudget {
         self.left
     }
 
-    /// Takes units for work that is to be done next; `None` if fewer are left, after which nothing can be taken.
+    /// Takes units for work that is to be done next; `None` if fewer are left, after which nothing
+    /// can be taken.
     pub fn take(&mut self, units: u64) -> Option<()> {
         match self.left.checked_sub(units) {
             Some(left) if !self.is_spent => {
@@ -65,7 +70,10 @@ impl WorkBudget {
 
     /// Does a search with an equal part of what is left, one of `parts`, and takes what it needed.
     pub fn with_part<T>(&mut self, parts: u64, search: impl FnOnce(&mut Self) -> T) -> T {
-        let mut part = Self { left: self.left / parts.max(1), is_spent: self.is_spent };
+        let mut part = Self {
+            left: self.left / parts.max(1),
+            is_spent: self.is_spent,
+        };
         let granted = part.left;
         let found = search(&mut part);
         self.left -= granted - part.left;

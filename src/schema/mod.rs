@@ -1,7 +1,8 @@
 //! The names that a formula may use, and what each one measures.
 //!
-//! Enters: the names that OpenPBS defines ([`Schema::openpbs`]) and those of a site ([`Schema::add`]). Leaves: an
-//! [`Entry`] for each name, and for an unknown name the known names nearest to it ([`Schema::suggestions`]).
+//! Enters: the names that OpenPBS defines ([`Schema::openpbs`]) and those of a site
+//! ([`Schema::add`]). Leaves: an [`Entry`] for each name, and for an unknown name the known names
+//! nearest to it ([`Schema::suggestions`]).
 
 mod openpbs;
 pub mod suggestions;
@@ -31,7 +32,8 @@ pub enum InputType {
     Ratio,
     /// A truth value (PBS type `boolean`), which no formula may use.
     Bool,
-    /// A string or a list of strings (PBS types `string` and `string_array`), which no formula may use.
+    /// A string or a list of strings (PBS types `string` and `string_array`), which no formula may
+    /// use.
     Text,
 }
 
@@ -50,7 +52,8 @@ impl InputType {
         }
     }
 
-    /// The type with this name in `resourcedef` and `qmgr`, in any case; `None` if PBS has no such type.
+    /// The type with this name in `resourcedef` and `qmgr`, in any case; `None` if PBS has no such
+    /// type.
     pub fn from_pbs_type(pbs_type: &str) -> Option<Self> {
         const TYPES: [(&str, InputType); 9] = [
             ("long", InputType::Count),
@@ -63,10 +66,14 @@ impl InputType {
             ("string", InputType::Text),
             ("string_array", InputType::Text),
         ];
-        TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(pbs_type)).map(|&(_, input_type)| input_type)
+        TYPES
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(pbs_type))
+            .map(|&(_, input_type)| input_type)
     }
 
-    /// PBS's name of the type, of which [`from_pbs_type`](Self::from_pbs_type) reads more than one for some types.
+    /// PBS's name of the type, of which [`from_pbs_type`](Self::from_pbs_type) reads more than one
+    /// for some types.
     pub fn pbs_type(self) -> &'static str {
         match self {
             Self::Count => "long",
@@ -81,8 +88,14 @@ impl InputType {
     /// The values that a resource of this type can have if OpenPBS itself defines it.
     pub fn range(self) -> Range {
         match self {
-            Self::Ratio => Range { least: 0.0, most: 1.0 },
-            Self::Count | Self::Size | Self::Duration => Range { least: 0.0, most: f64::INFINITY },
+            Self::Ratio => Range {
+                least: 0.0,
+                most: 1.0,
+            },
+            Self::Count | Self::Size | Self::Duration => Range {
+                least: 0.0,
+                most: f64::INFINITY,
+            },
             Self::Float | Self::Bool | Self::Text => Range::ANY,
         }
     }
@@ -99,7 +112,10 @@ pub struct Range {
 
 impl Range {
     /// All numbers.
-    pub const ANY: Self = Self { least: f64::NEG_INFINITY, most: f64::INFINITY };
+    pub const ANY: Self = Self {
+        least: f64::NEG_INFINITY,
+        most: f64::INFINITY,
+    };
 
     /// The smallest interval that contains the numbers.
     pub(crate) fn hull<const N: usize>(numbers: [f64; N]) -> Self {
@@ -118,7 +134,8 @@ pub enum Origin {
     Standard,
     /// A resource that the site defines (`resourcedef`, `qmgr`).
     Site,
-    /// A resource that a job or a queue has but no file defines; its type is inferred from its value.
+    /// A resource that a job or a queue has but no file defines; its type is inferred from its
+    /// value.
     Seen,
 }
 
@@ -181,7 +198,8 @@ impl Schema {
         Self::default()
     }
 
-    /// The schema of a server that embeds this version of Python: which functions exist, and what they compute.
+    /// The schema of a server that embeds this version of Python: which functions exist, and what
+    /// they compute.
     pub fn with_python(self, python: PythonVersion) -> Self {
         Self { python, ..self }
     }
@@ -191,16 +209,23 @@ impl Schema {
         self.python
     }
 
-    /// The eight values that the scheduler computes and the resources that every OpenPBS server defines.
+    /// The eight values that the scheduler computes and the resources that every OpenPBS server
+    /// defines.
     ///
-    /// Source: the names that a 23.06.06 scheduler passes to Python, and what its server answers to the others.
+    /// Source: the names that a 23.06.06 scheduler passes to Python, and what its server answers to
+    /// the others.
     pub fn openpbs() -> Self {
         let mut schema = Self::empty();
         for &(name, input_type, range) in openpbs::SCHEDULER_INPUTS {
             schema.insert(name, input_type, Origin::Special, range);
         }
         for (name, _) in FairshareInput::NAMES {
-            schema.insert(name, InputType::Ratio, Origin::Special, InputType::Ratio.range());
+            schema.insert(
+                name,
+                InputType::Ratio,
+                Origin::Special,
+                InputType::Ratio.range(),
+            );
         }
         for &(name, input_type) in openpbs::BUILT_IN_RESOURCES {
             schema.insert(name, input_type, Origin::Standard, input_type.range());
@@ -211,20 +236,25 @@ impl Schema {
         schema
     }
 
-    /// Adds a resource that a document of the server lists, and returns whether it was added. The server takes names that no
-    /// formula can use; like it, this does not redefine a name that OpenPBS defines.
+    /// Adds a resource that a document of the server lists, and returns whether it was added. The
+    /// server takes names that no formula can use; like it, this does not redefine a name that
+    /// OpenPBS defines.
     pub fn add_listed(&mut self, name: &str, input_type: InputType) -> bool {
         self.add_from(name, input_type, Origin::Site)
     }
 
-    /// Adds a resource that a job or a queue has but no file defines, and returns whether it was added. A known name
-    /// keeps its type.
+    /// Adds a resource that a job or a queue has but no file defines, and returns whether it was
+    /// added. A known name keeps its type.
     pub fn add_seen(&mut self, name: &str, input_type: InputType) -> bool {
         !self.entries.contains_key(name) && self.add_from(name, input_type, Origin::Seen)
     }
 
     fn add_from(&mut self, name: &str, input_type: InputType, origin: Origin) -> bool {
-        if self.entries.get(name).is_some_and(|known| matches!(known.origin, Origin::Special | Origin::Standard)) {
+        if self
+            .entries
+            .get(name)
+            .is_some_and(|known| matches!(known.origin, Origin::Special | Origin::Standard))
+        {
             return false;
         }
         let is_withheld = self.entry(name).is_some_and(|known| known.is_withheld);
@@ -237,13 +267,26 @@ impl Schema {
 
     /// Records that no job can request a resource of the site.
     pub fn withhold(&mut self, name: &str) {
-        if let Some(entry) = self.entries.get_mut(name).filter(|entry| entry.origin == Origin::Site) {
+        if let Some(entry) = self
+            .entries
+            .get_mut(name)
+            .filter(|entry| entry.origin == Origin::Site)
+        {
             entry.is_withheld = true;
         }
     }
 
     fn insert(&mut self, name: &str, input_type: InputType, origin: Origin, range: Range) {
-        self.entries.insert(name.into(), Entry { input_type, origin, range, replaced_by: None, is_withheld: false });
+        self.entries.insert(
+            name.into(),
+            Entry {
+                input_type,
+                origin,
+                range,
+                replaced_by: None,
+                is_withheld: false,
+            },
+        );
     }
 
     /// What is known about `name`; `None` if the schema does not contain it.
@@ -253,7 +296,8 @@ impl Schema {
 
     /// Whether a formula may use `name`; `false` for an unknown name.
     pub fn is_numeric(&self, name: &str) -> bool {
-        self.entry(name).is_some_and(|entry| entry.input_type.is_numeric())
+        self.entry(name)
+            .is_some_and(|entry| entry.input_type.is_numeric())
     }
 
     /// Every name with its entry, in alphabetical order.
@@ -271,8 +315,9 @@ impl Schema {
         self.entries.is_empty()
     }
 
-    /// The numeric names nearest to the misspelled `name`, nearest first, at most three; none if no name is near, or if
-    /// `name` is one that many sites give to a resource of their own, such as `gpus`.
+    /// The numeric names nearest to the misspelled `name`, nearest first, at most three; none if no
+    /// name is near, or if `name` is one that many sites give to a resource of their own, such as
+    /// `gpus`.
     pub fn suggestions(&self, name: &str) -> Vec<&str> {
         suggestions::nearest(name, self.numeric_names())
     }
@@ -283,7 +328,9 @@ impl Schema {
     }
 
     pub(crate) fn numeric_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().filter(|(_, entry)| entry.input_type.is_numeric()).map(|(known, _)| known)
+        self.iter()
+            .filter(|(_, entry)| entry.input_type.is_numeric())
+            .map(|(known, _)| known)
     }
 }
 
@@ -294,11 +341,26 @@ mod tests {
     #[test]
     fn knows_the_special_names() {
         let schema = Schema::openpbs();
-        for name in ["eligible_time", "queue_priority", "job_priority", "fairshare_perc", "accrue_type"] {
-            assert_eq!(schema.entry(name).map(|entry| entry.origin), Some(Origin::Special), "{name}");
+        for name in [
+            "eligible_time",
+            "queue_priority",
+            "job_priority",
+            "fairshare_perc",
+            "accrue_type",
+        ] {
+            assert_eq!(
+                schema.entry(name).map(|entry| entry.origin),
+                Some(Origin::Special),
+                "{name}"
+            );
             assert!(schema.is_numeric(name));
         }
-        assert_eq!(schema.entry("fair_share_perc").and_then(|entry| entry.replaced_by), Some("fairshare_perc"));
+        assert_eq!(
+            schema
+                .entry("fair_share_perc")
+                .and_then(|entry| entry.replaced_by),
+            Some("fairshare_perc")
+        );
     }
 
     #[test]

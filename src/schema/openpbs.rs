@@ -2,29 +2,49 @@
 
 use crate::schema::{InputType, Range};
 
-/// The range of the `Priority` of a job or a queue; the server refuses values outside this range (pbs_job_attributes(7B),
-/// pbs_queue_attributes(7B)).
-const PRIORITY: Range = Range { least: -1024.0, most: 1023.0 };
+/// The range of the `Priority` of a job or a queue; the server refuses values outside this range
+/// (pbs_job_attributes(7B), pbs_queue_attributes(7B)).
+const PRIORITY: Range = Range {
+    least: -1024.0,
+    most: 1023.0,
+};
 
 /// The inputs that the scheduler provides besides resources and the fair-share numbers.
 pub(super) const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
-    ("eligible_time", InputType::Duration, Range { least: 0.0, most: f64::INFINITY }),
+    (
+        "eligible_time",
+        InputType::Duration,
+        Range {
+            least: 0.0,
+            most: f64::INFINITY,
+        },
+    ),
     ("queue_priority", InputType::Count, PRIORITY),
     ("job_priority", InputType::Count, PRIORITY),
-    ("accrue_type", InputType::Count, Range { least: 0.0, most: 4.0 }),
+    (
+        "accrue_type",
+        InputType::Count,
+        Range {
+            least: 0.0,
+            most: 4.0,
+        },
+    ),
 ];
 
 /// Whether the scheduler computes this input of a formula itself, so that it is not a resource.
 pub fn is_scheduler_input(name: &str) -> bool {
-    SCHEDULER_INPUTS.iter().any(|(known, ..)| *known == name) || FairshareInput::from_name(name).is_some()
+    SCHEDULER_INPUTS.iter().any(|(known, ..)| *known == name)
+        || FairshareInput::from_name(name).is_some()
 }
 
 /// A fair-share number that the scheduler computes for the entity of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FairshareInput {
-    /// `fairshare_perc`: the fraction of the whole tree that is allotted to the entity, from 0 to 1.
+    /// `fairshare_perc`: the fraction of the whole tree that is allotted to the entity, from 0 to
+    /// 1.
     Perc,
-    /// `fairshare_tree_usage`: the entity's effective usage, as a fraction of the usage of the whole tree.
+    /// `fairshare_tree_usage`: the entity's effective usage, as a fraction of the usage of the
+    /// whole tree.
     TreeUsage,
     /// `fairshare_factor`: `2 ** -(fairshare_tree_usage / fairshare_perc)`.
     Factor,
@@ -41,7 +61,10 @@ impl FairshareInput {
 
     /// The fair-share input called `name`; the deprecated name is accepted too.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, input)| input)
+        Self::NAMES
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, input)| input)
     }
 }
 
@@ -49,13 +72,19 @@ impl FairshareInput {
 pub(super) const DEPRECATED_NAME: &str = "fair_share_perc";
 pub(super) const CURRENT_NAME: &str = "fairshare_perc";
 
-/// The current name of an input: `fairshare_perc` for the deprecated `fair_share_perc`, else `name` itself.
+/// The current name of an input: `fairshare_perc` for the deprecated `fair_share_perc`, else `name`
+/// itself.
 pub fn current_name(name: &str) -> &str {
-    if name == DEPRECATED_NAME { CURRENT_NAME } else { name }
+    if name == DEPRECATED_NAME {
+        CURRENT_NAME
+    } else {
+        name
+    }
 }
 
-/// The resources that a server has before the site adds any: those in its resource table (`master_resc_def_all.xml` in
-/// OpenPBS), and `exec_host`, which is not in the table but which the server treats in the same way.
+/// The resources that a server has before the site adds any: those in its resource table
+/// (`master_resc_def_all.xml` in OpenPBS), and `exec_host`, which is not in the table but which the
+/// server treats in the same way.
 pub(super) const BUILT_IN_RESOURCES: &[(&str, InputType)] = &[
     ("accelerator", InputType::Bool),
     ("accelerator_group", InputType::Text),

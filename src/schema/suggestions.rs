@@ -7,20 +7,29 @@ const MAX_LENGTH: usize = 64;
 const MAX_SUGGESTIONS: usize = 3;
 /// Resources that many sites declare: such a name is not a misspelled one of OpenPBS.
 const COMMON_AT_SITES: [&str; 16] = [
-    "disk", "gpu", "gpumem", "gpus", "jobtype", "licenses", "mic", "mics", "ngpu", "ngpus", "nic", "nmics", "nvme",
-    "scratch", "switch", "tmem",
+    "disk", "gpu", "gpumem", "gpus", "jobtype", "licenses", "mic", "mics", "ngpu", "ngpus", "nic",
+    "nmics", "nvme", "scratch", "switch", "tmem",
 ];
 
-/// The names in `known` nearest to `typed`, nearest first, names at the same distance in alphabetical order, at most
-/// three. Their distance is at most a third of the length of `typed`, but at least 1 and at most 4 are allowed. There are
-/// none for a name in `COMMON_AT_SITES`.
+/// The names in `known` nearest to `typed`, nearest first, names at the same distance in
+/// alphabetical order, at most three. Their distance is at most a third of the length of `typed`,
+/// but at least 1 and at most 4 are allowed. There are none for a name in `COMMON_AT_SITES`.
 pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let Some(typed) = Misspelled::new(typed) else { return Vec::new() };
-    let known = known.filter(|name| name.len() <= MAX_LENGTH).map(KnownName::new);
-    nearest_first(known.filter_map(|name| Some((typed.distance(&name)?, name.name))).collect())
+    let Some(typed) = Misspelled::new(typed) else {
+        return Vec::new();
+    };
+    let known = known
+        .filter(|name| name.len() <= MAX_LENGTH)
+        .map(KnownName::new);
+    nearest_first(
+        known
+            .filter_map(|name| Some((typed.distance(&name)?, name.name)))
+            .collect(),
+    )
 }
 
-/// Many known names, for looking up many others. The work is bounded: when it is spent, nothing is near any more.
+/// Many known names, for looking up many others. The work is bounded: when it is spent, nothing is
+/// near any more.
 #[derive(Debug)]
 pub(crate) struct KnownNames<'a> {
     /// By their length in characters.
@@ -35,23 +44,38 @@ impl<'a> KnownNames<'a> {
     pub(crate) fn new(known: impl Iterator<Item = &'a str>) -> Self {
         let mut by_length: Vec<Vec<KnownName<'_>>> = Vec::new();
         by_length.resize_with(MAX_LENGTH + 1, Vec::new);
-        for name in known.filter(|name| name.len() <= MAX_LENGTH).map(KnownName::new) {
+        for name in known
+            .filter(|name| name.len() <= MAX_LENGTH)
+            .map(KnownName::new)
+        {
             if let Some(names) = by_length.get_mut(name.length) {
                 names.push(name);
             }
         }
-        Self { by_length, left: Cell::new(Self::WORK) }
+        Self {
+            by_length,
+            left: Cell::new(Self::WORK),
+        }
     }
 
     /// As [`nearest`].
     pub(crate) fn nearest(&self, typed: &str) -> Vec<&'a str> {
-        let Some(typed) = Misspelled::new(typed) else { return Vec::new() };
+        let Some(typed) = Misspelled::new(typed) else {
+            return Vec::new();
+        };
         let length = typed.length;
-        let lengths = length.saturating_sub(typed.max_distance)..=(length + typed.max_distance).min(MAX_LENGTH);
+        let lengths = length.saturating_sub(typed.max_distance)
+            ..=(length + typed.max_distance).min(MAX_LENGTH);
         let mut near = Vec::new();
         for known in self.by_length.get(lengths).into_iter().flatten().flatten() {
-            let work = 1 + if typed.may_be_near(known) { length * known.length } else { 0 };
-            let Some(left) = self.left.get().checked_sub(work) else { break };
+            let work = 1 + if typed.may_be_near(known) {
+                length * known.length
+            } else {
+                0
+            };
+            let Some(left) = self.left.get().checked_sub(work) else {
+                break;
+            };
             self.left.set(left);
             near.extend(typed.distance(known).map(|distance| (distance, known.name)));
         }
@@ -61,7 +85,10 @@ impl<'a> KnownNames<'a> {
 
 fn nearest_first(mut near: Vec<(usize, &str)>) -> Vec<&str> {
     near.sort_unstable();
-    near.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name).collect()
+    near.into_iter()
+        .take(MAX_SUGGESTIONS)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 /// A name that may be meant.
@@ -78,7 +105,12 @@ struct KnownName<'a> {
 impl<'a> KnownName<'a> {
     fn new(name: &'a str) -> Self {
         let normalized = normalized(name);
-        Self { name, length: normalized.chars().count(), set: set_of(&normalized), normalized }
+        Self {
+            name,
+            length: normalized.chars().count(),
+            set: set_of(&normalized),
+            normalized,
+        }
     }
 }
 
@@ -93,7 +125,10 @@ struct Misspelled {
 impl Misspelled {
     /// `None` if no name is looked for.
     fn new(typed: &str) -> Option<Self> {
-        if COMMON_AT_SITES.iter().any(|common| common.eq_ignore_ascii_case(typed)) {
+        if COMMON_AT_SITES
+            .iter()
+            .any(|common| common.eq_ignore_ascii_case(typed))
+        {
             return None;
         }
         let normalized = normalized(typed);
@@ -102,11 +137,16 @@ impl Misspelled {
             return None;
         }
         let max_distance = (length / 3).clamp(1, 4);
-        Some(Self { set: set_of(&normalized), normalized, length, max_distance })
+        Some(Self {
+            set: set_of(&normalized),
+            normalized,
+            length,
+            max_distance,
+        })
     }
 
-    /// Whether the lengths and the characters allow the name to be near: an edit adds at most one character to those of a
-    /// name.
+    /// Whether the lengths and the characters allow the name to be near: an edit adds at most one
+    /// character to those of a name.
     fn may_be_near(&self, known: &KnownName<'_>) -> bool {
         let most = self.max_distance;
         self.length.abs_diff(known.length) <= most
@@ -114,8 +154,8 @@ impl Misspelled {
             && (known.set & !self.set).count_ones() as usize <= most
     }
 
-    /// The distance to a known name, if it is near: an insertion, a deletion, a substitution and a transposition of adjacent
-    /// characters each cost 1.
+    /// The distance to a known name, if it is near: an insertion, a deletion, a substitution and a
+    /// transposition of adjacent characters each cost 1.
     fn distance(&self, known: &KnownName<'_>) -> Option<usize> {
         if !self.may_be_near(known) {
             return None;
@@ -127,12 +167,17 @@ impl Misspelled {
 
 /// The characters of a name, each as one of 64 bits that several characters share.
 fn set_of(name: &str) -> u64 {
-    name.chars().fold(0, |set, character| set | 1 << (u32::from(character) % 64))
+    name.chars()
+        .fold(0, |set, character| set | 1 << (u32::from(character) % 64))
 }
 
-/// In lower case and with one separator, so that the distance from `eligible-time` to `eligible_time` is 0.
+/// In lower case and with one separator, so that the distance from `eligible-time` to
+/// `eligible_time` is 0.
 fn normalized(name: &str) -> String {
-    name.chars().flat_map(char::to_lowercase).map(|c| if c == '-' || c == '.' { '_' } else { c }).collect()
+    name.chars()
+        .flat_map(char::to_lowercase)
+        .map(|c| if c == '-' || c == '.' { '_' } else { c })
+        .collect()
 }
 
 /// A search for similar names looks at this many at most.
@@ -145,7 +190,13 @@ pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Str
     match near.as_slice() {
         [] => String::new(),
         near => {
-            format!("; did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))
+            format!(
+                "; did you mean {}?",
+                near.iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(" or ")
+            )
         }
     }
 }
@@ -156,19 +207,42 @@ mod tests {
 
     #[test]
     fn many_names_are_looked_up_as_one_is() {
-        let numbered: Vec<String> = (0..500).map(|number| format!("res_{:03}", number * 7 % 1000)).collect();
-        let known = numbered.iter().map(String::as_str).chain(["walltime", "ncpus", "größe", ""]);
+        let numbered: Vec<String> = (0..500)
+            .map(|number| format!("res_{:03}", number * 7 % 1000))
+            .collect();
+        let known = numbered
+            .iter()
+            .map(String::as_str)
+            .chain(["walltime", "ncpus", "größe", ""]);
         let index = KnownNames::new(known.clone());
-        for typed in ["walltme", "NCPUS", "res-014", "res_01", "grosse", "x", "", "gpus", &"x".repeat(100)] {
-            assert_eq!(index.nearest(typed), nearest(typed, known.clone()), "{typed}");
+        for typed in [
+            "walltme",
+            "NCPUS",
+            "res-014",
+            "res_01",
+            "grosse",
+            "x",
+            "",
+            "gpus",
+            &"x".repeat(100),
+        ] {
+            assert_eq!(
+                index.nearest(typed),
+                nearest(typed, known.clone()),
+                "{typed}"
+            );
         }
     }
 
     #[test]
     fn the_work_of_many_searches_is_bounded() {
-        let known: Vec<String> = (0..2000).map(|number| format!("abcdefgh{number:04}")).collect();
+        let known: Vec<String> = (0..2000)
+            .map(|number| format!("abcdefgh{number:04}"))
+            .collect();
         let index = KnownNames::new(known.iter().map(String::as_str));
-        let found = (0..2000).filter(|number| !index.nearest(&format!("abcdefhg{number:04}")).is_empty()).count();
+        let found = (0..2000)
+            .filter(|number| !index.nearest(&format!("abcdefhg{number:04}")).is_empty())
+            .count();
         assert!((10..2000).contains(&found), "{found}");
         assert!(index.left.get() < 2000, "{}", index.left.get());
     }

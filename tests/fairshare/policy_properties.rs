@@ -14,8 +14,8 @@ use proptest::sample::Index;
 
 use super::trees::{Node, build, permute};
 
-/// A node: the index of its parent among the groups so far, whether it is a group, its shares (`None` for those of its
-/// parent) and its usage.
+/// A node: the index of its parent among the groups so far, whether it is a group, its shares
+/// (`None` for those of its parent) and its usage.
 type Sketch = Vec<(Index, bool, Option<i64>, u32)>;
 
 /// The numbers are few, so that there are ties.
@@ -34,8 +34,8 @@ fn any_shares() -> impl Strategy<Value = Sketch> {
     )
 }
 
-/// Every group has an entity of its own, so that all shares reach entities. With `apart`, no group has both entities and
-/// groups below it.
+/// Every group has an entity of its own, so that all shares reach entities. With `apart`, no group
+/// has both entities and groups below it.
 fn members(sketch: &Sketch, apart: bool) -> Vec<Node> {
     let mut groups = vec!["root".to_owned()];
     let mut members = Vec::new();
@@ -53,23 +53,41 @@ fn members(sketch: &Sketch, apart: bool) -> Vec<Node> {
     for (i, (parent, is_group, shares, usage)) in sketch.iter().enumerate() {
         let above = parent.get(&groups).clone();
         let (name, usage) = (format!("n{i}"), f64::from(*usage));
-        let allot = |member: Member| shares.map_or(member.clone().shares_of_parent(), |shares| member.shares(shares));
+        let allot = |member: Member| {
+            shares.map_or(member.clone().shares_of_parent(), |shares| {
+                member.shares(shares)
+            })
+        };
         if *is_group {
             members.push((name.clone(), above, allot(Member::group(name.as_str()))));
-            push_entity(&mut members, format!("own{i}"), name.clone(), Member::group(format!("own{i}")));
+            push_entity(
+                &mut members,
+                format!("own{i}"),
+                name.clone(),
+                Member::group(format!("own{i}")),
+            );
             groups.push(name);
         } else if apart {
             members.push((name.clone(), above, allot(Member::group(name.as_str()))));
-            members.push((format!("{name}'"), name.clone(), Member::entity(format!("{name}'")).usage(usage)));
+            members.push((
+                format!("{name}'"),
+                name.clone(),
+                Member::entity(format!("{name}'")).usage(usage),
+            ));
         } else {
-            members.push((name.clone(), above, allot(Member::entity(name.as_str())).usage(usage)));
+            members.push((
+                name.clone(),
+                above,
+                allot(Member::entity(name.as_str())).usage(usage),
+            ));
         }
     }
     members
 }
 
 fn entities(tree: &ShareTree) -> impl Iterator<Item = NodeId> + '_ {
-    tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity)
+    tree.nodes()
+        .filter(|&node| tree.kind(node) == NodeKind::Entity)
 }
 
 const RULES: [PolicyRules; 2] = [PolicyRules::Documented, PolicyRules::Scheduler];
@@ -88,7 +106,8 @@ fn by_tree() -> Vec<Box<dyn Policy>> {
 
 /// Two of three entities have a waiting job.
 fn tickets(tree: &ShareTree, rules: PolicyRules) -> TicketBased {
-    let waiting = entities(tree).filter(|&node| tree.name(node).bytes().map(u32::from).sum::<u32>() % 3 != 0);
+    let waiting =
+        entities(tree).filter(|&node| tree.name(node).bytes().map(u32::from).sum::<u32>() % 3 != 0);
     TicketBased::new(rules, waiting.collect::<Vec<_>>())
 }
 
@@ -120,8 +139,8 @@ proptest! {
         }
     }
 
-    /// Except under the daemon's ticket rule if a user has the shares of its parent: its jobs get the tickets of the
-    /// parent, which may be more than any user has.
+    /// Except under the daemon's ticket rule if a user has the shares of its parent: its jobs get
+    /// the tickets of the parent, which may be more than any user has.
     #[test]
     fn factors_are_within_0_and_1(sketch in any_shares()) {
         let tree = build(&members(&sketch, false));
@@ -156,7 +175,8 @@ proptest! {
         }
     }
 
-    /// The daemon rounds tickets to whole numbers through a running sum over the siblings, in their order.
+    /// The daemon rounds tickets to whole numbers through a running sum over the siblings, in their
+    /// order.
     #[test]
     fn the_order_of_siblings_moves_at_most_one_ticket_per_level(sketch in counted(), keys in vec(any::<u32>(), 1..20)) {
         let one = members(&sketch, false);
@@ -174,8 +194,8 @@ proptest! {
         }
     }
 
-    /// Every policy but the ticket rule guarantees this, see below; flux-accounting only for usage in whole units, because
-    /// it keeps the sum of the siblings' usage as an integer.
+    /// Every policy but the ticket rule guarantees this, see below; flux-accounting only for usage
+    /// in whole units, because it keeps the sum of the siblings' usage as an integer.
     #[test]
     fn more_usage_never_raises_the_factor(sketch in any_shares(), which in any::<Index>(), more in 0u32..10_000_000) {
         let one = members(&sketch, false);
@@ -199,13 +219,17 @@ proptest! {
 fn has_tied_accounts(tree: &ShareTree) -> bool {
     let shares = FairTree::new(PolicyRules::Scheduler).assess(tree);
     let level_fs = |node: NodeId| shares.association(node).and_then(|shown| shown.level_fs);
-    let accounts: Vec<f64> =
-        tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Group).filter_map(level_fs).collect();
+    let accounts: Vec<f64> = tree
+        .nodes()
+        .filter(|&node| tree.kind(node) == NodeKind::Group)
+        .filter_map(level_fs)
+        .collect();
     (1..accounts.len()).any(|i| accounts[..i].contains(&accounts[i]))
 }
 
-/// Under the ticket rule more usage may raise the factor slightly: usage below the floor costs nothing, but it lowers the
-/// part of all usage that the others have, which moves tickets from the one with the most tickets to its sibling.
+/// Under the ticket rule more usage may raise the factor slightly: usage below the floor costs
+/// nothing, but it lowers the part of all usage that the others have, which moves tickets from the
+/// one with the most tickets to its sibling.
 #[test]
 fn more_usage_may_raise_the_factor_of_tickets() {
     let factor_after = |usage: f64| {
@@ -220,8 +244,14 @@ fn more_usage_may_raise_the_factor_of_tickets() {
             builder.add_under(parent, member).expect("sound");
         }
         let tree = builder.finish();
-        let waiting: Vec<NodeId> = ["own", "most", "sibling"].iter().filter_map(|name| tree.find(name)).collect();
-        factor(&AssessedTree::new(tree, &TicketBased::new(PolicyRules::Documented, waiting)), "own")
+        let waiting: Vec<NodeId> = ["own", "most", "sibling"]
+            .iter()
+            .filter_map(|name| tree.find(name))
+            .collect();
+        factor(
+            &AssessedTree::new(tree, &TicketBased::new(PolicyRules::Documented, waiting)),
+            "own",
+        )
     };
     assert!(factor_after(20.0) > factor_after(0.0) + 1e-7);
     assert!(factor_after(500.0) < factor_after(0.0));
@@ -234,10 +264,16 @@ fn every_policy_accepts_a_chain_of_100_000_levels() {
     let mut at = builder.root();
     for level in 0..100_000 {
         let shares = Member::group(format!("g{level}"));
-        let shares = if level % 1000 == 0 { shares.shares_of_parent() } else { shares.shares(level) };
+        let shares = if level % 1000 == 0 {
+            shares.shares_of_parent()
+        } else {
+            shares.shares(level)
+        };
         at = builder.add(at, shares).expect("sound");
     }
-    let leaf = builder.add(at, Member::entity("leaf").usage(7.0)).expect("sound");
+    let leaf = builder
+        .add(at, Member::entity("leaf").usage(7.0))
+        .expect("sound");
     let tree = builder.finish();
     let mut policies = all(&tree);
     policies.push(Box::new(TicketBased::new(PolicyRules::Scheduler, [leaf])));

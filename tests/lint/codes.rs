@@ -50,8 +50,24 @@ const WITH: &[(&str, &[&str])] = &[
             "1 << job_priority",
         ],
     ),
-    ("JSF305", &["exp(walltime)", "2.0 ** eligible_time", "pow(mem, ncpus)", "sinh(walltime)", "exp(1000) + ncpus"]),
-    ("JSF306", &["job_priority ** 0.5", "(-1) ** 0.5 + ncpus", "1 + (0 - ncpus) ** fairshare_factor"]),
+    (
+        "JSF305",
+        &[
+            "exp(walltime)",
+            "2.0 ** eligible_time",
+            "pow(mem, ncpus)",
+            "sinh(walltime)",
+            "exp(1000) + ncpus",
+        ],
+    ),
+    (
+        "JSF306",
+        &[
+            "job_priority ** 0.5",
+            "(-1) ** 0.5 + ncpus",
+            "1 + (0 - ncpus) ** fairshare_factor",
+        ],
+    ),
     (
         "JSF307",
         &[
@@ -74,11 +90,51 @@ const WITH: &[(&str, &[&str])] = &[
             "ncpus / (fairshare_factor > 2)",
         ],
     ),
-    ("JSF309", &["9 ** 9 ** 9 + ncpus", "(1 << walltime) % 7", "1 << 1000000", "10 ** walltime % 7"]),
-    ("JSF401", &["ncpus, mem", "[ncpus]", "sqrt", "None", "ncpus and None", "ncpus if mem > 5000 else (1, 2)", "()"]),
-    ("JSF405", &["2 ** 1024 + ncpus", "2 ** eligible_time", "factorial(ncpus)", "10 ** 400"]),
-    ("JSF503", &["100000000 + fairshare_factor", "1e10 - log2(ncpus + 1)", "ncpus * 0 + fairshare_factor + 1e9"]),
-    ("JSF505", &["9007199254740993 + 0.5 * ncpus", "9007199254740993 * fairshare_factor"]),
+    (
+        "JSF309",
+        &[
+            "9 ** 9 ** 9 + ncpus",
+            "(1 << walltime) % 7",
+            "1 << 1000000",
+            "10 ** walltime % 7",
+        ],
+    ),
+    (
+        "JSF401",
+        &[
+            "ncpus, mem",
+            "[ncpus]",
+            "sqrt",
+            "None",
+            "ncpus and None",
+            "ncpus if mem > 5000 else (1, 2)",
+            "()",
+        ],
+    ),
+    (
+        "JSF405",
+        &[
+            "2 ** 1024 + ncpus",
+            "2 ** eligible_time",
+            "factorial(ncpus)",
+            "10 ** 400",
+        ],
+    ),
+    (
+        "JSF503",
+        &[
+            "100000000 + fairshare_factor",
+            "1e10 - log2(ncpus + 1)",
+            "ncpus * 0 + fairshare_factor + 1e9",
+        ],
+    ),
+    (
+        "JSF505",
+        &[
+            "9007199254740993 + 0.5 * ncpus",
+            "9007199254740993 * fairshare_factor",
+        ],
+    ),
     (
         "JSF601",
         &[
@@ -99,8 +155,26 @@ const WITH: &[(&str, &[&str])] = &[
             "-sqrt(eligible_time)",
         ],
     ),
-    ("JSF606", &["100 if mem > 4 else ncpus", "walltime > 24", "24 < walltime", "(eligible_time >= 48) * 7"]),
-    ("JSF607", &["1000 / 3", "0", "ncpus * 0", "5 if fairshare_factor > 2 else 6", "pi", "min(job_priority, -1024)"]),
+    (
+        "JSF606",
+        &[
+            "100 if mem > 4 else ncpus",
+            "walltime > 24",
+            "24 < walltime",
+            "(eligible_time >= 48) * 7",
+        ],
+    ),
+    (
+        "JSF607",
+        &[
+            "1000 / 3",
+            "0",
+            "ncpus * 0",
+            "5 if fairshare_factor > 2 else 6",
+            "pi",
+            "min(job_priority, -1024)",
+        ],
+    ),
     (
         "JSF608",
         &[
@@ -113,10 +187,22 @@ const WITH: &[(&str, &[&str])] = &[
             "1 if ncpus > 64 else 3 if ncpus < 8 else 2 if ncpus < 4 else mem",
         ],
     ),
-    ("JSF609", &["(job_priority <= 2000) * 100 + ncpus", "(eligible_time < 0) + mem", "(2 > 1) + mem"]),
+    (
+        "JSF609",
+        &[
+            "(job_priority <= 2000) * 100 + ncpus",
+            "(eligible_time < 0) + mem",
+            "(2 > 1) + mem",
+        ],
+    ),
     (
         "JSF612",
-        &["2 ^ ncpus", "ncpus ^ 2", "2^-(fairshare_tree_usage / max(fairshare_perc, 0.1))", "fairshare_factor ^ mem"],
+        &[
+            "2 ^ ncpus",
+            "ncpus ^ 2",
+            "2^-(fairshare_tree_usage / max(fairshare_perc, 0.1))",
+            "fairshare_factor ^ mem",
+        ],
     ),
 ];
 
@@ -161,7 +247,15 @@ const WITHOUT: &[(&str, &[&str])] = &[
             "log1p(mem)",
         ],
     ),
-    ("JSF305", &["exp(-walltime / 86400)", "2.0 ** min(ncpus, 64)", "exp(fairshare_factor)", "walltime ** 2.5"]),
+    (
+        "JSF305",
+        &[
+            "exp(-walltime / 86400)",
+            "2.0 ** min(ncpus, 64)",
+            "exp(fairshare_factor)",
+            "walltime ** 2.5",
+        ],
+    ),
     (
         "JSF306",
         &[
@@ -182,10 +276,31 @@ const WITHOUT: &[(&str, &[&str])] = &[
             "(mem > 5000) | (ncpus > 2)",
         ],
     ),
-    ("JSF308", &["log(ncpus + 1)", "1 / 0 if ncpus > 4 else 3", "nosuchname + 1"]),
-    ("JSF309", &["9.0 ** 9 + ncpus", "1 << 10", "2 ** 64", "ncpus ** 3"]),
-    ("JSF401", &["ncpus + mem / 1048576", "ncpus > 3", "max((ncpus, mem))", "ncpus and mem"]),
-    ("JSF405", &["2.0 ** 64 + ncpus", "ncpus * walltime * mem", "2 ** 1023"]),
+    (
+        "JSF308",
+        &[
+            "log(ncpus + 1)",
+            "1 / 0 if ncpus > 4 else 3",
+            "nosuchname + 1",
+        ],
+    ),
+    (
+        "JSF309",
+        &["9.0 ** 9 + ncpus", "1 << 10", "2 ** 64", "ncpus ** 3"],
+    ),
+    (
+        "JSF401",
+        &[
+            "ncpus + mem / 1048576",
+            "ncpus > 3",
+            "max((ncpus, mem))",
+            "ncpus and mem",
+        ],
+    ),
+    (
+        "JSF405",
+        &["2.0 ** 64 + ncpus", "ncpus * walltime * mem", "2 ** 1023"],
+    ),
     (
         "JSF503",
         &[
@@ -242,7 +357,15 @@ const WITHOUT: &[(&str, &[&str])] = &[
             "mem / 1048576 > 4",
         ],
     ),
-    ("JSF607", &["1000 / 3 + ncpus", "1 if mem > 5000 else 0", "1 / 0", "fairshare_perc"]),
+    (
+        "JSF607",
+        &[
+            "1000 / 3 + ncpus",
+            "1 if mem > 5000 else 0",
+            "1 / 0",
+            "fairshare_perc",
+        ],
+    ),
     (
         "JSF608",
         &[
@@ -256,15 +379,32 @@ const WITHOUT: &[(&str, &[&str])] = &[
             "ncpus if walltime > 5000 else 3 if mem > 6000 else mem",
         ],
     ),
-    ("JSF609", &["(job_priority <= 200) * 100 + ncpus", "rate == rate + 1", "1 if fairshare_factor >= 1 else 0"]),
-    ("JSF612", &["2.0 ** min(ncpus, 64)", "(mem > 5000) ^ (ncpus > 4)", "ncpus ^ walltime"]),
+    (
+        "JSF609",
+        &[
+            "(job_priority <= 200) * 100 + ncpus",
+            "rate == rate + 1",
+            "1 if fairshare_factor >= 1 else 0",
+        ],
+    ),
+    (
+        "JSF612",
+        &[
+            "2.0 ** min(ncpus, 64)",
+            "(mem > 5000) ^ (ncpus > 4)",
+            "ncpus ^ walltime",
+        ],
+    ),
 ];
 
 #[test]
 fn formulas_have_the_finding() {
     for (code, formulas) in WITH {
         for formula in *formulas {
-            let found: Vec<_> = findings(formula).iter().map(|found| found.code.name()).collect();
+            let found: Vec<_> = findings(formula)
+                .iter()
+                .map(|found| found.code.name())
+                .collect();
             assert!(found.contains(code), "{formula} has {found:?}, not {code}");
         }
     }
@@ -275,7 +415,10 @@ fn formulas_do_not_have_the_finding() {
     for (code, formulas) in WITHOUT {
         for formula in *formulas {
             let found = findings(formula);
-            assert!(found.iter().all(|found| found.code != *code), "{formula} has {found:#?}");
+            assert!(
+                found.iter().all(|found| found.code != *code),
+                "{formula} has {found:#?}"
+            );
         }
     }
 }
@@ -290,24 +433,36 @@ fn only(text: &str) -> Diagnostic {
 fn a_possible_division_by_zero_has_a_cause_and_a_fix() {
     let text = "eligible_time / queue_priority";
     let found = only(text);
-    assert_eq!(found.message, "`eligible_time / queue_priority` divides by 0 if `queue_priority` is 0");
+    assert_eq!(
+        found.message,
+        "`eligible_time / queue_priority` divides by 0 if `queue_priority` is 0"
+    );
     assert_eq!(found.label, "0 in a queue without a priority");
     assert_eq!(found.severity, Severity::Warning);
     let fix = found.fix.unwrap();
-    assert_eq!((fix.span.slice(text), &*fix.replacement), ("queue_priority", "max(queue_priority, 1)"));
+    assert_eq!(
+        (fix.span.slice(text), &*fix.replacement),
+        ("queue_priority", "max(queue_priority, 1)")
+    );
 }
 
 #[test]
 fn a_sum_that_is_zero_is_explained_by_its_inputs() {
     let found = only("ncpus / (walltime - 86400)");
-    assert_eq!(found.message, "`ncpus / (walltime - 86400)` divides by 0 if `walltime` is 86400");
+    assert_eq!(
+        found.message,
+        "`ncpus / (walltime - 86400)` divides by 0 if `walltime` is 86400"
+    );
 }
 
 #[test]
 fn a_caret_has_one_finding_with_a_fix() {
     let text = "2^-(fairshare_tree_usage + 1)";
     let found = only(text);
-    assert_eq!((found.code.name(), found.severity), ("JSF612", Severity::Error));
+    assert_eq!(
+        (found.code.name(), found.severity),
+        ("JSF612", Severity::Error)
+    );
     let fix = found.fix.unwrap();
     assert_eq!((fix.span.slice(text), &*fix.replacement), ("^", "**"));
 }
@@ -316,9 +471,15 @@ fn a_caret_has_one_finding_with_a_fix() {
 fn a_dead_branch_shows_its_condition() {
     let text = "100 if fairshare_factor > 1 else ncpus";
     let found = only(text);
-    assert_eq!((found.code.name(), found.span.slice(text)), ("JSF608", "100"));
+    assert_eq!(
+        (found.code.name(), found.span.slice(text)),
+        ("JSF608", "100")
+    );
     assert_eq!(found.labels[0].text, "always false");
-    assert_eq!(found.help, Some("`fairshare_factor` is a float from 0 to 1".into()));
+    assert_eq!(
+        found.help,
+        Some("`fairshare_factor` is a float from 0 to 1".into())
+    );
 }
 
 #[test]
@@ -357,7 +518,10 @@ fn observed_values_decide() {
         let mut ranges = Ranges::default();
         ranges.observe("rate", values.iter().map(|&value| Value::Float(value)));
         let found = lint::lint_values(formula.expr(), &schema(), &ranges);
-        found.iter().find(|found| found.code == "JSF303").map(|found| found.severity)
+        found
+            .iter()
+            .find(|found| found.code == "JSF303")
+            .map(|found| found.severity)
     };
     assert_eq!(severity(&[0.0]), Some(Severity::Error));
     assert_eq!(severity(&[0.0, 1.0]), Some(Severity::Warning));

@@ -1,4 +1,5 @@
-//! The work of the lints grows with the length of a formula and no faster, also for formulas that are made to be slow.
+//! The work of the lints grows with the length of a formula and no faster, also for formulas that
+//! are made to be slow.
 
 use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::Ranges;
@@ -6,15 +7,21 @@ use job_sort_formula::formula::syntax::MAX_LENGTH;
 use job_sort_formula::{Formula, Schema};
 
 /// Without optimization an eighth of the length takes as long.
-const LENGTH: usize = if cfg!(debug_assertions) { MAX_LENGTH / 8 } else { MAX_LENGTH };
-/// The most parts of a formula that are evaluated for all sample jobs; at least a few jobs are tried with any formula.
+const LENGTH: usize = if cfg!(debug_assertions) {
+    MAX_LENGTH / 8
+} else {
+    MAX_LENGTH
+};
+/// The most parts of a formula that are evaluated for all sample jobs; at least a few jobs are
+/// tried with any formula.
 const EVALUATED: usize = 200_000;
 const LEAST_SAMPLES: usize = 4;
 
 /// Formulas of about this length, each with a name.
 fn formulas(length: usize) -> Vec<(&'static str, String)> {
     let filled = |part: &str, end: &str| part.repeat((length - end.len()) / part.len()) + end;
-    let nested = |open: &str, inner: &str, close: &str| open.repeat(190) + inner + &close.repeat(190);
+    let nested =
+        |open: &str, inner: &str, close: &str| open.repeat(190) + inner + &close.repeat(190);
     vec![
         ("sum", filled("walltime/ncpus + ", "1")),
         ("quotients", filled("mem/", "1")),
@@ -26,7 +33,10 @@ fn formulas(length: usize) -> Vec<(&'static str, String)> {
         ("and", filled("ncpus and ", "0")),
         ("certain failures", filled("1/0 if mem else ", "0")),
         ("dead branches", filled("1 if fairshare_perc>2 else ", "0")),
-        ("arguments", format!("max({}1)", filled("ncpus,", "1")[6..].to_owned())),
+        (
+            "arguments",
+            format!("max({}1)", filled("ncpus,", "1")[6..].to_owned()),
+        ),
         ("terms", filled("fairshare_perc+", "1e9")),
         ("minuses", filled("-", "mem")),
         ("shifts", filled("(1<<4000)*", "1")),
@@ -38,15 +48,26 @@ fn formulas(length: usize) -> Vec<(&'static str, String)> {
         ("hexadecimal", format!("0x{}", "f".repeat(length - 2))),
         ("nested tests", nested("(1 if ", "mem", " else 2)")),
         ("nested and", nested("(", "mem", " and mem>ncpus)")),
-        ("names", (0..length / 10).map(|n| format!("x{n}+")).collect::<String>() + "1"),
+        (
+            "names",
+            (0..length / 10)
+                .map(|n| format!("x{n}+"))
+                .collect::<String>()
+                + "1",
+        ),
     ]
 }
 
 /// The work for a formula: the parts that it has, and the parts that are evaluated for sample jobs.
 fn work(text: &str) -> (usize, usize) {
-    let Ok(formula) = Formula::parse(text) else { panic!("{text:.60} does not parse") };
+    let Ok(formula) = Formula::parse(text) else {
+        panic!("{text:.60} does not parse")
+    };
     let parts = formula.expr().nodes().len();
-    (parts, lint::sampled_parts(formula.expr(), &Schema::openpbs(), &Ranges::default()))
+    (
+        parts,
+        lint::sampled_parts(formula.expr(), &Schema::openpbs(), &Ranges::default()),
+    )
 }
 
 #[test]
@@ -55,9 +76,17 @@ fn the_work_grows_with_the_length() {
         assert!(text.len() <= MAX_LENGTH, "{name}: {}", text.len());
         let (parts, evaluated) = work(&text);
         let most = EVALUATED.max(LEAST_SAMPLES * parts);
-        assert!(evaluated <= most, "{name}: {evaluated} of {parts} parts evaluated, {most} expected");
         assert!(
-            lint::lint_values(Formula::parse(&text).expect(name).expr(), &Schema::openpbs(), &Ranges::default()).len()
+            evaluated <= most,
+            "{name}: {evaluated} of {parts} parts evaluated, {most} expected"
+        );
+        assert!(
+            lint::lint_values(
+                Formula::parse(&text).expect(name).expr(),
+                &Schema::openpbs(),
+                &Ranges::default()
+            )
+            .len()
                 <= 100
         );
     }

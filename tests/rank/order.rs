@@ -7,32 +7,66 @@ use jsf_testing::random::Generator;
 
 #[test]
 fn a_group_of_errors_prints_few_rows() {
-    let program = Formula::parse("1 / ncpus").unwrap().compile(&Schema::openpbs()).unwrap();
+    let program = Formula::parse("1 / ncpus")
+        .unwrap()
+        .compile(&Schema::openpbs())
+        .unwrap();
     let mut table = JobTable::new(["ncpus"]);
     for row in 0..10_000 {
-        table.push(&Job { id: &row.to_string(), ..Job::default() }, &[Ok(Value::Int(0))]).unwrap();
+        table
+            .push(
+                &Job {
+                    id: &row.to_string(),
+                    ..Job::default()
+                },
+                &[Ok(Value::Int(0))],
+            )
+            .unwrap();
     }
-    let ranking = Ranking::new(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
+    let ranking = Ranking::new(
+        &program,
+        &table,
+        ScorePrecision::Float32,
+        OnError::ZeroLikePbs,
+    );
     let printed = format!("{:?}", ranking.error_groups());
-    assert!(printed.len() < 600 && printed.contains("jobs: 10000, first_rows: [0, 1, "), "{printed}");
+    assert!(
+        printed.len() < 600 && printed.contains("jobs: 10000, first_rows: [0, 1, "),
+        "{printed}"
+    );
 }
 
 #[test]
 fn rows_without_a_table_are_ordered_as_those_of_a_table() {
-    let program = Formula::parse("ncpus / 7").unwrap().compile(&Schema::openpbs()).unwrap();
+    let program = Formula::parse("ncpus / 7")
+        .unwrap()
+        .compile(&Schema::openpbs())
+        .unwrap();
     let mut random = Generator(7);
     for rows in [0, 1, 50, 3000] {
         let mut table = JobTable::new(["ncpus"]);
         let times: Vec<i64> = (0..rows).map(|_| random.below(500) as i64).collect();
         for (row, &time) in times.iter().enumerate() {
-            let job = Job { id: &row.to_string(), queued_at: Some(time), ..Job::default() };
-            table.push(&job, &[Ok(Value::Int((1 << 26) + random.below(20) as i64))]).unwrap();
+            let job = Job {
+                id: &row.to_string(),
+                queued_at: Some(time),
+                ..Job::default()
+            };
+            table
+                .push(&job, &[Ok(Value::Int((1 << 26) + random.below(20) as i64))])
+                .unwrap();
         }
         for precision in [ScorePrecision::Float32, ScorePrecision::Double] {
             let scores = score(&program, &table, ScorePrecision::Double, OnError::Null).values();
             let ranking = Ranking::new(&program, &table, precision, OnError::Null);
-            assert_eq!(top_rows(&scores, Some(&times), precision, usize::MAX), ranking.order());
-            assert_eq!(top_rows(&scores, Some(&times), precision, 9), ranking.order()[..rows.min(9)]);
+            assert_eq!(
+                top_rows(&scores, Some(&times), precision, usize::MAX),
+                ranking.order()
+            );
+            assert_eq!(
+                top_rows(&scores, Some(&times), precision, 9),
+                ranking.order()[..rows.min(9)]
+            );
         }
     }
 }

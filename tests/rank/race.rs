@@ -5,7 +5,8 @@
 use std::cmp::Ordering;
 
 use job_sort_formula::rank::{
-    Competitor, FirstStep, Goal, OnError, ScorePrecision, Scoring, Sweep, WorkBudget, crossings, first_step,
+    Competitor, FirstStep, Goal, OnError, ScorePrecision, Scoring, Sweep, WorkBudget, crossings,
+    first_step,
 };
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::formulas::{Writer, schema};
@@ -42,8 +43,10 @@ const TERMS: &[&str] = &[
     "sin(eligible_time / #)",
 ];
 
-const NUMBERS: &[&str] =
-    &["1", "2", "10", "60", "100", "600", "1000", "3600", "86400", "0.5", "0.1", "1e-3", "7.25", "1e6", "20000.0"];
+const NUMBERS: &[&str] = &[
+    "1", "2", "10", "60", "100", "600", "1000", "3600", "86400", "0.5", "0.1", "1e-3", "7.25",
+    "1e6", "20000.0",
+];
 
 fn formula(random: &mut Xorshift) -> String {
     let count = 1 + random.next() % 3;
@@ -57,7 +60,10 @@ fn formula(random: &mut Xorshift) -> String {
         }
         text
     };
-    (0..count).map(|_| term(random)).collect::<Vec<_>>().join(" + ")
+    (0..count)
+        .map(|_| term(random))
+        .collect::<Vec<_>>()
+        .join(" + ")
 }
 
 fn job(program: &Program, random: &mut Xorshift) -> Vec<Value> {
@@ -67,7 +73,11 @@ fn job(program: &Program, random: &mut Xorshift) -> Vec<Value> {
         "walltime" => Value::Int(600 * (1 + random.next() as i64 % 200)),
         _ => Value::Float((random.next() % 1_000_000) as f64 / 1e6),
     };
-    program.inputs().iter().map(|name| input(name, random)).collect()
+    program
+        .inputs()
+        .iter()
+        .map(|name| input(name, random))
+        .collect()
 }
 
 struct Queue<'p> {
@@ -76,11 +86,17 @@ struct Queue<'p> {
 }
 
 fn queue<'p>(rules: Scoring<'p>, random: &mut Xorshift) -> Queue<'p> {
-    let sweep = |random: &mut Xorshift| Sweep::new(rules, job(rules.program, random), "eligible_time", 1.0);
+    let sweep =
+        |random: &mut Xorshift| Sweep::new(rules, job(rules.program, random), "eligible_time", 1.0);
     let count = 1 + random.next() % 12;
-    let competitor =
-        |random: &mut Xorshift| Competitor { sweep: sweep(random), wins_ties: random.next().is_multiple_of(2) };
-    Queue { job: sweep(random), competitors: (0..count).map(|_| competitor(random)).collect() }
+    let competitor = |random: &mut Xorshift| Competitor {
+        sweep: sweep(random),
+        wins_ties: random.next().is_multiple_of(2),
+    };
+    Queue {
+        job: sweep(random),
+        competitors: (0..count).map(|_| competitor(random)).collect(),
+    }
 }
 
 fn unlimited() -> WorkBudget {
@@ -104,14 +120,28 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
         let text = formula(&mut random);
         let schema = Schema::openpbs();
         let program = Formula::parse(&text).unwrap().compile(&schema).unwrap();
-        let precision = if random.next().is_multiple_of(4) { ScorePrecision::Double } else { ScorePrecision::Float32 };
-        let rules = Scoring { program: &program, schema: &schema, precision, on_error: OnError::ZeroLikePbs };
+        let precision = if random.next().is_multiple_of(4) {
+            ScorePrecision::Double
+        } else {
+            ScorePrecision::Float32
+        };
+        let rules = Scoring {
+            program: &program,
+            schema: &schema,
+            precision,
+            on_error: OnError::ZeroLikePbs,
+        };
         let Queue { job, competitors } = queue(rules, &mut random);
         let all_scores = |sweep: &Sweep<'_>| sweep.scores(steps.clone(), &mut unlimited()).unwrap();
         let own = all_scores(&job);
-        let scores: Vec<_> = competitors.iter().map(|competitor| all_scores(&competitor.sweep)).collect();
+        let scores: Vec<_> = competitors
+            .iter()
+            .map(|competitor| all_scores(&competitor.sweep))
+            .collect();
         let crossings = crossings(&job, &competitors, steps.clone(), &mut unlimited());
-        for (competitor, (scores, crossings)) in competitors.iter().zip(scores.iter().zip(crossings)) {
+        for (competitor, (scores, crossings)) in
+            competitors.iter().zip(scores.iter().zip(crossings))
+        {
             let mut expected: Vec<(i64, bool)> = Vec::new();
             for (step, (score, own)) in scores.iter().zip(&own).enumerate() {
                 let is_ahead = is_ahead(competitor, *score, *own);
@@ -122,39 +152,70 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
             changed += usize::from(expected.len() > 1);
             assert_eq!(crossings.changes, expected, "{text}");
         }
-        let threshold = if random.next().is_multiple_of(3) { own[own.len() / 2] } else { f64::NEG_INFINITY };
+        let threshold = if random.next().is_multiple_of(3) {
+            own[own.len() / 2]
+        } else {
+            f64::NEG_INFINITY
+        };
         for places in 1..=competitors.len() {
             let ahead = |step: usize| {
                 let all = competitors.iter().zip(&scores);
-                all.filter(|(competitor, scores)| is_ahead(competitor, scores[step], own[step])).count()
+                all.filter(|(competitor, scores)| is_ahead(competitor, scores[step], own[step]))
+                    .count()
             };
-            let fits = |&step: &usize| ahead(step) < places && (own[step].is_nan() || own[step] > threshold);
+            let fits = |&step: &usize| {
+                ahead(step) < places && (own[step].is_nan() || own[step] > threshold)
+            };
             let expected = (0..own.len()).find(fits).map(|step| step as i64);
             reached += usize::from(expected.is_some_and(|step| step > 0));
-            let goal = Goal { job: &job, competitors: &competitors, places, threshold };
+            let goal = Goal {
+                job: &job,
+                competitors: &competitors,
+                places,
+                threshold,
+            };
             let expected = expected.map_or(FirstStep::Never, FirstStep::At);
-            assert_eq!(first_step(&goal, steps.clone(), &mut unlimited()), expected, "{text}");
+            assert_eq!(
+                first_step(&goal, steps.clone(), &mut unlimited()),
+                expected,
+                "{text}"
+            );
         }
     }
     println!("{reached} places reached later, {changed} pairs with a crossing");
-    assert!(reached > 20 && changed > 20, "{reached} places, {changed} pairs");
+    assert!(
+        reached > 20 && changed > 20,
+        "{reached} places, {changed} pairs"
+    );
 }
 
 #[test]
 fn scores_of_steps_equal_those_of_the_interpreter() {
     let schema = Schema::openpbs();
-    let program = Formula::parse("fairshare_factor * 100 + ncpus").unwrap().compile(&schema).unwrap();
+    let program = Formula::parse("fairshare_factor * 100 + ncpus")
+        .unwrap()
+        .compile(&schema)
+        .unwrap();
     let rules = Scoring {
         program: &program,
         schema: &schema,
         precision: ScorePrecision::Float32,
         on_error: OnError::ZeroLikePbs,
     };
-    let sweep = Sweep::new(rules, vec![Value::Float(0.123_456), Value::Int(4)], "fairshare_factor", 1e6);
+    let sweep = Sweep::new(
+        rules,
+        vec![Value::Float(0.123_456), Value::Int(4)],
+        "fairshare_factor",
+        1e6,
+    );
     assert_eq!(sweep.input(1).unwrap().repr(), "0.123457");
     for (step, score) in (-500..=5000).zip(sweep.scores(-500..=5000, &mut unlimited()).unwrap()) {
-        let value = program.evaluate(&[sweep.input(step).unwrap(), Value::Int(4)]).unwrap();
-        let Value::Float(value) = value else { panic!("{value:?}") };
+        let value = program
+            .evaluate(&[sweep.input(step).unwrap(), Value::Int(4)])
+            .unwrap();
+        let Value::Float(value) = value else {
+            panic!("{value:?}")
+        };
         assert_eq!(f64::from(value as f32), score);
     }
 }
@@ -171,10 +232,20 @@ const IRREGULAR: &[&str] = &[
 fn work_over_a_lifetime(text: &str, schema: &Schema, limit: u64) -> (u64, bool) {
     let program = Formula::parse(text).unwrap().compile(schema).unwrap();
     let on_error = OnError::ZeroLikePbs;
-    let rules = Scoring { program: &program, schema, precision: ScorePrecision::Float32, on_error };
+    let rules = Scoring {
+        program: &program,
+        schema,
+        precision: ScorePrecision::Float32,
+        on_error,
+    };
     let Queue { job, competitors } = queue(rules, &mut Xorshift(7));
     let mut budget = WorkBudget::new(limit);
-    let goal = Goal { job: &job, competitors: &competitors, places: 1, threshold: f64::NEG_INFINITY };
+    let goal = Goal {
+        job: &job,
+        competitors: &competitors,
+        places: 1,
+        threshold: f64::NEG_INFINITY,
+    };
     let found = first_step(&goal, 0..=i64::from(i32::MAX), &mut budget);
     (limit - budget.left(), found != FirstStep::Unknown)
 }
@@ -200,12 +271,20 @@ fn a_search_ends_when_its_work_is_done_whatever_the_formula_is() {
         assert!(is_known || !is_known_with_less, "{text}");
         // the work of a search that ends is that of one without a limit
         if is_known {
-            assert_eq!(work_over_a_lifetime(text, &schema, u64::MAX / 2), (work, true), "{text}");
+            assert_eq!(
+                work_over_a_lifetime(text, &schema, u64::MAX / 2),
+                (work, true),
+                "{text}"
+            );
         }
         unknown += usize::from(!is_known);
     }
     println!("{unknown} of {} searches ended early", formulas.len());
-    assert!(unknown >= IRREGULAR.len() - 1 && unknown < formulas.len(), "{unknown} of {}", formulas.len());
+    assert!(
+        unknown >= IRREGULAR.len() - 1 && unknown < formulas.len(),
+        "{unknown} of {}",
+        formulas.len()
+    );
 }
 
 #[test]
@@ -216,12 +295,27 @@ fn crossings_are_those_of_all_steps_as_far_as_they_are_known() {
     for text in IRREGULAR {
         let program = Formula::parse(text).unwrap().compile(&schema).unwrap();
         let on_error = OnError::ZeroLikePbs;
-        let rules = Scoring { program: &program, schema: &schema, precision: ScorePrecision::Float32, on_error };
+        let rules = Scoring {
+            program: &program,
+            schema: &schema,
+            precision: ScorePrecision::Float32,
+            on_error,
+        };
         let Queue { job, competitors } = queue(rules, &mut Xorshift(11));
         let whole = crossings(&job, &competitors, steps.clone(), &mut unlimited());
-        let some = crossings(&job, &competitors, steps.clone(), &mut WorkBudget::new(1 << 21));
+        let some = crossings(
+            &job,
+            &competitors,
+            steps.clone(),
+            &mut WorkBudget::new(1 << 21),
+        );
         for (whole, some) in whole.iter().zip(&some) {
-            let known: Vec<_> = whole.changes.iter().copied().filter(|(step, _)| *step <= some.known_until).collect();
+            let known: Vec<_> = whole
+                .changes
+                .iter()
+                .copied()
+                .filter(|(step, _)| *step <= some.known_until)
+                .collect();
             assert_eq!(some.changes, known, "{text}");
             assert_eq!(whole.known_until, *steps.end(), "{text}");
             partial += usize::from(some.known_until < *steps.end());

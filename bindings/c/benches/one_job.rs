@@ -15,7 +15,13 @@ fn compiled(formula: &str) -> *mut jsf_program {
     let mut program = ptr::null_mut();
     // SAFETY: the text has the length that is passed
     let status = unsafe {
-        jsf_program_compile(formula.as_ptr().cast(), formula.len(), ptr::null(), &mut program, ptr::null_mut())
+        jsf_program_compile(
+            formula.as_ptr().cast(),
+            formula.len(),
+            ptr::null(),
+            &mut program,
+            ptr::null_mut(),
+        )
     };
     assert_eq!(status, jsf_status::Ok);
     program
@@ -23,11 +29,22 @@ fn compiled(formula: &str) -> *mut jsf_program {
 
 /// The score of a job, and whether it failed; the text of the error is made and freed.
 fn by_values(program: *const jsf_program, scratch: *mut jsf_scratch, inputs: &[f64; 2]) -> f64 {
-    let values = inputs.map(|real| jsf_value { kind: jsf_kind::F64 as u32, integer: 0, real });
+    let values = inputs.map(|real| jsf_value {
+        kind: jsf_kind::F64 as u32,
+        integer: 0,
+        real,
+    });
     let (mut score, mut error) = (0.0, ptr::null_mut());
     // SAFETY: the handles are the library's, and the array has the length that is passed
     unsafe {
-        jsf_program_evaluate(program, scratch, values.as_ptr(), values.len(), &mut score, &mut error);
+        jsf_program_evaluate(
+            program,
+            scratch,
+            values.as_ptr(),
+            values.len(),
+            &mut score,
+            &mut error,
+        );
         jsf_error_free(error);
     }
     score
@@ -69,10 +86,17 @@ fn by_columns(program: *const jsf_program, scratch: *mut jsf_scratch, inputs: &[
 
 fn one_job(criterion: &mut Criterion) {
     let (program, scratch) = (compiled(FORMULA), jsf_scratch_new());
-    for (name, inputs) in [("one job", [0.25, 0.5]), ("one job that fails", [0.25, 0.0])] {
+    for (name, inputs) in [
+        ("one job", [0.25, 0.5]),
+        ("one job that fails", [0.25, 0.0]),
+    ] {
         let mut group = criterion.benchmark_group(name);
-        group.bench_function("values", |bencher| bencher.iter(|| by_values(program, scratch, black_box(&inputs))));
-        group.bench_function("columns", |bencher| bencher.iter(|| by_columns(program, scratch, black_box(&inputs))));
+        group.bench_function("values", |bencher| {
+            bencher.iter(|| by_values(program, scratch, black_box(&inputs)))
+        });
+        group.bench_function("columns", |bencher| {
+            bencher.iter(|| by_columns(program, scratch, black_box(&inputs)))
+        });
         group.finish();
     }
     // SAFETY: the handles are not used any more

@@ -68,8 +68,8 @@
 
 
 /**
- * The version of this interface. It changes when a function or a structure changes in such a way that a program has to be
- * compiled again. Compare it with `jsf_abi_version()`.
+ * The version of this interface. It changes when a function or a structure changes in such a way
+ * that a program has to be compiled again. Compare it with `jsf_abi_version()`.
  */
 #define JSF_ABI_VERSION 1
 
@@ -87,7 +87,8 @@ typedef enum {
      */
     JSF_STATUS_OK = 0,
     /**
-     * An argument is null, misaligned, of a wrong length or out of its range, or two arguments do not fit together.
+     * An argument is null, misaligned, of a wrong length or out of its range, or two arguments do
+     * not fit together.
      */
     JSF_STATUS_ARGUMENT = 1,
     /**
@@ -99,11 +100,13 @@ typedef enum {
      */
     JSF_STATUS_SYNTAX = 3,
     /**
-     * The formula is valid Python but not arithmetic, such as a text or an attribute. The error has the place.
+     * The formula is valid Python but not arithmetic, such as a text or an attribute. The error
+     * has the place.
      */
     JSF_STATUS_NOT_ARITHMETIC = 4,
     /**
-     * A column is missing, unknown, given twice, or of a wrong length, or an index of an entity is too large.
+     * A column is missing, unknown, given twice, or of a wrong length, or an index of an entity is
+     * too large.
      */
     JSF_STATUS_COLUMN = 5,
     /**
@@ -123,14 +126,15 @@ typedef enum {
      */
     JSF_STATUS_INTERNAL = 9,
     /**
-     * The name is one that OpenPBS defines, and the schema has it already, so that it cannot be declared again.
+     * The name is one that OpenPBS defines, and the schema has it already, so that it cannot be
+     * declared again.
      */
     JSF_STATUS_BUILT_IN = 10,
 } jsf_status;
 
 /**
- * Why there is no score: 0 for none of these reasons. There are three groups, in this order: what Python raises, what the scheduler
- * cannot use, and what only Python can tell.
+ * Why there is no score: 0 for none of these reasons. There are three groups, in this order: what
+ * Python raises, what the scheduler cannot use, and what only Python can tell.
  */
 typedef enum {
     /**
@@ -138,7 +142,8 @@ typedef enum {
      */
     JSF_FAILURE_NONE = 0,
     /**
-     * Python raises `ZeroDivisionError`. For this and the next five OpenPBS logs the exception, and the job has the value 0.
+     * Python raises `ZeroDivisionError`. For this and the next five OpenPBS logs the exception,
+     * and the job has the value 0.
      */
     JSF_FAILURE_ZERO_DIVISION = 1,
     /**
@@ -162,8 +167,8 @@ typedef enum {
      */
     JSF_FAILURE_SYNTAX = 7,
     /**
-     * Python raises nothing, but its result is no real number: a complex number, `None`, a function, ... OpenPBS gives the job -1, and
-     * its scheduler crashes at the next job.
+     * Python raises nothing, but its result is no real number: a complex number, `None`, a
+     * function, ... OpenPBS gives the job -1, and its scheduler crashes at the next job.
      */
     JSF_FAILURE_NOT_A_NUMBER = 8,
     /**
@@ -171,8 +176,9 @@ typedef enum {
      */
     JSF_FAILURE_TOO_LARGE = 9,
     /**
-     * A complex number occurs, and this library does not tell whether the result is one. For this and the next one Python may
-     * compute a value; the job has the value 0 here. A caller that has Python leaves the job, or the formula, to it.
+     * A complex number occurs, and this library does not tell whether the result is one. For this
+     * and the next one Python may compute a value; the job has the value 0 here. A caller that has
+     * Python leaves the job, or the formula, to it.
      */
     JSF_FAILURE_COMPLEX = 10,
     /**
@@ -182,9 +188,10 @@ typedef enum {
 } jsf_failure;
 
 /**
- * The type of the values of a column. It decides alone whether the formula computes with integers or floats, which differ as
- * in Python: `//` and `%` of large numbers, or the text of an error. The type that a schema declares for a name decides only
- * whether a formula may use it, and what `jsf_check` says about its units.
+ * The type of the values of a column. It decides alone whether the formula computes with integers
+ * or floats, which differ as in Python: `//` and `%` of large numbers, or the text of an error.
+ * The type that a schema declares for a name decides only whether a formula may use it, and what
+ * `jsf_check` says about its units.
  */
 typedef enum {
     /**
@@ -208,59 +215,62 @@ typedef enum {
      */
     JSF_KIND_SAME_F64 = 5,
     /**
-     * `uint32_t` for each row: the index of the job's entity, such as a user, in `entity_values`. The value of a row is a
-     * Python float, `entity_values[values[row]]`.
+     * `uint32_t` for each row: the index of the job's entity, such as a user, in `entity_values`.
+     * The value of a row is a Python float, `entity_values[values[row]]`.
      */
     JSF_KIND_BY_ENTITY = 6,
     /**
-     * `double` for each row: an amount of a resource as OpenPBS's scheduler holds it. The value is what Python reads after the
-     * scheduler has printed it, see `jsf_round_amount`: an integer of any size for one job, a float for the next.
+     * `double` for each row: an amount of a resource as OpenPBS's scheduler holds it. The value is
+     * what Python reads after the scheduler has printed it, see `jsf_round_amount`: an integer of
+     * any size for one job, a float for the next.
      */
     JSF_KIND_PBS_AMOUNT = 7,
 } jsf_kind;
 
 /**
- * Why a call failed: a status, a message, and perhaps a place in the formula. It is immutable and may be read by several
- * threads. Free it with `jsf_error_free`.
+ * Why a call failed: a status, a message, and perhaps a place in the formula. It is immutable and
+ * may be read by several threads. Free it with `jsf_error_free`.
  */
 typedef struct jsf_error jsf_error;
 
 /**
- * A compiled formula. It is immutable: any number of threads may use it at the same time, each with a scratch of its own.
- * Free it with `jsf_program_free`.
+ * A compiled formula. It is immutable: any number of threads may use it at the same time, each
+ * with a scratch of its own. Free it with `jsf_program_free`.
  */
 typedef struct jsf_program jsf_program;
 
 /**
- * The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of threads may read it at the same
- * time; a call that adds to it or sets its Python needs it alone. Programs do not depend on it after they are compiled. Free it with
- * `jsf_schema_free`.
+ * The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of
+ * threads may read it at the same time; a call that adds to it or sets its Python needs it alone.
+ * Programs do not depend on it after they are compiled. Free it with `jsf_schema_free`.
  */
 typedef struct jsf_schema jsf_schema;
 
 /**
- * The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails or has an integer beyond 64 bits. It belongs to no
- * program. Each thread needs its own: a call needs it alone. Free it with `jsf_scratch_free`.
+ * The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails
+ * or has an integer beyond 64 bits. It belongs to no program. Each thread needs its own: a call
+ * needs it alone. Free it with `jsf_scratch_free`.
  */
 typedef struct jsf_scratch jsf_scratch;
 
 /**
- * A fair-share tree with its usage, and the numbers that a policy computes from it. Its nodes are numbered from 0, the root, which is
- * called `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that are not in the documents.
- * Entities that come or go, and other shares, are another document. The numbers are computed when the tree is read, and by
- * `jsf_tree_update`. Any number of threads may read a tree at the same time; a call that charges, decays or updates it needs it alone.
- * Free it with `jsf_tree_free`.
+ * A fair-share tree with its usage, and the numbers that a policy computes from it. Its nodes are
+ * numbered from 0, the root, which is called `root`, or `TREEROOT` under the policy `pbs`, which
+ * also has a group `unknown`, for entities that are not in the documents. Entities that come or
+ * go, and other shares, are another document. The numbers are computed when the tree is read, and
+ * by `jsf_tree_update`. Any number of threads may read a tree at the same time; a call that
+ * charges, decays or updates it needs it alone. Free it with `jsf_tree_free`.
  */
 typedef struct jsf_tree jsf_tree;
 
 /**
- * One input of every job. The arrays belong to the caller; they are read during the call and never kept. The rows of all
- * columns are the same jobs in the same order.
+ * One input of every job. The arrays belong to the caller; they are read during the call and never
+ * kept. The rows of all columns are the same jobs in the same order.
  */
 typedef struct {
     /**
-     * The name of the input, in UTF-8, ended by a NUL. Null: the input at the index that the column has in the array, see
-     * `jsf_program_input`.
+     * The name of the input, in UTF-8, ended by a NUL. Null: the input at the index that the
+     * column has in the array, see `jsf_program_input`.
      */
     const char *name;
     /**
@@ -272,7 +282,8 @@ typedef struct {
      */
     const void *values;
     /**
-     * The number of rows, which must be that of the call; not read for `JSF_KIND_SAME_I64` and `JSF_KIND_SAME_F64`.
+     * The number of rows, which must be that of the call; not read for `JSF_KIND_SAME_I64` and
+     * `JSF_KIND_SAME_F64`.
      */
     size_t rows;
     /**
@@ -298,7 +309,8 @@ typedef struct {
      */
     int64_t integer;
     /**
-     * The value of the kinds `JSF_KIND_F64` and `JSF_KIND_PBS_AMOUNT`. Not read for the other kind.
+     * The value of the kinds `JSF_KIND_F64` and `JSF_KIND_PBS_AMOUNT`. Not read for the other
+     * kind.
      */
     double real;
 } jsf_value;
@@ -308,11 +320,13 @@ typedef struct {
  */
 typedef struct {
     /**
-     * `fairshare_perc`: the fraction of the whole machine that the entity's shares give it, 0 to 1.
+     * `fairshare_perc`: the fraction of the whole machine that the entity's shares give it, 0 to
+     * 1.
      */
     double perc;
     /**
-     * `fairshare_tree_usage`: the usage that counts against the entity, weighted by the usage of the groups above it, 0 to 1.
+     * `fairshare_tree_usage`: the usage that counts against the entity, weighted by the usage of
+     * the groups above it, 0 to 1.
      */
     double tree_usage;
     /**
@@ -326,13 +340,14 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the interface of the library that is loaded. If it is not `JSF_ABI_VERSION`, the program was compiled with
- * another header, and must call nothing else. Any thread may call it.
+ * The version of the interface of the library that is loaded. If it is not `JSF_ABI_VERSION`, the
+ * program was compiled with another header, and must call nothing else. Any thread may call it.
  */
 uint32_t jsf_abi_version(void);
 
 /**
- * The version of the library, such as "0.2.0". The text is static: do not free it. Any thread may call it.
+ * The version of the library, such as "0.2.0". The text is static: do not free it. Any thread may
+ * call it.
  */
 const char *jsf_version(void);
 
@@ -342,27 +357,26 @@ const char *jsf_version(void);
 jsf_status jsf_error_status(const jsf_error *error);
 
 /**
- * The message in one line, without a full stop, ended by a NUL; control characters of names are escaped. Empty for a `MemoryError`, which
- * has no text in Python either. It belongs to the error and lives as long. Null if `error`
- * is null.
+ * The message in one line, without a full stop, ended by a NUL; control characters of names are
+ * escaped. Empty for a `MemoryError`, which has no text in Python either. It belongs to the error
+ * and lives as long. Null if `error` is null.
  */
 const char *jsf_error_message(const jsf_error *error);
 
 /**
- * Why there is no score, for `JSF_STATUS_EVALUATION`. A formula that cannot be compiled has `JSF_FAILURE_SYNTAX` where Python
- * refuses it too, and `JSF_FAILURE_LIMIT` where Python may evaluate it. `JSF_FAILURE_NONE` for all other errors, and if
- * `error` is null.
+ * Why there is no score, for `JSF_STATUS_EVALUATION`. A formula that cannot be compiled has
+ * `JSF_FAILURE_SYNTAX` where Python refuses it too, and `JSF_FAILURE_LIMIT` where Python may
+ * evaluate it. `JSF_FAILURE_NONE` for all other errors, and if `error` is null.
  */
 jsf_failure jsf_error_failure(const jsf_error *error);
 
 /**
- * The part of the formula that is wrong: the bytes from `*start` up to `*end`, not included, of the text that was compiled.
- * Both are equal where something is missing, at the end of the text, say. Returns false, and writes nothing, if the error has no place. Null pointers are not written to; if both are the same, it gets
- * the end.
+ * The part of the formula that is wrong: the bytes from `*start` up to `*end`, not included, of
+ * the text that was compiled. Both are equal where something is missing, at the end of the text,
+ * say. Returns false, and writes nothing, if the error has no place. Null pointers are not written
+ * to; if both are the same, it gets the end.
  */
-bool jsf_error_span(const jsf_error *error,
-                    uint32_t *start,
-                    uint32_t *end);
+bool jsf_error_span(const jsf_error *error, uint32_t *start, uint32_t *end);
 
 /**
  * Frees an error. Null is ignored.
@@ -372,32 +386,32 @@ void jsf_error_free(jsf_error *error);
 /**
  * OpenPBS's names: the eight values that its scheduler computes,
  *
- * - `eligible_time`, seconds; `accrue_type`, 0 to 4; `job_priority` and `queue_priority`, -1024 to 1023,
- * - `fairshare_perc` (or `fair_share_perc`, its deprecated name), `fairshare_tree_usage` and `fairshare_factor`, 0 to 1,
+ * - `eligible_time`, seconds; `accrue_type`, 0 to 4; `job_priority` and `queue_priority`, -1024 to
+ *   1023,
+ * - `fairshare_perc` (or `fair_share_perc`, its deprecated name), `fairshare_tree_usage` and
+ *   `fairshare_factor`, 0 to 1,
  *
- * and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb). `jsf_schema_name` lists
- * all of them. Free it with `jsf_schema_free`.
+ * and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb).
+ * `jsf_schema_name` lists all of them. Free it with `jsf_schema_free`.
  */
 jsf_schema *jsf_schema_new(void);
 
 /**
- * A schema without names, for a caller that adds every name that its server has: those of OpenPBS too, with the type that this
- * server gives them. What is not added is undefined. Python's functions are not names of a schema. Free it with
- * `jsf_schema_free`.
+ * A schema without names, for a caller that adds every name that its server has: those of OpenPBS
+ * too, with the type that this server gives them. What is not added is undefined. Python's
+ * functions are not names of a schema. Free it with `jsf_schema_free`.
  */
 jsf_schema *jsf_schema_new_empty(void);
 
 /**
- * Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
- * `path` is a folder or a tar archive as for `jsf_run`; the jobs are not read. On success `*schema` is to be freed with
- * `jsf_schema_free`.
+ * Reads the names that a formula may use at a site: OpenPBS's, and the resources that the
+ * documents of the site declare. `path` is a folder or a tar archive as for `jsf_run`; the jobs
+ * are not read. On success `*schema` is to be freed with `jsf_schema_free`.
  *
- * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*schema` is null then. Any thread may call it.
+ * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*schema` is null then.
+ * Any thread may call it.
  */
-jsf_status jsf_schema_read_site(const char *path,
-                                size_t path_length,
-                                jsf_schema **schema,
-                                jsf_error **error);
+jsf_status jsf_schema_read_site(const char *path, size_t path_length, jsf_schema **schema, jsf_error **error);
 
 /**
  * The number of names; 0 if `schema` is null.
@@ -405,29 +419,30 @@ jsf_status jsf_schema_read_site(const char *path,
 size_t jsf_schema_count(const jsf_schema *schema);
 
 /**
- * The name at `index`, from 0; null beyond the last one. A resource that is added comes after the others. It is UTF-8, ends
- * with a NUL, belongs to the schema and lives as long.
+ * The name at `index`, from 0; null beyond the last one. A resource that is added comes after the
+ * others. It is UTF-8, ends with a NUL, belongs to the schema and lives as long.
  */
-const char *jsf_schema_name(const jsf_schema *schema,
-                            size_t index);
+const char *jsf_schema_name(const jsf_schema *schema, size_t index);
 
 /**
- * The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond the last one. The text is
- * static: do not free it. No formula may use a name of the type `boolean` or `string`.
+ * The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond
+ * the last one. The text is static: do not free it. No formula may use a name of the type
+ * `boolean` or `string`.
  */
-const char *jsf_schema_type(const jsf_schema *schema,
-                            size_t index);
+const char *jsf_schema_type(const jsf_schema *schema, size_t index);
 
 /**
- * Adds a name that a formula may use, such as a resource that the site defines. `type` is PBS's name of its type, ended by a NUL: `long` (integers), `size` (kb),
- * `float`, `duration` (seconds), or `boolean`, `string`, `string_array`, which no formula may use. A name of length
- * `JSF_NUL_TERMINATED` ends with a NUL. A name that was added before gets the new type. The type decides whether a formula may use
- * the name, and what `jsf_check` says of its units; whether Python computes with integers or floats is decided by the values, see
- * `jsf_kind`.
+ * Adds a name that a formula may use, such as a resource that the site defines. `type` is PBS's
+ * name of its type, ended by a NUL: `long` (integers), `size` (kb), `float`, `duration` (seconds),
+ * or `boolean`, `string`, `string_array`, which no formula may use. A name of length
+ * `JSF_NUL_TERMINATED` ends with a NUL. A name that was added before gets the new type. The type
+ * decides whether a formula may use the name, and what `jsf_check` says of its units; whether
+ * Python computes with integers or floats is decided by the values, see `jsf_kind`.
  *
- * Errors: `JSF_STATUS_BUILT_IN` if the name is one of OpenPBS's that `jsf_schema_new` or the site's documents brought;
- * `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could use the name: it is not one that Python can read, such as
- * `a-b`, or Python's `math` has it, such as `sin`; `JSF_STATUS_UTF8`.
+ * Errors: `JSF_STATUS_BUILT_IN` if the name is one of OpenPBS's that `jsf_schema_new` or the
+ * site's documents brought; `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could
+ * use the name: it is not one that Python can read, such as `a-b`, or Python's `math` has it, such
+ * as `sin`; `JSF_STATUS_UTF8`.
  */
 jsf_status jsf_schema_add_resource(jsf_schema *schema,
                                    const char *name,
@@ -436,16 +451,15 @@ jsf_status jsf_schema_add_resource(jsf_schema *schema,
                                    jsf_error **error);
 
 /**
- * Says which version of Python the server embeds, such as `3.9`: programs that are compiled with the schema from then on have
- * its functions and compute as it does. A new schema has 3.11, and one that was read from a site what the site's files
- * say, else 3.11. A version of length `JSF_NUL_TERMINATED` ends with a NUL; a third number, as in `3.9.18`, is left out.
+ * Says which version of Python the server embeds, such as `3.9`: programs that are compiled with
+ * the schema from then on have its functions and compute as it does. A new schema has 3.11, and
+ * one that was read from a site what the site's files say, else 3.11. A version of length
+ * `JSF_NUL_TERMINATED` ends with a NUL; a third number, as in `3.9.18`, is left out.
  *
- * Errors: `JSF_STATUS_ARGUMENT` if the version is not from 3.6 to 3.14; `JSF_STATUS_UTF8`. The schema is then unchanged.
+ * Errors: `JSF_STATUS_ARGUMENT` if the version is not from 3.6 to 3.14; `JSF_STATUS_UTF8`. The
+ * schema is then unchanged.
  */
-jsf_status jsf_schema_set_python(jsf_schema *schema,
-                                 const char *version,
-                                 size_t version_length,
-                                 jsf_error **error);
+jsf_status jsf_schema_set_python(jsf_schema *schema, const char *version, size_t version_length, jsf_error **error);
 
 /**
  * Frees a schema. Null is ignored.
@@ -453,20 +467,20 @@ jsf_status jsf_schema_set_python(jsf_schema *schema,
 void jsf_schema_free(jsf_schema *schema);
 
 /**
- * A resource amount as OpenPBS passes it to the formula: printed with at most four decimals, fewer where the following three
- * digits are zeros or nines, and read again. `*is_integer` becomes whether Python reads an integer, because no decimals are
- * printed, and else a float; it may be null. The returned double is exact also for an integer beyond 64 bits. A
- * `JSF_KIND_PBS_AMOUNT` is converted like this; do not convert twice. Infinities and NaN are returned as they are.
+ * A resource amount as OpenPBS passes it to the formula: printed with at most four decimals, fewer
+ * where the following three digits are zeros or nines, and read again. `*is_integer` becomes
+ * whether Python reads an integer, because no decimals are printed, and else a float; it may be
+ * null. The returned double is exact also for an integer beyond 64 bits. A `JSF_KIND_PBS_AMOUNT`
+ * is converted like this; do not convert twice. Infinities and NaN are returned as they are.
  */
-double jsf_round_amount(double amount,
-                        bool *is_integer);
+double jsf_round_amount(double amount, bool *is_integer);
 
 /**
- * Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json` becomes a text in JSON, ended by
- * a NUL, to be freed with `jsf_string_free`:
- * `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error",
- * "message":…,"span":{"start":8,"end":22},"help":…,"fix":…}]}`. A span counts bytes of the text. A text that is not a formula
- * is a finding, not an error of the call. A null `schema` has OpenPBS's names only.
+ * Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json`
+ * becomes a text in JSON, ended by a NUL, to be freed with `jsf_string_free`:
+ * `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error", "message":…,"span":{"start":8,"end":22},"help":…,"fix":…}]}`.
+ * A span counts bytes of the text. A text that is not a formula is a finding, not an error of the
+ * call. A null `schema` has OpenPBS's names only.
  *
  * Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
  */
@@ -482,18 +496,21 @@ jsf_status jsf_check(const char *formula,
 void jsf_string_free(char *string);
 
 /**
- * Compiles a formula of at most 64 KiB: `formula_length` bytes of UTF-8, or up to a NUL if that is `JSF_NUL_TERMINATED`. A null
- * `schema` has OpenPBS's names only. On success `*program` is the program, to be freed with `jsf_program_free`.
+ * Compiles a formula of at most 64 KiB: `formula_length` bytes of UTF-8, or up to a NUL if that is
+ * `JSF_NUL_TERMINATED`. A null `schema` has OpenPBS's names only. On success `*program` is the
+ * program, to be freed with `jsf_program_free`.
  *
- * The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes such as `\t` first, and a
- * double quote is an error. Places in errors are those of the text that was passed. More than comments and blanks below the first line is
- * an error: a server keeps the first line only (`jsf_check` says so), and Python takes no second one between the quotes.
+ * The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes
+ * such as `\t` first, and a double quote is an error. Places in errors are those of the text that
+ * was passed. More than comments and blanks below the first line is an error: a server keeps the
+ * first line only (`jsf_check` says so), and Python takes no second one between the quotes.
  *
- * A name that the schema does not have is not an error here, because Python reports it only where it is evaluated: see
- * `jsf_program_undefined`.
+ * A name that the schema does not have is not an error here, because Python reports it only where
+ * it is evaluated: see `jsf_program_undefined`.
  *
- * Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place, and `jsf_error_failure` says whether Python may
- * evaluate the formula all the same; `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`. `*program` is null then. Any thread may call it.
+ * Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place, and
+ * `jsf_error_failure` says whether Python may evaluate the formula all the same;
+ * `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`. `*program` is null then. Any thread may call it.
  */
 jsf_status jsf_program_compile(const char *formula,
                                size_t formula_length,
@@ -507,20 +524,19 @@ jsf_status jsf_program_compile(const char *formula,
 size_t jsf_program_input_count(const jsf_program *program);
 
 /**
- * The name of the input at `index`, from 0, in the order of the formula; null beyond the last one. It is UTF-8, ends with a
- * NUL, belongs to the program and lives as long.
+ * The name of the input at `index`, from 0, in the order of the formula; null beyond the last one.
+ * It is UTF-8, ends with a NUL, belongs to the program and lives as long.
  */
-const char *jsf_program_input(const jsf_program *program,
-                              size_t index);
+const char *jsf_program_input(const jsf_program *program, size_t index);
 
 /**
- * The undefined name at `index`, from 0: one that the formula uses and the schema does not have as a number. Besides
- * misspelled names these are functions that do not exist, and resources of the types `boolean` and `string`. A job fails
- * where Python evaluates such a name, so a scheduler checks that the name at 0 is null. Null beyond the last one. It belongs
- * to the program and lives as long.
+ * The undefined name at `index`, from 0: one that the formula uses and the schema does not have as
+ * a number. Besides misspelled names these are functions that do not exist, and resources of the
+ * types `boolean` and `string`. A job fails where Python evaluates such a name, so a scheduler
+ * checks that the name at 0 is null. Null beyond the last one. It belongs to the program and lives
+ * as long.
  */
-const char *jsf_program_undefined(const jsf_program *program,
-                                  size_t index);
+const char *jsf_program_undefined(const jsf_program *program, size_t index);
 
 /**
  * Frees a program. Null is ignored. No thread may be using it.
@@ -538,25 +554,27 @@ jsf_scratch *jsf_scratch_new(void);
 void jsf_scratch_free(jsf_scratch *scratch);
 
 /**
- * Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
- * in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
- * that the scheduler sorts on, as `jsf_round_to_float32` rounds it.
- * `jsf_top` orders the jobs.
+ * Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for
+ * each input of the formula, in any order if they have names. `scores` gets the result for each
+ * job: a double, neither sorted nor rounded to the `float` that the scheduler sorts on, as
+ * `jsf_round_to_float32` rounds it. `jsf_top` orders the jobs.
  *
- * A job that fails gets the value that OpenPBS gives it: 0 where Python raises an exception, and -1 where Python's result is no
- * real number (complex, `None`, ...) or an integer too large for a double, which crash OpenPBS's scheduler. It gets 0 too where that
- * value is not known, see `jsf_failure`. Infinity and NaN are results of Python, not errors: a score may be NaN although the job
- * did not fail.
+ * A job that fails gets the value that OpenPBS gives it: 0 where Python raises an exception, and
+ * -1 where Python's result is no real number (complex, `None`, ...) or an integer too large for a
+ * double, which crash OpenPBS's scheduler. It gets 0 too where that value is not known, see
+ * `jsf_failure`. Infinity and NaN are results of Python, not errors: a score may be NaN although
+ * the job did not fail.
  *
- * `failed` has a byte for each job, which becomes 0, or the `jsf_failure` if the job failed; it may be null. `failures` becomes the
- * number of jobs that failed; it may be null. `jsf_program_error_of_row` has the text of the error. If there are no rows, the
- * arrays may be null. What is written must not overlap each other or anything that is read.
+ * `failed` has a byte for each job, which becomes 0, or the `jsf_failure` if the job failed; it
+ * may be null. `failures` becomes the number of jobs that failed; it may be null.
+ * `jsf_program_error_of_row` has the text of the error. If there are no rows, the arrays may be
+ * null. What is written must not overlap each other or anything that is read.
  *
- * The rows of a call are a queue: all evaluations together are limited to about a second, and the jobs beyond it fail with
- * `JSF_FAILURE_LIMIT` without being tried.
+ * The rows of a call are a queue: all evaluations together are limited to about a second, and the
+ * jobs beyond it fail with `JSF_FAILURE_LIMIT` without being tried.
  *
- * Failed jobs are no error of the call. Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8` (a name). Nothing
- * is written then, except `*error`.
+ * Failed jobs are no error of the call. Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT`,
+ * `JSF_STATUS_UTF8` (a name). Nothing is written then, except `*error`.
  */
 jsf_status jsf_program_score(const jsf_program *program,
                              jsf_scratch *scratch,
@@ -569,13 +587,16 @@ jsf_status jsf_program_score(const jsf_program *program,
                              jsf_error **error);
 
 /**
- * Scores one job, on the calling thread. `values` has the inputs of the formula in the order of `jsf_program_input`. `*score` gets
- * the value that `jsf_program_score` has for such a job. It is faster than a call of `jsf_program_score` for one row. One evaluation
- * is limited to about a quarter of a second.
+ * Scores one job, on the calling thread. `values` has the inputs of the formula in the order of
+ * `jsf_program_input`. `*score` gets the value that `jsf_program_score` has for such a job. It is
+ * faster than a call of `jsf_program_score` for one row. One evaluation is limited to about a
+ * quarter of a second.
  *
- * Errors: `JSF_STATUS_EVALUATION` if the job fails; `*score` is written then too, `*error` has the text of Python's exception, as OpenPBS
- * logs it, and the place in the formula, and `jsf_error_failure` says whether Python may compute a value.
- * `JSF_STATUS_COLUMN` if `value_count` is not `jsf_program_input_count`, and `JSF_STATUS_ARGUMENT`; `*score` is not written then.
+ * Errors: `JSF_STATUS_EVALUATION` if the job fails; `*score` is written then too, `*error` has the
+ * text of Python's exception, as OpenPBS logs it, and the place in the formula, and
+ * `jsf_error_failure` says whether Python may compute a value. `JSF_STATUS_COLUMN` if
+ * `value_count` is not `jsf_program_input_count`, and `JSF_STATUS_ARGUMENT`; `*score` is not
+ * written then.
  */
 jsf_status jsf_program_evaluate(const jsf_program *program,
                                 jsf_scratch *scratch,
@@ -585,12 +606,15 @@ jsf_status jsf_program_evaluate(const jsf_program *program,
                                 jsf_error **error);
 
 /**
- * Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error with the text of Python's
- * exception, as OpenPBS logs it, and the place in the formula, to be freed with `jsf_error_free`, or null if the job does not
- * fail, or failed only because the jobs before it had spent the limit of the queue. `columns` are those of `jsf_program_score`; `row` counts from 0.
+ * Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error
+ * with the text of Python's exception, as OpenPBS logs it, and the place in the formula, to be
+ * freed with `jsf_error_free`, or null if the job does not fail, or failed only because the jobs
+ * before it had spent the limit of the queue. `columns` are those of `jsf_program_score`; `row`
+ * counts from 0.
  *
- * Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if `reason` and `error` are the same
- * pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any thread may call it.
+ * Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if
+ * `reason` and `error` are the same pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any
+ * thread may call it.
  */
 jsf_status jsf_program_error_of_row(const jsf_program *program,
                                     const jsf_column *columns,
@@ -600,46 +624,44 @@ jsf_status jsf_program_error_of_row(const jsf_program *program,
                                     jsf_error **error);
 
 /**
- * Writes the rows of the best `limit` of `rows` scores to `order`, which has room for `limit`, best first; all rows if there are
- * fewer. The order is that of OpenPBS: scores are compared as `float`, as `jsf_round_to_float32` rounds them, and of equal
- * ones the lower row comes first, so the rows are in the order of submission. NaN equals every score, which is not an
- * order: the result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about 32 bytes for each
- * row, and starts no threads.
+ * Writes the rows of the best `limit` of `rows` scores to `order`, which has room for `limit`,
+ * best first; all rows if there are fewer. The order is that of OpenPBS: scores are compared as
+ * `float`, as `jsf_round_to_float32` rounds them, and of equal ones the lower row comes first, so
+ * the rows are in the order of submission. NaN equals every score, which is not an order: the
+ * result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about
+ * 32 bytes for each row, and starts no threads.
  *
  * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
  */
-jsf_status jsf_top(const double *scores,
-                   size_t rows,
-                   size_t limit,
-                   uint32_t *order,
-                   jsf_error **error);
+jsf_status jsf_top(const double *scores, size_t rows, size_t limit, uint32_t *order, jsf_error **error);
 
 /**
- * The value of a score that OpenPBS's scheduler sorts on: it keeps a C `float`, so that scores which differ by less than 24
- * bits are equal. A score too large for a `float` becomes infinite.
+ * The value of a score that OpenPBS's scheduler sorts on: it keeps a C `float`, so that scores
+ * which differ by less than 24 bits are equal. A score too large for a `float` becomes infinite.
  */
 double jsf_round_to_float32(double score);
 
 /**
- * The text of a score as OpenPBS's scheduler logs it: rounded as by `jsf_round_to_float32`, and printed with at most four decimals,
- * fewer where the following three digits are zeros or nines: `50.8780`, `0.25`, `-0`, `inf`, `-nan`. `score` is as
- * `jsf_program_score` and `jsf_program_evaluate` give it. `*text` becomes this text, of at most 40 bytes and a NUL, to be freed with
- * `jsf_string_free`.
+ * The text of a score as OpenPBS's scheduler logs it: rounded as by `jsf_round_to_float32`, and
+ * printed with at most four decimals, fewer where the following three digits are zeros or nines:
+ * `50.8780`, `0.25`, `-0`, `inf`, `-nan`. `score` is as `jsf_program_score` and
+ * `jsf_program_evaluate` give it. `*text` becomes this text, of at most 40 bytes and a NUL, to be
+ * freed with `jsf_string_free`.
  *
  * Errors: `JSF_STATUS_ARGUMENT` if `text` is null.
  */
-jsf_status jsf_logged_score(double score,
-                            char **text,
-                            jsf_error **error);
+jsf_status jsf_logged_score(double score, char **text, jsf_error **error);
 
 /**
  * Reads a tree from a document: native JSON, such as
- * `{"children":[{"name":"physics","shares":40,"children":[{"name":"ann","shares":1,"usage":3600}]}]}`, or what Slurm's
- * `sshare -a -l -P`, `sshare -a --json` or `sacctmgr dump` print. `policy` is `pbs`, `classic`, `depth-oblivious`, `fair-tree`
- * or `weighted-walk`, ended by a NUL. Shares have no unit; usage has the unit of the document. On success `*tree` is to be
- * freed with `jsf_tree_free`; read `jsf_tree_warnings` then.
+ * `{"children":[{"name":"physics","shares":40,"children":[{"name":"ann","shares":1,"usage":3600}]}]}`,
+ * or what Slurm's `sshare -a -l -P`, `sshare -a --json` or `sacctmgr dump` print. `policy` is
+ * `pbs`, `classic`, `depth-oblivious`, `fair-tree` or `weighted-walk`, ended by a NUL. Shares have
+ * no unit; usage has the unit of the document. On success `*tree` is to be freed with
+ * `jsf_tree_free`; read `jsf_tree_warnings` then.
  *
- * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*tree` is null then. Any thread may call it.
+ * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*tree` is null then.
+ * Any thread may call it.
  */
 jsf_status jsf_tree_read(const char *document,
                          size_t document_length,
@@ -648,11 +670,13 @@ jsf_status jsf_tree_read(const char *document,
                          jsf_error **error);
 
 /**
- * Reads OpenPBS's tree from the contents of the files in `sched_priv`: `resource_group`, the binary file `usage`, and
- * `sched_config`, for `unknown_shares`. The last two may be null with length 0. The policy is OpenPBS's. On success `*tree` is
- * to be freed with `jsf_tree_free`; read `jsf_tree_warnings` then, which has the lines that the scheduler skips.
+ * Reads OpenPBS's tree from the contents of the files in `sched_priv`: `resource_group`, the
+ * binary file `usage`, and `sched_config`, for `unknown_shares`. The last two may be null with
+ * length 0. The policy is OpenPBS's. On success `*tree` is to be freed with `jsf_tree_free`; read
+ * `jsf_tree_warnings` then, which has the lines that the scheduler skips.
  *
- * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`; `*tree` is null then. Any thread may call it.
+ * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`; `*tree` is null then. Any thread may call
+ * it.
  */
 jsf_status jsf_tree_read_pbs(const char *resource_group,
                              size_t resource_group_length,
@@ -664,8 +688,9 @@ jsf_status jsf_tree_read_pbs(const char *resource_group,
                              jsf_error **error);
 
 /**
- * What was wrong or missing in the documents: sentences, each ended by a newline, and a NUL at the end; empty if there is
- * nothing. It belongs to the tree and lives as long. Null if `tree` is null.
+ * What was wrong or missing in the documents: sentences, each ended by a newline, and a NUL at the
+ * end; empty if there is nothing. It belongs to the tree and lives as long. Null if `tree` is
+ * null.
  */
 const char *jsf_tree_warnings(const jsf_tree *tree);
 
@@ -675,29 +700,24 @@ const char *jsf_tree_warnings(const jsf_tree *tree);
 size_t jsf_tree_count(const jsf_tree *tree);
 
 /**
- * The name of a node, from 0, the root; null beyond the last one. It is UTF-8, ends with a NUL, belongs to the tree and lives
- * as long.
+ * The name of a node, from 0, the root; null beyond the last one. It is UTF-8, ends with a NUL,
+ * belongs to the tree and lives as long.
  */
-const char *jsf_tree_name(const jsf_tree *tree,
-                          size_t node);
+const char *jsf_tree_name(const jsf_tree *tree, size_t node);
 
 /**
- * Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name, which the policy `pbs` does
- * not allow. `*node` can be the index of an entity in a column of `JSF_KIND_BY_ENTITY` whose `entity_values` are from
- * `jsf_tree_shares_of_all`.
+ * Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name,
+ * which the policy `pbs` does not allow. `*node` can be the index of an entity in a column of
+ * `JSF_KIND_BY_ENTITY` whose `entity_values` are from `jsf_tree_shares_of_all`.
  *
- * Errors: `JSF_STATUS_NOT_FOUND`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*node` is not written then. OpenPBS counts an entity
- * that is not in its files to the group `unknown`.
+ * Errors: `JSF_STATUS_NOT_FOUND`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*node` is not written
+ * then. OpenPBS counts an entity that is not in its files to the group `unknown`.
  */
-jsf_status jsf_tree_find(const jsf_tree *tree,
-                         const char *name,
-                         size_t name_length,
-                         uint32_t *node,
-                         jsf_error **error);
+jsf_status jsf_tree_find(const jsf_tree *tree, const char *name, size_t name_length, uint32_t *node, jsf_error **error);
 
 /**
- * The numbers of an entity or a group, which is found as `jsf_tree_find` does, as of the last `jsf_tree_update`, or as of the
- * reading of the tree.
+ * The numbers of an entity or a group, which is found as `jsf_tree_find` does, as of the last
+ * `jsf_tree_update`, or as of the reading of the tree.
  *
  * Errors: those of `jsf_tree_find`; `*shares` is not written then.
  */
@@ -708,8 +728,9 @@ jsf_status jsf_tree_shares(const jsf_tree *tree,
                            jsf_error **error);
 
 /**
- * Writes the numbers of all nodes, as `jsf_tree_shares` has them, into arrays of `count` doubles, where `count` is
- * `jsf_tree_count`. An array that is not wanted may be null. The arrays must not overlap.
+ * Writes the numbers of all nodes, as `jsf_tree_shares` has them, into arrays of `count` doubles,
+ * where `count` is `jsf_tree_count`. An array that is not wanted may be null. The arrays must not
+ * overlap.
  *
  * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
  */
@@ -721,47 +742,40 @@ jsf_status jsf_tree_shares_of_all(const jsf_tree *tree,
                                   jsf_error **error);
 
 /**
- * Writes the usage of all nodes, in the unit of the tree's documents, into an array of `count` doubles, where `count` is
- * `jsf_tree_count`. The usage of a group includes that of the nodes below it. It is as of now, charges and decay included.
+ * Writes the usage of all nodes, in the unit of the tree's documents, into an array of `count`
+ * doubles, where `count` is `jsf_tree_count`. The usage of a group includes that of the nodes
+ * below it. It is as of now, charges and decay included.
  *
  * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
  */
-jsf_status jsf_tree_usage_of_all(const jsf_tree *tree,
-                                 double *usage,
-                                 size_t count,
-                                 jsf_error **error);
+jsf_status jsf_tree_usage_of_all(const jsf_tree *tree, double *usage, size_t count, jsf_error **error);
 
 /**
- * Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above it. `amount` is finite and at
- * least 0, in the unit of the tree's documents. The numbers follow with `jsf_tree_update`. The call takes time in proportion to the
- * depth of the node.
+ * Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above
+ * it. `amount` is finite and at least 0, in the unit of the tree's documents. The numbers follow
+ * with `jsf_tree_update`. The call takes time in proportion to the depth of the node.
  *
- * Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if `amount` is negative, infinite or NaN, or if the usage of the node or of
- * one above it would be infinite; nothing is changed then.
+ * Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if `amount` is negative, infinite or
+ * NaN, or if the usage of the node or of one above it would be infinite; nothing is changed then.
  */
-jsf_status jsf_tree_charge(jsf_tree *tree,
-                           uint32_t node,
-                           double amount,
-                           jsf_error **error);
+jsf_status jsf_tree_charge(jsf_tree *tree, uint32_t node, double amount, jsf_error **error);
 
 /**
- * Multiplies all usage by `factor`, 0 to 1: one step of decay. Under the policy `pbs` no usage falls below 1, as in OpenPBS,
- * which keeps the factor as a `float`. The numbers follow with `jsf_tree_update`.
+ * Multiplies all usage by `factor`, 0 to 1: one step of decay. Under the policy `pbs` no usage
+ * falls below 1, as in OpenPBS, which keeps the factor as a `float`. The numbers follow with
+ * `jsf_tree_update`.
  *
  * Errors: `JSF_STATUS_ARGUMENT`; nothing is changed then.
  */
-jsf_status jsf_tree_decay(jsf_tree *tree,
-                          double factor,
-                          jsf_error **error);
+jsf_status jsf_tree_decay(jsf_tree *tree, double factor, jsf_error **error);
 
 /**
- * Computes the numbers of all nodes again, from the shares and the usage as they are now: once per scheduling cycle, after the
- * charges.
+ * Computes the numbers of all nodes again, from the shares and the usage as they are now: once per
+ * scheduling cycle, after the charges.
  *
  * Errors: `JSF_STATUS_ARGUMENT`.
  */
-jsf_status jsf_tree_update(jsf_tree *tree,
-                           jsf_error **error);
+jsf_status jsf_tree_update(jsf_tree *tree, jsf_error **error);
 
 /**
  * Frees a tree. Null is ignored. No thread may be using it.
@@ -769,28 +783,29 @@ jsf_status jsf_tree_update(jsf_tree *tree,
 void jsf_tree_free(jsf_tree *tree);
 
 /**
- * A fair-share number as OpenPBS passes it to the formula: printed with six decimals and read again. A scheduler that wants
- * OpenPBS's scores to the bit passes its shares through this; one that wants all bits does not.
+ * A fair-share number as OpenPBS passes it to the formula: printed with six decimals and read
+ * again. A scheduler that wants OpenPBS's scores to the bit passes its shares through this; one
+ * that wants all bits does not.
  */
 double jsf_round_share(double share);
 
 /**
- * Asks a whole question about a site and gets the JSON that `jsf COMMAND --format json` writes. `command` is `rank`, `check`, `explain`,
- * `trajectory`, `compare`, `shares` or `cycle`, ended by a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`, where the path is that of a
- * folder or a tar archive with the scheduler's files, as `jsf capture` or `pbs_snapshot` make it. Without `formula` the one in force is
- * taken. `options` may have `policy`, `rules`, `numbers`, `threshold` and `python`; `rank` takes `inputs`, `explain` takes `jobs` and `to`,
- * `trajectory` takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `shares` takes `policy`, and `cycle` takes `jobs` and
- * `processors`. `*json` becomes the answer, ended by a NUL, to be freed with `jsf_string_free`; its `warnings`, where there are some, also say what the command
- * writes to standard error. The jobs are read and scored by several threads.
+ * Asks a whole question about a site and gets the JSON that `jsf COMMAND --format json` writes.
+ * `command` is `rank`, `check`, `explain`, `trajectory`, `compare`, `shares` or `cycle`, ended by
+ * a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`, where the path is that of a
+ * folder or a tar archive with the scheduler's files, as `jsf capture` or `pbs_snapshot` make it.
+ * Without `formula` the one in force is taken. `options` may have `policy`, `rules`, `numbers`,
+ * `threshold` and `python`; `rank` takes `inputs`, `explain` takes `jobs` and `to`, `trajectory`
+ * takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `shares` takes
+ * `policy`, and `cycle` takes `jobs` and `processors`. `*json` becomes the answer, ended by a NUL,
+ * to be freed with `jsf_string_free`; its `warnings`, where there are some, also say what the
+ * command writes to standard error. The jobs are read and scored by several threads.
  *
- * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`, `JSF_STATUS_ARGUMENT` for a request that is
- * wrong, `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
+ * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`,
+ * `JSF_STATUS_ARGUMENT` for a request that is wrong, `JSF_STATUS_UTF8`; `*json` is null then. Any
+ * thread may call it.
  */
-jsf_status jsf_run(const char *command,
-                   const char *request,
-                   size_t request_length,
-                   char **json,
-                   jsf_error **error);
+jsf_status jsf_run(const char *command, const char *request, size_t request_length, char **json, jsf_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -18,7 +18,9 @@ fn check<T>(pointer: *const T, name: &str) -> Result<(), jsf_error> {
     }
     if !pointer.is_aligned() {
         let needed = align_of::<T>();
-        return Err(jsf_error::argument(format!("`{name}` is misaligned, expected a multiple of {needed} bytes")));
+        return Err(jsf_error::argument(format!(
+            "`{name}` is misaligned, expected a multiple of {needed} bytes"
+        )));
     }
     Ok(())
 }
@@ -26,7 +28,8 @@ fn check<T>(pointer: *const T, name: &str) -> Result<(), jsf_error> {
 /// A value behind a pointer.
 ///
 /// # Safety
-/// `pointer` is null, misaligned, or points to a `T` that lives for `'a` and is not changed meanwhile.
+/// `pointer` is null, misaligned, or points to a `T` that lives for `'a` and is not changed
+/// meanwhile.
 pub unsafe fn borrow<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, jsf_error> {
     check(pointer, name)?;
     // SAFETY: it is neither null nor misaligned, so it points to a `T`
@@ -36,7 +39,8 @@ pub unsafe fn borrow<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, jsf_
 /// A value behind a pointer, to be changed.
 ///
 /// # Safety
-/// `pointer` is null, misaligned, or points to a `T` that lives for `'a` and that nobody else uses meanwhile.
+/// `pointer` is null, misaligned, or points to a `T` that lives for `'a` and that nobody else uses
+/// meanwhile.
 pub unsafe fn borrow_mut<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T, jsf_error> {
     check(pointer, name)?;
     // SAFETY: it is neither null nor misaligned, so it points to a `T`
@@ -73,7 +77,8 @@ impl From<f64> for Unwritten<f64> {
 /// `pointer` is null, misaligned, or points to memory for a `T` that nobody else uses for `'a`.
 pub unsafe fn out<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut Unwritten<T>, jsf_error> {
     check(pointer, name)?;
-    // SAFETY: it is neither null nor misaligned, so it points to memory for a `T`, which may have any content
+    // SAFETY: it is neither null nor misaligned, so it points to memory for a `T`, which may have
+    // any content
     Ok(unsafe { &mut *pointer.cast() })
 }
 
@@ -81,7 +86,10 @@ pub unsafe fn out<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut Unwritte
 ///
 /// # Safety
 /// As for [`out`].
-pub unsafe fn optional_out<'a, T>(pointer: *mut T, name: &str) -> Result<Option<&'a mut Unwritten<T>>, jsf_error> {
+pub unsafe fn optional_out<'a, T>(
+    pointer: *mut T,
+    name: &str,
+) -> Result<Option<&'a mut Unwritten<T>>, jsf_error> {
     if pointer.is_null() {
         return Ok(None);
     }
@@ -92,9 +100,13 @@ pub unsafe fn optional_out<'a, T>(pointer: *mut T, name: &str) -> Result<Option<
 /// The number of bytes of an array.
 fn check_array<T>(pointer: *const T, length: usize, name: &str) -> Result<(), jsf_error> {
     check(pointer, name)?;
-    let is_possible = length.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    let is_possible = length
+        .checked_mul(size_of::<T>())
+        .is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if !is_possible {
-        return Err(jsf_error::argument(format!("`{name}` has {length} elements, more than fit into memory")));
+        return Err(jsf_error::argument(format!(
+            "`{name}` has {length} elements, more than fit into memory"
+        )));
     }
     Ok(())
 }
@@ -102,8 +114,13 @@ fn check_array<T>(pointer: *const T, length: usize, name: &str) -> Result<(), js
 /// An array that is read. Its pointer may be null if it is empty.
 ///
 /// # Safety
-/// `pointer` is null, misaligned, or points to `length` values that live for `'a` and are not changed meanwhile.
-pub unsafe fn array<'a, T>(pointer: *const T, length: usize, name: &str) -> Result<&'a [T], jsf_error> {
+/// `pointer` is null, misaligned, or points to `length` values that live for `'a` and are not
+/// changed meanwhile.
+pub unsafe fn array<'a, T>(
+    pointer: *const T,
+    length: usize,
+    name: &str,
+) -> Result<&'a [T], jsf_error> {
     if length == 0 {
         return Ok(&[]);
     }
@@ -115,7 +132,8 @@ pub unsafe fn array<'a, T>(pointer: *const T, length: usize, name: &str) -> Resu
 /// An array that is written. Its pointer may be null if it is empty.
 ///
 /// # Safety
-/// `pointer` is null, misaligned, or points to memory for `length` values that nobody else uses for `'a`.
+/// `pointer` is null, misaligned, or points to memory for `length` values that nobody else uses for
+/// `'a`.
 pub unsafe fn array_out<'a, T>(
     pointer: *mut T,
     length: usize,
@@ -125,8 +143,8 @@ pub unsafe fn array_out<'a, T>(
         return Ok(&mut []);
     }
     check_array(pointer, length, name)?;
-    // SAFETY: it is neither null nor misaligned, so there is memory for `length` values, which may have any content, and its
-    // size fits
+    // SAFETY: it is neither null nor misaligned, so there is memory for `length` values, which may
+    // have any content, and its size fits
     Ok(unsafe { slice::from_raw_parts_mut(pointer.cast(), length) })
 }
 
@@ -139,8 +157,12 @@ pub unsafe fn optional_array_out<'a, T>(
     length: usize,
     name: &str,
 ) -> Result<&'a mut [Unwritten<T>], jsf_error> {
-    // SAFETY: as the caller of this function promises
-    if pointer.is_null() { Ok(&mut []) } else { unsafe { array_out(pointer, length, name) } }
+    if pointer.is_null() {
+        Ok(&mut [])
+    } else {
+        // SAFETY: as the caller of this function promises
+        unsafe { array_out(pointer, length, name) }
+    }
 }
 
 /// The addresses of an array.
@@ -156,15 +178,23 @@ pub fn overlap(left: &Range<usize>, right: &Range<usize>) -> bool {
 
 /// Whether two of several arrays have a byte in common.
 pub fn any_overlap(arrays: &[Range<usize>]) -> bool {
-    arrays.iter().enumerate().any(|(index, array)| arrays[index + 1..].iter().any(|other| overlap(array, other)))
+    arrays.iter().enumerate().any(|(index, array)| {
+        arrays[index + 1..]
+            .iter()
+            .any(|other| overlap(array, other))
+    })
 }
 
 /// Bytes, whose pointer may be null if there are none.
 ///
 /// # Safety
-/// `pointer` is null or points to `length` bytes, or to bytes up to a NUL if `length` is [`NUL_TERMINATED`]; they live for
-/// `'a` and are not changed meanwhile.
-pub unsafe fn bytes<'a>(pointer: *const c_char, length: usize, name: &str) -> Result<&'a [u8], jsf_error> {
+/// `pointer` is null or points to `length` bytes, or to bytes up to a NUL if `length` is
+/// [`NUL_TERMINATED`]; they live for `'a` and are not changed meanwhile.
+pub unsafe fn bytes<'a>(
+    pointer: *const c_char,
+    length: usize,
+    name: &str,
+) -> Result<&'a [u8], jsf_error> {
     if length == NUL_TERMINATED {
         check(pointer, name)?;
         // SAFETY: it is not null, so it points to bytes up to a NUL
@@ -178,10 +208,17 @@ pub unsafe fn bytes<'a>(pointer: *const c_char, length: usize, name: &str) -> Re
 ///
 /// # Safety
 /// As for [`bytes`].
-pub unsafe fn text<'a>(pointer: *const c_char, length: usize, name: &str) -> Result<&'a str, jsf_error> {
+pub unsafe fn text<'a>(
+    pointer: *const c_char,
+    length: usize,
+    name: &str,
+) -> Result<&'a str, jsf_error> {
     // SAFETY: as the caller of this function promises
     std::str::from_utf8(unsafe { bytes(pointer, length, name) }?).map_err(|error| {
-        jsf_error::new(jsf_status::Utf8, format!("`{name}` is not UTF-8 at byte {}", error.valid_up_to()))
+        jsf_error::new(
+            jsf_status::Utf8,
+            format!("`{name}` is not UTF-8 at byte {}", error.valid_up_to()),
+        )
     })
 }
 
@@ -189,7 +226,11 @@ pub unsafe fn text<'a>(pointer: *const c_char, length: usize, name: &str) -> Res
 ///
 /// # Safety
 /// As for [`bytes`].
-pub unsafe fn required_text<'a>(pointer: *const c_char, length: usize, name: &str) -> Result<&'a str, jsf_error> {
+pub unsafe fn required_text<'a>(
+    pointer: *const c_char,
+    length: usize,
+    name: &str,
+) -> Result<&'a str, jsf_error> {
     check(pointer, name)?;
     // SAFETY: as the caller of this function promises
     unsafe { text(pointer, length, name) }

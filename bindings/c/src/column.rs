@@ -11,9 +11,10 @@ use crate::argument::{NUL_TERMINATED, addresses, array, optional_out, overlap, t
 use crate::error::{answered, jsf_error, jsf_status};
 use crate::version::JSF_MAX_ROWS;
 
-/// The type of the values of a column. It decides alone whether the formula computes with integers or floats, which differ as
-/// in Python: `//` and `%` of large numbers, or the text of an error. The type that a schema declares for a name decides only
-/// whether a formula may use it, and what `jsf_check` says about its units.
+/// The type of the values of a column. It decides alone whether the formula computes with integers
+/// or floats, which differ as in Python: `//` and `%` of large numbers, or the text of an error.
+/// The type that a schema declares for a name decides only whether a formula may use it, and what
+/// `jsf_check` says about its units.
 #[repr(C)]
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,28 +29,30 @@ pub enum jsf_kind {
     SameI64 = 4,
     /// One `double`, which every row has.
     SameF64 = 5,
-    /// `uint32_t` for each row: the index of the job's entity, such as a user, in `entity_values`. The value of a row is a
-    /// Python float, `entity_values[values[row]]`.
+    /// `uint32_t` for each row: the index of the job's entity, such as a user, in `entity_values`.
+    /// The value of a row is a Python float, `entity_values[values[row]]`.
     ByEntity = 6,
-    /// `double` for each row: an amount of a resource as OpenPBS's scheduler holds it. The value is what Python reads after the
-    /// scheduler has printed it, see `jsf_round_amount`: an integer of any size for one job, a float for the next.
+    /// `double` for each row: an amount of a resource as OpenPBS's scheduler holds it. The value is
+    /// what Python reads after the scheduler has printed it, see `jsf_round_amount`: an integer of
+    /// any size for one job, a float for the next.
     PbsAmount = 7,
 }
 
-/// One input of every job. The arrays belong to the caller; they are read during the call and never kept. The rows of all
-/// columns are the same jobs in the same order.
+/// One input of every job. The arrays belong to the caller; they are read during the call and never
+/// kept. The rows of all columns are the same jobs in the same order.
 #[repr(C)]
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, Copy)]
 pub struct jsf_column {
-    /// The name of the input, in UTF-8, ended by a NUL. Null: the input at the index that the column has in the array, see
-    /// `jsf_program_input`.
+    /// The name of the input, in UTF-8, ended by a NUL. Null: the input at the index that the
+    /// column has in the array, see `jsf_program_input`.
     pub name: *const c_char,
     /// A `jsf_kind`.
     pub kind: u32,
     /// The values, aligned as their type; may be null if there are no rows.
     pub values: *const c_void,
-    /// The number of rows, which must be that of the call; not read for `JSF_KIND_SAME_I64` and `JSF_KIND_SAME_F64`.
+    /// The number of rows, which must be that of the call; not read for `JSF_KIND_SAME_I64` and
+    /// `JSF_KIND_SAME_F64`.
     pub rows: usize,
     /// For `JSF_KIND_BY_ENTITY`: the number of each entity. Not read for the other kinds.
     pub entity_values: *const f64,
@@ -66,7 +69,8 @@ pub struct jsf_value {
     pub kind: u32,
     /// The value of the kind `JSF_KIND_I64`. Not read for the other kinds.
     pub integer: i64,
-    /// The value of the kinds `JSF_KIND_F64` and `JSF_KIND_PBS_AMOUNT`. Not read for the other kind.
+    /// The value of the kinds `JSF_KIND_F64` and `JSF_KIND_PBS_AMOUNT`. Not read for the other
+    /// kind.
     pub real: f64,
 }
 
@@ -76,7 +80,9 @@ pub(crate) type NamedColumn<'a> = (&'a str, InputColumn<'a>);
 /// Checks the number of rows of a call.
 pub(crate) fn check_rows(rows: usize) -> Result<(), jsf_error> {
     if rows > JSF_MAX_ROWS {
-        return Err(jsf_error::argument(format!("{rows} rows, more than {JSF_MAX_ROWS}: score them in several calls")));
+        return Err(jsf_error::argument(format!(
+            "{rows} rows, more than {JSF_MAX_ROWS}: score them in several calls"
+        )));
     }
     Ok(())
 }
@@ -91,10 +97,20 @@ pub(crate) struct Reading<'w> {
 
 impl Reading<'_> {
     /// An array of the column `name`, unless it cannot be read or is written.
-    fn unshared<'a, T>(&self, values: Result<&'a [T], jsf_error>, name: &str) -> Result<&'a [T], jsf_error> {
+    fn unshared<'a, T>(
+        &self,
+        values: Result<&'a [T], jsf_error>,
+        name: &str,
+    ) -> Result<&'a [T], jsf_error> {
         let values = values.map_err(|error| error.in_column(name))?;
-        if self.written.iter().any(|written| overlap(written, &addresses(values))) {
-            Err(jsf_error::argument(format!("the column `{name}` overlaps memory that is written")))
+        if self
+            .written
+            .iter()
+            .any(|written| overlap(written, &addresses(values)))
+        {
+            Err(jsf_error::argument(format!(
+                "the column `{name}` overlaps memory that is written"
+            )))
         } else {
             Ok(values)
         }
@@ -113,13 +129,19 @@ impl jsf_column {
         reading: &Reading<'_>,
     ) -> Result<NamedColumn<'a>, jsf_error> {
         let name = if self.name.is_null() {
-            program.inputs().get(index).map(|name| &**name).ok_or_else(|| {
-                let inputs = program.inputs().len();
-                jsf_error::new(
-                    jsf_status::Column,
-                    format!("column {index} has no name, and the formula reads {inputs} inputs only"),
-                )
-            })?
+            program
+                .inputs()
+                .get(index)
+                .map(|name| &**name)
+                .ok_or_else(|| {
+                    let inputs = program.inputs().len();
+                    jsf_error::new(
+                        jsf_status::Column,
+                        format!(
+                            "column {index} has no name, and the formula reads {inputs} inputs only"
+                        ),
+                    )
+                })?
         } else {
             // SAFETY: the name ends with a NUL
             unsafe { text(self.name, NUL_TERMINATED, "name of a column") }?
@@ -131,10 +153,22 @@ impl jsf_column {
 
     /// # Safety
     /// As for [`input`](Self::input).
-    unsafe fn values<'a>(&self, name: &str, reading: &Reading<'_>) -> Result<InputColumn<'a>, jsf_error> {
+    unsafe fn values<'a>(
+        &self,
+        name: &str,
+        reading: &Reading<'_>,
+    ) -> Result<InputColumn<'a>, jsf_error> {
         const KINDS: [jsf_kind; 7] = {
             use jsf_kind as K;
-            [K::I32, K::I64, K::F64, K::SameI64, K::SameF64, K::ByEntity, K::PbsAmount]
+            [
+                K::I32,
+                K::I64,
+                K::F64,
+                K::SameI64,
+                K::SameF64,
+                K::ByEntity,
+                K::PbsAmount,
+            ]
         };
         let Some(kind) = KINDS.into_iter().find(|kind| *kind as u32 == self.kind) else {
             return Err(jsf_error::argument(format!(
@@ -142,17 +176,25 @@ impl jsf_column {
                 self.kind
             )));
         };
-        // SAFETY: as the caller of this function promises: there are as many values of the kind's type
+        // SAFETY: as the caller of this function promises: there are as many values of the kind's
+        // type
         Ok(unsafe {
             match kind {
                 jsf_kind::I32 => InputColumn::I32(self.of_rows(name, reading)?),
                 jsf_kind::I64 => InputColumn::I64(self.of_rows(name, reading)?),
                 jsf_kind::F64 => InputColumn::F64(self.of_rows(name, reading)?),
-                jsf_kind::SameI64 => InputColumn::Same(Value::Int(self.of_all(1, name, reading)?[0])),
-                jsf_kind::SameF64 => InputColumn::Same(Value::Float(self.of_all(1, name, reading)?[0])),
+                jsf_kind::SameI64 => {
+                    InputColumn::Same(Value::Int(self.of_all(1, name, reading)?[0]))
+                }
+                jsf_kind::SameF64 => {
+                    InputColumn::Same(Value::Float(self.of_all(1, name, reading)?[0]))
+                }
                 jsf_kind::ByEntity => InputColumn::ByEntity {
                     index: self.of_rows(name, reading)?,
-                    values: reading.unshared(array(self.entity_values, self.entities, "entity_values"), name)?,
+                    values: reading.unshared(
+                        array(self.entity_values, self.entities, "entity_values"),
+                        name,
+                    )?,
                 },
                 jsf_kind::PbsAmount => InputColumn::PbsAmount(self.of_rows(name, reading)?),
             }
@@ -163,20 +205,34 @@ impl jsf_column {
     ///
     /// # Safety
     /// `self.values` is null, misaligned, or points to `self.rows` values that live for `'a`.
-    unsafe fn of_rows<'a, T>(&self, name: &str, reading: &Reading<'_>) -> Result<&'a [T], jsf_error> {
+    unsafe fn of_rows<'a, T>(
+        &self,
+        name: &str,
+        reading: &Reading<'_>,
+    ) -> Result<&'a [T], jsf_error> {
         check_rows(self.rows)?;
         // SAFETY: as the caller of this function promises
         let values = unsafe { self.of_all(self.rows, name, reading) }?;
-        let Some(row) = reading.row else { return Ok(values) };
+        let Some(row) = reading.row else {
+            return Ok(values);
+        };
         let missing = || jsf_error::argument(format!("the column `{name}` has no row {row}"));
-        values.get(row..).and_then(|later| later.get(..1)).ok_or_else(missing)
+        values
+            .get(row..)
+            .and_then(|later| later.get(..1))
+            .ok_or_else(missing)
     }
 
     /// The array `values`.
     ///
     /// # Safety
     /// `self.values` is null, misaligned, or points to `length` values that live for `'a`.
-    unsafe fn of_all<'a, T>(&self, length: usize, name: &str, reading: &Reading<'_>) -> Result<&'a [T], jsf_error> {
+    unsafe fn of_all<'a, T>(
+        &self,
+        length: usize,
+        name: &str,
+        reading: &Reading<'_>,
+    ) -> Result<&'a [T], jsf_error> {
         // SAFETY: as the caller of this function promises
         reading.unshared(unsafe { array(self.values.cast(), length, "values") }, name)
     }
@@ -196,10 +252,11 @@ impl jsf_value {
     }
 }
 
-/// A resource amount as OpenPBS passes it to the formula: printed with at most four decimals, fewer where the following three
-/// digits are zeros or nines, and read again. `*is_integer` becomes whether Python reads an integer, because no decimals are
-/// printed, and else a float; it may be null. The returned double is exact also for an integer beyond 64 bits. A
-/// `JSF_KIND_PBS_AMOUNT` is converted like this; do not convert twice. Infinities and NaN are returned as they are.
+/// A resource amount as OpenPBS passes it to the formula: printed with at most four decimals, fewer
+/// where the following three digits are zeros or nines, and read again. `*is_integer` becomes
+/// whether Python reads an integer, because no decimals are printed, and else a float; it may be
+/// null. The returned double is exact also for an integer beyond 64 bits. A `JSF_KIND_PBS_AMOUNT`
+/// is converted like this; do not convert twice. Infinities and NaN are returned as they are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_round_amount(amount: f64, is_integer: *mut bool) -> f64 {
     answered(amount, || {

@@ -1,4 +1,5 @@
-//! Errors as values: the status that a function returns, the handle with the message, and the guard against panics.
+//! Errors as values: the status that a function returns, the handle with the message, and the guard
+//! against panics.
 
 use std::any::Any;
 use std::ffi::{CString, c_char};
@@ -21,15 +22,18 @@ use crate::need::in_c;
 pub enum jsf_status {
     /// Success.
     Ok = 0,
-    /// An argument is null, misaligned, of a wrong length or out of its range, or two arguments do not fit together.
+    /// An argument is null, misaligned, of a wrong length or out of its range, or two arguments do
+    /// not fit together.
     Argument = 1,
     /// A text is not UTF-8.
     Utf8 = 2,
     /// The formula is not valid Python. The error has the place.
     Syntax = 3,
-    /// The formula is valid Python but not arithmetic, such as a text or an attribute. The error has the place.
+    /// The formula is valid Python but not arithmetic, such as a text or an attribute. The error
+    /// has the place.
     NotArithmetic = 4,
-    /// A column is missing, unknown, given twice, or of a wrong length, or an index of an entity is too large.
+    /// A column is missing, unknown, given twice, or of a wrong length, or an index of an entity is
+    /// too large.
     Column = 5,
     /// The formula raises an error for a job, such as a division by zero. The error has the place.
     Evaluation = 6,
@@ -39,19 +43,21 @@ pub enum jsf_status {
     Document = 8,
     /// A defect of the library. The arguments are unchanged; free the handles that were passed.
     Internal = 9,
-    /// The name is one that OpenPBS defines, and the schema has it already, so that it cannot be declared again.
+    /// The name is one that OpenPBS defines, and the schema has it already, so that it cannot be
+    /// declared again.
     BuiltIn = 10,
 }
 
-/// Why there is no score: 0 for none of these reasons. There are three groups, in this order: what Python raises, what the scheduler
-/// cannot use, and what only Python can tell.
+/// Why there is no score: 0 for none of these reasons. There are three groups, in this order: what
+/// Python raises, what the scheduler cannot use, and what only Python can tell.
 #[repr(C)]
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum jsf_failure {
     /// The job did not fail, or the error is about something else than a formula.
     None = 0,
-    /// Python raises `ZeroDivisionError`. For this and the next five OpenPBS logs the exception, and the job has the value 0.
+    /// Python raises `ZeroDivisionError`. For this and the next five OpenPBS logs the exception,
+    /// and the job has the value 0.
     ZeroDivision = 1,
     /// `ValueError`, such as `log(0)`.
     Value = 2,
@@ -63,13 +69,14 @@ pub enum jsf_failure {
     Name = 5,
     /// `SyntaxError`.
     Syntax = 7,
-    /// Python raises nothing, but its result is no real number: a complex number, `None`, a function, ... OpenPBS gives the job -1, and
-    /// its scheduler crashes at the next job.
+    /// Python raises nothing, but its result is no real number: a complex number, `None`, a
+    /// function, ... OpenPBS gives the job -1, and its scheduler crashes at the next job.
     NotANumber = 8,
     /// The same for an integer too large for a double.
     TooLarge = 9,
-    /// A complex number occurs, and this library does not tell whether the result is one. For this and the next one Python may
-    /// compute a value; the job has the value 0 here. A caller that has Python leaves the job, or the formula, to it.
+    /// A complex number occurs, and this library does not tell whether the result is one. For this
+    /// and the next one Python may compute a value; the job has the value 0 here. A caller that has
+    /// Python leaves the job, or the formula, to it.
     Complex = 10,
     /// A limit of this library, or a formula that is not arithmetic.
     Limit = 11,
@@ -92,8 +99,8 @@ impl jsf_failure {
     }
 }
 
-/// Why a call failed: a status, a message, and perhaps a place in the formula. It is immutable and may be read by several
-/// threads. Free it with `jsf_error_free`.
+/// Why a call failed: a status, a message, and perhaps a place in the formula. It is immutable and
+/// may be read by several threads. Free it with `jsf_error_free`.
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
 pub struct jsf_error {
@@ -107,7 +114,12 @@ impl jsf_error {
     pub(crate) fn new(status: jsf_status, message: impl Into<String>) -> Self {
         // a name from outside may have what a terminal or a log would follow
         let message = c_text(printable(&message.into()).into_owned());
-        Self { status, failure: jsf_failure::None, message, span: None }
+        Self {
+            status,
+            failure: jsf_failure::None,
+            message,
+            span: None,
+        }
     }
 
     pub(crate) fn argument(message: impl Into<String>) -> Self {
@@ -116,7 +128,9 @@ impl jsf_error {
 
     /// Why a job has no score. `span` is the place in the formula.
     pub(crate) fn evaluation(failure: jsf_failure, message: impl Into<String>, span: Span) -> Self {
-        Self::new(jsf_status::Evaluation, message).because(failure).at(span)
+        Self::new(jsf_status::Evaluation, message)
+            .because(failure)
+            .at(span)
     }
 
     pub(crate) fn because(self, failure: jsf_failure) -> Self {
@@ -124,13 +138,23 @@ impl jsf_error {
     }
 
     pub(crate) fn at(self, span: Span) -> Self {
-        Self { span: Some(span), ..self }
+        Self {
+            span: Some(span),
+            ..self
+        }
     }
 
     /// The same error in a column, which the message names.
     pub(crate) fn in_column(self, name: &str) -> Self {
-        let message = format!("column `{}`: {}", printable(name), self.message.to_string_lossy());
-        Self { message: c_text(message), ..self }
+        let message = format!(
+            "column `{}`: {}",
+            printable(name),
+            self.message.to_string_lossy()
+        );
+        Self {
+            message: c_text(message),
+            ..self
+        }
     }
 
     /// A handle for the caller.
@@ -139,22 +163,38 @@ impl jsf_error {
     }
 
     fn panicked(payload: &(dyn Any + Send)) -> Self {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Self::new(jsf_status::Internal, format!("a defect of the library: {text}"))
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned());
+        let text = text
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        Self::new(
+            jsf_status::Internal,
+            format!("a defect of the library: {text}"),
+        )
     }
 }
 
 /// A text for C; a NUL in it becomes U+FFFD.
 pub(crate) fn c_text(text: impl Into<String>) -> CString {
     let text: String = text.into();
-    let text = if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
+    let text = if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    };
     CString::new(text).unwrap_or_default()
 }
 
 /// Sentences for C, each ended by a newline.
 pub(crate) fn lines<'a>(sentences: impl IntoIterator<Item = &'a Message>) -> CString {
-    c_text(sentences.into_iter().map(|sentence| sentence.worded(in_c) + "\n").collect::<String>())
+    c_text(
+        sentences
+            .into_iter()
+            .map(|sentence| sentence.worded(in_c) + "\n")
+            .collect::<String>(),
+    )
 }
 
 /// A site whose files cannot be used, or a formula that cannot be ranked.
@@ -166,15 +206,24 @@ pub(crate) fn site_error(error: &SiteError) -> jsf_error {
     jsf_error::new(status, error.message().worded(in_c)).because(failure)
 }
 
-/// Runs the work of a function. Writes null or its error to `error`, if that is not null, and returns the status.
+/// Runs the work of a function. Writes null or its error to `error`, if that is not null, and
+/// returns the status.
 ///
 /// # Safety
 /// `error` is null, or can be written.
-pub(crate) unsafe fn guarded(error: *mut *mut jsf_error, work: impl FnOnce() -> Result<(), jsf_error>) -> jsf_status {
+pub(crate) unsafe fn guarded(
+    error: *mut *mut jsf_error,
+    work: impl FnOnce() -> Result<(), jsf_error>,
+) -> jsf_status {
     // SAFETY: `error` is null or can be written
-    let Ok(out) = (unsafe { optional_out(error, "error") }) else { return jsf_status::Argument };
-    let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(jsf_error::panicked(&*panic)));
-    let status = result.as_ref().map_or_else(|error| error.status, |()| jsf_status::Ok);
+    let Ok(out) = (unsafe { optional_out(error, "error") }) else {
+        return jsf_status::Argument;
+    };
+    let result = catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(jsf_error::panicked(&*panic)));
+    let status = result
+        .as_ref()
+        .map_or_else(|error| error.status, |()| jsf_status::Ok);
     if let Some(out) = out {
         out.write(result.map_or_else(jsf_error::into_handle, |()| ptr::null_mut()));
     }
@@ -225,42 +274,58 @@ pub(crate) unsafe fn created_text(
 
 /// Runs the work of a function that has no status. Returns `otherwise` if it fails.
 pub(crate) fn answered<T>(otherwise: T, work: impl FnOnce() -> Result<T, jsf_error>) -> T {
-    catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok).unwrap_or(otherwise)
+    catch_unwind(AssertUnwindSafe(work))
+        .ok()
+        .and_then(Result::ok)
+        .unwrap_or(otherwise)
 }
 
 /// The status that the failed call returned; `JSF_STATUS_ARGUMENT` if `error` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_error_status(error: *const jsf_error) -> jsf_status {
-    // SAFETY: the caller passes null or an error of this library
-    answered(jsf_status::Argument, || Ok(unsafe { borrow(error, "error") }?.status))
+    answered(jsf_status::Argument, || {
+        // SAFETY: the caller passes null or an error of this library
+        Ok(unsafe { borrow(error, "error") }?.status)
+    })
 }
 
-/// The message in one line, without a full stop, ended by a NUL; control characters of names are escaped. Empty for a `MemoryError`, which
-/// has no text in Python either. It belongs to the error and lives as long. Null if `error`
-/// is null.
+/// The message in one line, without a full stop, ended by a NUL; control characters of names are
+/// escaped. Empty for a `MemoryError`, which has no text in Python either. It belongs to the error
+/// and lives as long. Null if `error` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_error_message(error: *const jsf_error) -> *const c_char {
-    // SAFETY: the caller passes null or an error of this library
-    answered(ptr::null(), || Ok(unsafe { borrow(error, "error") }?.message.as_ptr()))
+    answered(ptr::null(), || {
+        // SAFETY: the caller passes null or an error of this library
+        Ok(unsafe { borrow(error, "error") }?.message.as_ptr())
+    })
 }
 
-/// Why there is no score, for `JSF_STATUS_EVALUATION`. A formula that cannot be compiled has `JSF_FAILURE_SYNTAX` where Python
-/// refuses it too, and `JSF_FAILURE_LIMIT` where Python may evaluate it. `JSF_FAILURE_NONE` for all other errors, and if
-/// `error` is null.
+/// Why there is no score, for `JSF_STATUS_EVALUATION`. A formula that cannot be compiled has
+/// `JSF_FAILURE_SYNTAX` where Python refuses it too, and `JSF_FAILURE_LIMIT` where Python may
+/// evaluate it. `JSF_FAILURE_NONE` for all other errors, and if `error` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_error_failure(error: *const jsf_error) -> jsf_failure {
-    // SAFETY: the caller passes null or an error of this library
-    answered(jsf_failure::None, || Ok(unsafe { borrow(error, "error") }?.failure))
+    answered(jsf_failure::None, || {
+        // SAFETY: the caller passes null or an error of this library
+        Ok(unsafe { borrow(error, "error") }?.failure)
+    })
 }
 
-/// The part of the formula that is wrong: the bytes from `*start` up to `*end`, not included, of the text that was compiled.
-/// Both are equal where something is missing, at the end of the text, say. Returns false, and writes nothing, if the error has no place. Null pointers are not written to; if both are the same, it gets
-/// the end.
+/// The part of the formula that is wrong: the bytes from `*start` up to `*end`, not included, of
+/// the text that was compiled. Both are equal where something is missing, at the end of the text,
+/// say. Returns false, and writes nothing, if the error has no place. Null pointers are not written
+/// to; if both are the same, it gets the end.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_error_span(error: *const jsf_error, start: *mut u32, end: *mut u32) -> bool {
+pub unsafe extern "C" fn jsf_error_span(
+    error: *const jsf_error,
+    start: *mut u32,
+    end: *mut u32,
+) -> bool {
     answered(false, || {
         // SAFETY: the caller passes null or an error of this library
-        let Some(span) = unsafe { borrow(error, "error") }?.span else { return Ok(false) };
+        let Some(span) = unsafe { borrow(error, "error") }?.span else {
+            return Ok(false);
+        };
         for (place, name, offset) in [(start, "start", span.start), (end, "end", span.end)] {
             // SAFETY: the caller passes null or a pointer to a number
             if let Some(place) = unsafe { optional_out(place, name) }? {

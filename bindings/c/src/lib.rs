@@ -1,8 +1,10 @@
-//! The C interface of `job-sort-formula`. Pointers, lengths and texts of a C caller enter and are checked; the library is
-//! called; statuses, numbers and handles leave. The documentation is written for the C header, which is generated from it.
+//! The C interface of `job-sort-formula`. Pointers, lengths and texts of a C caller enter and are
+//! checked; the library is called; statuses, numbers and handles leave. The documentation is
+//! written for the C header, which is generated from it.
 //!
-//! Unsafe code lives here and in the crate for Python only. What a pointer may be is checked where it can be: that it is not
-//! null, its alignment, and that its length fits. No panic leaves a function.
+//! Unsafe code lives here and in the crate for Python only. What a pointer may be is checked where
+//! it can be: that it is not null, its alignment, and that its length fits. No panic leaves a
+//! function.
 
 mod argument;
 mod column;
@@ -16,22 +18,23 @@ mod version;
 
 pub use column::{jsf_column, jsf_kind, jsf_round_amount, jsf_value};
 pub use error::{
-    jsf_error, jsf_error_failure, jsf_error_free, jsf_error_message, jsf_error_span, jsf_error_status, jsf_failure,
-    jsf_status,
+    jsf_error, jsf_error_failure, jsf_error_free, jsf_error_message, jsf_error_span,
+    jsf_error_status, jsf_failure, jsf_status,
 };
 pub use program::{
-    jsf_check, jsf_logged_score, jsf_program, jsf_program_compile, jsf_program_error_of_row, jsf_program_evaluate,
-    jsf_program_free, jsf_program_input, jsf_program_input_count, jsf_program_score, jsf_program_undefined,
-    jsf_round_to_float32, jsf_scratch, jsf_scratch_free, jsf_scratch_new, jsf_string_free, jsf_top,
+    jsf_check, jsf_logged_score, jsf_program, jsf_program_compile, jsf_program_error_of_row,
+    jsf_program_evaluate, jsf_program_free, jsf_program_input, jsf_program_input_count,
+    jsf_program_score, jsf_program_undefined, jsf_round_to_float32, jsf_scratch, jsf_scratch_free,
+    jsf_scratch_new, jsf_string_free, jsf_top,
 };
 pub use run::jsf_run;
 pub use schema::{
-    jsf_schema, jsf_schema_add_resource, jsf_schema_count, jsf_schema_free, jsf_schema_name, jsf_schema_new,
-    jsf_schema_new_empty, jsf_schema_read_site, jsf_schema_type,
+    jsf_schema, jsf_schema_add_resource, jsf_schema_count, jsf_schema_free, jsf_schema_name,
+    jsf_schema_new, jsf_schema_new_empty, jsf_schema_read_site, jsf_schema_type,
 };
 pub use tree::{
-    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_charge, jsf_tree_count, jsf_tree_decay, jsf_tree_find,
-    jsf_tree_free, jsf_tree_name, jsf_tree_read, jsf_tree_read_pbs, jsf_tree_shares, jsf_tree_shares_of_all,
-    jsf_tree_update, jsf_tree_usage_of_all, jsf_tree_warnings,
+    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_charge, jsf_tree_count, jsf_tree_decay,
+    jsf_tree_find, jsf_tree_free, jsf_tree_name, jsf_tree_read, jsf_tree_read_pbs, jsf_tree_shares,
+    jsf_tree_shares_of_all, jsf_tree_update, jsf_tree_usage_of_all, jsf_tree_warnings,
 };
 pub use version::{JSF_ABI_VERSION, JSF_MAX_ROWS, jsf_abi_version, jsf_version};

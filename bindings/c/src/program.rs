@@ -15,16 +15,18 @@ use jsf_openpbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral
 use jsf_openpbs::submission::{FormulaSubmission, Refusal};
 
 use crate::argument::{
-    addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at, optional_array_out, optional_out, out,
-    overlap, text,
+    addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at,
+    optional_array_out, optional_out, out, overlap, text,
 };
 use crate::column::{NamedColumn, Reading, check_rows, jsf_column, jsf_value};
-use crate::error::{answered, c_text, created, created_text, guarded, jsf_error, jsf_failure, jsf_status};
+use crate::error::{
+    answered, c_text, created, created_text, guarded, jsf_error, jsf_failure, jsf_status,
+};
 use crate::need::in_c;
 use crate::schema::jsf_schema;
 
-/// A compiled formula. It is immutable: any number of threads may use it at the same time, each with a scratch of its own.
-/// Free it with `jsf_program_free`.
+/// A compiled formula. It is immutable: any number of threads may use it at the same time, each
+/// with a scratch of its own. Free it with `jsf_program_free`.
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
 pub struct jsf_program {
@@ -35,8 +37,9 @@ pub struct jsf_program {
     undefined: Vec<CString>,
 }
 
-/// The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails or has an integer beyond 64 bits. It belongs to no
-/// program. Each thread needs its own: a call needs it alone. Free it with `jsf_scratch_free`.
+/// The memory of an evaluation, to be used again: then no call allocates memory, unless a job fails
+/// or has an integer beyond 64 bits. It belongs to no program. Each thread needs its own: a call
+/// needs it alone. Free it with `jsf_scratch_free`.
 #[allow(non_camel_case_types)]
 #[derive(Debug, Default)]
 pub struct jsf_scratch {
@@ -50,16 +53,23 @@ pub struct jsf_scratch {
 impl jsf_program {
     /// The error of a job, with its place in the text that was compiled.
     fn error(&self, error: &ScoreError) -> jsf_error {
-        let span = self.literal.as_ref().map_or(error.span(), |literal| literal.in_source(error.span()));
-        jsf_error::evaluation(jsf_failure::from_score_error(error), error.to_string(), span)
+        let span = self
+            .literal
+            .as_ref()
+            .map_or(error.span(), |literal| literal.in_source(error.span()));
+        jsf_error::evaluation(
+            jsf_failure::from_score_error(error),
+            error.to_string(),
+            span,
+        )
     }
 }
 
-/// Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json` becomes a text in JSON, ended by
-/// a NUL, to be freed with `jsf_string_free`:
-/// `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error",
-/// "message":…,"span":{"start":8,"end":22},"help":…,"fix":…}]}`. A span counts bytes of the text. A text that is not a formula
-/// is a finding, not an error of the call. A null `schema` has OpenPBS's names only.
+/// Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json`
+/// becomes a text in JSON, ended by a NUL, to be freed with `jsf_string_free`:
+/// `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error", "message":…,"span":{"start":8,"end":22},"help":…,"fix":…}]}`.
+/// A span counts bytes of the text. A text that is not a formula is a finding, not an error of the
+/// call. A null `schema` has OpenPBS's names only.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
 #[unsafe(no_mangle)]
@@ -75,9 +85,16 @@ pub unsafe extern "C" fn jsf_check(
         let formula = unsafe { text(formula, formula_length, "formula") }?;
         // SAFETY: the caller passes null or a schema of this library
         let (schema, python_source) = unsafe { jsf_schema::copied(schema) }?;
-        let facts = SiteFacts { python_source, ..SiteFacts::default() };
+        let facts = SiteFacts {
+            python_source,
+            ..SiteFacts::default()
+        };
         let mut checked = Checked::new(&FormulaSubmission::to_openpbs(formula), &schema, &facts);
-        checked.findings = checked.findings.into_iter().map(|found| found.worded(in_c)).collect();
+        checked.findings = checked
+            .findings
+            .into_iter()
+            .map(|found| found.worded(in_c))
+            .collect();
         let document = serde_json::to_string(&checked.document(formula));
         document.map_err(|error| jsf_error::new(jsf_status::Internal, error.to_string()))
     };
@@ -94,18 +111,21 @@ pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
     }
 }
 
-/// Compiles a formula of at most 64 KiB: `formula_length` bytes of UTF-8, or up to a NUL if that is `JSF_NUL_TERMINATED`. A null
-/// `schema` has OpenPBS's names only. On success `*program` is the program, to be freed with `jsf_program_free`.
+/// Compiles a formula of at most 64 KiB: `formula_length` bytes of UTF-8, or up to a NUL if that is
+/// `JSF_NUL_TERMINATED`. A null `schema` has OpenPBS's names only. On success `*program` is the
+/// program, to be freed with `jsf_program_free`.
 ///
-/// The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes such as `\t` first, and a
-/// double quote is an error. Places in errors are those of the text that was passed. More than comments and blanks below the first line is
-/// an error: a server keeps the first line only (`jsf_check` says so), and Python takes no second one between the quotes.
+/// The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes
+/// such as `\t` first, and a double quote is an error. Places in errors are those of the text that
+/// was passed. More than comments and blanks below the first line is an error: a server keeps the
+/// first line only (`jsf_check` says so), and Python takes no second one between the quotes.
 ///
-/// A name that the schema does not have is not an error here, because Python reports it only where it is evaluated: see
-/// `jsf_program_undefined`.
+/// A name that the schema does not have is not an error here, because Python reports it only where
+/// it is evaluated: see `jsf_program_undefined`.
 ///
-/// Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place, and `jsf_error_failure` says whether Python may
-/// evaluate the formula all the same; `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`. `*program` is null then. Any thread may call it.
+/// Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place, and
+/// `jsf_error_failure` says whether Python may evaluate the formula all the same;
+/// `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`. `*program` is null then. Any thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_compile(
     formula: *const c_char,
@@ -121,22 +141,48 @@ pub unsafe extern "C" fn jsf_program_compile(
         let (schema, _) = unsafe { jsf_schema::copied(schema) }?;
         // OpenPBS would leave out what follows a NUL; as an expression, it is a syntax error
         let has_nul = formula.contains('\0');
-        let submission =
-            if has_nul { FormulaSubmission::as_expression(formula) } else { FormulaSubmission::to_openpbs(formula) };
+        let submission = if has_nul {
+            FormulaSubmission::as_expression(formula)
+        } else {
+            FormulaSubmission::to_openpbs(formula)
+        };
         if let Some(finding) = submission.lines_left_out() {
-            let message =
-                "a second line between the quotes of `eval(\"...\")`; a server would keep the first line only";
+            let message = "a second line between the quotes of `eval(\"...\")`; a server would keep the first line only";
             let left_out = jsf_error::new(jsf_status::Syntax, message).at(finding.span);
             return Err(left_out.because(jsf_failure::Syntax));
         }
-        let literal = submission.literal().filter(|literal| !literal.is_verbatim()).cloned();
-        let program = submission.formula().map_err(syntax_error)?.compile(&schema).map_err(|error| {
-            let span = literal.as_ref().map_or(error.span(), |literal| literal.in_source(error.span()));
-            jsf_error::new(jsf_status::NotArithmetic, error.to_string()).at(span).because(jsf_failure::Limit)
-        })?;
-        let inputs = program.inputs().iter().map(|name| c_text(&**name)).collect();
-        let undefined = program.undefined().iter().map(|(name, _)| c_text(&**name)).collect();
-        Ok(jsf_program { program, literal, inputs, undefined })
+        let literal = submission
+            .literal()
+            .filter(|literal| !literal.is_verbatim())
+            .cloned();
+        let program = submission
+            .formula()
+            .map_err(syntax_error)?
+            .compile(&schema)
+            .map_err(|error| {
+                let span = literal
+                    .as_ref()
+                    .map_or(error.span(), |literal| literal.in_source(error.span()));
+                jsf_error::new(jsf_status::NotArithmetic, error.to_string())
+                    .at(span)
+                    .because(jsf_failure::Limit)
+            })?;
+        let inputs = program
+            .inputs()
+            .iter()
+            .map(|name| c_text(&**name))
+            .collect();
+        let undefined = program
+            .undefined()
+            .iter()
+            .map(|(name, _)| c_text(&**name))
+            .collect();
+        Ok(jsf_program {
+            program,
+            literal,
+            inputs,
+            undefined,
+        })
     };
     // SAFETY: the caller passes null or pointers to handles
     unsafe { created(program, "program", error, work) }
@@ -144,14 +190,23 @@ pub unsafe extern "C" fn jsf_program_compile(
 
 fn syntax_error(refusal: &Refusal) -> jsf_error {
     let finding = &refusal.finding;
-    let failure = if is_of_python(refusal) { jsf_failure::Syntax } else { jsf_failure::Limit };
-    jsf_error::new(jsf_status::Syntax, &*finding.message).at(finding.span).because(failure)
+    let failure = if is_of_python(refusal) {
+        jsf_failure::Syntax
+    } else {
+        jsf_failure::Limit
+    };
+    jsf_error::new(jsf_status::Syntax, &*finding.message)
+        .at(finding.span)
+        .because(failure)
 }
 
 /// Whether Python refuses the text too.
 fn is_of_python(refusal: &Refusal) -> bool {
     match (&refusal.error, refusal.literal_error) {
-        (Some(error), _) => !matches!(error.kind(), SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack),
+        (Some(error), _) => !matches!(
+            error.kind(),
+            SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack
+        ),
         (None, Some(error)) => error.kind != InvalidLiteralKind::NamedCharacter,
         (None, None) => true,
     }
@@ -160,26 +215,45 @@ fn is_of_python(refusal: &Refusal) -> bool {
 /// The number of inputs that the formula reads; 0 if `program` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_input_count(program: *const jsf_program) -> usize {
-    // SAFETY: the caller passes null or a program of this library
-    answered(0, || Ok(unsafe { borrow(program, "program") }?.inputs.len()))
+    answered(0, || {
+        // SAFETY: the caller passes null or a program of this library
+        Ok(unsafe { borrow(program, "program") }?.inputs.len())
+    })
 }
 
-/// The name of the input at `index`, from 0, in the order of the formula; null beyond the last one. It is UTF-8, ends with a
-/// NUL, belongs to the program and lives as long.
+/// The name of the input at `index`, from 0, in the order of the formula; null beyond the last one.
+/// It is UTF-8, ends with a NUL, belongs to the program and lives as long.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_program_input(program: *const jsf_program, index: usize) -> *const c_char {
-    // SAFETY: the caller passes null or a program of this library
-    answered(ptr::null(), || Ok(name_at(&unsafe { borrow(program, "program") }?.inputs, index)))
+pub unsafe extern "C" fn jsf_program_input(
+    program: *const jsf_program,
+    index: usize,
+) -> *const c_char {
+    answered(ptr::null(), || {
+        Ok(name_at(
+            // SAFETY: the caller passes null or a program of this library
+            &unsafe { borrow(program, "program") }?.inputs,
+            index,
+        ))
+    })
 }
 
-/// The undefined name at `index`, from 0: one that the formula uses and the schema does not have as a number. Besides
-/// misspelled names these are functions that do not exist, and resources of the types `boolean` and `string`. A job fails
-/// where Python evaluates such a name, so a scheduler checks that the name at 0 is null. Null beyond the last one. It belongs
-/// to the program and lives as long.
+/// The undefined name at `index`, from 0: one that the formula uses and the schema does not have as
+/// a number. Besides misspelled names these are functions that do not exist, and resources of the
+/// types `boolean` and `string`. A job fails where Python evaluates such a name, so a scheduler
+/// checks that the name at 0 is null. Null beyond the last one. It belongs to the program and lives
+/// as long.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_program_undefined(program: *const jsf_program, index: usize) -> *const c_char {
-    // SAFETY: the caller passes null or a program of this library
-    answered(ptr::null(), || Ok(name_at(&unsafe { borrow(program, "program") }?.undefined, index)))
+pub unsafe extern "C" fn jsf_program_undefined(
+    program: *const jsf_program,
+    index: usize,
+) -> *const c_char {
+    answered(ptr::null(), || {
+        Ok(name_at(
+            // SAFETY: the caller passes null or a program of this library
+            &unsafe { borrow(program, "program") }?.undefined,
+            index,
+        ))
+    })
 }
 
 /// Frees a program. Null is ignored. No thread may be using it.
@@ -192,7 +266,9 @@ pub unsafe extern "C" fn jsf_program_free(program: *mut jsf_program) {
 /// Memory for evaluations, to be freed with `jsf_scratch_free`. It grows with its first use.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_scratch_new() -> *mut jsf_scratch {
-    answered(ptr::null_mut(), || Ok(Box::into_raw(Box::<jsf_scratch>::default())))
+    answered(ptr::null_mut(), || {
+        Ok(Box::into_raw(Box::<jsf_scratch>::default()))
+    })
 }
 
 /// Frees a scratch. Null is ignored.
@@ -202,25 +278,27 @@ pub unsafe extern "C" fn jsf_scratch_free(scratch: *mut jsf_scratch) {
     unsafe { free(scratch) }
 }
 
-/// Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
-/// in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
-/// that the scheduler sorts on, as `jsf_round_to_float32` rounds it.
-/// `jsf_top` orders the jobs.
+/// Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for
+/// each input of the formula, in any order if they have names. `scores` gets the result for each
+/// job: a double, neither sorted nor rounded to the `float` that the scheduler sorts on, as
+/// `jsf_round_to_float32` rounds it. `jsf_top` orders the jobs.
 ///
-/// A job that fails gets the value that OpenPBS gives it: 0 where Python raises an exception, and -1 where Python's result is no
-/// real number (complex, `None`, ...) or an integer too large for a double, which crash OpenPBS's scheduler. It gets 0 too where that
-/// value is not known, see `jsf_failure`. Infinity and NaN are results of Python, not errors: a score may be NaN although the job
-/// did not fail.
+/// A job that fails gets the value that OpenPBS gives it: 0 where Python raises an exception, and
+/// -1 where Python's result is no real number (complex, `None`, ...) or an integer too large for a
+/// double, which crash OpenPBS's scheduler. It gets 0 too where that value is not known, see
+/// `jsf_failure`. Infinity and NaN are results of Python, not errors: a score may be NaN although
+/// the job did not fail.
 ///
-/// `failed` has a byte for each job, which becomes 0, or the `jsf_failure` if the job failed; it may be null. `failures` becomes the
-/// number of jobs that failed; it may be null. `jsf_program_error_of_row` has the text of the error. If there are no rows, the
-/// arrays may be null. What is written must not overlap each other or anything that is read.
+/// `failed` has a byte for each job, which becomes 0, or the `jsf_failure` if the job failed; it
+/// may be null. `failures` becomes the number of jobs that failed; it may be null.
+/// `jsf_program_error_of_row` has the text of the error. If there are no rows, the arrays may be
+/// null. What is written must not overlap each other or anything that is read.
 ///
-/// The rows of a call are a queue: all evaluations together are limited to about a second, and the jobs beyond it fail with
-/// `JSF_FAILURE_LIMIT` without being tried.
+/// The rows of a call are a queue: all evaluations together are limited to about a second, and the
+/// jobs beyond it fail with `JSF_FAILURE_LIMIT` without being tried.
 ///
-/// Failed jobs are no error of the call. Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8` (a name). Nothing
-/// is written then, except `*error`.
+/// Failed jobs are no error of the call. Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT`,
+/// `JSF_STATUS_UTF8` (a name). Nothing is written then, except `*error`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_score(
     program: *const jsf_program,
@@ -235,11 +313,13 @@ pub unsafe extern "C" fn jsf_program_score(
 ) -> jsf_status {
     let work = || {
         // SAFETY: the caller passes null or handles of this library
-        let (program, scratch) = unsafe { (borrow(program, "program")?, borrow_mut(scratch, "scratch")?) };
+        let (program, scratch) =
+            unsafe { (borrow(program, "program")?, borrow_mut(scratch, "scratch")?) };
         check_rows(rows)?;
         // SAFETY: the caller passes null or arrays of these lengths
         let columns = unsafe { array(columns, column_count, "columns") }?;
-        // SAFETY: as above; the arrays are only written, and `overlap` keeps them apart from each other and what is read
+        // SAFETY: as above; the arrays are only written, and `overlap` keeps them apart from each
+        // other and what is read
         let (scores, failed, failures) = unsafe {
             (
                 array_out(scores, rows, "scores")?,
@@ -249,12 +329,26 @@ pub unsafe extern "C" fn jsf_program_score(
         };
         let count = failures.as_deref().map_or(&[][..], slice::from_ref);
         let written = [addresses(scores), addresses(failed), addresses(count)];
-        if any_overlap(&written) || written.iter().any(|written| overlap(written, &addresses(columns))) {
-            return Err(jsf_error::argument("`scores`, `failed`, `failures` and `columns` overlap"));
+        if any_overlap(&written)
+            || written
+                .iter()
+                .any(|written| overlap(written, &addresses(columns)))
+        {
+            return Err(jsf_error::argument(
+                "`scores`, `failed`, `failures` and `columns` overlap",
+            ));
         }
-        let jsf_scratch { columnar, columns: named, errors, .. } = scratch;
+        let jsf_scratch {
+            columnar,
+            columns: named,
+            errors,
+            ..
+        } = scratch;
         let mut inputs = recycled(mem::take(named));
-        let reading = Reading { row: None, written: &written };
+        let reading = Reading {
+            row: None,
+            written: &written,
+        };
         let mut result = Ok(());
         for (index, column) in columns.iter().enumerate() {
             // SAFETY: the caller passes columns as the documentation of their fields says
@@ -273,9 +367,13 @@ pub unsafe extern "C" fn jsf_program_score(
         result?;
         failed.iter_mut().for_each(|failed| failed.write(0));
         if !failed.is_empty() {
-            errors.iter().for_each(|(row, error)| failed[*row].write(jsf_failure::from_score_error(error) as u8));
+            errors.iter().for_each(|(row, error)| {
+                failed[*row].write(jsf_failure::from_score_error(error) as u8)
+            });
         }
-        failures.into_iter().for_each(|failures| failures.write(errors.len()));
+        failures
+            .into_iter()
+            .for_each(|failures| failures.write(errors.len()));
         errors.clear();
         Ok(())
     };
@@ -287,19 +385,23 @@ fn column_error(error: &ColumnError) -> jsf_error {
     jsf_error::new(jsf_status::Column, error.to_string())
 }
 
-/// The memory of an array, for columns that live for another time. Collecting in place allocates nothing.
+/// The memory of an array, for columns that live for another time. Collecting in place allocates
+/// nothing.
 fn recycled<'a>(mut columns: Vec<NamedColumn<'_>>) -> Vec<NamedColumn<'a>> {
     columns.clear();
     columns.into_iter().map_while(|_| None).collect()
 }
 
-/// Scores one job, on the calling thread. `values` has the inputs of the formula in the order of `jsf_program_input`. `*score` gets
-/// the value that `jsf_program_score` has for such a job. It is faster than a call of `jsf_program_score` for one row. One evaluation
-/// is limited to about a quarter of a second.
+/// Scores one job, on the calling thread. `values` has the inputs of the formula in the order of
+/// `jsf_program_input`. `*score` gets the value that `jsf_program_score` has for such a job. It is
+/// faster than a call of `jsf_program_score` for one row. One evaluation is limited to about a
+/// quarter of a second.
 ///
-/// Errors: `JSF_STATUS_EVALUATION` if the job fails; `*score` is written then too, `*error` has the text of Python's exception, as OpenPBS
-/// logs it, and the place in the formula, and `jsf_error_failure` says whether Python may compute a value.
-/// `JSF_STATUS_COLUMN` if `value_count` is not `jsf_program_input_count`, and `JSF_STATUS_ARGUMENT`; `*score` is not written then.
+/// Errors: `JSF_STATUS_EVALUATION` if the job fails; `*score` is written then too, `*error` has the
+/// text of Python's exception, as OpenPBS logs it, and the place in the formula, and
+/// `jsf_error_failure` says whether Python may compute a value. `JSF_STATUS_COLUMN` if
+/// `value_count` is not `jsf_program_input_count`, and `JSF_STATUS_ARGUMENT`; `*score` is not
+/// written then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_evaluate(
     program: *const jsf_program,
@@ -311,8 +413,13 @@ pub unsafe extern "C" fn jsf_program_evaluate(
 ) -> jsf_status {
     let work = || {
         // SAFETY: the caller passes null or handles of this library
-        let (program, scratch) = unsafe { (borrow(program, "program")?, borrow_mut(scratch, "scratch")?) };
-        let jsf_scratch { columnar, values: inputs, .. } = scratch;
+        let (program, scratch) =
+            unsafe { (borrow(program, "program")?, borrow_mut(scratch, "scratch")?) };
+        let jsf_scratch {
+            columnar,
+            values: inputs,
+            ..
+        } = scratch;
         let expected = program.inputs.len();
         if value_count != expected {
             let message = format!("number of values: expected {expected}, found {value_count}");
@@ -320,7 +427,10 @@ pub unsafe extern "C" fn jsf_program_evaluate(
         }
         inputs.clear();
         // SAFETY: the caller passes null or an array of this length
-        for (index, value) in unsafe { array(values, value_count, "values") }?.iter().enumerate() {
+        for (index, value) in unsafe { array(values, value_count, "values") }?
+            .iter()
+            .enumerate()
+        {
             inputs.push(value.value(index)?);
         }
         // SAFETY: the caller passes null or a pointer to a number
@@ -328,7 +438,10 @@ pub unsafe extern "C" fn jsf_program_evaluate(
         let result = program.program.score_row(inputs, columnar);
         let (value, error) = match &result {
             Ok(value) => (*value, None),
-            Err(error) => (OnError::ZeroLikePbs.value(error), Some(program.error(error))),
+            Err(error) => (
+                OnError::ZeroLikePbs.value(error),
+                Some(program.error(error)),
+            ),
         };
         score.write(value);
         error.map_or(Ok(()), Err)
@@ -337,12 +450,15 @@ pub unsafe extern "C" fn jsf_program_evaluate(
     unsafe { guarded(error, work) }
 }
 
-/// Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error with the text of Python's
-/// exception, as OpenPBS logs it, and the place in the formula, to be freed with `jsf_error_free`, or null if the job does not
-/// fail, or failed only because the jobs before it had spent the limit of the queue. `columns` are those of `jsf_program_score`; `row` counts from 0.
+/// Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error
+/// with the text of Python's exception, as OpenPBS logs it, and the place in the formula, to be
+/// freed with `jsf_error_free`, or null if the job does not fail, or failed only because the jobs
+/// before it had spent the limit of the queue. `columns` are those of `jsf_program_score`; `row`
+/// counts from 0.
 ///
-/// Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if `reason` and `error` are the same
-/// pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any thread may call it.
+/// Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if
+/// `reason` and `error` are the same pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any
+/// thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_error_of_row(
     program: *const jsf_program,
@@ -354,7 +470,9 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
 ) -> jsf_status {
     let work = || {
         if ptr::eq(reason, error) {
-            return Err(jsf_error::argument("`reason` and `error` are the same pointer"));
+            return Err(jsf_error::argument(
+                "`reason` and `error` are the same pointer",
+            ));
         }
         // SAFETY: the caller passes null or a pointer to a handle
         let reason = unsafe { out(reason, "reason") }?;
@@ -364,7 +482,10 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
         // SAFETY: the caller passes null or an array of this length
         let columns = unsafe { array(columns, column_count, "columns") }?;
         let mut inputs = Vec::with_capacity(columns.len());
-        let reading = Reading { row: Some(row), written: &[] };
+        let reading = Reading {
+            row: Some(row),
+            written: &[],
+        };
         for (index, column) in columns.iter().enumerate() {
             // SAFETY: the caller passes columns as the documentation of their fields says
             inputs.push(unsafe { column.input(&program.program, index, &reading) }?);
@@ -387,11 +508,12 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
     unsafe { guarded(error, work) }
 }
 
-/// Writes the rows of the best `limit` of `rows` scores to `order`, which has room for `limit`, best first; all rows if there are
-/// fewer. The order is that of OpenPBS: scores are compared as `float`, as `jsf_round_to_float32` rounds them, and of equal
-/// ones the lower row comes first, so the rows are in the order of submission. NaN equals every score, which is not an
-/// order: the result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about 32 bytes for each
-/// row, and starts no threads.
+/// Writes the rows of the best `limit` of `rows` scores to `order`, which has room for `limit`,
+/// best first; all rows if there are fewer. The order is that of OpenPBS: scores are compared as
+/// `float`, as `jsf_round_to_float32` rounds them, and of equal ones the lower row comes first, so
+/// the rows are in the order of submission. NaN equals every score, which is not an order: the
+/// result is then that of the sort in glibc, which OpenPBS uses. The call allocates memory, about
+/// 32 bytes for each row, and starts no threads.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
 #[unsafe(no_mangle)]
@@ -408,28 +530,37 @@ pub unsafe extern "C" fn jsf_top(
         check_rows(rows)?;
         // SAFETY: the caller passes null or an array of this length
         let scores = unsafe { array(scores, rows, "scores") }?;
-        let selected = if limit <= MAX_SELECTED { limit } else { usize::MAX };
+        let selected = if limit <= MAX_SELECTED {
+            limit
+        } else {
+            usize::MAX
+        };
         let best = top_rows(scores, None, ScorePrecision::Float32, selected);
-        // SAFETY: the caller passes null or an array of this length; the scores are not read any more
+        // SAFETY: the caller passes null or an array of this length; the scores are not read any
+        // more
         let order = unsafe { array_out(order, limit.min(rows), "order") }?;
-        order.iter_mut().zip(best).for_each(|(place, row)| place.write(row as u32));
+        order
+            .iter_mut()
+            .zip(best)
+            .for_each(|(place, row)| place.write(row as u32));
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }
 }
 
-/// The value of a score that OpenPBS's scheduler sorts on: it keeps a C `float`, so that scores which differ by less than 24
-/// bits are equal. A score too large for a `float` becomes infinite.
+/// The value of a score that OpenPBS's scheduler sorts on: it keeps a C `float`, so that scores
+/// which differ by less than 24 bits are equal. A score too large for a `float` becomes infinite.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_round_to_float32(score: f64) -> f64 {
     f64::from(score as f32)
 }
 
-/// The text of a score as OpenPBS's scheduler logs it: rounded as by `jsf_round_to_float32`, and printed with at most four decimals,
-/// fewer where the following three digits are zeros or nines: `50.8780`, `0.25`, `-0`, `inf`, `-nan`. `score` is as
-/// `jsf_program_score` and `jsf_program_evaluate` give it. `*text` becomes this text, of at most 40 bytes and a NUL, to be freed with
-/// `jsf_string_free`.
+/// The text of a score as OpenPBS's scheduler logs it: rounded as by `jsf_round_to_float32`, and
+/// printed with at most four decimals, fewer where the following three digits are zeros or nines:
+/// `50.8780`, `0.25`, `-0`, `inf`, `-nan`. `score` is as `jsf_program_score` and
+/// `jsf_program_evaluate` give it. `*text` becomes this text, of at most 40 bytes and a NUL, to be
+/// freed with `jsf_string_free`.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT` if `text` is null.
 #[unsafe(no_mangle)]

@@ -8,16 +8,20 @@ use crate::argument::{NUL_TERMINATED, required_text, text};
 use crate::error::{created_text, jsf_error, jsf_failure, jsf_status, site_error};
 use crate::need::in_c;
 
-/// Asks a whole question about a site and gets the JSON that `jsf COMMAND --format json` writes. `command` is `rank`, `check`, `explain`,
-/// `trajectory`, `compare`, `shares` or `cycle`, ended by a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`, where the path is that of a
-/// folder or a tar archive with the scheduler's files, as `jsf capture` or `pbs_snapshot` make it. Without `formula` the one in force is
-/// taken. `options` may have `policy`, `rules`, `numbers`, `threshold` and `python`; `rank` takes `inputs`, `explain` takes `jobs` and `to`,
-/// `trajectory` takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `shares` takes `policy`, and `cycle` takes `jobs` and
-/// `processors`. `*json` becomes the answer, ended by a NUL, to be freed with `jsf_string_free`; its `warnings`, where there are some, also say what the command
-/// writes to standard error. The jobs are read and scored by several threads.
+/// Asks a whole question about a site and gets the JSON that `jsf COMMAND --format json` writes.
+/// `command` is `rank`, `check`, `explain`, `trajectory`, `compare`, `shares` or `cycle`, ended by
+/// a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`, where the path is that of a
+/// folder or a tar archive with the scheduler's files, as `jsf capture` or `pbs_snapshot` make it.
+/// Without `formula` the one in force is taken. `options` may have `policy`, `rules`, `numbers`,
+/// `threshold` and `python`; `rank` takes `inputs`, `explain` takes `jobs` and `to`, `trajectory`
+/// takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `shares` takes
+/// `policy`, and `cycle` takes `jobs` and `processors`. `*json` becomes the answer, ended by a NUL,
+/// to be freed with `jsf_string_free`; its `warnings`, where there are some, also say what the
+/// command writes to standard error. The jobs are read and scored by several threads.
 ///
-/// Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`, `JSF_STATUS_ARGUMENT` for a request that is
-/// wrong, `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
+/// Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`,
+/// `JSF_STATUS_ARGUMENT` for a request that is wrong, `JSF_STATUS_UTF8`; `*json` is null then. Any
+/// thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_run(
     command: *const c_char,
@@ -28,8 +32,12 @@ pub unsafe extern "C" fn jsf_run(
 ) -> jsf_status {
     let work = || {
         // SAFETY: the caller passes null or texts of these lengths
-        let (command, request) =
-            unsafe { (text(command, NUL_TERMINATED, "command")?, required_text(request, request_length, "request")?) };
+        let (command, request) = unsafe {
+            (
+                text(command, NUL_TERMINATED, "command")?,
+                required_text(request, request_length, "request")?,
+            )
+        };
         run(command, request, in_c).map_err(run_error)
     };
     // SAFETY: the caller passes null or pointers to a text and a handle
@@ -40,9 +48,9 @@ fn run_error(error: RunError) -> jsf_error {
     match error {
         RunError::Request(message) => jsf_error::argument(message),
         RunError::Site(error) => site_error(&error),
-        RunError::Syntax(_, finding) => {
-            jsf_error::new(jsf_status::Syntax, finding.message).at(finding.span).because(jsf_failure::Syntax)
-        }
+        RunError::Syntax(_, finding) => jsf_error::new(jsf_status::Syntax, finding.message)
+            .at(finding.span)
+            .because(jsf_failure::Syntax),
         RunError::NotArithmetic(..) => site_error(&jsf_site::SiteError::NotArithmetic),
     }
 }

@@ -10,41 +10,55 @@ use jsf_site::Site;
 use crate::argument::{NUL_TERMINATED, borrow, borrow_mut, free, name_at, required_text, text};
 use crate::error::{answered, c_text, created, guarded, jsf_error, jsf_status, site_error};
 
-/// The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of threads may read it at the same
-/// time; a call that adds to it or sets its Python needs it alone. Programs do not depend on it after they are compiled. Free it with
-/// `jsf_schema_free`.
+/// The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of
+/// threads may read it at the same time; a call that adds to it or sets its Python needs it alone.
+/// Programs do not depend on it after they are compiled. Free it with `jsf_schema_free`.
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
 pub struct jsf_schema {
     schema: Schema,
     /// What says which Python the server embeds; `None`: it is assumed.
     python_source: Option<String>,
-    /// Every name once, in the order in which they are listed; none is ever removed, so that pointers to them live as long.
+    /// Every name once, in the order in which they are listed; none is ever removed, so that
+    /// pointers to them live as long.
     listed: Vec<CString>,
 }
 
 impl jsf_schema {
     fn new(schema: Schema, python_source: Option<String>) -> Self {
         let listed = schema.iter().map(|(name, _)| c_text(name)).collect();
-        Self { schema, python_source, listed }
+        Self {
+            schema,
+            python_source,
+            listed,
+        }
     }
 
-    /// A copy of a schema, or OpenPBS's names if the pointer is null; and what says which Python its server embeds.
+    /// A copy of a schema, or OpenPBS's names if the pointer is null; and what says which Python
+    /// its server embeds.
     ///
     /// # Safety
     /// `schema` is null or a schema of this library.
-    pub(crate) unsafe fn copied<'a>(schema: *const Self) -> Result<(Schema, Option<&'a str>), jsf_error> {
+    pub(crate) unsafe fn copied<'a>(
+        schema: *const Self,
+    ) -> Result<(Schema, Option<&'a str>), jsf_error> {
         if schema.is_null() {
             return Ok((Schema::openpbs(), None));
         }
         // SAFETY: as the caller of this function promises
-        let Self { schema, python_source, .. } = unsafe { borrow(schema, "schema") }?;
+        let Self {
+            schema,
+            python_source,
+            ..
+        } = unsafe { borrow(schema, "schema") }?;
         Ok((schema.clone(), python_source.as_deref()))
     }
 
     fn add(&mut self, name: &str, input_type: InputType) -> Result<(), jsf_error> {
         let is_new = self.schema.entry(name).is_none();
-        self.schema.add(name, input_type).map_err(|error| jsf_error::new(status(&error), error.to_string()))?;
+        self.schema
+            .add(name, input_type)
+            .map_err(|error| jsf_error::new(status(&error), error.to_string()))?;
         if is_new {
             self.listed.push(c_text(name));
         }
@@ -74,29 +88,42 @@ fn status(error: &NameError) -> jsf_status {
 
 /// OpenPBS's names: the eight values that its scheduler computes,
 ///
-/// - `eligible_time`, seconds; `accrue_type`, 0 to 4; `job_priority` and `queue_priority`, -1024 to 1023,
-/// - `fairshare_perc` (or `fair_share_perc`, its deprecated name), `fairshare_tree_usage` and `fairshare_factor`, 0 to 1,
+/// - `eligible_time`, seconds; `accrue_type`, 0 to 4; `job_priority` and `queue_priority`, -1024 to
+///   1023,
+/// - `fairshare_perc` (or `fair_share_perc`, its deprecated name), `fairshare_tree_usage` and
+///   `fairshare_factor`, 0 to 1,
 ///
-/// and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb). `jsf_schema_name` lists
-/// all of them. Free it with `jsf_schema_free`.
+/// and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb).
+/// `jsf_schema_name` lists all of them. Free it with `jsf_schema_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new() -> *mut jsf_schema {
-    answered(ptr::null_mut(), || Ok(Box::into_raw(Box::new(jsf_schema::new(Schema::openpbs(), None)))))
+    answered(ptr::null_mut(), || {
+        Ok(Box::into_raw(Box::new(jsf_schema::new(
+            Schema::openpbs(),
+            None,
+        ))))
+    })
 }
 
-/// A schema without names, for a caller that adds every name that its server has: those of OpenPBS too, with the type that this
-/// server gives them. What is not added is undefined. Python's functions are not names of a schema. Free it with
-/// `jsf_schema_free`.
+/// A schema without names, for a caller that adds every name that its server has: those of OpenPBS
+/// too, with the type that this server gives them. What is not added is undefined. Python's
+/// functions are not names of a schema. Free it with `jsf_schema_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new_empty() -> *mut jsf_schema {
-    answered(ptr::null_mut(), || Ok(Box::into_raw(Box::new(jsf_schema::new(Schema::empty(), None)))))
+    answered(ptr::null_mut(), || {
+        Ok(Box::into_raw(Box::new(jsf_schema::new(
+            Schema::empty(),
+            None,
+        ))))
+    })
 }
 
-/// Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
-/// `path` is a folder or a tar archive as for `jsf_run`; the jobs are not read. On success `*schema` is to be freed with
-/// `jsf_schema_free`.
+/// Reads the names that a formula may use at a site: OpenPBS's, and the resources that the
+/// documents of the site declare. `path` is a folder or a tar archive as for `jsf_run`; the jobs
+/// are not read. On success `*schema` is to be freed with `jsf_schema_free`.
 ///
-/// Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*schema` is null then. Any thread may call it.
+/// Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*schema` is null then.
+/// Any thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_read_site(
     path: *const c_char,
@@ -121,16 +148,19 @@ pub unsafe extern "C" fn jsf_schema_count(schema: *const jsf_schema) -> usize {
     answered(0, || Ok(unsafe { borrow(schema, "schema") }?.listed.len()))
 }
 
-/// The name at `index`, from 0; null beyond the last one. A resource that is added comes after the others. It is UTF-8, ends
-/// with a NUL, belongs to the schema and lives as long.
+/// The name at `index`, from 0; null beyond the last one. A resource that is added comes after the
+/// others. It is UTF-8, ends with a NUL, belongs to the schema and lives as long.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_name(schema: *const jsf_schema, index: usize) -> *const c_char {
-    // SAFETY: the caller passes null or a schema of this library
-    answered(ptr::null(), || Ok(name_at(&unsafe { borrow(schema, "schema") }?.listed, index)))
+    answered(ptr::null(), || {
+        // SAFETY: the caller passes null or a schema of this library
+        Ok(name_at(&unsafe { borrow(schema, "schema") }?.listed, index))
+    })
 }
 
-/// The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond the last one. The text is
-/// static: do not free it. No formula may use a name of the type `boolean` or `string`.
+/// The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond
+/// the last one. The text is static: do not free it. No formula may use a name of the type
+/// `boolean` or `string`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_type(schema: *const jsf_schema, index: usize) -> *const c_char {
     let type_name = || {
@@ -141,15 +171,17 @@ pub unsafe extern "C" fn jsf_schema_type(schema: *const jsf_schema, index: usize
     answered(ptr::null(), type_name)
 }
 
-/// Adds a name that a formula may use, such as a resource that the site defines. `type` is PBS's name of its type, ended by a NUL: `long` (integers), `size` (kb),
-/// `float`, `duration` (seconds), or `boolean`, `string`, `string_array`, which no formula may use. A name of length
-/// `JSF_NUL_TERMINATED` ends with a NUL. A name that was added before gets the new type. The type decides whether a formula may use
-/// the name, and what `jsf_check` says of its units; whether Python computes with integers or floats is decided by the values, see
-/// `jsf_kind`.
+/// Adds a name that a formula may use, such as a resource that the site defines. `type` is PBS's
+/// name of its type, ended by a NUL: `long` (integers), `size` (kb), `float`, `duration` (seconds),
+/// or `boolean`, `string`, `string_array`, which no formula may use. A name of length
+/// `JSF_NUL_TERMINATED` ends with a NUL. A name that was added before gets the new type. The type
+/// decides whether a formula may use the name, and what `jsf_check` says of its units; whether
+/// Python computes with integers or floats is decided by the values, see `jsf_kind`.
 ///
-/// Errors: `JSF_STATUS_BUILT_IN` if the name is one of OpenPBS's that `jsf_schema_new` or the site's documents brought;
-/// `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could use the name: it is not one that Python can read, such as
-/// `a-b`, or Python's `math` has it, such as `sin`; `JSF_STATUS_UTF8`.
+/// Errors: `JSF_STATUS_BUILT_IN` if the name is one of OpenPBS's that `jsf_schema_new` or the
+/// site's documents brought; `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could
+/// use the name: it is not one that Python can read, such as `a-b`, or Python's `math` has it, such
+/// as `sin`; `JSF_STATUS_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_add_resource(
     schema: *mut jsf_schema,
@@ -162,11 +194,18 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
         // SAFETY: the caller passes null or a schema of this library
         let schema = unsafe { borrow_mut(schema, "schema") }?;
         // SAFETY: the caller passes null or texts of these lengths
-        let (name, type_name) = unsafe { (text(name, name_length, "name")?, text(r#type, NUL_TERMINATED, "type")?) };
+        let (name, type_name) = unsafe {
+            (
+                text(name, name_length, "name")?,
+                text(r#type, NUL_TERMINATED, "type")?,
+            )
+        };
         let is_lower = !type_name.contains(|letter: char| letter.is_ascii_uppercase());
         let Some(input_type) = InputType::from_pbs_type(type_name).filter(|_| is_lower) else {
             let expected = "expected `long`, `size`, `float`, `duration`, `boolean`, `string` or `string_array`";
-            return Err(jsf_error::argument(format!("`{type_name}` is not a type of a resource, {expected}")));
+            return Err(jsf_error::argument(format!(
+                "`{type_name}` is not a type of a resource, {expected}"
+            )));
         };
         schema.add(name, input_type)
     };
@@ -174,11 +213,13 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
     unsafe { guarded(error, work) }
 }
 
-/// Says which version of Python the server embeds, such as `3.9`: programs that are compiled with the schema from then on have
-/// its functions and compute as it does. A new schema has 3.11, and one that was read from a site what the site's files
-/// say, else 3.11. A version of length `JSF_NUL_TERMINATED` ends with a NUL; a third number, as in `3.9.18`, is left out.
+/// Says which version of Python the server embeds, such as `3.9`: programs that are compiled with
+/// the schema from then on have its functions and compute as it does. A new schema has 3.11, and
+/// one that was read from a site what the site's files say, else 3.11. A version of length
+/// `JSF_NUL_TERMINATED` ends with a NUL; a third number, as in `3.9.18`, is left out.
 ///
-/// Errors: `JSF_STATUS_ARGUMENT` if the version is not from 3.6 to 3.14; `JSF_STATUS_UTF8`. The schema is then unchanged.
+/// Errors: `JSF_STATUS_ARGUMENT` if the version is not from 3.6 to 3.14; `JSF_STATUS_UTF8`. The
+/// schema is then unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_set_python(
     schema: *mut jsf_schema,
@@ -192,7 +233,9 @@ pub unsafe extern "C" fn jsf_schema_set_python(
         // SAFETY: the caller passes null or a text of this length
         let version = unsafe { text(version, version_length, "version") }?;
         let python = version.parse().map_err(|expected| {
-            jsf_error::argument(format!("`{version}` is not a known version of Python, {expected}"))
+            jsf_error::argument(format!(
+                "`{version}` is not a known version of Python, {expected}"
+            ))
         })?;
         schema.schema = std::mem::take(&mut schema.schema).with_python(python);
         schema.python_source = Some("given".to_owned());

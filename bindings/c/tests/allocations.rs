@@ -1,5 +1,5 @@
-//! A call with a scratch that has grown allocates nothing, unless a job fails. Nodes are added to a tree one by one in the memory
-//! of each, not of the tree.
+//! A call with a scratch that has grown allocates nothing, unless a job fails. Nodes are added to a
+//! tree one by one in the memory of each, not of the tree.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -45,8 +45,13 @@ fn allocated(formula: &str, columns: &[jsf_column]) -> usize {
     let (mut scores, mut failed, mut failures) = (vec![0.0; ROWS], vec![0_u8; ROWS], 0_usize);
     // SAFETY: the text and the arrays have the lengths that are passed
     unsafe {
-        let status =
-            jsf_program_compile(formula.as_ptr().cast(), formula.len(), ptr::null(), &mut program, ptr::null_mut());
+        let status = jsf_program_compile(
+            formula.as_ptr().cast(),
+            formula.len(),
+            ptr::null(),
+            &mut program,
+            ptr::null_mut(),
+        );
         assert_eq!(status, jsf_status::Ok);
         let mut score = || {
             let before = ALLOCATED.get();
@@ -97,40 +102,86 @@ fn a_second_call_allocates_nothing() {
     let beyond_doubles = column(c"mem", jsf_kind::I64, &beyond_doubles);
     let walltime = column(c"walltime", jsf_kind::F64, &walltime);
     let priority = column(c"job_priority", jsf_kind::SameI64, &[3_i64]);
-    let amounts: Vec<f64> = (0..ROWS).map(|row| [1e16, 0.03125, 2.0, 123_456_789.123][row % 4]).collect();
+    let amounts: Vec<f64> = (0..ROWS)
+        .map(|row| [1e16, 0.03125, 2.0, 123_456_789.123][row % 4])
+        .collect();
     let amounts = column(c"ncpus", jsf_kind::PbsAmount, &amounts);
     let factor = column(c"fairshare_factor", jsf_kind::ByEntity, &user);
-    let factor = jsf_column { entity_values: factors.as_ptr(), entities: factors.len(), ..factor };
+    let factor = jsf_column {
+        entity_values: factors.as_ptr(),
+        entities: factors.len(),
+        ..factor
+    };
     let cases: [(&str, &[jsf_column]); 8] = [
         ("ncpus * 2 + eligible_time / 3600", &[ncpus, waited]),
-        ("100 * fairshare_factor + pow(2, -walltime) + job_priority", &[factor, walltime, priority]),
-        ("eligible_time ** 2 / min(max(walltime, 21600.0), 43200.0) ** 3 * ncpus", &[waited, walltime, ncpus]),
-        ("ncpus if eligible_time > 600 else sqrt(walltime)", &[ncpus, waited, walltime]),
+        (
+            "100 * fairshare_factor + pow(2, -walltime) + job_priority",
+            &[factor, walltime, priority],
+        ),
+        (
+            "eligible_time ** 2 / min(max(walltime, 21600.0), 43200.0) ** 3 * ncpus",
+            &[waited, walltime, ncpus],
+        ),
+        (
+            "ncpus if eligible_time > 600 else sqrt(walltime)",
+            &[ncpus, waited, walltime],
+        ),
         ("ncpus * 2.0 + 1", &[amounts]),
         // every row is left to the interpreter
         ("mem + 1", &[beyond_doubles]),
-        ("mem % 7 * fairshare_factor - ncpus", &[beyond_doubles, factor, ncpus]),
-        ("(mem // 3 if mem > ncpus else 0) * walltime", &[beyond_doubles, ncpus, walltime]),
+        (
+            "mem % 7 * fairshare_factor - ncpus",
+            &[beyond_doubles, factor, ncpus],
+        ),
+        (
+            "(mem // 3 if mem > ncpus else 0) * walltime",
+            &[beyond_doubles, ncpus, walltime],
+        ),
     ];
-    let found: Vec<(&str, usize)> =
-        cases.iter().map(|(formula, columns)| (*formula, allocated(formula, columns))).collect();
-    assert!(found.iter().all(|(_, bytes)| *bytes == 0), "bytes of two calls: {found:?}");
+    let found: Vec<(&str, usize)> = cases
+        .iter()
+        .map(|(formula, columns)| (*formula, allocated(formula, columns)))
+        .collect();
+    assert!(
+        found.iter().all(|(_, bytes)| *bytes == 0),
+        "bytes of two calls: {found:?}"
+    );
 }
 
 #[test]
 fn a_second_job_allocates_nothing() {
     const FORMULA: &str = "pow(2, -(fairshare_tree_usage/fairshare_perc)) + ncpus";
     let (mut program, scratch) = (ptr::null_mut(), jsf_scratch_new());
-    let values = [(jsf_kind::F64, 0, 0.25), (jsf_kind::F64, 0, 0.5), (jsf_kind::PbsAmount, 0, 4.00002)];
-    let values = values.map(|(kind, integer, real)| jsf_value { kind: kind as u32, integer, real });
+    let values = [
+        (jsf_kind::F64, 0, 0.25),
+        (jsf_kind::F64, 0, 0.5),
+        (jsf_kind::PbsAmount, 0, 4.00002),
+    ];
+    let values = values.map(|(kind, integer, real)| jsf_value {
+        kind: kind as u32,
+        integer,
+        real,
+    });
     // SAFETY: the text and the array have the lengths that are passed
     unsafe {
-        let status =
-            jsf_program_compile(FORMULA.as_ptr().cast(), FORMULA.len(), ptr::null(), &mut program, ptr::null_mut());
+        let status = jsf_program_compile(
+            FORMULA.as_ptr().cast(),
+            FORMULA.len(),
+            ptr::null(),
+            &mut program,
+            ptr::null_mut(),
+        );
         assert_eq!(status, jsf_status::Ok);
         let evaluate = || {
             let (mut score, before) = (0.0, ALLOCATED.get());
-            let status = jsf_program_evaluate(program, scratch, values.as_ptr(), 3, &mut score, ptr::null_mut());
+            let status = jsf_program_evaluate(
+                program,
+                scratch,
+                values.as_ptr(),
+                3,
+                &mut score,
+                ptr::null_mut(),
+            );
             assert_eq!((status, score), (jsf_status::Ok, 0.5_f64.sqrt() + 4.0));
             ALLOCATED.get() - before
         };

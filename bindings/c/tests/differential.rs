@@ -1,4 +1,5 @@
-//! Random formulas and columns through the C functions give the bits and the errors of the interpreter.
+//! Random formulas and columns through the C functions give the bits and the errors of the
+//! interpreter.
 //!
 //! `JSF_REFEREE_CASES` sets how many values are compared, `JSF_REFEREE_SEED` the seed.
 
@@ -16,7 +17,10 @@ use jsf_testing::random::columns::OwnedColumn;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer};
 
 fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
 /// A column of a type that C has.
@@ -31,7 +35,9 @@ impl Column {
         loop {
             match OwnedColumn::random(random, rows, is_integer) {
                 OwnedColumn::Same(value) if !matches!(value, Value::Int(_) | Value::Float(_)) => {}
-                OwnedColumn::Mixed(..) => return Self::PbsAmount((0..rows).map(|_| amount(random)).collect()),
+                OwnedColumn::Mixed(..) => {
+                    return Self::PbsAmount((0..rows).map(|_| amount(random)).collect());
+                }
                 column => return Self::Owned(column),
             }
         }
@@ -64,13 +70,24 @@ fn c_value(value: &Value, amount: Option<f64>) -> Option<jsf_value> {
         (None, Value::Float(real)) => (jsf_kind::F64, 0, *real),
         _ => return None,
     };
-    Some(jsf_value { kind: kind as u32, integer, real })
+    Some(jsf_value {
+        kind: kind as u32,
+        integer,
+        real,
+    })
 }
 
 fn c_column(column: &Column, name: *const c_char) -> jsf_column {
     fn numbers<T>(name: *const c_char, kind: jsf_kind, values: &[T]) -> jsf_column {
         let (values, rows) = (values.as_ptr().cast(), values.len());
-        jsf_column { name, kind: kind as u32, values, rows, entity_values: ptr::null(), entities: 0 }
+        jsf_column {
+            name,
+            kind: kind as u32,
+            values,
+            rows,
+            entity_values: ptr::null(),
+            entities: 0,
+        }
     }
     let owned = match column {
         Column::PbsAmount(amounts) => return numbers(name, jsf_kind::PbsAmount, amounts),
@@ -80,8 +97,12 @@ fn c_column(column: &Column, name: *const c_char) -> jsf_column {
         OwnedColumn::I32(values) => numbers(name, jsf_kind::I32, values),
         OwnedColumn::I64(values) => numbers(name, jsf_kind::I64, values),
         OwnedColumn::F64(values) => numbers(name, jsf_kind::F64, values),
-        OwnedColumn::Same(Value::Int(value)) => numbers(name, jsf_kind::SameI64, std::slice::from_ref(value)),
-        OwnedColumn::Same(Value::Float(value)) => numbers(name, jsf_kind::SameF64, std::slice::from_ref(value)),
+        OwnedColumn::Same(Value::Int(value)) => {
+            numbers(name, jsf_kind::SameI64, std::slice::from_ref(value))
+        }
+        OwnedColumn::Same(Value::Float(value)) => {
+            numbers(name, jsf_kind::SameF64, std::slice::from_ref(value))
+        }
         OwnedColumn::Same(_) | OwnedColumn::Mixed(..) => panic!("C has no type for {owned:?}"),
         OwnedColumn::ByEntity(index, values) => jsf_column {
             entity_values: values.as_ptr(),
@@ -98,9 +119,18 @@ type Named = (&'static str, CString, Column);
 fn compile(text: &str, schema: *const jsf_schema) -> Option<(Program, *mut jsf_program)> {
     let mut compiled = ptr::null_mut();
     // SAFETY: the text is valid, the handles are of the library or null
-    let status =
-        unsafe { jsf_program_compile(text.as_ptr().cast(), text.len(), schema, &mut compiled, ptr::null_mut()) };
-    let program = Formula::parse(text).ok().and_then(|formula| formula.compile(&schema_of_names()).ok());
+    let status = unsafe {
+        jsf_program_compile(
+            text.as_ptr().cast(),
+            text.len(),
+            schema,
+            &mut compiled,
+            ptr::null_mut(),
+        )
+    };
+    let program = Formula::parse(text)
+        .ok()
+        .and_then(|formula| formula.compile(&schema_of_names()).ok());
     assert_eq!(status == jsf_status::Ok, program.is_some(), "{text}");
     program.map(|program| (program, compiled))
 }
@@ -120,9 +150,18 @@ fn c_schema() -> *mut jsf_schema {
     for name in INTEGERS.iter().chain(&NUMBERS) {
         // SAFETY: the texts are valid
         let status = unsafe {
-            jsf_schema_add_resource(schema, name.as_ptr().cast(), name.len(), c"float".as_ptr(), ptr::null_mut())
+            jsf_schema_add_resource(
+                schema,
+                name.as_ptr().cast(),
+                name.len(),
+                c"float".as_ptr(),
+                ptr::null_mut(),
+            )
         };
-        assert!(matches!(status, jsf_status::Ok | jsf_status::BuiltIn | jsf_status::Argument));
+        assert!(matches!(
+            status,
+            jsf_status::Ok | jsf_status::BuiltIn | jsf_status::Argument
+        ));
     }
     schema
 }
@@ -139,12 +178,15 @@ fn compare(
     let read: Vec<&Named> = program.inputs().iter().map(|name| find(name)).collect();
     let mut borrowed: Vec<jsf_column> = read
         .iter()
-        .map(|(_, name, column)| c_column(column, if by_place { ptr::null() } else { name.as_ptr() }))
+        .map(|(_, name, column)| {
+            c_column(column, if by_place { ptr::null() } else { name.as_ptr() })
+        })
         .collect();
     if !by_place {
         borrowed.reverse();
     }
-    let (mut scores, mut failed, mut failures) = (vec![f64::NAN; rows], vec![7_u8; rows], usize::MAX);
+    let (mut scores, mut failed, mut failures) =
+        (vec![f64::NAN; rows], vec![7_u8; rows], usize::MAX);
     let mut error = ptr::null_mut();
     // SAFETY: the arrays have the lengths that are passed
     let status = unsafe {
@@ -168,7 +210,11 @@ fn compare(
         let inputs: Vec<Value> = read.iter().map(|(.., column)| column.value(row)).collect();
         let result = interpreter.evaluate(&inputs);
         if queue.add(interpreter.arithmetic().work()) {
-            assert_eq!((failed, score), (jsf_failure::Limit as u8, 0.0), "{text} for {inputs:?}");
+            assert_eq!(
+                (failed, score),
+                (jsf_failure::Limit as u8, 0.0),
+                "{text} for {inputs:?}"
+            );
             errors += 1;
             continue;
         }
@@ -178,24 +224,54 @@ fn compare(
         match result {
             Ok(value) if failed == 0 => {
                 let expected = FormulaResult::Python(value).to_f64();
-                assert_eq!(score.to_bits(), expected.to_bits(), "{text} for {inputs:?}: {score} not {expected}");
+                assert_eq!(
+                    score.to_bits(),
+                    expected.to_bits(),
+                    "{text} for {inputs:?}: {score} not {expected}"
+                );
             }
             Ok(value) => {
                 let is_integer = matches!(value, Value::Big(_));
-                let failure = if is_integer { jsf_failure::TooLarge } else { jsf_failure::NotANumber };
-                assert_eq!((failed, score), (failure as u8, -1.0), "{text} for {inputs:?}");
+                let failure = if is_integer {
+                    jsf_failure::TooLarge
+                } else {
+                    jsf_failure::NotANumber
+                };
+                assert_eq!(
+                    (failed, score),
+                    (failure as u8, -1.0),
+                    "{text} for {inputs:?}"
+                );
             }
             // whether the complex number is the result, the library's own tests compare with Python
             Err(raised) if raised.kind() == ErrorKind::Complex => {
-                let expected = if failed == jsf_failure::NotANumber as u8 { -1.0 } else { 0.0 };
-                assert!(failed != 0 && score == expected, "{text} for {inputs:?}: {score}");
+                let expected = if failed == jsf_failure::NotANumber as u8 {
+                    -1.0
+                } else {
+                    0.0
+                };
+                assert!(
+                    failed != 0 && score == expected,
+                    "{text} for {inputs:?}: {score}"
+                );
             }
             Err(raised) => {
-                assert_eq!((failed, score), (failure_of(raised.kind()) as u8, 0.0), "{text} for {inputs:?}: {raised}");
+                assert_eq!(
+                    (failed, score),
+                    (failure_of(raised.kind()) as u8, 0.0),
+                    "{text} for {inputs:?}: {raised}"
+                );
                 // the text of one error in fifty, because it is evaluated once more
                 if errors % 50 == 0 {
                     let message = error_of_row(compiled, &borrowed, row);
-                    assert_eq!(message, (raised.text().to_owned(), raised.span().start, raised.span().end));
+                    assert_eq!(
+                        message,
+                        (
+                            raised.text().to_owned(),
+                            raised.span().start,
+                            raised.span().end
+                        )
+                    );
                 }
             }
         }
@@ -229,31 +305,64 @@ fn compare_alone(
         Column::PbsAmount(amounts) => c_value(&Value::None, Some(amounts[row])),
         Column::Owned(_) => c_value(&column.value(row), None),
     };
-    let values: Vec<jsf_value> = read.iter().map(|(.., column)| value(column).expect("C has the type")).collect();
+    let values: Vec<jsf_value> = read
+        .iter()
+        .map(|(.., column)| value(column).expect("C has the type"))
+        .collect();
     let (mut score, mut error) = (f64::NAN, ptr::null_mut());
     // SAFETY: the array has the length that is passed
     unsafe {
-        let status = jsf_program_evaluate(program, scratch, values.as_ptr(), values.len(), &mut score, &mut error);
+        let status = jsf_program_evaluate(
+            program,
+            scratch,
+            values.as_ptr(),
+            values.len(),
+            &mut score,
+            &mut error,
+        );
         assert_eq!(status == jsf_status::Ok, failed == 0, "{status:?}");
-        assert_eq!((score.to_bits(), jsf_error_failure(error) as u8), (expected.to_bits(), failed));
+        assert_eq!(
+            (score.to_bits(), jsf_error_failure(error) as u8),
+            (expected.to_bits(), failed)
+        );
         jsf_error_free(error);
         let mut logged = ptr::null_mut();
-        assert_eq!(jsf_logged_score(score, &mut logged, ptr::null_mut()), jsf_status::Ok);
-        assert_eq!(CStr::from_ptr(logged).to_str().unwrap(), openpbs_logged(score));
+        assert_eq!(
+            jsf_logged_score(score, &mut logged, ptr::null_mut()),
+            jsf_status::Ok
+        );
+        assert_eq!(
+            CStr::from_ptr(logged).to_str().unwrap(),
+            openpbs_logged(score)
+        );
         jsf_string_free(logged);
     }
 }
 
 /// The message of the error of a row, and its place.
-fn error_of_row(program: *const jsf_program, columns: &[jsf_column], row: usize) -> (String, u32, u32) {
+fn error_of_row(
+    program: *const jsf_program,
+    columns: &[jsf_column],
+    row: usize,
+) -> (String, u32, u32) {
     let (mut reason, mut start, mut end) = (ptr::null_mut(), 0, 0);
-    // SAFETY: the arrays have the lengths that are passed; the message is read before the error is freed
+    // SAFETY: the arrays have the lengths that are passed; the message is read before the error is
+    // freed
     unsafe {
-        let status =
-            jsf_program_error_of_row(program, columns.as_ptr(), columns.len(), row, &mut reason, ptr::null_mut());
+        let status = jsf_program_error_of_row(
+            program,
+            columns.as_ptr(),
+            columns.len(),
+            row,
+            &mut reason,
+            ptr::null_mut(),
+        );
         assert!(status == jsf_status::Ok && jsf_error_status(reason) == jsf_status::Evaluation);
         assert!(jsf_error_span(reason, &mut start, &mut end));
-        let message = CStr::from_ptr(jsf_error_message(reason)).to_str().unwrap().to_owned();
+        let message = CStr::from_ptr(jsf_error_message(reason))
+            .to_str()
+            .unwrap()
+            .to_owned();
         jsf_error_free(reason);
         (message, start, end)
     }
@@ -272,13 +381,25 @@ fn columns_through_c_give_the_bits_of_the_interpreter() {
         let names = integers.chain(NUMBERS.iter().map(|&name| (name, false)));
         let columns: Vec<Named> = names
             .map(|(name, is_integer)| {
-                (name, CString::new(name).unwrap(), Column::random(&mut random, rows, is_integer))
+                (
+                    name,
+                    CString::new(name).unwrap(),
+                    Column::random(&mut random, rows, is_integer),
+                )
             })
             .collect();
         for _ in 0..10 {
             let text = Writer::formula(&mut random).tokens.join(" ");
-            let Some((program, compiled)) = compile(&text, schema) else { continue };
-            errors += compare((&program, compiled), &columns, rows, scratch, random.below(2) == 0);
+            let Some((program, compiled)) = compile(&text, schema) else {
+                continue;
+            };
+            errors += compare(
+                (&program, compiled),
+                &columns,
+                rows,
+                scratch,
+                random.below(2) == 0,
+            );
             (values, formulas) = (values + rows, formulas + 1);
             // SAFETY: the program is not used any more
             unsafe { jsf_program_free(compiled) };

@@ -1,20 +1,34 @@
-//! What the fuzz target of the C interface does with a byte string; `fuzz/` includes this file. An input that once made it
-//! fail is in `tests/corpus/crashes/c_interface` and is run again here.
+//! What the fuzz target of the C interface does with a byte string; `fuzz/` includes this file. An
+//! input that once made it fail is in `tests/corpus/crashes/c_interface` and is run again here.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
 
 use job_sort_formula_c::*;
 
-/// Compiles, checks and scores the bytes as a formula, and reads them as a tree and as the files of OpenPBS.
+/// Compiles, checks and scores the bytes as a formula, and reads them as a tree and as the files of
+/// OpenPBS.
 pub fn c_interface(data: &[u8]) {
-    // SAFETY: every pointer below is to a live value of the given length, or is a handle that the library has returned
-    // and that is freed once
+    // SAFETY: every pointer below is to a live value of the given length, or is a handle that the
+    // library has returned and that is freed once
     unsafe {
         formula(data);
-        for policy in [c"pbs", c"classic", c"depth-oblivious", c"fair-tree", c"weighted-walk", c"no policy"] {
+        for policy in [
+            c"pbs",
+            c"classic",
+            c"depth-oblivious",
+            c"fair-tree",
+            c"weighted-walk",
+            c"no policy",
+        ] {
             let (mut tree, mut error) = (ptr::null_mut(), ptr::null_mut());
-            let status = jsf_tree_read(data.as_ptr().cast(), data.len(), policy.as_ptr(), &mut tree, &mut error);
+            let status = jsf_tree_read(
+                data.as_ptr().cast(),
+                data.len(),
+                policy.as_ptr(),
+                &mut tree,
+                &mut error,
+            );
             take_error(status, error, data.len());
             use_tree(tree, data);
         }
@@ -69,12 +83,24 @@ unsafe fn formula(data: &[u8]) {
 unsafe fn score(program: *const jsf_program, data: &[u8]) {
     const ROWS: usize = 9;
     let integers: [i64; ROWS] = [0, 1, -1, 7, i64::MAX, i64::MIN, 3600, 2, data.len() as i64];
-    let floats: [f64; ROWS] = [0.0, 0.5, -1.0, 1e300, f64::INFINITY, f64::NAN, -0.0, 3.0, 1e-300];
+    let floats: [f64; ROWS] = [
+        0.0,
+        0.5,
+        -1.0,
+        1e300,
+        f64::INFINITY,
+        f64::NAN,
+        -0.0,
+        3.0,
+        1e-300,
+    ];
     // SAFETY: the program is the library's, and every column has `ROWS` values
     unsafe {
         let columns: Vec<jsf_column> = (0..jsf_program_input_count(program))
             .map(|index| {
-                CStr::from_ptr(jsf_program_input(program, index)).to_str().expect("UTF-8");
+                CStr::from_ptr(jsf_program_input(program, index))
+                    .to_str()
+                    .expect("UTF-8");
                 let (kind, values) = match index % 3 {
                     0 => (jsf_kind::I64, integers.as_ptr().cast()),
                     1 => (jsf_kind::F64, floats.as_ptr().cast()),
@@ -105,14 +131,35 @@ unsafe fn score(program: *const jsf_program, data: &[u8]) {
         );
         take_error(status, error, data.len());
         if status == jsf_status::Ok {
-            assert_eq!(failures, failed.iter().filter(|&&failed| failed != 0).count());
+            assert_eq!(
+                failures,
+                failed.iter().filter(|&&failed| failed != 0).count()
+            );
             for (row, &failed) in failed.iter().enumerate() {
                 let (mut reason, mut error) = (ptr::null_mut(), ptr::null_mut());
-                let status =
-                    jsf_program_error_of_row(program, columns.as_ptr(), columns.len(), row, &mut reason, &mut error);
+                let status = jsf_program_error_of_row(
+                    program,
+                    columns.as_ptr(),
+                    columns.len(),
+                    row,
+                    &mut reason,
+                    &mut error,
+                );
                 take_error(status, error, data.len());
-                assert_eq!((status, jsf_error_failure(reason) as u8), (jsf_status::Ok, failed), "row {row}");
-                take_error(if failed == 0 { jsf_status::Ok } else { jsf_status::Evaluation }, reason, data.len());
+                assert_eq!(
+                    (status, jsf_error_failure(reason) as u8),
+                    (jsf_status::Ok, failed),
+                    "row {row}"
+                );
+                take_error(
+                    if failed == 0 {
+                        jsf_status::Ok
+                    } else {
+                        jsf_status::Evaluation
+                    },
+                    reason,
+                    data.len(),
+                );
                 let kinds = [jsf_kind::I64, jsf_kind::F64, jsf_kind::PbsAmount];
                 let value = |index: usize| jsf_value {
                     kind: kinds[index % 3] as u32,
@@ -121,16 +168,37 @@ unsafe fn score(program: *const jsf_program, data: &[u8]) {
                 };
                 let values: Vec<jsf_value> = (0..columns.len()).map(value).collect();
                 let (mut score, mut error) = (0.0, ptr::null_mut());
-                let status =
-                    jsf_program_evaluate(program, scratch, values.as_ptr(), values.len(), &mut score, &mut error);
-                assert_eq!((score.to_bits(), jsf_error_failure(error) as u8), (scores[row].to_bits(), failed));
+                let status = jsf_program_evaluate(
+                    program,
+                    scratch,
+                    values.as_ptr(),
+                    values.len(),
+                    &mut score,
+                    &mut error,
+                );
+                assert_eq!(
+                    (score.to_bits(), jsf_error_failure(error) as u8),
+                    (scores[row].to_bits(), failed)
+                );
                 take_error(status, error, data.len());
                 logged(score);
             }
             let mut order = [0; ROWS];
-            let status = jsf_top(scores.as_ptr(), ROWS, ROWS, order.as_mut_ptr(), ptr::null_mut());
+            let status = jsf_top(
+                scores.as_ptr(),
+                ROWS,
+                ROWS,
+                order.as_mut_ptr(),
+                ptr::null_mut(),
+            );
             order.sort_unstable();
-            assert!(status == jsf_status::Ok && order.iter().zip(0..).all(|(&row, expected)| row == expected));
+            assert!(
+                status == jsf_status::Ok
+                    && order
+                        .iter()
+                        .zip(0..)
+                        .all(|(&row, expected)| row == expected)
+            );
         }
         jsf_scratch_free(scratch);
     }
@@ -144,10 +212,20 @@ unsafe fn logged(score: f64) {
     let mut text = ptr::null_mut();
     // SAFETY: the text is the library's
     unsafe {
-        assert_eq!(jsf_logged_score(score, &mut text, ptr::null_mut()), jsf_status::Ok);
-        let read: f64 = CStr::from_ptr(text).to_str().expect("UTF-8").parse().expect("a number");
+        assert_eq!(
+            jsf_logged_score(score, &mut text, ptr::null_mut()),
+            jsf_status::Ok
+        );
+        let read: f64 = CStr::from_ptr(text)
+            .to_str()
+            .expect("UTF-8")
+            .parse()
+            .expect("a number");
         let expected = jsf_round_amount(jsf_round_to_float32(score), ptr::null_mut());
-        assert!(read == expected || read.is_nan() && score.is_nan(), "{read} for {score}");
+        assert!(
+            read == expected || read.is_nan() && score.is_nan(),
+            "{read} for {score}"
+        );
         jsf_string_free(text);
     }
 }
@@ -180,11 +258,21 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
         let status = jsf_tree_update(tree, &mut error);
         take_error(status, error, usize::MAX);
         let [mut perc, mut usage, mut factor] = [(); 3].map(|()| vec![0.0; count]);
-        let (columns, mut error) = ((perc.as_mut_ptr(), usage.as_mut_ptr(), factor.as_mut_ptr()), ptr::null_mut());
-        let status = jsf_tree_shares_of_all(tree, columns.0, columns.1, columns.2, count, &mut error);
+        let (columns, mut error) = (
+            (perc.as_mut_ptr(), usage.as_mut_ptr(), factor.as_mut_ptr()),
+            ptr::null_mut(),
+        );
+        let status =
+            jsf_tree_shares_of_all(tree, columns.0, columns.1, columns.2, count, &mut error);
         take_error(status, error, usize::MAX);
         let (mut found, mut error) = (0, ptr::null_mut());
-        let status = jsf_tree_find(tree, data.as_ptr().cast(), data.len().min(64), &mut found, &mut error);
+        let status = jsf_tree_find(
+            tree,
+            data.as_ptr().cast(),
+            data.len().min(64),
+            &mut found,
+            &mut error,
+        );
         take_error(status, error, usize::MAX);
         jsf_tree_free(tree);
     }
@@ -195,7 +283,15 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
 /// # Safety
 /// The tree is of the library, and has `count` nodes.
 unsafe fn change(tree: *mut jsf_tree, data: &[u8], count: usize) {
-    const AMOUNTS: [f64; 7] = [f64::NAN, -1.0, f64::INFINITY, f64::MAX, 1e308, 5e-324, f64::MAX];
+    const AMOUNTS: [f64; 7] = [
+        f64::NAN,
+        -1.0,
+        f64::INFINITY,
+        f64::MAX,
+        1e308,
+        5e-324,
+        f64::MAX,
+    ];
     let node = (data.len() % (count + 1)) as u32;
     for amount in AMOUNTS {
         // SAFETY: the tree is the library's
@@ -204,10 +300,19 @@ unsafe fn change(tree: *mut jsf_tree, data: &[u8], count: usize) {
             let status = jsf_tree_charge(tree, node, amount, &mut error);
             take_error(status, error, usize::MAX);
             let after = usage(tree, count);
-            let is_changed = before.iter().zip(&after).any(|(before, after)| before.to_bits() != after.to_bits());
-            assert!(status == jsf_status::Ok || !is_changed, "{amount} is refused");
+            let is_changed = before
+                .iter()
+                .zip(&after)
+                .any(|(before, after)| before.to_bits() != after.to_bits());
+            assert!(
+                status == jsf_status::Ok || !is_changed,
+                "{amount} is refused"
+            );
             let is_finite = |usage: &[f64]| usage.iter().all(|usage| usage.is_finite());
-            assert!(!is_finite(&before) || is_finite(&after), "{amount} is charged");
+            assert!(
+                !is_finite(&before) || is_finite(&after),
+                "{amount} is charged"
+            );
         }
     }
 }
@@ -216,12 +321,16 @@ unsafe fn change(tree: *mut jsf_tree, data: &[u8], count: usize) {
 /// The tree is of the library, and has `count` nodes.
 unsafe fn usage(tree: *const jsf_tree, count: usize) -> Vec<f64> {
     let mut usage = vec![f64::NAN; count];
-    // SAFETY: as the caller promises
-    assert_eq!(unsafe { jsf_tree_usage_of_all(tree, usage.as_mut_ptr(), count, ptr::null_mut()) }, jsf_status::Ok);
+    assert_eq!(
+        // SAFETY: as the caller promises
+        unsafe { jsf_tree_usage_of_all(tree, usage.as_mut_ptr(), count, ptr::null_mut()) },
+        jsf_status::Ok
+    );
     usage
 }
 
-/// An error has a text, and a place inside of the formula; there is one exactly if the status is none of success.
+/// An error has a text, and a place inside of the formula; there is one exactly if the status is
+/// none of success.
 ///
 /// # Safety
 /// The error is null or of the library, and is not used afterwards.
@@ -234,9 +343,17 @@ unsafe fn take_error(status: jsf_status, error: *mut jsf_error, length: usize) {
     let (mut start, mut end) = (0, 0);
     // SAFETY: the error is the library's
     unsafe {
-        assert!(!CStr::from_ptr(jsf_error_message(error)).to_str().expect("UTF-8").is_empty());
+        assert!(
+            !CStr::from_ptr(jsf_error_message(error))
+                .to_str()
+                .expect("UTF-8")
+                .is_empty()
+        );
         if jsf_error_span(error, &mut start, &mut end) {
-            assert!(start <= end && end as usize <= length, "{start}..{end} of {length}");
+            assert!(
+                start <= end && end as usize <= length,
+                "{start}..{end} of {length}"
+            );
         }
         jsf_error_free(error);
     }
@@ -249,8 +366,12 @@ mod tests {
 
     #[test]
     fn inputs_that_once_failed_pass() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/crashes/c_interface");
-        let files = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/crashes/c_interface");
+        let files = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.expect("an entry").path());
         files.for_each(|file| super::c_interface(&fs::read(file).expect("a file")));
         for input in [
             &b""[..],

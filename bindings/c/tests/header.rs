@@ -1,10 +1,13 @@
-//! The header in the repository is what cbindgen generates from the sources. `JSF_WRITE_HEADER=1` writes it.
+//! The header in the repository is what cbindgen generates from the sources. `JSF_WRITE_HEADER=1`
+//! writes it.
 
 use std::fs;
 use std::path::Path;
 
 /// The files with the interface, in the order of the header.
-const SOURCES: [&str; 7] = ["version", "error", "schema", "column", "program", "tree", "run"];
+const SOURCES: [&str; 7] = [
+    "version", "error", "schema", "column", "program", "tree", "run",
+];
 
 #[test]
 fn the_header_is_generated_from_the_sources() {

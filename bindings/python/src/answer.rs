@@ -11,7 +11,8 @@ use serde_json::value::RawValue;
 /// The JSON of an answer.
 pub fn written(answer: &impl Answer, warnings: &[String]) -> PyResult<String> {
     let mut bytes = Vec::new();
-    write_json(answer, warnings, &mut bytes).map_err(|error| PyOSError::new_err(error.to_string()))?;
+    write_json(answer, warnings, &mut bytes)
+        .map_err(|error| PyOSError::new_err(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

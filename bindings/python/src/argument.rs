@@ -17,14 +17,20 @@ where
 {
     let refused = || {
         let (least, most) = (range.start(), range.end());
-        PyValueError::new_err(format!("`{name}` is {given}, expected a whole number from {least} to {most}"))
+        PyValueError::new_err(format!(
+            "`{name}` is {given}, expected a whole number from {least} to {most}"
+        ))
     };
-    T::try_from(given).ok().filter(|number| range.contains(number)).ok_or_else(refused)
+    T::try_from(given)
+        .ok()
+        .filter(|number| range.contains(number))
+        .ok_or_else(refused)
 }
 
 /// A number of rows.
 pub fn row_count(name: &str, given: i128) -> PyResult<usize> {
-    usize::try_from(given).map_err(|_| PyValueError::new_err(format!("{name} is {given}, expected 0 or more")))
+    usize::try_from(given)
+        .map_err(|_| PyValueError::new_err(format!("{name} is {given}, expected 0 or more")))
 }
 
 /// A number; `what` is the argument, or a row of it.
@@ -38,15 +44,23 @@ pub fn text(what: impl Display, given: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// The numbers in a column or a list.
-pub fn numbers<'py>(name: &str, given: impl IntoIterator<Item = Bound<'py, PyAny>>) -> PyResult<Vec<f64>> {
+pub fn numbers<'py>(
+    name: &str,
+    given: impl IntoIterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<Vec<f64>> {
     let rows = given.into_iter().enumerate();
-    rows.map(|(row, given)| number(format_args!("row {row} of `{name}`"), &given)).collect()
+    rows.map(|(row, given)| number(format_args!("row {row} of `{name}`"), &given))
+        .collect()
 }
 
 /// The texts in a column or a list.
-pub fn row_texts<'py>(name: &str, given: impl IntoIterator<Item = Bound<'py, PyAny>>) -> PyResult<Vec<String>> {
+pub fn row_texts<'py>(
+    name: &str,
+    given: impl IntoIterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<Vec<String>> {
     let rows = given.into_iter().enumerate();
-    rows.map(|(row, given)| text(format_args!("row {row} of `{name}`"), &given)).collect()
+    rows.map(|(row, given)| text(format_args!("row {row} of `{name}`"), &given))
+        .collect()
 }
 
 /// One text, or those of a column or of anything else that can be iterated.
@@ -54,16 +68,27 @@ pub fn texts(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if given.is_instance_of::<PyString>() {
         return Ok(vec![given.extract()?]);
     }
-    row_texts(name, list_of(&format!("`{name}`: expected a str, or several"), given)?)
+    row_texts(
+        name,
+        list_of(&format!("`{name}`: expected a str, or several"), given)?,
+    )
 }
 
 /// The value that one of several words means.
 pub fn one_of<T: Copy>(name: &str, given: &str, words: &[(&str, T)]) -> PyResult<T> {
-    let found = words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning);
+    let found = words
+        .iter()
+        .find(|(word, _)| *word == given)
+        .map(|(_, meaning)| *meaning);
     found.ok_or_else(|| {
         let quoted: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-        let (last, others) = quoted.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
-        PyValueError::new_err(format!("{name} is `{given}`, expected {} or {last}", others.join(", ")))
+        let (last, others) = quoted
+            .split_last()
+            .map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
+        PyValueError::new_err(format!(
+            "{name} is `{given}`, expected {} or {last}",
+            others.join(", ")
+        ))
     })
 }
 
@@ -74,20 +99,29 @@ pub fn seconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
             .map_err(|error| PyValueError::new_err(format!("`{name}`: {error}")));
     }
     let whole = if given.hasattr("total_seconds")? {
-        given.floor_div(given.py().import("datetime")?.getattr("timedelta")?.call1((0, 1))?)?
+        given.floor_div(
+            given
+                .py()
+                .import("datetime")?
+                .getattr("timedelta")?
+                .call1((0, 1))?,
+        )?
     } else {
         given.clone()
     };
     whole.extract::<u64>().map_err(|error| {
         if error.is_instance_of::<PyTypeError>(given.py()) {
-            PyTypeError::new_err(format!("`{name}` is {given}, expected seconds or a duration such as \"24h\""))
+            PyTypeError::new_err(format!(
+                "`{name}` is {given}, expected seconds or a duration such as \"24h\""
+            ))
         } else {
             PyValueError::new_err(format!("`{name}` is {given}, expected seconds, 0 or more"))
         }
     })
 }
 
-/// The keyword arguments of a call that several calls share, each of which is taken once. One that is None is not given.
+/// The keyword arguments of a call that several calls share, each of which is taken once. One that
+/// is None is not given.
 pub struct Keywords<'py>(Bound<'py, PyDict>);
 
 impl<'py> Keywords<'py> {
@@ -96,7 +130,9 @@ impl<'py> Keywords<'py> {
     }
 
     pub fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(given) = self.0.get_item(name)? else { return Ok(None) };
+        let Some(given) = self.0.get_item(name)? else {
+            return Ok(None);
+        };
         self.0.del_item(name)?;
         Ok(Some(given).filter(|given| !given.is_none()))
     }
@@ -107,7 +143,13 @@ impl<'py> Keywords<'py> {
         T: for<'a> FromPyObject<'a, 'py>,
     {
         let given = self.take(name)?;
-        given.map(|given| given.extract().map_err(|_| wrong(format_args!("`{name}`"), &given, expected))).transpose()
+        given
+            .map(|given| {
+                given
+                    .extract()
+                    .map_err(|_| wrong(format_args!("`{name}`"), &given, expected))
+            })
+            .transpose()
     }
 
     pub fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<Option<T>> {
@@ -116,20 +158,26 @@ impl<'py> Keywords<'py> {
     }
 
     pub fn duration(&self, name: &str) -> PyResult<Option<u64>> {
-        self.take(name)?.map(|given| seconds(name, &given)).transpose()
+        self.take(name)?
+            .map(|given| seconds(name, &given))
+            .transpose()
     }
 
     /// Refuses what was not taken.
     pub fn finish(self) -> PyResult<()> {
         match self.0.keys().iter().next() {
             None => Ok(()),
-            Some(name) => Err(PyTypeError::new_err(format!("there is no argument `{name}`"))),
+            Some(name) => Err(PyTypeError::new_err(format!(
+                "there is no argument `{name}`"
+            ))),
         }
     }
 }
 
 fn wrong(what: impl Display, given: &Bound<'_, PyAny>, expected: &str) -> PyErr {
-    let given = given.repr().map_or_else(|_| String::from("an object"), |given| given.to_string());
+    let given = given
+        .repr()
+        .map_or_else(|_| String::from("an object"), |given| given.to_string());
     PyTypeError::new_err(format!("{what} is {given}, expected {expected}"))
 }
 

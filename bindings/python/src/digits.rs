@@ -7,7 +7,8 @@ use pyo3::types::{PyInt, PyList};
 
 use crate::ranked::{is_missing, list_of};
 
-/// The numbers that OpenPBS passes to a formula for these amounts of a resource: with four decimals at most, and ints where it prints none.
+/// The numbers that OpenPBS passes to a formula for these amounts of a resource: with four decimals
+/// at most, and ints where it prints none.
 #[pyfunction]
 pub fn openpbs_digits<'py>(amounts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let printed = PyList::empty(amounts.py());

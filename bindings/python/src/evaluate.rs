@@ -1,8 +1,11 @@
-//! Scores columns: in parts where all columns lie together in memory, on as many threads as the caller allows.
+//! Scores columns: in parts where all columns lie together in memory, on as many threads as the
+//! caller allows.
 
 use arrow_buffer::NullBuffer;
 use job_sort_formula::Program;
-use job_sort_formula::rank::{ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScoreError};
+use job_sort_formula::rank::{
+    ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScoreError,
+};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -30,8 +33,8 @@ pub struct UnscoredRows {
 }
 
 impl<'a> Columns<'a> {
-    /// Checks that the columns are those that the program reads, and that they have the same number of rows, which is that
-    /// of the table, if there is one.
+    /// Checks that the columns are those that the program reads, and that they have the same number
+    /// of rows, which is that of the table, if there is one.
     pub fn new(
         program: &'a Program,
         inputs: &'a [(String, Input)],
@@ -52,13 +55,23 @@ impl<'a> Columns<'a> {
             &mut Vec::new(),
         )?;
         for (name, input) in inputs {
-            let Input::Chunks(chunks) = input else { continue };
+            let Input::Chunks(chunks) = input else {
+                continue;
+            };
             let (found, expected) = (chunks.rows(), *rows.get_or_insert(chunks.rows()));
             if found != expected {
-                return Err(ColumnError::Length { name: name.clone(), found, expected });
+                return Err(ColumnError::Length {
+                    name: name.clone(),
+                    found,
+                    expected,
+                });
             }
         }
-        Ok(Self { program, inputs, rows: rows.unwrap_or(1) })
+        Ok(Self {
+            program,
+            inputs,
+            rows: rows.unwrap_or(1),
+        })
     }
 
     /// The number of rows: 1 if there is no table and every input is the same for every job.
@@ -70,7 +83,10 @@ impl<'a> Columns<'a> {
     pub fn score(&self, scores: &mut [f64], threads: usize) -> Result<UnscoredRows, ColumnError> {
         let threads = threads.min(MAX_THREADS).min(self.rows / LEAST_ROWS);
         // where the system does not start them, this thread does all
-        if let Some(threads) = Some(threads).filter(|&threads| threads > 1).and_then(pool_of) {
+        if let Some(threads) = Some(threads)
+            .filter(|&threads| threads > 1)
+            .and_then(pool_of)
+        {
             let work = QueueWork::default();
             let scored = self.score_in_parallel(scores, &threads, &work);
             if !work.is_beyond_the_budget() {
@@ -99,11 +115,20 @@ impl<'a> Columns<'a> {
     }
 
     /// Writes the scores of consecutive rows.
-    fn score_part(&self, first: usize, scores: &mut [f64], queue: &QueueWork) -> Result<UnscoredRows, ColumnError> {
+    fn score_part(
+        &self,
+        first: usize,
+        scores: &mut [f64],
+        queue: &QueueWork,
+    ) -> Result<UnscoredRows, ColumnError> {
         let (mut outcome, mut errors, mut done) = (UnscoredRows::default(), Vec::new(), 0);
         let mut scratch = ColumnScratch::new();
         while done < scores.len() {
-            let Run { columns, nulls, rows } = self.run_at(first + done, scores.len() - done);
+            let Run {
+                columns,
+                nulls,
+                rows,
+            } = self.run_at(first + done, scores.len() - done);
             let scores = &mut scores[done..done + rows];
             self.program.score_columns_within(
                 queue,
@@ -113,12 +138,22 @@ impl<'a> Columns<'a> {
                 scores,
                 &mut errors,
             )?;
-            let is_null = |row: usize| nulls.iter().any(|(nulls, start)| nulls.is_null(start + row));
+            let is_null = |row: usize| {
+                nulls
+                    .iter()
+                    .any(|(nulls, start)| nulls.is_null(start + row))
+            };
             if !nulls.is_empty() {
-                outcome.null_rows.extend((0..rows).filter(|&row| is_null(row)).map(|row| first + done + row));
+                outcome.null_rows.extend(
+                    (0..rows)
+                        .filter(|&row| is_null(row))
+                        .map(|row| first + done + row),
+                );
             }
             let found = errors.drain(..).filter(|(row, _)| !is_null(*row));
-            outcome.errors.extend(found.map(|(row, error)| (first + done + row, error)));
+            outcome
+                .errors
+                .extend(found.map(|(row, error)| (first + done + row, error)));
             done += rows;
         }
         Ok(outcome)
@@ -140,7 +175,11 @@ impl<'a> Columns<'a> {
                 (name.as_str(), chunk.values().slice(start, rows))
             }
         });
-        Run { columns: columns.collect(), nulls, rows }
+        Run {
+            columns: columns.collect(),
+            nulls,
+            rows,
+        }
     }
 }
 

@@ -56,11 +56,16 @@ impl Site {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let evaluations = search.evaluations(WishOptions::default().evaluations)?;
-        let options = WishOptions { seed: search.seed, evaluations };
+        let options = WishOptions {
+            seed: search.seed,
+            evaluations,
+        };
         let wishes = given.wishes()?;
         let site = self.shared();
         let fit = watched(py, progress, |watch: &Watch<'_>| {
-            let mut report = |ended: jsf_fit::wishes::WishProgress| watch.report(ended.evaluations, evaluations, None);
+            let mut report = |ended: jsf_fit::wishes::WishProgress| {
+                watch.report(ended.evaluations, evaluations, None)
+            };
             fit_wishes(&site, template, &wishes, &options, &mut report)
         })?;
         let fit = fit.map_err(wish_error)?;
@@ -79,9 +84,16 @@ impl Site {
         search: &GivenSearch<'_>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Asked { goals, options, workload, warnings } = self.asked(py, template, workload, given, search)?;
+        let Asked {
+            goals,
+            options,
+            workload,
+            warnings,
+        } = self.asked(py, template, workload, given, search)?;
         let (site, log) = (self.shared(), workload.log());
-        let fit = watched(py, progress, |watch| fit_goals(&site, template, &log, &goals, &options, watch))?;
+        let fit = watched(py, progress, |watch| {
+            fit_goals(&site, template, &log, &goals, &options, watch)
+        })?;
         let fit = fit.map_err(fit_error)?;
         let to_set = py.detach(|| FormulaToSet::new(&site, &fit.formula, not_advised(&fit)));
         let document = written(&GoalFitReport::new(template.text(), &fit, &to_set), &[])?;
@@ -97,12 +109,20 @@ impl Site {
         given: &Options<'_>,
         search: &GivenSearch<'_>,
     ) -> PyResult<Objective> {
-        let Asked { goals, options, workload, warnings } = self.asked(py, &template, workload, given, search)?;
+        let Asked {
+            goals,
+            options,
+            workload,
+            warnings,
+        } = self.asked(py, &template, workload, given, search)?;
         let (site, log) = (self.shared(), workload.log());
         let objective = watched(py, None, move |watch| {
             jsf_fit::goals::Objective::new(site, template, &log, goals, options, watch)
         })?;
-        Ok(Objective { objective: objective.map_err(fit_error)?, warnings })
+        Ok(Objective {
+            objective: objective.map_err(fit_error)?,
+            warnings,
+        })
     }
 
     /// The goals, the options and the log of a fit.
@@ -116,17 +136,31 @@ impl Site {
     ) -> PyResult<Asked> {
         self.check_simulated()?;
         let site = self.shared();
-        let goals = given.goals.as_ref().ok_or_else(|| PyValueError::new_err("no goals are given"))?;
+        let goals = given
+            .goals
+            .as_ref()
+            .ok_or_else(|| PyValueError::new_err("no goals are given"))?;
         let goals = read_goals(goals, &site)?;
         let in_force = match &search.old {
             Some(old) => Some(self.given(Some(old))?.text),
             None => site.formula_text().ok().map(|formula| formula.text),
         };
         if !HELD_OUT.contains(&search.held_out) {
-            let message = format!("`held_out` is {}, expected a part of the log from 0.1 to 0.8", search.held_out);
+            let message = format!(
+                "`held_out` is {}, expected a part of the log from 0.1 to 0.8",
+                search.held_out
+            );
             return Err(PyValueError::new_err(message));
         }
-        let Options { processors, backfill, usage, warm_up, decay_period, decay_factor, .. } = *given;
+        let Options {
+            processors,
+            backfill,
+            usage,
+            warm_up,
+            decay_period,
+            decay_factor,
+            ..
+        } = *given;
         let formulas = formulas_read(template, in_force.as_deref());
         let options = FitOptions {
             in_force,
@@ -145,7 +179,12 @@ impl Site {
         let workload = Workload::given(py, workload, self, &formulas, Some(&goals), given.rules)?;
         let absent = workload.check_goals(Some(&goals))?;
         let warnings = [self.warnings(), workload.warnings(), absent].concat();
-        Ok(Asked { goals, options, workload, warnings })
+        Ok(Asked {
+            goals,
+            options,
+            workload,
+            warnings,
+        })
     }
 }
 
@@ -156,7 +195,12 @@ fn fitted<'py>(
     to_set: &FormulaToSet,
 ) -> PyResult<Bound<'py, PyAny>> {
     warnings.extend(to_set.warning());
-    result(py, "Fit", document, [("warnings", warnings.into_pyobject(py)?.into_any())])
+    result(
+        py,
+        "Fit",
+        document,
+        [("warnings", warnings.into_pyobject(py)?.into_any())],
+    )
 }
 
 /// What is fitted on a log.
@@ -184,8 +228,9 @@ impl<'py> GivenSearch<'py> {
         match self.evaluations.unwrap_or(default) {
             evaluations @ 1..=MAX_EVALUATIONS => Ok(evaluations),
             other => {
-                let message =
-                    format!("`evaluations` is {other}, expected a number of formulas from 1 to {MAX_EVALUATIONS}");
+                let message = format!(
+                    "`evaluations` is {other}, expected a number of formulas from 1 to {MAX_EVALUATIONS}"
+                );
                 Err(PyValueError::new_err(message))
             }
         }
@@ -215,12 +260,16 @@ impl GivenWishes<'_> {
 
 /// A pair of ids, of which the first job is to be before the second.
 fn pair_of(given: &Bound<'_, PyAny>) -> PyResult<[String; 2]> {
-    let pair: Option<[String; 2]> =
-        if given.is_instance_of::<PyString>() { None } else { texts("prefer", given)?.try_into().ok() };
+    let pair: Option<[String; 2]> = if given.is_instance_of::<PyString>() {
+        None
+    } else {
+        texts("prefer", given)?.try_into().ok()
+    };
     pair.ok_or_else(|| PyTypeError::new_err("`prefer`: expected pairs of ids"))
 }
 
-/// The name and the text of the document with wishes that a caller gives: a path, or the ids, groups or scores that it would have.
+/// The name and the text of the document with wishes that a caller gives: a path, or the ids,
+/// groups or scores that it would have.
 fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
     if let Ok(scores) = given.cast::<PyMapping>() {
         let lines = scores.items()?.iter().map(|item| {
@@ -240,21 +289,32 @@ fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
             "expected wishes as ids of jobs, best first, a list of groups of ids, a dict with scores, or a path",
         )
     };
-    let listed = given.try_iter().map_err(wrong)?.collect::<PyResult<Vec<_>>>()?;
+    let listed = given
+        .try_iter()
+        .map_err(wrong)?
+        .collect::<PyResult<Vec<_>>>()?;
     if listed.iter().all(|id| id.is_instance_of::<PyString>()) {
         let ids = listed.iter().map(id_of).collect::<PyResult<Vec<_>>>()?;
         return Ok(("wishes".to_owned(), ids.join("\n")));
     }
     let groups = listed.iter().map(|group| {
         if group.is_instance_of::<PyString>() {
-            Err(PyTypeError::new_err("expected wishes as ids of jobs or as groups of ids, not both"))
+            Err(PyTypeError::new_err(
+                "expected wishes as ids of jobs or as groups of ids, not both",
+            ))
         } else {
-            group.try_iter().map_err(wrong)?.map(|id| id_of(&id?)).collect()
+            group
+                .try_iter()
+                .map_err(wrong)?
+                .map(|id| id_of(&id?))
+                .collect()
         }
     });
     let groups = groups.collect::<PyResult<Vec<Vec<String>>>>()?;
     if groups.len() < 2 || groups.iter().any(Vec::is_empty) {
-        return Err(PyValueError::new_err("expected at least two groups of jobs, and a job in each"));
+        return Err(PyValueError::new_err(
+            "expected at least two groups of jobs, and a job in each",
+        ));
     }
     let groups: Vec<String> = groups.iter().map(|group| group.join("\n")).collect();
     Ok(("wishes".to_owned(), groups.join("\n\n")))
@@ -263,9 +323,14 @@ fn document_of(given: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
 /// The id of a job, which has none of the characters that separate ids in a document.
 fn id_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let id = text("an id in `wishes`", given)?;
-    if id.is_empty() || id.contains(|character: char| character.is_whitespace() || matches!(character, ',' | '#' | '"'))
+    if id.is_empty()
+        || id.contains(|character: char| {
+            character.is_whitespace() || matches!(character, ',' | '#' | '"')
+        })
     {
-        Err(PyValueError::new_err(format!("`{id}` is not the id of a job")))
+        Err(PyValueError::new_err(format!(
+            "`{id}` is not the id of a job"
+        )))
     } else {
         Ok(id)
     }
@@ -281,7 +346,9 @@ fn wish_error(error: WishError) -> PyErr {
 fn fit_error(error: FitError) -> PyErr {
     match error {
         FitError::Site(error) => site_error(&error),
-        FitError::TooShort { .. } => PyValueError::new_err(format!("{error}; `force=True` fits it all the same")),
+        FitError::TooShort { .. } => {
+            PyValueError::new_err(format!("{error}; `force=True` fits it all the same"))
+        }
         error => PyValueError::new_err(error.to_string()),
     }
 }
@@ -300,15 +367,23 @@ impl Objective {
     /// The template.
     #[getter]
     fn template(&self) -> Template {
-        Template { parsed: self.objective.template().clone() }
+        Template {
+            parsed: self.objective.template().clone(),
+        }
     }
 
-    /// Simulates the formula with these constants, as `Template.fill` takes them. A dict with `formula`, `values`, `missed` (by which
-    /// part of their limits the goals are missed: 0 if all are met), `objective` (None if there is none) and `loss` (the objective as what
-    /// is to be small). The best formula has the least `missed`, and of equal ones the least `loss`.
-    fn evaluate<'py>(&self, py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    /// Simulates the formula with these constants, as `Template.fill` takes them. A dict with
+    /// `formula`, `values`, `missed` (by which part of their limits the goals are missed: 0 if all
+    /// are met), `objective` (None if there is none) and `loss` (the objective as what is to be
+    /// small). The best formula has the least `missed`, and of equal ones the least `loss`.
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        values: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let values = values_of(self.objective.template(), values)?;
-        let point = watched(py, None, |watch| self.objective.evaluate(&values, watch))?.map_err(fit_error)?;
+        let point = watched(py, None, |watch| self.objective.evaluate(&values, watch))?
+            .map_err(fit_error)?;
         let evaluated = PyDict::new(py);
         evaluated.set_item("formula", point.formula)?;
         evaluated.set_item("values", point.values)?;

@@ -32,8 +32,9 @@ use crate::site::Site;
 use crate::table::Table;
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
-/// `Formula(text, resources={"ngpus": "int"})`, where a type is int, long, float, size (kb), duration (seconds),
-/// boolean, string or string_array; `python` is the version that the server embeds, such as "3.9". It is immutable; threads may share it, and it can be pickled.
+/// `Formula(text, resources={"ngpus": "int"})`, where a type is int, long, float, size (kb),
+/// duration (seconds), boolean, string or string_array; `python` is the version that the server
+/// embeds, such as "3.9". It is immutable; threads may share it, and it can be pickled.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Formula {
     compiled: Arc<Compiled>,
@@ -55,7 +56,12 @@ impl Compiled {
     /// The declared resources that the formula reads, with their types.
     pub fn resources_read(&self) -> impl Iterator<Item = (&str, InputType)> {
         let is_declared = |name: &str| self.resources.iter().any(|(declared, _)| declared == name);
-        let read = self.program.inputs().iter().map(|name| &**name).filter(move |name| is_declared(name));
+        let read = self
+            .program
+            .inputs()
+            .iter()
+            .map(|name| &**name)
+            .filter(move |name| is_declared(name));
         read.filter_map(|name| Some((name, self.schema.entry(name)?.input_type)))
     }
 }
@@ -74,7 +80,9 @@ impl Formula {
         let python = python.map(python_version).transpose()?;
         let mut schema = Schema::openpbs().with_python(python.unwrap_or_default());
         for (name, input_type) in resource_types(&resources)? {
-            schema.add(&name, input_type).map_err(|error| PyValueError::new_err(error.to_string()))?;
+            schema
+                .add(&name, input_type)
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
         }
         let text = without_line_end(text);
         let (text, parsed) = match Parsed::parse(&text) {
@@ -85,8 +93,18 @@ impl Formula {
             },
         };
         let compiled = parsed.compile(&schema);
-        let program = compiled.map_err(|error| not_arithmetic(py, &text, &error, &schema, &facts(python)))?;
-        Ok(Self { compiled: Arc::new(Compiled { text, parsed, program, schema, resources, python }) })
+        let program =
+            compiled.map_err(|error| not_arithmetic(py, &text, &error, &schema, &facts(python)))?;
+        Ok(Self {
+            compiled: Arc::new(Compiled {
+                text,
+                parsed,
+                program,
+                schema,
+                resources,
+                python,
+            }),
+        })
     }
 
     /// The text.
@@ -98,20 +116,34 @@ impl Formula {
     /// The names that the formula reads, in the order of the text.
     #[getter]
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.compiled.program.inputs().iter().map(|name| &**name))
+        PyTuple::new(
+            py,
+            self.compiled.program.inputs().iter().map(|name| &**name),
+        )
     }
 
-    /// The names that the formula uses and neither OpenPBS nor `resources` defines; evaluating them is a `NameError`.
+    /// The names that the formula uses and neither OpenPBS nor `resources` defines; evaluating them
+    /// is a `NameError`.
     #[getter]
     fn undefined<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.compiled.program.undefined().iter().map(|(name, _)| &**name))
+        PyTuple::new(
+            py,
+            self.compiled
+                .program
+                .undefined()
+                .iter()
+                .map(|(name, _)| &**name),
+        )
     }
 
     /// The declared resources, with their types.
     #[getter]
     fn resources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let resources = PyDict::new(py);
-        self.compiled.resources.iter().try_for_each(|(name, kind)| resources.set_item(name, kind))?;
+        self.compiled
+            .resources
+            .iter()
+            .try_for_each(|(name, kind)| resources.set_item(name, kind))?;
         Ok(resources)
     }
 
@@ -121,24 +153,39 @@ impl Formula {
         self.compiled.python.map(|version| version.to_string())
     }
 
-    /// What is wrong with the formula, as a dict: `verdict` (whether the server accepts it), `crashes_scheduler` (as
-    /// soon as it is evaluated), `findings`, whose `span` counts bytes of the text, and with a site `jobs`, on which
-    /// the formula is tried.
+    /// What is wrong with the formula, as a dict: `verdict` (whether the server accepts it),
+    /// `crashes_scheduler` (as soon as it is evaluated), `findings`, whose `span` counts bytes of
+    /// the text, and with a site `jobs`, on which the formula is tried.
     #[pyo3(signature = (site = None))]
-    fn check<'py>(&self, py: Python<'py>, site: Option<&Bound<'py, Site>>) -> PyResult<Bound<'py, PyAny>> {
-        let Compiled { text, schema, python, .. } = &*self.compiled;
+    fn check<'py>(
+        &self,
+        py: Python<'py>,
+        site: Option<&Bound<'py, Site>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Compiled {
+            text,
+            schema,
+            python,
+            ..
+        } = &*self.compiled;
         if let Some(site) = site {
             site.get().check_made_for(&self.compiled)?;
             return site.get().check(py, text.clone());
         }
-        let checked = py.detach(|| Checked::new(&FormulaSubmission::to_openpbs(text), schema, &facts(*python)));
+        let checked = py.detach(|| {
+            Checked::new(
+                &FormulaSubmission::to_openpbs(text),
+                schema,
+                &facts(*python),
+            )
+        });
         check_result(py, checked, text)
     }
 
-    /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and those given by
-    /// name. A column is a list, or of numpy, pandas, polars, pyarrow or anything else that exports Arrow; a number is
-    /// the same for every job. There are as many scores as the table has rows. What is missing is null (None, NaN of
-    /// pandas), and so is its score.
+    /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and
+    /// those given by name. A column is a list, or of numpy, pandas, polars, pyarrow or anything
+    /// else that exports Arrow; a number is the same for every job. There are as many scores as the
+    /// table has rows. What is missing is null (None, NaN of pandas), and so is its score.
     #[pyo3(signature = (table = None, /, *, threads = None, **columns))]
     fn evaluate(
         &self,
@@ -147,7 +194,8 @@ impl Formula {
         threads: Option<i64>,
         columns: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Scores> {
-        let (mut inputs, rows) = table.map_or_else(|| Ok(Default::default()), |table| self.columns_of(table))?;
+        let (mut inputs, rows) =
+            table.map_or_else(|| Ok(Default::default()), |table| self.columns_of(table))?;
         for (name, column) in columns.into_iter().flatten() {
             let name: String = name.extract()?;
             let column = Input::import(&name, &column)?;
@@ -156,8 +204,9 @@ impl Formula {
         self.score(py, &inputs, rows, threads)
     }
 
-    /// The jobs of a table in the order in which the scheduler considers them: the higher value first, then the earlier submission, then
-    /// the row. `id` and `submitted` are the names of columns, or columns; `precision` is float32, the scheduler's, or float64.
+    /// The jobs of a table in the order in which the scheduler considers them: the higher value
+    /// first, then the earlier submission, then the row. `id` and `submitted` are the names of
+    /// columns, or columns; `precision` is float32, the scheduler's, or float64.
     #[pyo3(signature = (table, *, id = None, submitted = None, limit = None, precision = "float32"))]
     fn rank(
         &self,
@@ -169,17 +218,33 @@ impl Formula {
         precision: &str,
     ) -> PyResult<Table> {
         let limit = limit.map(|limit| row_count("limit", limit)).transpose()?;
-        let precisions = [("float32", ScorePrecision::Float32), ("float64", ScorePrecision::Double)];
+        let precisions = [
+            ("float32", ScorePrecision::Float32),
+            ("float64", ScorePrecision::Double),
+        ];
         let precision = one_of("precision", precision, &precisions)?;
         let (inputs, rows) = self.columns_of(table)?;
         let (scores, unscored) = self.evaluated(py, &inputs, rows, None)?;
-        let ids = id.map(|id| column_values("id", id, table, scores.len())).transpose()?;
-        let by_submission = submitted.map(|given| by_submission(given, table, scores.len())).transpose()?;
-        let ranked = RankedRows { scores, unscored, precision, by_submission, limit };
+        let ids = id
+            .map(|id| column_values("id", id, table, scores.len()))
+            .transpose()?;
+        let by_submission = submitted
+            .map(|given| by_submission(given, table, scores.len()))
+            .transpose()?;
+        let ranked = RankedRows {
+            scores,
+            unscored,
+            precision,
+            by_submission,
+            limit,
+        };
         ranked.table(ids.as_ref())
     }
 
-    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(&str, Bound<'py, PyDict>, Option<String>)> {
+    fn __getnewargs__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(&str, Bound<'py, PyDict>, Option<String>)> {
         Ok((&self.compiled.text, self.resources(py)?, self.python()))
     }
 
@@ -190,19 +255,25 @@ impl Formula {
         } else {
             format!(", resources={}", self.resources(py)?.repr()?)
         };
-        let python = self.python().map(|python| format!(", python='{python}'")).unwrap_or_default();
+        let python = self
+            .python()
+            .map(|python| format!(", python='{python}'"))
+            .unwrap_or_default();
         Ok(format!("Formula({text}{resources}{python})"))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| {
             let (mine, other) = (&self.compiled, &other.get().compiled);
-            (&mine.text, &mine.resources, mine.python) == (&other.text, &other.resources, other.python)
+            (&mine.text, &mine.resources, mine.python)
+                == (&other.text, &other.resources, other.python)
         })
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        (self.compiled.text.as_str(), self.compiled.resources.len()).into_pyobject(py)?.hash()
+        (self.compiled.text.as_str(), self.compiled.resources.len())
+            .into_pyobject(py)?
+            .hash()
     }
 }
 
@@ -215,10 +286,17 @@ impl Formula {
     /// Whether the formula reads a column of a table.
     fn reads(&self, name: &str) -> PyResult<bool> {
         let Compiled { program, .. } = &*self.compiled;
-        if program.undefined().iter().any(|(undefined, _)| **undefined == *name) {
+        if program
+            .undefined()
+            .iter()
+            .any(|(undefined, _)| **undefined == *name)
+        {
             Err(self.undefined_column(name))
         } else {
-            Ok(program.inputs().iter().any(|input| current_name(input) == current_name(name)))
+            Ok(program
+                .inputs()
+                .iter()
+                .any(|input| current_name(input) == current_name(name)))
         }
     }
 
@@ -250,8 +328,11 @@ impl Formula {
                     _ => {}
                 }
             }
-            // of a dict, the columns that are not read count only where those that are read say nothing
-            let has_rows = columns.iter().any(|(_, column)| matches!(column, Input::Chunks(_)));
+            // of a dict, the columns that are not read count only where those that are read say
+            // nothing
+            let has_rows = columns
+                .iter()
+                .any(|(_, column)| matches!(column, Input::Chunks(_)));
             return Ok((columns, rows.filter(|_| !(is_dict && has_rows))));
         }
         let (data_type, arrays) = if table.hasattr("__arrow_c_array__")? {
@@ -261,7 +342,11 @@ impl Formula {
             capsule::import_stream(table)?
         } else {
             let kind = table.get_type().name()?;
-            let collected = if table.hasattr("collect")? { ", such as what its `collect()` gives" } else { "" };
+            let collected = if table.hasattr("collect")? {
+                ", such as what its `collect()` gives"
+            } else {
+                ""
+            };
             let message = format!(
                 "`{kind}` is not a table{collected}: expected a dict of columns, or a table of pandas, polars, pyarrow or \
                  anything else that exports Arrow; a column is passed by name"
@@ -269,16 +354,26 @@ impl Formula {
             return Err(PyTypeError::new_err(message));
         };
         let DataType::Struct(fields) = data_type else {
-            return Err(PyTypeError::new_err("a column is passed by name, as `evaluate(name=column)`"));
+            return Err(PyTypeError::new_err(
+                "a column is passed by name, as `evaluate(name=column)`",
+            ));
         };
         if arrays.iter().any(|array| array.null_count() > 0) {
-            return Err(PyValueError::new_err("the table has rows that are null as a whole"));
+            return Err(PyValueError::new_err(
+                "the table has rows that are null as a whole",
+            ));
         }
         let mut columns = Vec::new();
         for (index, field) in fields.iter().enumerate() {
             if self.reads(field.name())? {
-                let parts: Vec<ArrayRef> = arrays.iter().map(|array| array.as_struct().column(index).clone()).collect();
-                columns.push((field.name().clone(), Input::from_arrays(field.name(), &parts)?));
+                let parts: Vec<ArrayRef> = arrays
+                    .iter()
+                    .map(|array| array.as_struct().column(index).clone())
+                    .collect();
+                columns.push((
+                    field.name().clone(),
+                    Input::from_arrays(field.name(), &parts)?,
+                ));
             }
         }
         Ok((columns, Some(arrays.iter().map(|array| array.len()).sum())))
@@ -295,7 +390,8 @@ impl Formula {
         Ok(Scores::new(self.shared(), scores, unscored))
     }
 
-    /// The values of all rows, and the rows that have none; where the formula raises an error, the value is the scheduler's.
+    /// The values of all rows, and the rows that have none; where the formula raises an error, the
+    /// value is the scheduler's.
     fn evaluated(
         &self,
         py: Python<'_>,
@@ -307,21 +403,31 @@ impl Formula {
         let threads = usize::try_from(threads)
             .ok()
             .filter(|&threads| threads > 0)
-            .ok_or_else(|| PyValueError::new_err(format!("threads is {threads}, expected at least 1")))?;
+            .ok_or_else(|| {
+                PyValueError::new_err(format!("threads is {threads}, expected at least 1"))
+            })?;
         let program = &self.compiled.program;
         py.detach(|| {
-            let columns = Columns::new(program, inputs, rows).map_err(|error| self.column_error(&error))?;
+            let columns =
+                Columns::new(program, inputs, rows).map_err(|error| self.column_error(&error))?;
             if columns.rows() > MAX_ROWS {
-                let message =
-                    format!("the table has {} rows, more than {MAX_ROWS}: evaluate it in parts", columns.rows());
+                let message = format!(
+                    "the table has {} rows, more than {MAX_ROWS}: evaluate it in parts",
+                    columns.rows()
+                );
                 return Err(PyValueError::new_err(message));
             }
             let mut scores = Vec::new();
             if scores.try_reserve_exact(columns.rows()).is_err() {
-                return Err(PyMemoryError::new_err(format!("no memory for {} scores", columns.rows())));
+                return Err(PyMemoryError::new_err(format!(
+                    "no memory for {} scores",
+                    columns.rows()
+                )));
             }
             scores.resize(columns.rows(), 0.0);
-            let outcome = columns.score(&mut scores, threads).map_err(|error| self.column_error(&error))?;
+            let outcome = columns
+                .score(&mut scores, threads)
+                .map_err(|error| self.column_error(&error))?;
             Ok((scores, outcome))
         })
     }
@@ -329,12 +435,20 @@ impl Formula {
     fn column_error(&self, error: &ColumnError) -> PyErr {
         let undefined = self.compiled.program.undefined();
         match error {
-            ColumnError::Unknown { name, .. } if undefined.iter().any(|(other, _)| **other == **name) => {
+            ColumnError::Unknown { name, .. }
+                if undefined.iter().any(|(other, _)| **other == **name) =>
+            {
                 self.undefined_column(name)
             }
-            ColumnError::Length { name, found, expected } => {
+            ColumnError::Length {
+                name,
+                found,
+                expected,
+            } => {
                 let found = counted(*found, "row");
-                PyValueError::new_err(format!("the column `{name}` has {found}, the other columns have {expected}"))
+                PyValueError::new_err(format!(
+                    "the column `{name}` has {found}, the other columns have {expected}"
+                ))
             }
             _ => PyValueError::new_err(error.to_string()),
         }
@@ -342,26 +456,36 @@ impl Formula {
 
     /// The error for a column with a name that the formula uses and that is not defined.
     fn undefined_column(&self, name: &str) -> PyErr {
-        let Compiled { schema, resources, .. } = &*self.compiled;
+        let Compiled {
+            schema, resources, ..
+        } = &*self.compiled;
         let declared = format!("Formula(…, resources={{\"{name}\": \"float\"}})");
-        let similar: Vec<String> = schema.suggestions(name).iter().map(|near| format!("`{near}`")).collect();
-        PyValueError::new_err(match resources.iter().find(|(resource, _)| resource == name) {
-            Some((_, kind)) => {
-                format!("`{name}` is declared as `{kind}`, but a formula reads only numbers: `{declared}`")
-            }
-            None if schema.entry(name).is_some() => {
-                format!("a formula cannot read `{name}`, which is no number in OpenPBS")
-            }
-            None if similar.is_empty() => {
-                format!("`{name}` is not a resource of OpenPBS: declare it, as in `{declared}`")
-            }
-            None => {
-                let similar = similar.join(" or ");
-                format!(
-                    "`{name}` is not a resource of OpenPBS; did you mean {similar}? Else declare it, as in `{declared}`"
-                )
-            }
-        })
+        let similar: Vec<String> = schema
+            .suggestions(name)
+            .iter()
+            .map(|near| format!("`{near}`"))
+            .collect();
+        PyValueError::new_err(
+            match resources.iter().find(|(resource, _)| resource == name) {
+                Some((_, kind)) => {
+                    format!(
+                        "`{name}` is declared as `{kind}`, but a formula reads only numbers: `{declared}`"
+                    )
+                }
+                None if schema.entry(name).is_some() => {
+                    format!("a formula cannot read `{name}`, which is no number in OpenPBS")
+                }
+                None if similar.is_empty() => {
+                    format!("`{name}` is not a resource of OpenPBS: declare it, as in `{declared}`")
+                }
+                None => {
+                    let similar = similar.join(" or ");
+                    format!(
+                        "`{name}` is not a resource of OpenPBS; did you mean {similar}? Else declare it, as in `{declared}`"
+                    )
+                }
+            },
+        )
     }
 }
 
@@ -375,22 +499,42 @@ pub fn not_arithmetic(
 ) -> PyErr {
     let part = error.span().slice(text);
     let findings = Checked::new(&FormulaSubmission::to_openpbs(text), schema, facts).findings;
-    let advice = findings.iter().find(|found| found.span == error.span()).map(advice);
-    let advice = advice.map(|advice| advice.worded(in_python)).unwrap_or_default();
+    let advice = findings
+        .iter()
+        .find(|found| found.span == error.span())
+        .map(advice);
+    let advice = advice
+        .map(|advice| advice.worded(in_python))
+        .unwrap_or_default();
     let refused = FormulaError::new_err(format!("`{part}`: {error}{advice}{}", path_advice(text)));
-    let placed = refused.value(py).setattr("span", characters(text, error.span()));
+    let placed = refused
+        .value(py)
+        .setattr("span", characters(text, error.span()));
     placed.map_or_else(|error| error, |()| refused)
 }
 
 /// What was found, as a `Check`.
-fn check_result<'py>(py: Python<'py>, mut checked: Checked, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    checked.findings = checked.findings.into_iter().map(|found| found.worded(in_python)).collect();
+fn check_result<'py>(
+    py: Python<'py>,
+    mut checked: Checked,
+    text: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    checked.findings = checked
+        .findings
+        .into_iter()
+        .map(|found| found.worded(in_python))
+        .collect();
     let document = serde_json::to_string(&checked.document(text));
-    result(py, "Check", &document.map_err(|error| PyValueError::new_err(error.to_string()))?, [])
+    result(
+        py,
+        "Check",
+        &document.map_err(|error| PyValueError::new_err(error.to_string()))?,
+        [],
+    )
 }
 
-/// The text without the byte order mark and the line end that a file may have: a carriage return in a formula is refused by the
-/// server.
+/// The text without the byte order mark and the line end that a file may have: a carriage return in
+/// a formula is refused by the server.
 pub fn without_line_end(text: String) -> String {
     let line = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match line.strip_suffix("\r\n").or(line.strip_suffix('\r')) {
@@ -399,13 +543,15 @@ pub fn without_line_end(text: String) -> String {
     }
 }
 
-/// The formula in a text that was pasted from elsewhere; `None` if the text is given as the formula itself.
+/// The formula in a text that was pasted from elsewhere; `None` if the text is given as the formula
+/// itself.
 fn pasted(text: &str) -> Option<FormulaText> {
     let pasted = FormulaText::new(text).ok()?;
     (pasted.below.trim().is_empty() && pasted.text.trim() != text.trim()).then_some(pasted)
 }
 
-/// The parsed formula of a pasted text. An error has its place in the whole text, where that contains the formula as it is.
+/// The parsed formula of a pasted text. An error has its place in the whole text, where that
+/// contains the formula as it is.
 fn pasted_formula(given: &str, pasted: &FormulaText) -> PyResult<Parsed> {
     Parsed::parse(&pasted.text).map_err(|error| {
         let mut finding = error.diagnostic();
@@ -430,13 +576,19 @@ fn column_rows(object: &Bound<'_, PyAny>) -> Option<usize> {
 
 /// The version of Python in a text such as `3.9`.
 pub fn python_version(text: &str) -> PyResult<PythonVersion> {
-    text.parse()
-        .map_err(|expected| PyValueError::new_err(format!("`{text}` is not a known version of Python, {expected}")))
+    text.parse().map_err(|expected| {
+        PyValueError::new_err(format!(
+            "`{text}` is not a known version of Python, {expected}"
+        ))
+    })
 }
 
 /// What is known besides the schema: whether the version of Python was given.
 fn facts(python: Option<PythonVersion>) -> SiteFacts<'static> {
-    SiteFacts { python_source: python.map(|_| "given"), ..SiteFacts::default() }
+    SiteFacts {
+        python_source: python.map(|_| "given"),
+        ..SiteFacts::default()
+    }
 }
 
 /// The declared resources and the names of their types, by name.
@@ -460,7 +612,9 @@ pub fn resource_types(declared: &[(String, String)]) -> PyResult<Vec<(String, In
             PyValueError::new_err(format!("the resource `{name}` has the type `{kind}`, expected `int`, `long`, `float`, `size`, `duration`, `boolean`, `string` or \
                  `string_array`"))
         })?;
-        Schema::empty().add(name, input_type).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Schema::empty()
+            .add(name, input_type)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok((name.clone(), input_type))
     };
     declared.iter().map(input_type).collect()

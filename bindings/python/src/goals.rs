@@ -15,16 +15,23 @@ pub fn read_goals(given: &Bound<'_, PyAny>, site: &Site) -> PyResult<Goals> {
     let name = "goals";
     let (name, text) = match given.cast::<PyMapping>() {
         Ok(goals) => (name.to_owned(), document(goals)?),
-        Err(_) => read_text(source(name, given, "a path, a dict, a text, bytes or an open file")?, MAX_GOALS_BYTES)?,
+        Err(_) => read_text(
+            source(name, given, "a path, a dict, a text, bytes or an open file")?,
+            MAX_GOALS_BYTES,
+        )?,
     };
-    Goals::parse(&name, &text, site.schema()).map_err(|error| PyValueError::new_err(error.to_string()))
+    Goals::parse(&name, &text, site.schema())
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// The name of a document and its text.
 pub fn read_text(source: FileSource, max_bytes: usize) -> PyResult<(String, String)> {
-    let bytes = source.read_up_to(max_bytes as u64).map_err(|error| site_error(&error))?;
+    let bytes = source
+        .read_up_to(max_bytes as u64)
+        .map_err(|error| site_error(&error))?;
     let name = source.name();
-    let text = String::from_utf8(bytes).map_err(|_| PyValueError::new_err(format!("`{name}` is not UTF-8 text")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| PyValueError::new_err(format!("`{name}` is not UTF-8 text")))?;
     Ok((name, text))
 }
 
@@ -48,15 +55,23 @@ fn document(goals: &Bound<'_, PyMapping>) -> PyResult<String> {
     let json: String = json.extract()?;
     let wrong = |error: serde_json::Error| PyValueError::new_err(format!("`goals`: {error}"));
     let entries: serde_json::Map<String, Value> = serde_json::from_str(&json).map_err(wrong)?;
-    Ok(entries.iter().map(|(key, value)| format!("{} = {}\n", Value::from(&**key), toml(value))).collect())
+    Ok(entries
+        .iter()
+        .map(|(key, value)| format!("{} = {}\n", Value::from(&**key), toml(value)))
+        .collect())
 }
 
 /// A value as TOML, whose texts and numbers are those of JSON.
 fn toml(value: &Value) -> String {
     match value {
-        Value::Array(items) => format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(",\n")),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(toml).collect::<Vec<_>>().join(",\n")
+        ),
         Value::Object(entries) => {
-            let entries = entries.iter().map(|(key, value)| format!("{} = {}", Value::from(&**key), toml(value)));
+            let entries = entries
+                .iter()
+                .map(|(key, value)| format!("{} = {}", Value::from(&**key), toml(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),

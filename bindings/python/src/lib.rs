@@ -1,7 +1,9 @@
-//! The Python module `job_sort_formula`. Columns of numpy, pandas, polars, pyarrow or anything else that speaks Arrow's
-//! PyCapsule interface enter; the library scores them without a copy; scores and tables leave by the same interface.
+//! The Python module `job_sort_formula`. Columns of numpy, pandas, polars, pyarrow or anything else
+//! that speaks Arrow's PyCapsule interface enter; the library scores them without a copy; scores
+//! and tables leave by the same interface.
 //!
-//! Unsafe code is in [`capsule`], for Arrow's C data interface, and in [`numpy`], for the memory of arrays.
+//! Unsafe code is in [`capsule`], for Arrow's C data interface, and in [`numpy`], for the memory of
+//! arrays.
 
 mod answer;
 mod argument;
@@ -58,8 +60,20 @@ mod job_sort_formula {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let source = CString::new(include_str!("results.py"))?;
-        let results = PyModule::from_code(module.py(), &source, c"results.py", c"job_sort_formula._results")?;
-        for class in ["Check", "Explanation", "Fit", "Replay", "Simulation", "Trajectory"] {
+        let results = PyModule::from_code(
+            module.py(),
+            &source,
+            c"results.py",
+            c"job_sort_formula._results",
+        )?;
+        for class in [
+            "Check",
+            "Explanation",
+            "Fit",
+            "Replay",
+            "Simulation",
+            "Trajectory",
+        ] {
             module.add(class, results.getattr(class)?)?;
         }
         module.add("FormulaError", module.py().get_type::<FormulaError>())?;

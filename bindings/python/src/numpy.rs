@@ -28,7 +28,8 @@ struct Elements<'a, 'py> {
 /// The classes of numpy, once it is imported: `ndarray`, and `generic`, of which its scalars are.
 static CLASSES: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
 
-/// Whether the object is a `numpy.ndarray`. Does not import numpy: without it there is no such object.
+/// Whether the object is a `numpy.ndarray`. Does not import numpy: without it there is no such
+/// object.
 pub fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     match classes(object.py())? {
         Some([ndarray, _]) => object.is_instance(ndarray.bind(object.py())),
@@ -48,26 +49,41 @@ fn classes(py: Python<'_>) -> PyResult<Option<&[Py<PyAny>; 2]>> {
     if let Some(classes) = CLASSES.get(py) {
         return Ok(Some(classes));
     }
-    let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
-    let Some(numpy) = modules.get_item("numpy")? else { return Ok(None) };
+    let modules = py
+        .import("sys")?
+        .getattr("modules")?
+        .cast_into::<PyDict>()?;
+    let Some(numpy) = modules.get_item("numpy")? else {
+        return Ok(None);
+    };
     let class = |name| numpy.getattr(name).map(Bound::unbind);
-    CLASSES.get_or_try_init(py, || Ok([class("ndarray")?, class("generic")?])).map(Some)
+    CLASSES
+        .get_or_try_init(py, || Ok([class("ndarray")?, class("generic")?]))
+        .map(Some)
 }
 
 /// The values of an array; `None` if its elements are Python objects.
 pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
     if array.hasattr("mask")? {
-        let message = format!("the column `{name}` is a masked array: pass a pyarrow array, or its `filled(…)`");
+        let message = format!(
+            "the column `{name}` is a masked array: pass a pyarrow array, or its `filled(…)`"
+        );
         return Err(PyTypeError::new_err(message));
     }
     // of the class `ndarray`, because a class derived from it could say anything
-    let [ndarray, _] = classes(array.py())?.ok_or_else(|| PyTypeError::new_err("numpy is not imported"))?;
-    let interface = ndarray.bind(array.py()).getattr("__array_interface__")?.call_method1("__get__", (array,))?;
+    let [ndarray, _] =
+        classes(array.py())?.ok_or_else(|| PyTypeError::new_err("numpy is not imported"))?;
+    let interface = ndarray
+        .bind(array.py())
+        .getattr("__array_interface__")?
+        .call_method1("__get__", (array,))?;
     let code: String = interface.get_item("typestr")?.extract()?;
     let shape: Vec<usize> = interface.get_item("shape")?.extract()?;
     let &[rows] = shape.as_slice() else {
         let dimensions = shape.len();
-        return Err(PyValueError::new_err(format!("the column `{name}` has {dimensions} dimensions, expected 1")));
+        return Err(PyValueError::new_err(format!(
+            "the column `{name}` has {dimensions} dimensions, expected 1"
+        )));
     };
     check_rows(name, rows)?;
     let (order, kind) = code.split_at(1.min(code.len()));
@@ -76,10 +92,19 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
     }
     let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;
     let strides: Option<(isize,)> = interface.get_item("strides")?.extract()?;
-    let size: usize = kind.get(1..).and_then(|size| size.parse().ok()).unwrap_or(0);
-    let native = if cfg!(target_endian = "little") { "<" } else { ">" };
-    let is_dense = strides.is_none_or(|(stride,)| stride == size as isize) && address.is_multiple_of(size.max(1));
-    // what numpy converts to a type that the library reads, or to one whose numbers follow each other
+    let size: usize = kind
+        .get(1..)
+        .and_then(|size| size.parse().ok())
+        .unwrap_or(0);
+    let native = if cfg!(target_endian = "little") {
+        "<"
+    } else {
+        ">"
+    };
+    let is_dense = strides.is_none_or(|(stride,)| stride == size as isize)
+        && address.is_multiple_of(size.max(1));
+    // what numpy converts to a type that the library reads, or to one whose numbers follow each
+    // other
     let converted = match kind {
         "b1" | "i1" | "i2" | "u1" | "u2" => Some("i4"),
         "u4" => Some("i8"),
@@ -89,9 +114,16 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
     };
     if let Some(converted) = converted {
         let as_type = ndarray.bind(array.py()).getattr("astype")?;
-        return chunk(name, &as_type.call1((array, format!("{native}{converted}"), "C", "unsafe", false))?);
+        return chunk(
+            name,
+            &as_type.call1((array, format!("{native}{converted}"), "C", "unsafe", false))?,
+        );
     }
-    let elements = Elements { array, address, rows };
+    let elements = Elements {
+        array,
+        address,
+        rows,
+    };
     let values = match kind {
         "i4" => Some(Values::I32(elements.borrowed())),
         "i8" => Some(Values::I64(elements.borrowed())),
@@ -100,8 +132,16 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
         _ => None,
     };
     let values = values.ok_or_else(|| {
-        let dtype = array.getattr("dtype").map(|dtype| dtype.to_string()).unwrap_or_else(|_| code.clone());
-        wrong_type(name, &dtype, kind.starts_with(['S', 'U']), kind.starts_with(['m', 'M']))
+        let dtype = array
+            .getattr("dtype")
+            .map(|dtype| dtype.to_string())
+            .unwrap_or_else(|_| code.clone());
+        wrong_type(
+            name,
+            &dtype,
+            kind.starts_with(['S', 'U']),
+            kind.starts_with(['m', 'M']),
+        )
     })?;
     Ok(Some(Chunk::new(values, None)))
 }
@@ -114,8 +154,9 @@ impl Elements<'_, '_> {
         };
         let owner = Arc::new(Owner(self.array.clone().unbind()));
         let bytes = self.rows * size_of::<T>();
-        // SAFETY: numpy says that the array has its elements here, next to each other and aligned, and `owner` keeps it alive. If
-        // another thread writes to it meanwhile, the scores of these rows mean nothing, as with numpy's own functions.
+        // SAFETY: numpy says that the array has its elements here, next to each other and aligned,
+        // and `owner` keeps it alive. If another thread writes to it meanwhile, the scores of these
+        // rows mean nothing, as with numpy's own functions.
         let buffer = unsafe { Buffer::from_custom_allocation(start, bytes, owner) };
         ScalarBuffer::new(buffer, 0, self.rows)
     }

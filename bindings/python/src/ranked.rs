@@ -28,7 +28,13 @@ pub struct RankedRows {
 impl RankedRows {
     /// The ranked rows, and then those with a null among their inputs, up to the limit.
     pub fn table(self, ids: Option<&Bound<'_, PyList>>) -> PyResult<Table> {
-        let Self { scores, unscored: UnscoredRows { errors, null_rows }, precision, by_submission, limit } = self;
+        let Self {
+            scores,
+            unscored: UnscoredRows { errors, null_rows },
+            precision,
+            by_submission,
+            limit,
+        } = self;
         let is_null = |row: &usize| null_rows.binary_search(row).is_ok();
         let mut submitted = by_submission.unwrap_or_else(|| (0..scores.len()).collect());
         submitted.retain(|row| !is_null(row));
@@ -40,23 +46,39 @@ impl RankedRows {
         rows.truncate(limit.unwrap_or(usize::MAX));
         let error = |row: &usize| errors.binary_search_by_key(row, |(failed, _)| *failed).ok();
         let mut columns = TableBuilder::default();
-        columns.integers("rank", (1..=rows.len()).map(|rank| (rank <= ranked).then_some(rank as i64)));
+        columns.integers(
+            "rank",
+            (1..=rows.len()).map(|rank| (rank <= ranked).then_some(rank as i64)),
+        );
         if let Some(ids) = ids {
             add_ids(&mut columns, ids, &rows)?;
         }
         columns.integers("row", rows.iter().map(|&row| Some(row as i64)));
-        columns.floats("score", rows.iter().map(|row| Some(precision.round(scores[*row])).filter(|_| !is_null(row))));
-        let exact = |row: &usize| Some(scores[*row]).filter(|_| !is_null(row) && error(row).is_none());
+        columns.floats(
+            "score",
+            rows.iter()
+                .map(|row| Some(precision.round(scores[*row])).filter(|_| !is_null(row))),
+        );
+        let exact =
+            |row: &usize| Some(scores[*row]).filter(|_| !is_null(row) && error(row).is_none());
         columns.floats("exact", rows.iter().map(exact));
-        columns.texts("error", rows.iter().map(|row| error(row).map(|index| errors[index].1.to_string())));
+        columns.texts(
+            "error",
+            rows.iter()
+                .map(|row| error(row).map(|index| errors[index].1.to_string())),
+        );
         columns.finish(&uncomputed(&errors), "{}".to_owned())
     }
 }
 
 /// That rows have the value 0 only because it cannot be computed here, if there are any.
 fn uncomputed(errors: &[(usize, ScoreError)]) -> Vec<Message> {
-    let mut unknown = errors.iter().filter(|(_, error)| error.consequence() == Consequence::Unknown);
-    let Some((row, error)) = unknown.next() else { return Vec::new() };
+    let mut unknown = errors
+        .iter()
+        .filter(|(_, error)| error.consequence() == Consequence::Unknown);
+    let Some((row, error)) = unknown.next() else {
+        return Vec::new();
+    };
     let rows = counted(unknown.count() + 1, "row");
     vec![Message::from(format!(
         "{rows} with 0 cannot be computed here, and the scheduler may do so: row {row}: {error}"
@@ -74,23 +96,31 @@ fn add_ids(columns: &mut TableBuilder, ids: &Bound<'_, PyList>, rows: &[usize]) 
         columns.integers("id", integers);
         return Ok(());
     }
-    let texts = ids.iter().map(|id| id.as_ref().map(|id| Ok(id.str()?.to_string())).transpose());
+    let texts = ids
+        .iter()
+        .map(|id| id.as_ref().map(|id| Ok(id.str()?.to_string())).transpose());
     columns.texts("id", texts.collect::<PyResult<Vec<_>>>()?);
     Ok(())
 }
 
 /// The ids as integers, if all that are known are.
 fn integers(ids: &[Option<Bound<'_, PyAny>>]) -> Option<Vec<Option<i64>>> {
-    ids.iter().map(|id| id.as_ref().map_or(Some(None), |id| integer(id).map(Some))).collect()
+    ids.iter()
+        .map(|id| id.as_ref().map_or(Some(None), |id| integer(id).map(Some)))
+        .collect()
 }
 
 /// An integer of Python or numpy that has 64 bits; `None` for anything else.
 fn integer(value: &Bound<'_, PyAny>) -> Option<i64> {
-    if value.is_instance_of::<PyBool>() { None } else { value.extract().ok() }
+    if value.is_instance_of::<PyBool>() {
+        None
+    } else {
+        value.extract().ok()
+    }
 }
 
-/// Whether a value is one that stands for none: None, what does not equal itself (NaN of floats, NaT of times), and the NA of pandas,
-/// which says of no two values whether they are equal.
+/// Whether a value is one that stands for none: None, what does not equal itself (NaN of floats,
+/// NaT of times), and the NA of pandas, which says of no two values whether they are equal.
 pub fn is_missing(value: &Bound<'_, PyAny>) -> bool {
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() {
         return false;
@@ -100,7 +130,11 @@ pub fn is_missing(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// The rows in the order of their submission; those without one come last.
-pub fn by_submission(given: &Bound<'_, PyAny>, table: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<usize>> {
+pub fn by_submission(
+    given: &Bound<'_, PyAny>,
+    table: &Bound<'_, PyAny>,
+    count: usize,
+) -> PyResult<Vec<usize>> {
     let column = given_column("submitted", given, table)?;
     let mut rows: Vec<usize> = (0..count).collect();
     if let Some(instants) = instants(&column) {
@@ -113,10 +147,16 @@ pub fn by_submission(given: &Bound<'_, PyAny>, table: &Bound<'_, PyAny>, count: 
     Ok(rows)
 }
 
-/// The times of an Arrow column as integers: Python's own times have no digits below a microsecond. `None` for other columns.
+/// The times of an Arrow column as integers: Python's own times have no digits below a microsecond.
+/// `None` for other columns.
 fn instants(column: &Bound<'_, PyAny>) -> Option<Vec<Option<i64>>> {
-    let data_type = ["dtype", "type"].into_iter().find_map(|name| column.getattr(name).ok())?.to_string();
-    if !data_type.starts_with("Datetime") && !data_type.starts_with("datetime64") && !data_type.starts_with("timestamp")
+    let data_type = ["dtype", "type"]
+        .into_iter()
+        .find_map(|name| column.getattr(name).ok())?
+        .to_string();
+    if !data_type.starts_with("Datetime")
+        && !data_type.starts_with("datetime64")
+        && !data_type.starts_with("timestamp")
     {
         return None;
     }
@@ -126,8 +166,15 @@ fn instants(column: &Bound<'_, PyAny>) -> Option<Vec<Option<i64>>> {
     };
     let mut instants = Vec::new();
     for array in &arrays {
-        let DataType::Timestamp(..) = array.data_type() else { return None };
-        let integers = array.to_data().into_builder().data_type(DataType::Int64).build().ok()?;
+        let DataType::Timestamp(..) = array.data_type() else {
+            return None;
+        };
+        let integers = array
+            .to_data()
+            .into_builder()
+            .data_type(DataType::Int64)
+            .build()
+            .ok()?;
         instants.extend(Int64Array::from(integers).iter());
     }
     Some(instants).filter(|_| !arrays.is_empty())
@@ -142,13 +189,16 @@ fn sort_by_time(rows: &mut [usize], times: &Bound<'_, PyList>) -> PyResult<()> {
     let times: Vec<Bound<'_, PyAny>> = times.iter().collect();
     let missing: Vec<bool> = times.iter().map(is_missing).collect();
     let mut failed = None;
-    merge_sort(rows, &mut |left: usize, right: usize| match (missing[left], missing[right]) {
-        (false, false) => times[left].compare(&times[right]).unwrap_or_else(|error| {
-            failed = Some(error);
-            Ordering::Equal
-        }),
-        (left, right) => left.cmp(&right),
-    });
+    merge_sort(
+        rows,
+        &mut |left: usize, right: usize| match (missing[left], missing[right]) {
+            (false, false) => times[left].compare(&times[right]).unwrap_or_else(|error| {
+                failed = Some(error);
+                Ordering::Equal
+            }),
+            (left, right) => left.cmp(&right),
+        },
+    );
     failed.map_or(Ok(()), Err)
 }
 
@@ -162,17 +212,28 @@ pub fn column_values<'py>(
     listed(what, &given_column(what, given, table)?, rows)
 }
 
-fn given_column<'py>(what: &str, given: &Bound<'py, PyAny>, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let Ok(name) = given.cast::<PyString>() else { return Ok(given.clone()) };
+fn given_column<'py>(
+    what: &str,
+    given: &Bound<'py, PyAny>,
+    table: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Ok(name) = given.cast::<PyString>() else {
+        return Ok(given.clone());
+    };
     table.get_item(name).map_err(|error| {
-        // of a table that has columns but not this one, and of one whose columns cannot be asked for
+        // of a table that has columns but not this one, and of one whose columns cannot be asked
+        // for
         let absent = PyKeyError::new_err(format!("`{what}`: the table has no column `{name}`"));
         absent.set_cause(given.py(), Some(error));
         absent
     })
 }
 
-fn listed<'py>(what: &str, column: &Bound<'py, PyAny>, rows: usize) -> PyResult<Bound<'py, PyList>> {
+fn listed<'py>(
+    what: &str,
+    column: &Bound<'py, PyAny>,
+    rows: usize,
+) -> PyResult<Bound<'py, PyList>> {
     let values = list_of(&format!("`{what}`: expected a column or its name"), column)?;
     check_count(what, values.len(), rows)?;
     Ok(values)
@@ -180,7 +241,9 @@ fn listed<'py>(what: &str, column: &Bound<'py, PyAny>, rows: usize) -> PyResult<
 
 /// The values of any column as a list; the message is for what is none.
 pub fn list_of<'py>(message: &str, column: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    let listing = ["to_pylist", "to_list", "tolist"].into_iter().find(|name| column.hasattr(*name).unwrap_or(false));
+    let listing = ["to_pylist", "to_list", "tolist"]
+        .into_iter()
+        .find(|name| column.hasattr(*name).unwrap_or(false));
     let values = match listing {
         Some(listing) => column.call_method0(listing)?,
         None => column.clone(),
@@ -196,6 +259,9 @@ fn check_count(what: &str, found: usize, rows: usize) -> PyResult<()> {
     if found == rows {
         Ok(())
     } else {
-        Err(PyValueError::new_err(format!("`{what}` has {}, the table has {rows}", counted(found, "row"))))
+        Err(PyValueError::new_err(format!(
+            "`{what}` has {}, the table has {rows}",
+            counted(found, "row")
+        )))
     }
 }

@@ -15,8 +15,8 @@ use crate::error::characters;
 use crate::evaluate::UnscoredRows;
 use crate::formula::Compiled;
 
-/// The scores of jobs, as 64-bit floats. A job with a null among its inputs has null, and so has one for which the formula
-/// raises an error; `errors` says why.
+/// The scores of jobs, as 64-bit floats. A job with a null among its inputs has null, and so has
+/// one for which the formula raises an error; `errors` says why.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Scores {
     array: Float64Array,
@@ -42,7 +42,12 @@ pub struct RowError {
 #[pymethods]
 impl RowError {
     fn __repr__(&self) -> String {
-        let Self { row, message, span: (start, end), .. } = self;
+        let Self {
+            row,
+            message,
+            span: (start, end),
+            ..
+        } = self;
         format!("RowError(row={row}, message={message:?}, span=({start}, {end}))")
     }
 }
@@ -50,7 +55,12 @@ impl RowError {
 impl RowError {
     fn new(row: usize, error: &ScoreError, formula: &str) -> Self {
         let span = characters(formula, error.span());
-        Self { row, message: error.to_string(), kind: error.kind().description().to_owned(), span }
+        Self {
+            row,
+            message: error.to_string(),
+            kind: error.kind().description().to_owned(),
+            span,
+        }
     }
 }
 
@@ -68,7 +78,11 @@ impl Scores {
             }
             nulls = Some(NullBuffer::new(valid.finish()));
         }
-        Self { array: Float64Array::new(scores.into(), nulls), formula, errors }
+        Self {
+            array: Float64Array::new(scores.into(), nulls),
+            formula,
+            errors,
+        }
     }
 
     fn get(&self, row: usize) -> Option<f64> {
@@ -81,7 +95,10 @@ impl Scores {
     /// The jobs for which the formula raises an error, by row.
     #[getter]
     fn errors(&self) -> Vec<RowError> {
-        self.errors.iter().map(|(row, error)| RowError::new(*row, error, &self.formula.text)).collect()
+        self.errors
+            .iter()
+            .map(|(row, error)| RowError::new(*row, error, &self.formula.text))
+            .collect()
     }
 
     /// The number of jobs for which the formula raises an error.
@@ -114,7 +131,11 @@ impl Scores {
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
-        let code = if cfg!(target_endian = "little") { "<f8" } else { ">f8" };
+        let code = if cfg!(target_endian = "little") {
+            "<f8"
+        } else {
+            ">f8"
+        };
         interface.set_item("version", 3)?;
         interface.set_item("typestr", code)?;
         interface.set_item("shape", (self.array.len(),))?;
@@ -138,10 +159,17 @@ impl Scores {
     }
 
     fn __getitem__(&self, row: isize) -> PyResult<Option<f64>> {
-        let from_start = if row < 0 { self.array.len().checked_add_signed(row) } else { Some(row as usize) };
+        let from_start = if row < 0 {
+            self.array.len().checked_add_signed(row)
+        } else {
+            Some(row as usize)
+        };
         match from_start.filter(|&row| row < self.array.len()) {
             Some(row) => Ok(self.get(row)),
-            None => Err(PyIndexError::new_err(format!("there is no row {row}: there are {} scores", self.array.len()))),
+            None => Err(PyIndexError::new_err(format!(
+                "there is no row {row}: there are {} scores",
+                self.array.len()
+            ))),
         }
     }
 
@@ -150,9 +178,18 @@ impl Scores {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let first = PyList::new(py, (0..self.array.len().min(5)).map(|row| self.get(row)))?.repr()?.to_string();
-        let first = if self.array.len() > 5 { first.replace(']', ", …]") } else { first };
+        let first = PyList::new(py, (0..self.array.len().min(5)).map(|row| self.get(row)))?
+            .repr()?
+            .to_string();
+        let first = if self.array.len() > 5 {
+            first.replace(']', ", …]")
+        } else {
+            first
+        };
         let (rows, errors) = (self.array.len(), self.error_count());
-        Ok(format!("Scores({first}, rows={rows}, nulls={}, errors={errors})", self.array.null_count()))
+        Ok(format!(
+            "Scores({first}, rows={rows}, nulls={}, errors={errors})",
+            self.array.null_count()
+        ))
     }
 }

@@ -6,8 +6,12 @@ use jsf::commands::simulate::failures::FailingJobs;
 use jsf::requests::doubts;
 use jsf::view::words::too_short;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{Backfill, Goals, JudgedGoal, Results, WarmUp, Workload as Log, WorkloadJob, bounded_slowdown};
-use jsf_site::{SimulateRequest, SimulatedQueue, Site as OpenedSite, SiteError, StartingUsage, check_warm_up};
+use jsf_simulate::{
+    Backfill, Goals, JudgedGoal, Results, WarmUp, Workload as Log, WorkloadJob, bounded_slowdown,
+};
+use jsf_site::{
+    SimulateRequest, SimulatedQueue, Site as OpenedSite, SiteError, StartingUsage, check_warm_up,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -37,19 +41,36 @@ impl<'py> Options<'py> {
     pub fn take(given: &Keywords<'py>) -> PyResult<Self> {
         let decay_period = given.duration("decay")?;
         if decay_period == Some(0) {
-            return Err(PyValueError::new_err("`decay` is 0, expected at least a second"));
+            return Err(PyValueError::new_err(
+                "`decay` is 0, expected at least a second",
+            ));
         }
         let decay_factor: Option<f64> = given.take_as("decay_factor", "a number")?;
         if let Some(factor) = decay_factor.filter(|factor| !(0.0..=1.0).contains(factor)) {
-            return Err(PyValueError::new_err(format!("`decay_factor` is {factor}, expected a number from 0 to 1")));
+            return Err(PyValueError::new_err(format!(
+                "`decay_factor` is {factor}, expected a number from 0 to 1"
+            )));
         }
-        let backfill = [("easy", Backfill::Easy), ("greedy", Backfill::Greedy), ("none", Backfill::None)];
-        let usage = [("start", StartingUsage::Tree), ("fresh", StartingUsage::Fresh)];
+        let backfill = [
+            ("easy", Backfill::Easy),
+            ("greedy", Backfill::Greedy),
+            ("none", Backfill::None),
+        ];
+        let usage = [
+            ("start", StartingUsage::Tree),
+            ("fresh", StartingUsage::Fresh),
+        ];
         Ok(Self {
-            processors: given.take("processors")?.as_ref().map(processors).transpose()?,
+            processors: given
+                .take("processors")?
+                .as_ref()
+                .map(processors)
+                .transpose()?,
             backfill: given.word("backfill", &backfill)?,
             usage: given.word("usage", &usage)?.unwrap_or_default(),
-            warm_up: given.duration("warm_up")?.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
+            warm_up: given
+                .duration("warm_up")?
+                .map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
             decay_period,
             decay_factor,
             goals: given.take("goals")?,
@@ -58,8 +79,9 @@ impl<'py> Options<'py> {
     }
 }
 
-/// Runs a log through time under a formula, without a site: the higher value first, then the earlier submission. A `Workload` is
-/// run on the site that it was read for. The other arguments are those of `Site.simulate`.
+/// Runs a log through time under a formula, without a site: the higher value first, then the
+/// earlier submission. A `Workload` is run on the site that it was read for. The other arguments
+/// are those of `Site.simulate`.
 #[pyfunction]
 #[pyo3(signature = (workload, formula = None, **options))]
 pub fn simulate<'py>(
@@ -79,7 +101,9 @@ impl Site {
     /// Refuses a site with which no log is simulated.
     pub fn check_simulated(&self) -> PyResult<()> {
         match self.numbers() {
-            NumberMode::Decimal => Err(PyValueError::new_err("a simulation computes with doubles, not with decimals")),
+            NumberMode::Decimal => Err(PyValueError::new_err(
+                "a simulation computes with doubles, not with decimals",
+            )),
             NumberMode::OpenPbs | NumberMode::Exact => Ok(()),
         }
     }
@@ -97,9 +121,14 @@ impl Site {
         let options = Options::take(&keywords)?;
         keywords.finish()?;
         let given = self.given(formula)?;
-        let goals = options.goals.as_ref().map(|goals| read_goals(goals, &self.shared())).transpose()?;
+        let goals = options
+            .goals
+            .as_ref()
+            .map(|goals| read_goals(goals, &self.shared()))
+            .transpose()?;
         let formulas = std::slice::from_ref(&given.parsed);
-        let workload = Workload::given(py, workload, self, formulas, goals.as_ref(), options.rules)?;
+        let workload =
+            Workload::given(py, workload, self, formulas, goals.as_ref(), options.rules)?;
         self.run(py, &given, &workload, goals.as_ref(), &options)
     }
 
@@ -113,7 +142,15 @@ impl Site {
     ) -> PyResult<Bound<'py, PyAny>> {
         let absent = workload.check_goals(goals)?;
         let (site, log) = (self.shared(), workload.log());
-        let Options { processors, backfill, usage, warm_up, decay_period, decay_factor, .. } = *options;
+        let Options {
+            processors,
+            backfill,
+            usage,
+            warm_up,
+            decay_period,
+            decay_factor,
+            ..
+        } = *options;
         let simulated = watched(py, None, |mut watch| {
             let default = match warm_up {
                 Some(_) => WarmUp::None,
@@ -131,12 +168,34 @@ impl Site {
             })?;
             let results = simulated.results(&log, warm_up);
             let goals = results.judge(goals, &log, &simulated.schedule, None);
-            let run = Run { site: &site, given, log: &log, simulated, results, goals };
-            Ok((run.document(), run.jobs(), run.failed(), run.warnings(), default))
+            let run = Run {
+                site: &site,
+                given,
+                log: &log,
+                simulated,
+                results,
+                goals,
+            };
+            Ok((
+                run.document(),
+                run.jobs(),
+                run.failed(),
+                run.warnings(),
+                default,
+            ))
         })?;
-        let (document, jobs, failed, of_run, default) = simulated.map_err(|error: SiteError| site_error(&error))?;
-        let of_log = workload.warnings().into_iter().chain(absent).chain(too_short(default));
-        let warnings: Vec<String> = worded(self.shared().warnings()).into_iter().chain(of_log).chain(of_run).collect();
+        let (document, jobs, failed, of_run, default) =
+            simulated.map_err(|error: SiteError| site_error(&error))?;
+        let of_log = workload
+            .warnings()
+            .into_iter()
+            .chain(absent)
+            .chain(too_short(default));
+        let warnings: Vec<String> = worded(self.shared().warnings())
+            .into_iter()
+            .chain(of_log)
+            .chain(of_run)
+            .collect();
         let others = [
             ("jobs", Py::new(py, jobs?)?.into_bound(py).into_any()),
             ("failed", failed.into_pyobject(py)?.into_any()),
@@ -168,14 +227,31 @@ impl Run<'_> {
         let jobs = || started.iter();
         let mut columns = TableBuilder::default();
         columns.texts("id", jobs().map(|(index, ..)| Some(log.id(*index))));
-        columns.texts("entity", jobs().map(|(_, job, _)| Some(&log.entities()[job.entity as usize])));
-        columns.texts("queue", jobs().map(|(_, job, _)| Some(&log.queues()[job.queue as usize])));
-        columns.integers("processors", jobs().map(|(_, job, _)| Some(job.processors.into())));
+        columns.texts(
+            "entity",
+            jobs().map(|(_, job, _)| Some(&log.entities()[job.entity as usize])),
+        );
+        columns.texts(
+            "queue",
+            jobs().map(|(_, job, _)| Some(&log.queues()[job.queue as usize])),
+        );
+        columns.integers(
+            "processors",
+            jobs().map(|(_, job, _)| Some(job.processors.into())),
+        );
         columns.integers("submit", jobs().map(|(_, job, _)| Some(job.submit)));
         columns.integers("start", jobs().map(|(_, _, start)| Some(*start)));
-        columns.integers("end", jobs().map(|(_, job, start)| Some(start + job.duration())));
-        columns.integers("wait", jobs().map(|(_, job, start)| Some(start - job.submit)));
-        let slowdown = |&(_, job, start): &(_, &WorkloadJob, i64)| bounded_slowdown(start - job.submit, job.duration());
+        columns.integers(
+            "end",
+            jobs().map(|(_, job, start)| Some(start + job.duration())),
+        );
+        columns.integers(
+            "wait",
+            jobs().map(|(_, job, start)| Some(start - job.submit)),
+        );
+        let slowdown = |&(_, job, start): &(_, &WorkloadJob, i64)| {
+            bounded_slowdown(start - job.submit, job.duration())
+        };
         columns.floats("bounded_slowdown", jobs().map(|job| Some(slowdown(job))));
         columns.finish(&[], "{}".to_owned())
     }
@@ -186,12 +262,27 @@ impl Run<'_> {
 
     /// What is doubtful about the formula and the simulation, and for which jobs the formula fails.
     fn warnings(&self) -> Vec<String> {
-        let SimulatedQueue { schedule, shares, warnings, .. } = &self.simulated;
+        let SimulatedQueue {
+            schedule,
+            shares,
+            warnings,
+            ..
+        } = &self.simulated;
         let doubts = worded(&doubts(&self.site.lint(&self.given.parsed, self.log)));
         let (formula, shares) = (&self.given.parsed, shares.as_deref());
-        let failing = FailingJobs::new(formula, self.log, &schedule.errors, shares, OnError::default());
+        let failing = FailingJobs::new(
+            formula,
+            self.log,
+            &schedule.errors,
+            shares,
+            OnError::default(),
+        );
         let failing = failing.map(|failing| failing.clause("the formula"));
-        doubts.into_iter().chain(warnings.iter().cloned()).chain(failing).collect()
+        doubts
+            .into_iter()
+            .chain(warnings.iter().cloned())
+            .chain(failing)
+            .collect()
     }
 
     fn document(&self) -> PyResult<String> {
@@ -221,8 +312,12 @@ impl Run<'_> {
 }
 
 fn processors(given: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let refused =
-        || PyValueError::new_err(format!("`processors` is {given}, expected a number from 1 to {}", u32::MAX));
+    let refused = || {
+        PyValueError::new_err(format!(
+            "`processors` is {given}, expected a number from 1 to {}",
+            u32::MAX
+        ))
+    };
     match given.extract::<u32>() {
         Ok(0) => Err(refused()),
         Ok(processors) => Ok(processors),

@@ -7,7 +7,8 @@ use arrow_array::builder::{LargeStringBuilder, ListBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, StructArray,
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
+    StructArray,
 };
 use arrow_schema::{DataType, Field, Schema};
 use job_sort_formula::Value;
@@ -23,8 +24,9 @@ use crate::capsule::{self, ArrayCapsules};
 use crate::column::{Input, Inputs};
 use crate::need::in_python;
 
-/// A table of jobs or of nodes: its columns by their names, as those of a data frame, so that `len(table)` is the number of rows. It
-/// exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. `x.to_pandas()` keeps integers with None.
+/// A table of jobs or of nodes: its columns by their names, as those of a data frame, so that
+/// `len(table)` is the number of rows. It exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`.
+/// `x.to_pandas()` keeps integers with None.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Table {
     batch: RecordBatch,
@@ -32,7 +34,8 @@ pub struct Table {
     warnings: Vec<String>,
     /// The JSON of the command.
     document: String,
-    /// By the name of a column of floats: the rows whose number is an integer, as it reaches the formula.
+    /// By the name of a column of floats: the rows whose number is an integer, as it reaches the
+    /// formula.
     integers: BTreeMap<String, Vec<bool>>,
 }
 
@@ -61,13 +64,21 @@ pub struct TableBuilder {
 
 impl TableBuilder {
     fn push(&mut self, name: &str, column: ArrayRef) {
-        self.fields.push(Field::new(name, column.data_type().clone(), true));
+        self.fields
+            .push(Field::new(name, column.data_type().clone(), true));
         self.columns.push(column);
     }
 
     /// Adds a column of texts.
-    pub fn texts<T: AsRef<str>>(&mut self, name: &str, values: impl IntoIterator<Item = Option<T>>) {
-        self.push(name, Arc::new(values.into_iter().collect::<LargeStringArray>()));
+    pub fn texts<T: AsRef<str>>(
+        &mut self,
+        name: &str,
+        values: impl IntoIterator<Item = Option<T>>,
+    ) {
+        self.push(
+            name,
+            Arc::new(values.into_iter().collect::<LargeStringArray>()),
+        );
     }
 
     /// Adds a column of integers.
@@ -82,50 +93,85 @@ impl TableBuilder {
 
     /// Adds a column of truth values.
     pub fn truths(&mut self, name: &str, values: impl IntoIterator<Item = bool>) {
-        self.push(name, Arc::new(values.into_iter().map(Some).collect::<BooleanArray>()));
+        self.push(
+            name,
+            Arc::new(values.into_iter().map(Some).collect::<BooleanArray>()),
+        );
     }
 
     /// Adds a column of lists of texts.
     pub fn paths<T: AsRef<str>>(&mut self, name: &str, values: impl IntoIterator<Item = Vec<T>>) {
         let mut lists = ListBuilder::new(LargeStringBuilder::new());
-        values.into_iter().for_each(|path| lists.append_value(path.into_iter().map(Some)));
+        values
+            .into_iter()
+            .for_each(|path| lists.append_value(path.into_iter().map(Some)));
         self.push(name, Arc::new(lists.finish()));
     }
 
-    /// Adds a column of inputs: integers if all of them are, else floats, of which is kept which are integers.
+    /// Adds a column of inputs: integers if all of them are, else floats, of which is kept which
+    /// are integers.
     pub fn values(&mut self, name: &str, values: &[Option<Value>]) {
         let integer = |value: &Value| match value {
             Value::Int(integer) => Some(*integer),
             _ => None,
         };
-        if values.iter().flatten().all(|value| integer(value).is_some()) {
-            self.integers(name, values.iter().map(|value| value.as_ref().and_then(integer)));
+        if values
+            .iter()
+            .flatten()
+            .all(|value| integer(value).is_some())
+        {
+            self.integers(
+                name,
+                values.iter().map(|value| value.as_ref().and_then(integer)),
+            );
             return;
         }
         let is_int = |value: &Option<Value>| matches!(value, Some(Value::Int(_) | Value::Big(_)));
         if values.iter().any(is_int) {
-            self.integers.insert(name.to_owned(), values.iter().map(is_int).collect());
+            self.integers
+                .insert(name.to_owned(), values.iter().map(is_int).collect());
         }
-        self.floats(name, values.iter().map(|value| value.as_ref().and_then(Value::to_f64)));
+        self.floats(
+            name,
+            values
+                .iter()
+                .map(|value| value.as_ref().and_then(Value::to_f64)),
+        );
     }
 
-    pub fn finish<'m>(self, warnings: impl IntoIterator<Item = &'m Message>, document: String) -> PyResult<Table> {
+    pub fn finish<'m>(
+        self,
+        warnings: impl IntoIterator<Item = &'m Message>,
+        document: String,
+    ) -> PyResult<Table> {
         let schema = Arc::new(Schema::new(self.fields));
         let batch = RecordBatch::try_new(schema, self.columns);
         let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let warnings = warnings.into_iter().map(|warning| warning.worded(in_python)).collect();
-        Ok(Table { batch, warnings, document, integers: self.integers })
+        let warnings = warnings
+            .into_iter()
+            .map(|warning| warning.worded(in_python))
+            .collect();
+        Ok(Table {
+            batch,
+            warnings,
+            document,
+            integers: self.integers,
+        })
     }
 }
 
 impl Table {
     /// The rows of an answer: those of these columns that its first row has, and its inputs.
     pub fn of_answer(document: &str, rows: &str, columns: &[(&str, Kind)]) -> PyResult<Self> {
-        read_answer(document, rows, columns).map_err(|error| PyValueError::new_err(error.to_string()))?
+        read_answer(document, rows, columns)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?
     }
 
     /// The columns that a formula reads, and the number of rows.
-    pub fn inputs(&self, reads: impl Fn(&str) -> PyResult<bool>) -> PyResult<(Inputs, Option<usize>)> {
+    pub fn inputs(
+        &self,
+        reads: impl Fn(&str) -> PyResult<bool>,
+    ) -> PyResult<(Inputs, Option<usize>)> {
         let mut inputs = Vec::new();
         for (name, column) in self.column_names().into_iter().zip(self.batch.columns()) {
             if reads(&name)? {
@@ -142,7 +188,9 @@ impl Table {
     /// A column as a list, in which integers among floats are integers.
     fn list<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyList>> {
         let values = list(py, self.batch.column(index))?;
-        let Some(is_int) = self.integers.get(self.batch.schema().field(index).name()) else { return Ok(values) };
+        let Some(is_int) = self.integers.get(self.batch.schema().field(index).name()) else {
+            return Ok(values);
+        };
         let int = py.get_type::<PyInt>();
         for row in (0..values.len()).filter(|&row| is_int[row]) {
             values.set_item(row, int.call1((values.get_item(row)?,))?)?;
@@ -151,7 +199,10 @@ impl Table {
     }
 
     fn position(&self, name: &str) -> PyResult<usize> {
-        self.batch.schema().index_of(name).map_err(|_| PyKeyError::new_err(name.to_owned()))
+        self.batch
+            .schema()
+            .index_of(name)
+            .map_err(|_| PyKeyError::new_err(name.to_owned()))
     }
 }
 
@@ -160,11 +211,16 @@ impl Table {
     /// The names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+        self.batch
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect()
     }
 
-    /// What is not a row, as a dict: the formula and the summary of a ranking, what changes in a comparison, the policy
-    /// of shares.
+    /// What is not a row, as a dict: the formula and the summary of a ranking, what changes in a
+    /// comparison, the policy of shares.
     #[getter]
     fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         Ok(json(py, &without_rows(&self.document)?)?.cast_into()?)
@@ -176,7 +232,8 @@ impl Table {
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
-        name.extract::<String>().is_ok_and(|name| self.position(&name).is_ok())
+        name.extract::<String>()
+            .is_ok_and(|name| self.position(&name).is_ok())
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
@@ -195,16 +252,26 @@ impl Table {
                 DataType::Boolean => "bool",
                 _ => "object",
             };
-            columns.set_item(name, pandas.call_method1("Series", (list(py, column)?, py.None(), dtype))?)?;
+            columns.set_item(
+                name,
+                pandas.call_method1("Series", (list(py, column)?, py.None(), dtype))?,
+            )?;
         }
         pandas.call_method1("DataFrame", (columns,))
     }
 
-    /// Refuses what `pandas.DataFrame(table)` asks for, which would else take the names of the columns for rows.
+    /// Refuses what `pandas.DataFrame(table)` asks for, which would else take the names of the
+    /// columns for rows.
     #[pyo3(signature = (dtype = None, copy = None))]
-    fn __array__(&self, dtype: Option<&Bound<'_, PyAny>>, copy: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    fn __array__(
+        &self,
+        dtype: Option<&Bound<'_, PyAny>>,
+        copy: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         _ = (dtype, copy);
-        Err(PyTypeError::new_err("a table is no array: give its `to_pandas()`, or one of its columns"))
+        Err(PyTypeError::new_err(
+            "a table is no array: give its `to_pandas()`, or one of its columns",
+        ))
     }
 
     /// A column as a list.
@@ -222,7 +289,9 @@ impl Table {
         let columns = self.to_pydict(py)?;
         for row in 0..self.batch.num_rows() {
             let cells = PyDict::new(py);
-            columns.iter().try_for_each(|(name, values)| cells.set_item(name, values.get_item(row)?))?;
+            columns
+                .iter()
+                .try_for_each(|(name, values)| cells.set_item(name, values.get_item(row)?))?;
             rows.append(cells)?;
         }
         Ok(rows)
@@ -259,7 +328,9 @@ impl Table {
 
     /// Whether the other table has the same columns.
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| self.batch == other.get().batch)
+        other
+            .cast::<Self>()
+            .is_ok_and(|other| self.batch == other.get().batch)
     }
 
     fn __len__(&self) -> usize {
@@ -267,38 +338,70 @@ impl Table {
     }
 
     fn __repr__(&self) -> String {
-        format!("<{}: {}>", counted(self.batch.num_rows(), "row"), self.column_names().join(", "))
+        format!(
+            "<{}: {}>",
+            counted(self.batch.num_rows(), "row"),
+            self.column_names().join(", ")
+        )
     }
 }
 
-fn read_answer(document: &str, rows: &str, columns: &[(&str, Kind)]) -> serde_json::Result<PyResult<Table>> {
+fn read_answer(
+    document: &str,
+    rows: &str,
+    columns: &[(&str, Kind)],
+) -> serde_json::Result<PyResult<Table>> {
     let mut members: Row<'_> = serde_json::from_str(document)?;
-    let rows: Vec<Row<'_>> =
-        members.get(rows).map_or_else(|| Ok(Vec::new()), |rows| serde_json::from_str(rows.get()))?;
-    let warnings: Option<Vec<String>> =
-        members.remove("warnings").map(|all| serde_json::from_str(all.get())).transpose()?;
+    let rows: Vec<Row<'_>> = members
+        .get(rows)
+        .map_or_else(|| Ok(Vec::new()), |rows| serde_json::from_str(rows.get()))?;
+    let warnings: Option<Vec<String>> = members
+        .remove("warnings")
+        .map(|all| serde_json::from_str(all.get()))
+        .transpose()?;
     let mut table = TableBuilder::default();
-    for &(name, kind) in columns.iter().filter(|(name, _)| rows.first().is_none_or(|row| row.contains_key(name))) {
+    for &(name, kind) in columns
+        .iter()
+        .filter(|(name, _)| rows.first().is_none_or(|row| row.contains_key(name)))
+    {
         match kind {
             Kind::Integer => table.integers(name, cells(&rows, name, serde_json::Value::as_i64)?),
             Kind::Float => table.floats(name, cells(&rows, name, float)?),
             Kind::Text => table.texts(name, cells(&rows, name, text)?),
-            Kind::Truth => table.truths(name, cells(&rows, name, serde_json::Value::as_bool)?.into_iter().flatten()),
+            Kind::Truth => table.truths(
+                name,
+                cells(&rows, name, serde_json::Value::as_bool)?
+                    .into_iter()
+                    .flatten(),
+            ),
             Kind::Texts => {
-                let lists = cells(&rows, name, |value| serde_json::from_value(value.clone()).ok())?;
-                table.paths(name, lists.into_iter().map(Option::<Vec<String>>::unwrap_or_default));
+                let lists = cells(&rows, name, |value| {
+                    serde_json::from_value(value.clone()).ok()
+                })?;
+                table.paths(
+                    name,
+                    lists
+                        .into_iter()
+                        .map(Option::<Vec<String>>::unwrap_or_default),
+                );
             }
         }
     }
     let mut inputs: BTreeMap<String, Vec<Option<Value>>> = BTreeMap::new();
     for row in rows.iter().filter_map(|row| row.get("inputs")) {
-        for (name, value) in serde_json::from_str::<BTreeMap<String, serde_json::Value>>(row.get())? {
+        for (name, value) in serde_json::from_str::<BTreeMap<String, serde_json::Value>>(row.get())?
+        {
             inputs.entry(name).or_default().push(input(&value));
         }
     }
-    inputs.iter().for_each(|(name, values)| table.values(name, values));
+    inputs
+        .iter()
+        .for_each(|(name, values)| table.values(name, values));
     let document = serde_json::to_string(&members)?;
-    Ok(table.finish(&[], document).map(|table| Table { warnings: warnings.unwrap_or_default(), ..table }))
+    Ok(table.finish(&[], document).map(|table| Table {
+        warnings: warnings.unwrap_or_default(),
+        ..table
+    }))
 }
 
 /// The cells of a column; a null or something else than the column has is none.
@@ -308,7 +411,9 @@ fn cells<T>(
     read: impl Fn(&serde_json::Value) -> Option<T>,
 ) -> serde_json::Result<Vec<Option<T>>> {
     let cell = |row: &Row<'_>| {
-        let Some(cell) = row.get(name) else { return Ok(None) };
+        let Some(cell) = row.get(name) else {
+            return Ok(None);
+        };
         Ok(read(&serde_json::from_str(cell.get())?))
     };
     rows.iter().map(cell).collect()
@@ -319,7 +424,11 @@ fn float(value: &serde_json::Value) -> Option<f64> {
 }
 
 fn text(value: &serde_json::Value) -> Option<String> {
-    value.get("message").unwrap_or(value).as_str().map(str::to_owned)
+    value
+        .get("message")
+        .unwrap_or(value)
+        .as_str()
+        .map(str::to_owned)
 }
 
 /// An input of a formula; JSON has the `repr` of one for which it has no number.
@@ -333,11 +442,26 @@ fn input(value: &serde_json::Value) -> Option<Value> {
 /// A column as a list of Python objects.
 fn list<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
     match column.data_type() {
-        DataType::Int64 => PyList::new(py, column.as_primitive::<Int64Type>().iter().collect::<Vec<_>>()),
-        DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>().iter().collect::<Vec<_>>()),
+        DataType::Int64 => PyList::new(
+            py,
+            column
+                .as_primitive::<Int64Type>()
+                .iter()
+                .collect::<Vec<_>>(),
+        ),
+        DataType::Float64 => PyList::new(
+            py,
+            column
+                .as_primitive::<Float64Type>()
+                .iter()
+                .collect::<Vec<_>>(),
+        ),
         DataType::Boolean => PyList::new(py, column.as_boolean().iter().collect::<Vec<_>>()),
         DataType::List(_) => {
-            let lists = column.as_list::<i32>().iter().map(|path| path.map(|path| list(py, &path)).transpose());
+            let lists = column
+                .as_list::<i32>()
+                .iter()
+                .map(|path| path.map(|path| list(py, &path)).transpose());
             PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
         }
         _ => PyList::new(py, column.as_string::<i64>().iter().collect::<Vec<_>>()),

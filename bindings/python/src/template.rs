@@ -9,8 +9,10 @@ use pyo3::types::{PyMapping, PyString, PyTuple};
 use crate::argument::{self, counted, number};
 use crate::error::{site_error, syntax_error};
 
-/// A formula in which some numbers are still to be found: `Template("{fs=100:0..500} * fairshare_factor + eligible_time / 3600")`.
-/// `:log` behind a range says that factors matter and not differences, `:int` that the number is whole; `{fs}` repeats a number.
+/// A formula in which some numbers are still to be found:
+/// `Template("{fs=100:0..500} * fairshare_factor + eligible_time / 3600")`. `:log` behind a range
+/// says that factors matter and not differences, `:int` that the number is whole; `{fs}` repeats a
+/// number.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Template {
     pub parsed: Parsed,
@@ -36,7 +38,9 @@ pub struct Constant {
 impl Template {
     #[new]
     fn new(text: &str) -> PyResult<Self> {
-        let text = FormulaText::new(text).map_err(|error| site_error(&error))?.text;
+        let text = FormulaText::new(text)
+            .map_err(|error| site_error(&error))?
+            .text;
         match Parsed::parse(&text) {
             Ok(parsed) => Ok(Self { parsed }),
             Err(error) => Err(syntax_error(&text, &error.diagnostic())),
@@ -52,12 +56,16 @@ impl Template {
     /// The numbers that are to be found, in the order in which they are declared.
     #[getter]
     fn constants<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let constants = self.parsed.constants().iter().map(|constant| Py::new(py, Constant::from(constant)));
+        let constants = self
+            .parsed
+            .constants()
+            .iter()
+            .map(|constant| Py::new(py, Constant::from(constant)));
         PyTuple::new(py, constants.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The text of the formula with these numbers: one for each constant in their order, or a dict, in which a constant that is
-    /// not there keeps its start value.
+    /// The text of the formula with these numbers: one for each constant in their order, or a dict,
+    /// in which a constant that is not there keeps its start value.
     fn fill(&self, values: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(self.parsed.fill(&values_of(&self.parsed, values)?))
     }
@@ -67,7 +75,15 @@ impl Template {
         let values = values_of(&self.parsed, values)?;
         let mut text = self.parsed.text().to_owned();
         for (constant, value) in self.parsed.constants().iter().zip(values).rev() {
-            let TemplateConstant { name, low, high, is_log, is_int, span, .. } = constant;
+            let TemplateConstant {
+                name,
+                low,
+                high,
+                is_log,
+                is_int,
+                span,
+                ..
+            } = constant;
             let value = if *is_int { value.round() } else { value };
             let start = value.clamp(*low, *high);
             let log = if *is_log { ":log" } else { "" };
@@ -79,7 +95,10 @@ impl Template {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("Template({})", self.text().into_pyobject(py)?.repr()?))
+        Ok(format!(
+            "Template({})",
+            self.text().into_pyobject(py)?.repr()?
+        ))
     }
 }
 
@@ -109,26 +128,51 @@ pub fn values_of(template: &Parsed, given: &Bound<'_, PyAny>) -> PyResult<Vec<f6
                 let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
                 let name = argument::text("a name in `values`", &name)?;
                 let value = number(format_args!("`{name}`"), &value)?;
-                let unknown = || PyValueError::new_err(format!("the template has no constant `{name}`"));
-                let place = constants.iter().position(|constant| *constant.name == *name).ok_or_else(unknown)?;
+                let unknown =
+                    || PyValueError::new_err(format!("the template has no constant `{name}`"));
+                let place = constants
+                    .iter()
+                    .position(|constant| *constant.name == *name)
+                    .ok_or_else(unknown)?;
                 values[place] = value;
             }
             values
         }
     };
     if values.len() != constants.len() {
-        let message = format!("{} for {}", counted(values.len(), "number"), counted(constants.len(), "constant"));
+        let message = format!(
+            "{} for {}",
+            counted(values.len(), "number"),
+            counted(constants.len(), "constant")
+        );
         return Err(PyValueError::new_err(message));
     }
     match values.iter().find(|value| !value.is_finite()) {
-        Some(value) => Err(PyValueError::new_err(format!("{value} cannot be filled into a formula"))),
+        Some(value) => Err(PyValueError::new_err(format!(
+            "{value} cannot be filled into a formula"
+        ))),
         None => Ok(values),
     }
 }
 
 impl From<&TemplateConstant> for Constant {
     fn from(constant: &TemplateConstant) -> Self {
-        let TemplateConstant { name, start, low, high, is_log, is_int, .. } = constant;
-        Self { name: name.to_string(), start: *start, low: *low, high: *high, log: *is_log, int: *is_int }
+        let TemplateConstant {
+            name,
+            start,
+            low,
+            high,
+            is_log,
+            is_int,
+            ..
+        } = constant;
+        Self {
+            name: name.to_string(),
+            start: *start,
+            low: *low,
+            high: *high,
+            log: *is_log,
+            int: *is_int,
+        }
     }
 }

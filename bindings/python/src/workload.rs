@@ -38,8 +38,9 @@ pub struct GivenRules {
 
 #[pymethods]
 impl Workload {
-    /// Reads a log, or several: a path, a folder, the content of a log, or a list of them. `formulas` (by default the one in force) and `goals` say
-    /// which amounts of the jobs are kept. `cancelled`, `overrun` and `processors_of` are as in `Site.simulate`.
+    /// Reads a log, or several: a path, a folder, the content of a log, or a list of them.
+    /// `formulas` (by default the one in force) and `goals` say which amounts of the jobs are kept.
+    /// `cancelled`, `overrun` and `processors_of` are as in `Site.simulate`.
     #[staticmethod]
     #[pyo3(signature = (paths, *, site = None, formulas = None, **options))]
     fn read<'py>(
@@ -57,22 +58,43 @@ impl Workload {
             Some(site) => site.get().clone(),
             None => Site::without_files(&formulas)?,
         };
-        let goals = goals.map(|goals| read_goals(&goals, &site.shared())).transpose()?;
-        let formulas = formulas.iter().map(|formula| Ok(site.given(Some(formula))?.parsed));
+        let goals = goals
+            .map(|goals| read_goals(&goals, &site.shared()))
+            .transpose()?;
+        let formulas = formulas
+            .iter()
+            .map(|formula| Ok(site.given(Some(formula))?.parsed));
         let mut formulas = formulas.collect::<PyResult<Vec<Parsed>>>()?;
         if formulas.is_empty() {
             formulas.extend(site.given(None).ok().map(|in_force| in_force.parsed));
         }
-        Self::open(py, logs_of("paths", paths)?, site, &formulas, goals.as_ref(), rules)
+        Self::open(
+            py,
+            logs_of("paths", paths)?,
+            site,
+            &formulas,
+            goals.as_ref(),
+            rules,
+        )
     }
 
     /// What is doubtful about the log, one sentence each.
     #[getter]
     pub fn warnings(&self) -> Vec<String> {
-        let left_out = self.log.faults().summary([]).map(|left_out| format!("left out of the log: {left_out}"));
+        let left_out = self
+            .log
+            .faults()
+            .summary([])
+            .map(|left_out| format!("left out of the log: {left_out}"));
         let assumed = self.log.assumed_walltimes().in_words();
-        let assumed = assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
-        [&*self.log.faults().messages(), self.log.notes()].concat().into_iter().chain(left_out).chain(assumed).collect()
+        let assumed =
+            assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
+        [&*self.log.faults().messages(), self.log.notes()]
+            .concat()
+            .into_iter()
+            .chain(left_out)
+            .chain(assumed)
+            .collect()
     }
 
     /// The number of processors of the machine, if the log says it.
@@ -109,7 +131,14 @@ impl Workload {
         rules: GivenRules,
     ) -> PyResult<Self> {
         let Ok(workload) = given.cast::<Self>() else {
-            return Self::open(py, logs_of("workload", given)?, site.clone(), formulas, goals, rules);
+            return Self::open(
+                py,
+                logs_of("workload", given)?,
+                site.clone(),
+                formulas,
+                goals,
+                rules,
+            );
         };
         let workload = workload.get();
         rules.check_absent()?;
@@ -133,16 +162,30 @@ impl Workload {
         let rules = rules.of_log();
         let opened = site.shared();
         let formulas = with_conditions(formulas, goals);
-        let log = py.detach(|| opened.open_workload(&logs, &formulas, rules)).map_err(|error| site_error(&error))?;
+        let log = py
+            .detach(|| opened.open_workload(&logs, &formulas, rules))
+            .map_err(|error| site_error(&error))?;
         py.check_signals()?;
-        let names = opened.names_in_log(&formulas).into_iter().map(str::to_owned).collect();
-        Ok(Self { site, log: Arc::new(log), names })
+        let names = opened
+            .names_in_log(&formulas)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        Ok(Self {
+            site,
+            log: Arc::new(log),
+            names,
+        })
     }
 
     /// Checks that the log has what goals name; the warnings are of what is not there.
     pub fn check_goals(&self, goals: Option<&Goals>) -> PyResult<Vec<String>> {
-        let absent = goals.map(|goals| self.site.shared().check_goals(goals, &self.log)).transpose();
-        absent.map(Option::unwrap_or_default).map_err(|error| site_error(&error))
+        let absent = goals
+            .map(|goals| self.site.shared().check_goals(goals, &self.log))
+            .transpose();
+        absent
+            .map(Option::unwrap_or_default)
+            .map_err(|error| site_error(&error))
     }
 
     /// Checks that the log was read for these formulas and goals.
@@ -162,9 +205,15 @@ impl Workload {
 
 impl GivenRules {
     pub fn take(given: &Keywords<'_>) -> PyResult<Self> {
-        let cancelled = [("leave-out", Cancelled::LeaveOut), ("keep", Cancelled::Keep)];
+        let cancelled = [
+            ("leave-out", Cancelled::LeaveOut),
+            ("keep", Cancelled::Keep),
+        ];
         let overrun = [("cut", Overrun::Cut), ("keep", Overrun::Keep)];
-        let processors_of = [("requested", ProcessorsOf::Requested), ("allocated", ProcessorsOf::Allocated)];
+        let processors_of = [
+            ("requested", ProcessorsOf::Requested),
+            ("allocated", ProcessorsOf::Allocated),
+        ];
         Ok(Self {
             cancelled: given.word("cancelled", &cancelled)?,
             overrun: given.word("overrun", &overrun)?,
@@ -175,12 +224,21 @@ impl GivenRules {
     /// That nothing is said here about a workload that was read before.
     fn check_absent(self) -> PyResult<()> {
         let name = match self {
-            Self { cancelled: Some(_), .. } => "cancelled",
-            Self { overrun: Some(_), .. } => "overrun",
-            Self { processors_of: Some(_), .. } => "processors_of",
+            Self {
+                cancelled: Some(_), ..
+            } => "cancelled",
+            Self {
+                overrun: Some(_), ..
+            } => "overrun",
+            Self {
+                processors_of: Some(_),
+                ..
+            } => "processors_of",
             _ => return Ok(()),
         };
-        Err(PyValueError::new_err(format!("the workload is read: `{name}` is an argument of `Workload.read`")))
+        Err(PyValueError::new_err(format!(
+            "the workload is read: `{name}` is an argument of `Workload.read`"
+        )))
     }
 
     fn of_log(self) -> LogRules {
@@ -194,16 +252,23 @@ impl GivenRules {
 }
 
 impl Site {
-    /// A site that has nothing but the resources that these formulas declare, and their version of Python.
+    /// A site that has nothing but the resources that these formulas declare, and their version of
+    /// Python.
     pub fn without_files(formulas: &[Bound<'_, PyAny>]) -> PyResult<Self> {
         let mut declared = Vec::new();
         let mut python = None;
-        for formula in formulas.iter().filter_map(|formula| formula.cast::<Formula>().ok()) {
+        for formula in formulas
+            .iter()
+            .filter_map(|formula| formula.cast::<Formula>().ok())
+        {
             let compiled = formula.get().shared();
             declared.extend(compiled.resources.iter().cloned());
             python = python.or(compiled.python);
         }
-        let options = SiteOptions { python, ..SiteOptions::default() };
+        let options = SiteOptions {
+            python,
+            ..SiteOptions::default()
+        };
         let files = SiteFiles::default().declaring(resource_types(&declared)?);
         let site = OpenedSite::from_files(files, options).map_err(|error| site_error(&error))?;
         Ok(Self::new(site, options.numbers))
@@ -215,13 +280,20 @@ fn formulas_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>
     if given.is_instance_of::<PyString>() || given.is_instance_of::<Formula>() {
         Ok(vec![given.clone()])
     } else {
-        Ok(list_of("`formulas`: expected a str or a Formula, or several", given)?.iter().collect())
+        Ok(
+            list_of("`formulas`: expected a str or a Formula, or several", given)?
+                .iter()
+                .collect(),
+        )
     }
 }
 
 /// The formulas, and the conditions of goals, whose names a log is read for.
 fn with_conditions<'a>(formulas: &'a [Parsed], goals: Option<&'a Goals>) -> Vec<&'a Parsed> {
-    formulas.iter().chain(goals.into_iter().flat_map(Goals::conditions)).collect()
+    formulas
+        .iter()
+        .chain(goals.into_iter().flat_map(Goals::conditions))
+        .collect()
 }
 
 /// The logs that a caller gives: one, or several.
@@ -233,7 +305,9 @@ fn logs_of(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<FileSource>> {
     // iterating a data frame or a dict gives names
     let has_columns = given.hasattr("columns")? || given.hasattr("keys")?;
     match given.extract::<Vec<Bound<'_, PyAny>>>() {
-        Ok(logs) if logs.is_empty() => Err(PyValueError::new_err(format!("`{name}`: the list of logs is empty"))),
+        Ok(logs) if logs.is_empty() => Err(PyValueError::new_err(format!(
+            "`{name}`: the list of logs is empty"
+        ))),
         Ok(logs) if !has_columns => logs.iter().map(|log| source(name, log, expected)).collect(),
         _ => Ok(vec![source(name, given, expected)?]),
     }

@@ -1,10 +1,11 @@
-//! The WebAssembly module in the page that `jsf page` writes. A site and texts of formulas enter; JSON and columns of numbers
-//! leave.
+//! The WebAssembly module in the page that `jsf page` writes. A site and texts of formulas enter;
+//! JSON and columns of numbers leave.
 //!
-//! The page's script writes what it passes into the buffer that [`input`] returns, calls a function, and reads what
-//! [`output`] points to, [`output_length`] bytes of JSON. Every function that can fail returns whether it did not; its
-//! output is then `{"error": "…"}`. No function takes a pointer, and the module keeps what it returns until the next
-//! call, so there is nothing to free and no unsafe code: the attribute only gives a function its name in the module.
+//! The page's script writes what it passes into the buffer that [`input`] returns, calls a
+//! function, and reads what [`output`] points to, [`output_length`] bytes of JSON. Every function
+//! that can fail returns whether it did not; its output is then `{"error": "…"}`. No function takes
+//! a pointer, and the module keeps what it returns until the next call, so there is nothing to free
+//! and no unsafe code: the attribute only gives a function its name in the module.
 
 use std::cell::RefCell;
 
@@ -49,13 +50,15 @@ pub extern "C" fn output_length() -> usize {
     PAGE.with_borrow(|page| page.output.len())
 }
 
-/// Opens the site that the input holds, a bundle. Its JSON has the formula of the site and the warnings about its files.
+/// Opens the site that the input holds, a bundle. Its JSON has the formula of the site and the
+/// warnings about its files.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> bool {
     answer(|page| {
         let site = Site::from_bundle(&std::mem::take(&mut page.input))?;
         let formula = site.formula_text().ok().map(|formula| formula.text);
-        let json = json!({"formula": formula, "warnings": site.warnings(), "files": site.summary()});
+        let json =
+            json!({"formula": formula, "warnings": site.warnings(), "files": site.summary()});
         page.what_if = Some(WhatIf::new(site, formula.unwrap_or_default()));
         Ok(json.to_string())
     })
@@ -71,14 +74,19 @@ pub extern "C" fn compare_with() -> bool {
     })
 }
 
-/// Ranks the queue by the formula that the input holds. Its JSON is that of [`ranking_json`] with the first `count` jobs.
+/// Ranks the queue by the formula that the input holds. Its JSON is that of [`ranking_json`] with
+/// the first `count` jobs.
 #[unsafe(no_mangle)]
 pub extern "C" fn rank(count: usize, is_complete: bool) -> bool {
     answer(|page| {
         let formula = page.text();
         let what_if = page.what_if()?;
         what_if.rank(&formula)?;
-        let shown = Shown { first: count, search: "", is_complete };
+        let shown = Shown {
+            first: count,
+            search: "",
+            is_complete,
+        };
         Ok(ranking_json(what_if, &shown).unwrap_or_default())
     })
 }
@@ -88,13 +96,17 @@ pub extern "C" fn rank(count: usize, is_complete: bool) -> bool {
 pub extern "C" fn show(count: usize, is_complete: bool) -> bool {
     answer(|page| {
         let search = page.text();
-        let shown = Shown { first: count, search: &search, is_complete };
+        let shown = Shown {
+            first: count,
+            search: &search,
+            is_complete,
+        };
         Ok(ranking_json(page.what_if()?, &shown).unwrap_or_default())
     })
 }
 
-/// Checks the formula that the input holds: the object that `qmgr` sets it of, a line break, and the formula. Its JSON is that
-/// of [`check_json`].
+/// Checks the formula that the input holds: the object that `qmgr` sets it of, a line break, and
+/// the formula. Its JSON is that of [`check_json`].
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> bool {
     answer(|page| {
@@ -105,18 +117,22 @@ pub extern "C" fn check() -> bool {
     })
 }
 
-/// The value of each job before it is rounded, in the order of the document; a NaN where the formula has none.
+/// The value of each job before it is rounded, in the order of the document; a NaN where the
+/// formula has none.
 #[unsafe(no_mangle)]
 pub extern "C" fn values() -> *const f64 {
     PAGE.with_borrow_mut(|page| {
         let queue = page.what_if.as_ref().and_then(WhatIf::queue);
-        let value = |scores: &job_sort_formula::rank::Scores, row| match scores.get(row)?.unrounded {
+        let value = |scores: &job_sort_formula::rank::Scores, row| match scores.get(row)?.unrounded
+        {
             Ok(result) => Some(result.to_f64()),
             Err(_) => None,
         };
         page.values = queue.map_or_else(Vec::new, |queue| {
             let scores = queue.sides.new.ranking.scores();
-            (0..scores.len()).map(|row| value(scores, row).unwrap_or(f64::NAN)).collect()
+            (0..scores.len())
+                .map(|row| value(scores, row).unwrap_or(f64::NAN))
+                .collect()
         });
         page.values.as_ptr()
     })
@@ -136,17 +152,25 @@ pub extern "C" fn order() -> *const u32 {
 /// The number of jobs.
 #[unsafe(no_mangle)]
 pub extern "C" fn job_count() -> usize {
-    PAGE.with_borrow(|page| page.what_if.as_ref().and_then(WhatIf::queue).map_or(0, |queue| queue.table.len()))
+    PAGE.with_borrow(|page| {
+        page.what_if
+            .as_ref()
+            .and_then(WhatIf::queue)
+            .map_or(0, |queue| queue.table.len())
+    })
 }
 
 impl Page {
     fn text(&mut self) -> String {
         let bytes = std::mem::take(&mut self.input);
-        String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
     fn what_if(&mut self) -> Result<&mut WhatIf, SiteError> {
-        self.what_if.as_mut().ok_or_else(|| SiteError::Missing("no site is open".into()))
+        self.what_if
+            .as_mut()
+            .ok_or_else(|| SiteError::Missing("no site is open".into()))
     }
 }
 
@@ -155,7 +179,9 @@ fn answer(call: impl FnOnce(&mut Page) -> Result<String, SiteError>) -> bool {
     PAGE.with_borrow_mut(|page| {
         let result = call(page);
         let is_fine = result.is_ok();
-        page.output = result.unwrap_or_else(|error| json!({"error": error.to_string()}).to_string()).into_bytes();
+        page.output = result
+            .unwrap_or_else(|error| json!({"error": error.to_string()}).to_string())
+            .into_bytes();
         is_fine
     })
 }

@@ -1,7 +1,8 @@
 //! Finds the constants of a formula that meet goals on a log.
 //!
-//! The first part of the log is searched by CMA-ES. What was found is judged on the last part, which the search never sees: the
-//! advice is to use it only if it is better there than the formula in force by more than chance.
+//! The first part of the log is searched by CMA-ES. What was found is judged on the last part,
+//! which the search never sees: the advice is to use it only if it is better there than the formula
+//! in force by more than chance.
 
 mod exclusions;
 mod held_out;
@@ -16,7 +17,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::{Formula, Template};
-use jsf_simulate::{Backfill, Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload};
+use jsf_simulate::{
+    Backfill, Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload,
+};
 use jsf_site::{ProcessorsSource, Site, SiteError, StartingUsage};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -46,7 +49,8 @@ const MIN_BLOCKS: i64 = 6;
 pub struct FitOptions {
     /// The formula in force; `None`: jobs start in the order of their submission.
     pub in_force: Option<String>,
-    /// Whether a common factor of all constants of the template does not change the order of the jobs.
+    /// Whether a common factor of all constants of the template does not change the order of the
+    /// jobs.
     pub is_scale_free: bool,
     /// Another seed searches other points.
     pub seed: u64,
@@ -56,8 +60,8 @@ pub struct FitOptions {
     pub held_out: f64,
     /// Whether to fit a log that is too short to say something of other weeks.
     pub force: bool,
-    /// How long after the first submission the jobs begin that count, in seconds; `None`: as long as usage that starts fresh
-    /// shapes the schedule.
+    /// How long after the first submission the jobs begin that count, in seconds; `None`: as long
+    /// as usage that starts fresh shapes the schedule.
     pub warm_up: Option<i64>,
     /// The number of processors, instead of the site's nodes.
     pub processors: Option<u32>,
@@ -91,14 +95,16 @@ impl Default for FitOptions {
     }
 }
 
-/// Follows a fit. Its methods are called from several threads, [`progress`](Self::progress) from one at a time.
+/// Follows a fit. Its methods are called from several threads, [`progress`](Self::progress) from
+/// one at a time.
 pub trait FitObserver: Sync {
     /// Is called after each formula; may end the search.
     fn progress(&self, _progress: &FitProgress<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// Is called often while formulas are simulated; may end the search, which then gives the best so far.
+    /// Is called often while formulas are simulated; may end the search, which then gives the best
+    /// so far.
     fn poll(&self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -151,10 +157,12 @@ pub struct GoalFit {
     /// The parts of the log.
     #[serde(skip)]
     pub split: Split,
-    /// The waits under the fitted formula against those under the one in force, on the held-out part.
+    /// The waits under the fitted formula against those under the one in force, on the held-out
+    /// part.
     #[serde(skip)]
     pub difference: Difference,
-    /// The longest wait under the formula in force and under the fitted one, in seconds, on the held-out part.
+    /// The longest wait under the formula in force and under the fitted one, in seconds, on the
+    /// held-out part.
     #[serde(skip)]
     pub longest_waits: [Option<i64>; 2],
     /// Whether a formula is known to be in force, and not assumed to be first come, first served.
@@ -172,7 +180,8 @@ pub struct GoalFit {
     /// Where that number is from.
     #[serde(skip)]
     pub processors_source: ProcessorsSource,
-    /// What the simulation of the whole log under the formula in force leaves out or assumes, one sentence each.
+    /// What the simulation of the whole log under the formula in force leaves out or assumes, one
+    /// sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -194,7 +203,8 @@ pub enum Reason {
     /// Better on the held-out part by more than chance.
     #[serde(rename = "better")]
     Better,
-    /// It meets a goal about each job (`max`, `within`) on both parts, which the formula in force misses on one of them.
+    /// It meets a goal about each job (`max`, `within`) on both parts, which the formula in force
+    /// misses on one of them.
     #[serde(rename = "goal gained")]
     GoalGained,
     /// No constants meet all goals on the searched part.
@@ -206,7 +216,8 @@ pub enum Reason {
     /// The formula in force meets all goals, and there is no objective.
     #[serde(rename = "goals met in force")]
     GoalsMetInForce,
-    /// On the held-out part a goal is missed that the formula in force meets, or the objective is worse by more than chance.
+    /// On the held-out part a goal is missed that the formula in force meets, or the objective is
+    /// worse by more than chance.
     #[serde(rename = "goal lost")]
     GoalLost,
     /// Not better on the held-out part by more than chance.
@@ -223,9 +234,11 @@ impl Reason {
         match self {
             Self::Better | Self::GoalGained => Recommendation::Use,
             Self::GoalsMissed => Recommendation::None,
-            Self::InForce | Self::GoalsMetInForce | Self::GoalLost | Self::WithinChance | Self::TooShortToJudge => {
-                Recommendation::Keep
-            }
+            Self::InForce
+            | Self::GoalsMetInForce
+            | Self::GoalLost
+            | Self::WithinChance
+            | Self::TooShortToJudge => Recommendation::Keep,
         }
     }
 }
@@ -240,8 +253,8 @@ pub struct FittedConstant {
     /// The values that it may have.
     #[serde(skip)]
     pub range: Range,
-    /// The least and the greatest value that do as well within one standard error on the searched part, all others being fixed;
-    /// `None` where that was not tried.
+    /// The least and the greatest value that do as well within one standard error on the searched
+    /// part, all others being fixed; `None` where that was not tried.
     #[serde(flatten, serialize_with = "serialize_ends")]
     pub within: Option<[f64; 2]>,
     /// Whether all values of the range do as well.
@@ -254,7 +267,10 @@ fn serialize_negated<S: Serializer>(value: &bool, serializer: S) -> Result<S::Ok
 }
 
 /// Serialises the ends of an interval as `low` and `high`, which are null where it is not known.
-fn serialize_ends<S: Serializer>(ends: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_ends<S: Serializer>(
+    ends: &Option<[f64; 2]>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut members = serializer.serialize_struct("Ends", 2)?;
     members.serialize_field("low", &ends.map(|[low, _]| low))?;
     members.serialize_field("high", &ends.map(|[_, high]| high))?;
@@ -309,18 +325,27 @@ pub struct FittedObjective {
 }
 
 impl FittedObjective {
-    /// By how much the objective improves on the searched part; negative if it gets worse, 0 where it has no value.
+    /// By how much the objective improves on the searched part; negative if it gets worse, 0 where
+    /// it has no value.
     pub fn gain(&self) -> f64 {
-        let change = self.fitted.zip(self.current).map_or(0.0, |(fitted, current)| fitted - current);
+        let change = self
+            .fitted
+            .zip(self.current)
+            .map_or(0.0, |(fitted, current)| fitted - current);
         if self.is_minimised { -change } else { change }
     }
 
-    /// By how much less the objective improves on the held-out part than on the searched one: what was fitted to chance, and what
-    /// differs between the two parts, such as the load. Negative if it improves more there.
+    /// By how much less the objective improves on the held-out part than on the searched one: what
+    /// was fitted to chance, and what differs between the two parts, such as the load. Negative if
+    /// it improves more there.
     pub fn optimism(&self) -> Option<f64> {
         let searched = self.fitted? - self.current?;
         let held_out = self.held_out? - self.held_out_current?;
-        Some(if self.is_minimised { held_out - searched } else { searched - held_out })
+        Some(if self.is_minimised {
+            held_out - searched
+        } else {
+            searched - held_out
+        })
     }
 }
 
@@ -342,7 +367,9 @@ pub enum FitError {
     #[error("no job of the log is left to search: the warm-up and what is held out take all of it")]
     NothingToSearch,
     /// There is no objective, and no goal is about a job of the searched part.
-    #[error("no goal is about a job of the days that are searched, and there is no objective: nothing can be fitted")]
+    #[error(
+        "no goal is about a job of the days that are searched, and there is no objective: nothing can be fitted"
+    )]
     NothingToJudge,
     /// The part that is held out is not a fraction.
     #[error("the part that is held out is {0}, expected a fraction from 0 to less than 1")]
@@ -363,18 +390,30 @@ pub enum FitError {
     Interrupted,
 }
 
-/// The formulas whose names a log is read for: the one in force, and the template with its start values.
+/// The formulas whose names a log is read for: the one in force, and the template with its start
+/// values.
 pub fn formulas_read(template: &Template, in_force: Option<&str>) -> Vec<Formula> {
-    let start: Vec<f64> = template.constants().iter().map(|constant| constant.start).collect();
-    let texts = in_force.map(str::to_owned).into_iter().chain([template.fill(&start)]);
-    texts.filter_map(|text| Formula::parse(&text).ok()).collect()
+    let start: Vec<f64> = template
+        .constants()
+        .iter()
+        .map(|constant| constant.start)
+        .collect();
+    let texts = in_force
+        .map(str::to_owned)
+        .into_iter()
+        .chain([template.fill(&start)]);
+    texts
+        .filter_map(|text| Formula::parse(&text).ok())
+        .collect()
 }
 
-/// Finds the constants of a template that meet goals on a workload, which was read with the names of the template, the formula in force
-/// and the goals. Equal options give equal results on any number of threads.
+/// Finds the constants of a template that meet goals on a workload, which was read with the names
+/// of the template, the formula in force and the goals. Equal options give equal results on any
+/// number of threads.
 ///
 /// # Errors
-/// The log is too short, a formula cannot be simulated, or the observer ends the search before the first result.
+/// The log is too short, a formula cannot be simulated, or the observer ends the search before the
+/// first result.
 pub fn fit_goals(
     site: &Site,
     template: &Template,
@@ -383,14 +422,38 @@ pub fn fit_goals(
     options: &FitOptions,
     observer: &dyn FitObserver,
 ) -> Result<GoalFit, FitError> {
-    let simulator = Simulator { site, goals, options, observer, is_interrupted: AtomicBool::new(false) };
-    let in_force_text = options.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED);
-    let Searched { space, split, part: searched, in_force } = Searched::new(&simulator, template, workload)?;
-    let is_judged = in_force.goals.iter().any(|goal| goal.state != GoalState::NoJobs);
+    let simulator = Simulator {
+        site,
+        goals,
+        options,
+        observer,
+        is_interrupted: AtomicBool::new(false),
+    };
+    let in_force_text = options
+        .in_force
+        .as_deref()
+        .unwrap_or(FIRST_COME_FIRST_SERVED);
+    let Searched {
+        space,
+        split,
+        part: searched,
+        in_force,
+    } = Searched::new(&simulator, template, workload)?;
+    let is_judged = in_force
+        .goals
+        .iter()
+        .any(|goal| goal.state != GoalState::NoJobs);
     if goals.objective.is_none() && !is_judged {
         return Err(FitError::NothingToJudge);
     }
-    let mut search = Search::new(&simulator, template, &space, &searched, &in_force, options.evaluations);
+    let mut search = Search::new(
+        &simulator,
+        template,
+        &space,
+        &searched,
+        &in_force,
+        options.evaluations,
+    );
     let kept = reserve(options.evaluations, template.constants().len());
     match search.run(options.evaluations.saturating_sub(kept), options.seed) {
         Err(FitError::Interrupted) => {}
@@ -406,7 +469,11 @@ pub fn fit_goals(
             (fitted.point, constants)
         }
     };
-    let whole = Part { workload: workload.clone(), warm_up: split.before_held_out(), is_interruptible: false };
+    let whole = Part {
+        workload: workload.clone(),
+        warm_up: split.before_held_out(),
+        is_interruptible: false,
+    };
     let held_out = HeldOut::new(&simulator, &split, &whole, in_force_text, &fitted.formula)?;
     Ok(GoalFit {
         reason: reason(&simulator, &in_force.goals, &fitted, &held_out),
@@ -416,7 +483,11 @@ pub fn fit_goals(
         formula: fitted.formula,
         current: held_out.current,
         baselines: held_out.baselines,
-        exclusions: if fitted.score.missed > 0.0 { exclusions(goals, &search.points) } else { Vec::new() },
+        exclusions: if fitted.score.missed > 0.0 {
+            exclusions(goals, &search.points)
+        } else {
+            Vec::new()
+        },
         evaluations: search.evaluations(),
         seed: options.seed,
         split,
@@ -432,22 +503,29 @@ pub fn fit_goals(
     })
 }
 
-/// The length of the blocks by which errors on the searched part are estimated: that of a comparison, but a short part has six too.
+/// The length of the blocks by which errors on the searched part are estimated: that of a
+/// comparison, but a short part has six too.
 fn block_seconds(part: &Part, split: &Split, in_force: &Run) -> i64 {
     let schedule = &in_force.simulated.schedule;
     let compared = Difference::new(&part.workload, schedule, schedule, part.warm_up).block_seconds;
-    compared.min((split.searched_until - split.counted_from) / MIN_BLOCKS).max(1)
+    compared
+        .min((split.searched_until - split.counted_from) / MIN_BLOCKS)
+        .max(1)
 }
 
 /// The constants without their ranges, which an interrupted search does not know.
 fn unknown_ranges(template: &Template, values: &[f64]) -> Vec<FittedConstant> {
-    let constants = template.constants().iter().zip(values).map(|(constant, value)| FittedConstant {
-        name: constant.name.to_string(),
-        value: *value,
-        range: constant.into(),
-        within: None,
-        hardly_matters: false,
-    });
+    let constants = template
+        .constants()
+        .iter()
+        .zip(values)
+        .map(|(constant, value)| FittedConstant {
+            name: constant.name.to_string(),
+            value: *value,
+            range: constant.into(),
+            within: None,
+            hardly_matters: false,
+        });
     constants.collect()
 }
 

@@ -1,6 +1,8 @@
-//! Finds the constants of a formula: those that meet wishes about the order of a queue, or goals about the waits of a log.
+//! Finds the constants of a formula: those that meet wishes about the order of a queue, or goals
+//! about the waits of a log.
 //!
-//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
+//! `jsf-site`.
 
 #![forbid(unsafe_code)]
 

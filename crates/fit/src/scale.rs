@@ -1,4 +1,5 @@
-//! Templates whose constants have no scale: if all of them are multiplied by one factor, so are the values, and their order stays.
+//! Templates whose constants have no scale: if all of them are multiplied by one factor, so are the
+//! values, and their order stays.
 
 use job_sort_formula::formula::Template;
 use job_sort_formula::formula::syntax::{ExprId, ExprKind};
@@ -17,7 +18,8 @@ enum Scaling {
     Other,
 }
 
-/// Whether a common factor of all constants of a template multiplies the value of every job, as far as the tree shows it.
+/// Whether a common factor of all constants of a template multiplies the value of every job, as far
+/// as the tree shows it.
 pub fn is_scale_free(template: &Template) -> bool {
     let expr = template.expr();
     let mut of_nodes: Vec<Scaling> = Vec::with_capacity(expr.nodes().len());
@@ -30,23 +32,53 @@ pub fn is_scale_free(template: &Template) -> bool {
 
 fn scaling(template: &Template, kind: &ExprKind, of: impl Fn(ExprId) -> Scaling) -> Scaling {
     match kind {
-        ExprKind::Name(name) if template.constants().iter().any(|constant| *constant.name == **name) => Scaling::Scaled,
-        ExprKind::Parenthesized(inner) => of(*inner),
-        ExprKind::Unary { op: UnaryOperator::Plus | UnaryOperator::Minus, operand } => of(*operand),
-        ExprKind::Binary { op: BinaryOperator::Add | BinaryOperator::Subtract, left, right } => {
-            either(of(*left), of(*right))
+        ExprKind::Name(name)
+            if template
+                .constants()
+                .iter()
+                .any(|constant| *constant.name == **name) =>
+        {
+            Scaling::Scaled
         }
-        ExprKind::Binary { op: BinaryOperator::Multiply, left, right } => match (of(*left), of(*right)) {
+        ExprKind::Parenthesized(inner) => of(*inner),
+        ExprKind::Unary {
+            op: UnaryOperator::Plus | UnaryOperator::Minus,
+            operand,
+        } => of(*operand),
+        ExprKind::Binary {
+            op: BinaryOperator::Add | BinaryOperator::Subtract,
+            left,
+            right,
+        } => either(of(*left), of(*right)),
+        ExprKind::Binary {
+            op: BinaryOperator::Multiply,
+            left,
+            right,
+        } => match (of(*left), of(*right)) {
             (Scaling::Fixed, factor) | (factor, Scaling::Fixed) => factor,
             (Scaling::Zero, Scaling::Zero) => Scaling::Zero,
             _ => Scaling::Other,
         },
-        ExprKind::Binary { op: BinaryOperator::Divide, left, right } if of(*right) == Scaling::Fixed => of(*left),
-        ExprKind::Conditional { then, condition, otherwise } if of(*condition) == Scaling::Fixed => {
-            either(of(*then), of(*otherwise))
-        }
-        kind if kind.children().iter().all(|child| matches!(of(*child), Scaling::Fixed | Scaling::Zero)) => {
-            if is_zero(kind) { Scaling::Zero } else { Scaling::Fixed }
+        ExprKind::Binary {
+            op: BinaryOperator::Divide,
+            left,
+            right,
+        } if of(*right) == Scaling::Fixed => of(*left),
+        ExprKind::Conditional {
+            then,
+            condition,
+            otherwise,
+        } if of(*condition) == Scaling::Fixed => either(of(*then), of(*otherwise)),
+        kind if kind
+            .children()
+            .iter()
+            .all(|child| matches!(of(*child), Scaling::Fixed | Scaling::Zero)) =>
+        {
+            if is_zero(kind) {
+                Scaling::Zero
+            } else {
+                Scaling::Fixed
+            }
         }
         _ => Scaling::Other,
     }
@@ -83,7 +115,11 @@ mod tests {
             ("{a=1:0..9}*ncpus + {b=1:0..9}*sqrt(eligible_time)", true),
             ("sqrt({a=1:0..9}*ncpus)", false),
         ] {
-            assert_eq!(is_scale_free(&Template::parse(text).unwrap()), expected, "{text}");
+            assert_eq!(
+                is_scale_free(&Template::parse(text).unwrap()),
+                expected,
+                "{text}"
+            );
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Finds the constants of a template that put the jobs of a queue into a wished order.
 //!
-//! In: a site, a template and [`Wishes`]. Out: a [`WishFit`] with a formula whose constants have few digits. What it calls met
-//! is met in the order in which [`Site::rank`](jsf_site::Site::rank) puts the jobs, by float32 values, `job_sort_key`, threshold and submission.
+//! In: a site, a template and [`Wishes`]. Out: a [`WishFit`] with a formula whose constants have
+//! few digits. What it calls met is met in the order in which [`Site::rank`](jsf_site::Site::rank)
+//! puts the jobs, by float32 values, `job_sort_key`, threshold and submission.
 //!
-//! The constants are searched by CMA-ES with restarts, and then shortened as long as no wish is lost.
+//! The constants are searched by CMA-ES with restarts, and then shortened as long as no wish is
+//! lost.
 //!
-//! Scores are fitted by absolute deviations and not by squares, as they are given by people: one wrong score changes the
-//! constants hardly at all, and where more than half of the scores follow the formula exactly, its constants are found.
+//! Scores are fitted by absolute deviations and not by squares, as they are given by people: one
+//! wrong score changes the constants hardly at all, and where more than half of the scores follow
+//! the formula exactly, its constants are found.
 
 mod circle;
 mod fit;
@@ -44,7 +47,10 @@ pub enum WishError {
 
 impl WishError {
     fn at(place: &Place, message: impl Into<String>) -> Self {
-        Self::Wish { place: place.clone(), message: message.into() }
+        Self::Wish {
+            place: place.clone(),
+            message: message.into(),
+        }
     }
 
     /// The error with what it asks for.

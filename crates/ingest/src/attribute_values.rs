@@ -5,8 +5,8 @@ use jsf_json::JsonScalar;
 use jsf_openpbs::duration;
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode, number};
 
-/// The value of an input that the document gives as it is: a number, or one of the strings `inf`, `-inf` and `nan`, which
-/// JSON cannot express as numbers.
+/// The value of an input that the document gives as it is: a number, or one of the strings `inf`,
+/// `-inf` and `nan`, which JSON cannot express as numbers.
 pub(super) fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
     match scalar {
         JsonScalar::Number(text) => number(text),
@@ -33,7 +33,9 @@ pub(super) fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
 /// The value of an integer of at most seven digits without sign: most amounts are such.
 #[inline]
 pub(super) fn small_integer(scalar: &JsonScalar<'_>) -> Option<u32> {
-    let JsonScalar::Number(text) = scalar else { return None };
+    let JsonScalar::Number(text) = scalar else {
+        return None;
+    };
     if text.len() > 7 {
         return None;
     }
@@ -53,9 +55,12 @@ pub(super) fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
     }
 }
 
-/// The seconds in a duration in the syntax of PBS, or a whole number of seconds, which may be negative.
+/// The seconds in a duration in the syntax of PBS, or a whole number of seconds, which may be
+/// negative.
 pub(super) fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
-    duration::seconds(scalar.text()?.trim()).ok().or_else(|| integer(scalar))
+    duration::seconds(scalar.text()?.trim())
+        .ok()
+        .or_else(|| integer(scalar))
 }
 
 /// The value of a resource amount, and what was lost on the way to it.
@@ -72,22 +77,35 @@ pub(super) struct FormulaAmount {
 
 impl FormulaAmount {
     /// Converts the `amount` that was parsed from `scalar`.
-    pub(super) fn new(amount: Value, scalar: &JsonScalar<'_>, numbers: NumberMode, source: AmountSource) -> Self {
+    pub(super) fn new(
+        amount: Value,
+        scalar: &JsonScalar<'_>,
+        numbers: NumberMode,
+        source: AmountSource,
+    ) -> Self {
         let beyond_64_bits = matches!(amount, Value::Big(_)).then(|| amount.repr());
         let value = numbers.resource(amount);
         let is_saturated = beyond_64_bits.is_some_and(|given| given != value.repr());
-        let is_shortened =
-            matches!((source, scalar), (AmountSource::Server, JsonScalar::Number(text)) if is_shortened(text));
-        let is_truncated_to_zero = matches!(value, Value::Int(0)) && ratio(scalar).is_some_and(|given| given != 0.0);
-        Self { value, is_shortened, is_truncated_to_zero, is_saturated }
+        let is_shortened = matches!((source, scalar), (AmountSource::Server, JsonScalar::Number(text)) if is_shortened(text));
+        let is_truncated_to_zero =
+            matches!(value, Value::Int(0)) && ratio(scalar).is_some_and(|given| given != 0.0);
+        Self {
+            value,
+            is_shortened,
+            is_truncated_to_zero,
+            is_saturated,
+        }
     }
 }
 
-/// Whether qstat may have removed digits of an integer. Its JSON has only 15 digits if these are within one part in 2^52
-/// of the amount, so that from 2^52 on two different integers may be printed alike.
+/// Whether qstat may have removed digits of an integer. Its JSON has only 15 digits if these are
+/// within one part in 2^52 of the amount, so that from 2^52 on two different integers may be
+/// printed alike.
 fn is_shortened(text: &str) -> bool {
     let mantissa = text.split(['e', 'E']).next().unwrap_or("");
     text.len() > mantissa.len()
         && mantissa.bytes().filter(u8::is_ascii_digit).count() <= 15
-        && text.parse::<f64>().is_ok_and(|x| x.abs() >= 4_503_599_627_370_496.0)
+        && text
+            .parse::<f64>()
+            .is_ok_and(|x| x.abs() >= 4_503_599_627_370_496.0)
 }

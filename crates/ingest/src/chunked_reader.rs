@@ -1,9 +1,9 @@
 //! NDJSON and `qstat -f -F json` in chunks, which are parsed in parallel.
 //!
-//! NDJSON is cut between two lines. In the JSON of qstat only the text of a job shows where it begins, so the place of a cut
-//! is guessed: where the bytes are the same as between the first two jobs. The guess is right if every chunk parses, from its
-//! first byte to its last, as jobs that are followed by commas; if one does not, the
-//! document is read again as a whole.
+//! NDJSON is cut between two lines. In the JSON of qstat only the text of a job shows where it
+//! begins, so the place of a cut is guessed: where the bytes are the same as between the first two
+//! jobs. The guess is right if every chunk parses, from its first byte to its last, as jobs that
+//! are followed by commas; if one does not, the document is read again as a whole.
 
 use std::io;
 
@@ -59,15 +59,16 @@ pub(super) struct DocumentLayout {
 struct JobSeparator {
     /// From the last byte of a job to the quote before the id of the next.
     before_id: FinderRev<'static>,
-    /// How many bytes of `before_id` belong to the first of the two jobs: up to and including the comma.
+    /// How many bytes of `before_id` belong to the first of the two jobs: up to and including the
+    /// comma.
     comma: usize,
     /// From the quote after the id to the end of the first key.
     after_id: Vec<u8>,
 }
 
 impl DocumentLayout {
-    /// Detects the layout from the start of a document whose jobs are the object at a place of it; `None` unless the start
-    /// contains one job and the beginning of the next, or all jobs.
+    /// Detects the layout from the start of a document whose jobs are the object at a place of it;
+    /// `None` unless the start contains one job and the beginning of the next, or all jobs.
     pub(super) fn detect(start: &str, jobs: usize) -> Option<Self> {
         let mut scanner = Scanner::new(start);
         scanner.at = jobs;
@@ -75,16 +76,25 @@ impl DocumentLayout {
         let first_job = scanner.at;
         scanner.space();
         if scanner.peek() == b'}' {
-            return Some(Self { first_job, separator: None });
+            return Some(Self {
+                first_job,
+                separator: None,
+            });
         }
         skip_entry(&mut scanner)?;
         let end = scanner.at;
         scanner.space();
         if scanner.peek() == b'}' {
-            return Some(Self { first_job, separator: None });
+            return Some(Self {
+                first_job,
+                separator: None,
+            });
         }
         let separator = Some(JobSeparator::detect(start, end, &mut scanner)?);
-        Some(Self { first_job, separator })
+        Some(Self {
+            first_job,
+            separator,
+        })
     }
 
     /// Finds where such a document may be cut: after the last comma between two jobs.
@@ -108,7 +118,11 @@ impl JobSeparator {
         scanner.space();
         scanner.quoted()?;
         let before_id = FinderRev::new(start.get(end - 1..=id)?).into_owned();
-        Some(Self { before_id, comma, after_id: start.get(quote..scanner.at)?.into() })
+        Some(Self {
+            before_id,
+            comma,
+            after_id: start.get(quote..scanner.at)?.into(),
+        })
     }
 
     /// The last position at which the text may be cut.
@@ -172,7 +186,9 @@ fn parse_entries(text: &str, layout: &DocumentLayout, chunk: &mut Chunk<'_>) -> 
     let mut job = ParsedJob::default();
     loop {
         scanner.space();
-        chunk.reader.read_entry(&mut scanner, &mut job, &mut chunk.converter)?;
+        chunk
+            .reader
+            .read_entry(&mut scanner, &mut job, &mut chunk.converter)?;
         scanner.space();
         if scanner.peek() == b'}' {
             return skip_tail(&mut scanner, chunk.is_last);

@@ -1,4 +1,5 @@
-//! A document in chunks of whole jobs: chunks are cut, parsed in parallel, and appended to the table in order.
+//! A document in chunks of whole jobs: chunks are cut, parsed in parallel, and appended to the
+//! table in order.
 
 use std::io::{self, Read};
 
@@ -35,11 +36,17 @@ impl<'s> Chunks<'s> {
         size: usize,
         find_cut: Box<FindCut<'s>>,
     ) -> Self {
-        Self { source, find_cut, rest: start, size: size.max(1), is_over: false }
+        Self {
+            source,
+            find_cut,
+            rest: start,
+            size: size.max(1),
+            is_over: false,
+        }
     }
 
-    /// Writes the next chunk to the start of `buffer`, and returns its length; `None` at the end. The
-    /// buffer grows as necessary and is never cleared.
+    /// Writes the next chunk to the start of `buffer`, and returns its length; `None` at the end.
+    /// The buffer grows as necessary and is never cleared.
     ///
     /// # Errors
     /// The source cannot be read.
@@ -51,23 +58,32 @@ impl<'s> Chunks<'s> {
         let mut filled = 0;
         loop {
             if let Some(more) = capacity.checked_sub(buffer.len()) {
-                buffer.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+                buffer
+                    .try_reserve(more)
+                    .map_err(|_| io::ErrorKind::OutOfMemory)?;
                 buffer.resize(capacity, 0);
             }
             filled += self.read(&mut buffer[filled..capacity])?;
-            let end = if self.is_over { Some(filled) } else { (self.find_cut)(&buffer[..filled]) };
+            let end = if self.is_over {
+                Some(filled)
+            } else {
+                (self.find_cut)(&buffer[..filled])
+            };
             if let Some(end) = end {
                 self.rest.splice(..0, buffer[end..filled].iter().copied());
                 return Ok((end > 0).then_some(end));
             }
             if capacity >= MAX_CHUNK {
-                return Err(io::Error::other(format!("it has {MAX_CHUNK} bytes without the end of a job")));
+                return Err(io::Error::other(format!(
+                    "it has {MAX_CHUNK} bytes without the end of a job"
+                )));
             }
             capacity = capacity.saturating_mul(2).min(MAX_CHUNK);
         }
     }
 
-    /// Fills the buffer with what was read already and then from the source, unless that ends before.
+    /// Fills the buffer with what was read already and then from the source, unless that ends
+    /// before.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = self.rest.len().min(buffer.len());
         buffer[..filled].copy_from_slice(&self.rest[..filled]);
@@ -86,8 +102,8 @@ impl<'s> Chunks<'s> {
         Ok(filled)
     }
 
-    /// Parses the chunks in parallel with `parse`, and passes them to `append` in the order of the document until it
-    /// returns `false`.
+    /// Parses the chunks in parallel with `parse`, and passes them to `append` in the order of the
+    /// document until it returns `false`.
     ///
     /// # Errors
     /// The source cannot be read.
@@ -111,7 +127,10 @@ impl<'s> Chunks<'s> {
             |chunk| {
                 let text = std::mem::take(&mut chunk.text);
                 chunk.converter.clear_output();
-                parse(chunk, &decode_utf8(text.get(..chunk.end).unwrap_or_default()));
+                parse(
+                    chunk,
+                    &decode_utf8(text.get(..chunk.end).unwrap_or_default()),
+                );
                 chunk.text = text;
             },
             |chunk| Ok(append(chunk)),
@@ -119,8 +138,8 @@ impl<'s> Chunks<'s> {
     }
 }
 
-/// A chunk, and the jobs in it. Its buffers are used again, and what its reader knows of the keys: a reader's chunks follow one
-/// another in the document.
+/// A chunk, and the jobs in it. Its buffers are used again, and what its reader knows of the keys:
+/// a reader's chunks follow one another in the document.
 #[derive(Debug)]
 pub(super) struct Chunk<'a> {
     /// The text, then unused bytes.
@@ -131,7 +150,8 @@ pub(super) struct Chunk<'a> {
     pub is_last: bool,
     /// The number of lines, if lines are counted.
     pub lines: usize,
-    /// Whether the document does not have the layout that was expected; what was parsed is then discarded.
+    /// Whether the document does not have the layout that was expected; what was parsed is then
+    /// discarded.
     pub is_malformed: bool,
     pub reader: JsonReader,
     pub converter: JobConverter<'a>,

@@ -1,7 +1,7 @@
 //! What a scheduling cycle needs of a job beside its row in the table.
 //!
-//! In: the attributes of the jobs of a document, from whichever format. Out: [`CycleJobs`], a [`QueuedJob`] for each row of the
-//! table.
+//! In: the attributes of the jobs of a document, from whichever format. Out: [`CycleJobs`], a
+//! [`QueuedJob`] for each row of the table.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,9 @@ pub struct CycleJobs {
     pub jobs: Vec<QueuedJob>,
     /// When the document was written, in seconds since 1970, if it says so.
     pub timestamp: Option<i64>,
-    /// Whether the times of running jobs are certain: qstat prints them on the clock of its host. Its distance from UTC is
-    /// found by jobs that have both such a time and one in UTC; else UTC is assumed.
+    /// Whether the times of running jobs are certain: qstat prints them on the clock of its host.
+    /// Its distance from UTC is found by jobs that have both such a time and one in UTC; else UTC
+    /// is assumed.
     pub is_time_zone_known: bool,
     /// The clock of qstat's host.
     pub clock: Clock,
@@ -41,7 +42,8 @@ pub struct QueuedJob {
     pub state: char,
     /// Its queue.
     pub queue: Box<str>,
-    /// `euser`, else the user in `Job_Owner`; in native JSON `user`, else the entity if that is the user.
+    /// `euser`, else the user in `Job_Owner`; in native JSON `user`, else the entity if that is the
+    /// user.
     pub user: Box<str>,
     /// `egroup`
     pub group: Box<str>,
@@ -65,7 +67,8 @@ pub struct QueuedJob {
     pub qtime: Option<i64>,
     /// When it became eligible to run, in seconds since 1970.
     pub etime: Option<i64>,
-    /// The microsecond in which it entered its queue, or whatever the document gives instead, by which ties are broken.
+    /// The microsecond in which it entered its queue, or whatever the document gives instead, by
+    /// which ties are broken.
     pub queue_rank: Option<i64>,
     /// 0 initial, 1 ineligible, 2 eligible, 3 running, 4 over.
     pub accrue_type: Option<u8>,
@@ -123,18 +126,30 @@ impl ArrayIndices {
         if matches!(text, "" | "-") {
             return Some(Self::default());
         }
-        let ranges: Option<Vec<_>> = text.split(',').map(|range| parse_range(range.trim())).collect();
+        let ranges: Option<Vec<_>> = text
+            .split(',')
+            .map(|range| parse_range(range.trim()))
+            .collect();
         Some(Self { ranges: ranges? })
     }
 
     /// The indices from 0 to a number.
     fn first(count: u32) -> Self {
-        Self { ranges: count.checked_sub(1).map(|last| (0, last, 1)).into_iter().collect() }
+        Self {
+            ranges: count
+                .checked_sub(1)
+                .map(|last| (0, last, 1))
+                .into_iter()
+                .collect(),
+        }
     }
 
     /// How many there are.
     pub fn len(&self) -> u64 {
-        self.ranges.iter().map(|&(first, last, step)| u64::from((last - first) / step) + 1).sum()
+        self.ranges
+            .iter()
+            .map(|&(first, last, step)| u64::from((last - first) / step) + 1)
+            .sum()
     }
 
     /// Whether the set is empty.
@@ -156,7 +171,9 @@ impl ArrayIndices {
 
     /// The indices, in the order of the text, which PBS writes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        self.ranges.iter().flat_map(|&(first, last, step)| (first..=last).step_by(step as usize))
+        self.ranges
+            .iter()
+            .flat_map(|&(first, last, step)| (first..=last).step_by(step as usize))
     }
 }
 
@@ -192,7 +209,8 @@ pub(super) enum CycleKey {
 }
 
 impl CycleKey {
-    /// The attribute of this name, in `qstat -f` or native JSON. That of a list has the name of the list before it.
+    /// The attribute of this name, in `qstat -f` or native JSON. That of a list has the name of the
+    /// list before it.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "user" | "euser" => Self::User,
@@ -262,10 +280,18 @@ impl CycleJob {
         source: AmountSource,
         options: &ReadOptions<'_>,
     ) -> Self {
-        let reader = AttributeReader { job, names, source, schema: options.schema };
+        let reader = AttributeReader {
+            job,
+            names,
+            source,
+            schema: options.schema,
+        };
         let has_user = options.entity == FairshareEntity::User;
         Self {
-            job: QueuedJob { entity: entity.into(), ..reader.job(id, if has_user { entity } else { "" }) },
+            job: QueuedJob {
+                entity: entity.into(),
+                ..reader.job(id, if has_user { entity } else { "" })
+            },
             times: JobTimes {
                 started: reader.time(CycleKey::Started),
                 queued: reader.time(CycleKey::Queued),
@@ -286,21 +312,30 @@ impl CycleJobsBuilder {
     pub(super) fn finish(mut self) -> CycleJobs {
         let clock = Clock::new(&self.jobs, &self.times, self.timestamp);
         let mut is_certain = clock.is_known();
-        is_certain |= self.times.iter().all(|times| !matches!(times.started, Some(Time::Wall(_))));
+        is_certain |= self
+            .times
+            .iter()
+            .all(|times| !matches!(times.started, Some(Time::Wall(_))));
         for (job, times) in self.jobs.iter_mut().zip(&self.times) {
             job.stime = times.started.map(|time| clock.utc(time));
             job.qtime = times.queued.map(|time| clock.utc(time));
             job.etime = times.eligible.map(|time| clock.utc(time));
             job.estimated_start = times.estimated_start.map(|time| clock.utc(time));
         }
-        CycleJobs { jobs: self.jobs, timestamp: self.timestamp, is_time_zone_known: is_certain, clock }
+        CycleJobs {
+            jobs: self.jobs,
+            timestamp: self.timestamp,
+            is_time_zone_known: is_certain,
+            clock,
+        }
     }
 }
 
 /// The distance of the clock of qstat's host from UTC, which changes with daylight saving time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// Times on the clock, each with its distance from UTC at that time in seconds, in ascending order.
+    /// Times on the clock, each with its distance from UTC at that time in seconds, in ascending
+    /// order.
     samples: Vec<(i64, i64)>,
 }
 
@@ -312,15 +347,18 @@ const MAX_DISTANCE: i64 = 14 * 3600;
 impl Clock {
     fn new(jobs: &[QueuedJob], times: &[JobTimes], timestamp: Option<i64>) -> Self {
         // the server takes both when the job enters its queue
-        let samples = jobs.iter().zip(times).filter_map(|(job, times)| match times.queued {
-            Some(Time::Wall(queued)) => {
-                let distance = queued - job.queue_rank? / 1_000_000;
-                let nearest = (distance + QUARTER / 2).div_euclid(QUARTER) * QUARTER;
-                let is_zone = nearest.abs() <= MAX_DISTANCE && (distance - nearest).abs() <= 2;
-                is_zone.then_some((queued, nearest))
-            }
-            _ => None,
-        });
+        let samples = jobs
+            .iter()
+            .zip(times)
+            .filter_map(|(job, times)| match times.queued {
+                Some(Time::Wall(queued)) => {
+                    let distance = queued - job.queue_rank? / 1_000_000;
+                    let nearest = (distance + QUARTER / 2).div_euclid(QUARTER) * QUARTER;
+                    let is_zone = nearest.abs() <= MAX_DISTANCE && (distance - nearest).abs() <= 2;
+                    is_zone.then_some((queued, nearest))
+                }
+                _ => None,
+            });
         let mut samples: Vec<(i64, i64)> = samples.collect();
         samples.sort_unstable();
         if samples.is_empty() {
@@ -342,11 +380,14 @@ impl Clock {
         }
     }
 
-    /// A time on the clock in seconds since 1970, by the distance from UTC that is known for the nearest time.
+    /// A time on the clock in seconds since 1970, by the distance from UTC that is known for the
+    /// nearest time.
     pub fn utc_of_wall(&self, wall: i64) -> i64 {
         let after = self.samples.partition_point(|&(sample, _)| sample < wall);
         let nearest = self.samples[after.saturating_sub(1)..].iter().take(2);
-        let distance = nearest.min_by_key(|(sample, _)| sample.abs_diff(wall)).map_or(0, |&(_, distance)| distance);
+        let distance = nearest
+            .min_by_key(|(sample, _)| sample.abs_diff(wall))
+            .map_or(0, |&(_, distance)| distance);
         wall - distance
     }
 }
@@ -358,7 +399,11 @@ fn sample_of_running(times: &[JobTimes], timestamp: i64) -> Option<(i64, i64)> {
         _ => None,
     });
     let latest = latest.max()?;
-    let distance = latest.checked_sub(timestamp)?.checked_add(QUARTER - 1)?.div_euclid(QUARTER) * QUARTER;
+    let distance = latest
+        .checked_sub(timestamp)?
+        .checked_add(QUARTER - 1)?
+        .div_euclid(QUARTER)
+        * QUARTER;
     (distance.abs() <= MAX_DISTANCE).then_some((latest, distance))
 }
 
@@ -378,34 +423,59 @@ impl AttributeReader<'_, '_> {
         let of_chunks = || total(&chunks, "ncpus");
         QueuedJob {
             id: id.into(),
-            state: self.job.state.as_ref().and_then(|state| state.text()?.chars().next()).unwrap_or('Q'),
+            state: self
+                .job
+                .state
+                .as_ref()
+                .and_then(|state| state.text()?.chars().next())
+                .unwrap_or('Q'),
             queue: self.job.queue.as_ref().into(),
             user: self.user(entity_user),
             group: self.text(CycleKey::Group).unwrap_or(&self.job.group).into(),
             project: self.text(CycleKey::Project).unwrap_or_default().into(),
             ncpus: amounts.get("ncpus").copied().or_else(of_chunks),
             chunks,
-            place: self.resource("place").or(self.text(CycleKey::Place)).unwrap_or_default().into(),
+            place: self
+                .resource("place")
+                .or(self.text(CycleKey::Place))
+                .unwrap_or_default()
+                .into(),
             walltime: amounts.get("walltime").copied(),
             amounts,
             queue_rank: self.job.queued_at.as_ref().and_then(integer),
-            accrue_type: self.special(SpecialInput::AccrueType).and_then(integer).and_then(|kind| kind.try_into().ok()),
+            accrue_type: self
+                .special(SpecialInput::AccrueType)
+                .and_then(integer)
+                .and_then(|kind| kind.try_into().ok()),
             eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
             queued_subjobs: self.queued_subjobs(),
-            submitted_subjobs: self.text(CycleKey::ArraySubmitted).and_then(ArrayIndices::parse),
+            submitted_subjobs: self
+                .text(CycleKey::ArraySubmitted)
+                .and_then(ArrayIndices::parse),
             max_run_subjobs: self.max_run_subjobs(),
             running_subjobs: ["Running:", "Exiting:"]
                 .into_iter()
-                .fold(0, |sum: u32, state| sum.saturating_add(self.subjobs_in(state).unwrap_or(0))),
+                .fold(0, |sum: u32, state| {
+                    sum.saturating_add(self.subjobs_in(state).unwrap_or(0))
+                }),
             is_topjob_eligible: !self.text(CycleKey::TopjobIneligible).is_some_and(is_true),
-            hold_types: self.text(CycleKey::Holds).filter(|holds| *holds != "n").unwrap_or_default().into(),
+            hold_types: self
+                .text(CycleKey::Holds)
+                .filter(|holds| *holds != "n")
+                .unwrap_or_default()
+                .into(),
             placed: self.placed(),
             ..QueuedJob::default()
         }
     }
 
     fn scalar(&self, key: CycleKey) -> Option<&JsonScalar<'_>> {
-        self.job.cycle.iter().rev().find(|(given, _)| *given == key).map(|(_, scalar)| scalar)
+        self.job
+            .cycle
+            .iter()
+            .rev()
+            .find(|(given, _)| *given == key)
+            .map(|(_, scalar)| scalar)
     }
 
     fn text(&self, key: CycleKey) -> Option<&str> {
@@ -414,11 +484,21 @@ impl AttributeReader<'_, '_> {
 
     fn resource(&self, name: &str) -> Option<&str> {
         let index = self.names.find(name)?;
-        self.job.resources.iter().rev().find(|(given, _)| *given == index)?.1.text()
+        self.job
+            .resources
+            .iter()
+            .rev()
+            .find(|(given, _)| *given == index)?
+            .1
+            .text()
     }
 
     fn special(&self, input: SpecialInput) -> Option<&JsonScalar<'_>> {
-        self.job.special.iter().find(|(given, _)| *given == input).map(|(_, scalar)| scalar)
+        self.job
+            .special
+            .iter()
+            .find(|(given, _)| *given == input)
+            .map(|(_, scalar)| scalar)
     }
 
     fn time(&self, key: CycleKey) -> Option<Time> {
@@ -428,11 +508,18 @@ impl AttributeReader<'_, '_> {
     }
 
     fn user(&self, entity_user: &str) -> Box<str> {
-        let attributes =
-            EntityAttributes { user: &self.job.user, submitter: &self.job.owner, ..EntityAttributes::default() };
+        let attributes = EntityAttributes {
+            user: &self.job.user,
+            submitter: &self.job.owner,
+            ..EntityAttributes::default()
+        };
         let user = FairshareEntity::User.entity_of(attributes);
         let user = self.text(CycleKey::User).unwrap_or(&user);
-        if user.is_empty() { entity_user.into() } else { user.into() }
+        if user.is_empty() {
+            entity_user.into()
+        } else {
+            user.into()
+        }
     }
 
     /// The requests for resources; ready-made inputs of a formula count where there is no request.
@@ -461,22 +548,36 @@ impl AttributeReader<'_, '_> {
         match NumberMode::Exact.amount(text, kind, self.source).ok()? {
             Value::Int(amount) => Some(amount),
             // the JSON of qstat prints large integers with an exponent
-            Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => Some(amount as i64),
+            Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => {
+                Some(amount as i64)
+            }
             _ => None,
         }
     }
 
     fn chunks(&self) -> Vec<Chunk> {
-        let given = [self.text(CycleKey::SchedSelect), self.resource("select"), self.text(CycleKey::Select)];
-        let Some(select) = given.into_iter().flatten().next() else { return Vec::new() };
-        split_unquoted(select, '+').into_iter().map(|chunk| self.chunk(chunk)).collect()
+        let given = [
+            self.text(CycleKey::SchedSelect),
+            self.resource("select"),
+            self.text(CycleKey::Select),
+        ];
+        let Some(select) = given.into_iter().flatten().next() else {
+            return Vec::new();
+        };
+        split_unquoted(select, '+')
+            .into_iter()
+            .map(|chunk| self.chunk(chunk))
+            .collect()
     }
 
     /// Reads `2:ncpus=4:mem=1gb`; the number is 1 if it is missing.
     fn chunk(&self, text: &str) -> Chunk {
         let parts = split_unquoted(text, ':');
         let count = parts.first().and_then(|count| count.trim().parse().ok());
-        let mut chunk = Chunk { count: count.unwrap_or(1), ..Chunk::default() };
+        let mut chunk = Chunk {
+            count: count.unwrap_or(1),
+            ..Chunk::default()
+        };
         for (name, value) in parts.iter().filter_map(|part| part.split_once('=')) {
             let value = value.trim_matches(['"', '\'']);
             match self.amount(name, value) {
@@ -487,26 +588,40 @@ impl AttributeReader<'_, '_> {
         chunk
     }
 
-    /// Reads `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`. `exec_vnode` is also the name of a resource that OpenPBS declares.
+    /// Reads `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`. `exec_vnode` is also the name of a
+    /// resource that OpenPBS declares.
     fn placed(&self) -> Vec<PlacedChunk> {
-        let text = self.text(CycleKey::ExecVnode).or(self.resource("exec_vnode")).unwrap_or_default();
-        let parts = split_unquoted(text, '+').into_iter().map(|part| part.trim().trim_matches(['(', ')']));
+        let text = self
+            .text(CycleKey::ExecVnode)
+            .or(self.resource("exec_vnode"))
+            .unwrap_or_default();
+        let parts = split_unquoted(text, '+')
+            .into_iter()
+            .map(|part| part.trim().trim_matches(['(', ')']));
         let parts = parts.filter_map(|part| {
             let node = part.split(':').next().filter(|node| !node.is_empty())?;
-            Some(PlacedChunk { node: node.into(), amounts: self.chunk(part).amounts })
+            Some(PlacedChunk {
+                node: node.into(),
+                amounts: self.chunk(part).amounts,
+            })
         });
         parts.collect()
     }
 
-    /// The subjobs that were not started, if the job is an array; by their number alone, they are those from 0.
+    /// The subjobs that were not started, if the job is an array; by their number alone, they are
+    /// those from 0.
     fn queued_subjobs(&self) -> Option<ArrayIndices> {
-        if let Some(indices) = self.text(CycleKey::ArrayIndices).and_then(ArrayIndices::parse) {
+        if let Some(indices) = self
+            .text(CycleKey::ArrayIndices)
+            .and_then(ArrayIndices::parse)
+        {
             return Some(indices);
         }
         self.subjobs_in("Queued:").map(ArrayIndices::first)
     }
 
-    /// How many subjobs may run at a time: `max_run_subjobs`, else what follows `%` as in `qsub -J 0-159%20`.
+    /// How many subjobs may run at a time: `max_run_subjobs`, else what follows `%` as in
+    /// `qsub -J 0-159%20`.
     fn max_run_subjobs(&self) -> Option<u32> {
         if let Some(given) = self.scalar(CycleKey::MaxRunSubjobs).and_then(integer) {
             return given.try_into().ok();
@@ -518,7 +633,10 @@ impl AttributeReader<'_, '_> {
     /// The number of subjobs after a state such as `Running:`.
     fn subjobs_in(&self, state: &str) -> Option<u32> {
         let mut states = self.text(CycleKey::ArrayStates)?.split_whitespace();
-        states.find_map(|text| text.strip_prefix(state))?.parse().ok()
+        states
+            .find_map(|text| text.strip_prefix(state))?
+            .parse()
+            .ok()
     }
 }
 

@@ -77,10 +77,14 @@ pub enum ReadErrorKind {
         what: String,
     },
     /// The document has more jobs than a table can hold.
-    #[error("contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files")]
+    #[error(
+        "contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files"
+    )]
     TooManyJobs,
     /// The jobs have more different resources than can be told apart.
-    #[error("contains more than {most} different resources, which no server has; check what wrote it")]
+    #[error(
+        "contains more than {most} different resources, which no server has; check what wrote it"
+    )]
     TooManyResources {
         /// The most that are read.
         most: usize,
@@ -100,7 +104,11 @@ impl ReadErrorKind {
     pub(super) fn json(text: &str, error: &serde_json::Error, jobs_before: usize) -> Self {
         let line = error.line();
         let column = error.column();
-        let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+        let start: usize = text
+            .split_inclusive('\n')
+            .take(line.saturating_sub(1))
+            .map(str::len)
+            .sum();
         let full = error.to_string();
         let reason = full.split(" at line ").next().unwrap_or(&full).to_owned();
         let advice = match reason.as_str() {
@@ -111,11 +119,22 @@ impl ReadErrorKind {
             _ => "",
         };
         let byte = (start + column.saturating_sub(1)).min(text.len());
-        Self::Json { line, column, byte, reason, jobs_before, advice }
+        Self::Json {
+            line,
+            column,
+            byte,
+            reason,
+            jobs_before,
+            advice,
+        }
     }
 }
 
 /// `1 job was`, `2 jobs were`.
 fn jobs_were(count: usize) -> String {
-    if count == 1 { "1 job was".to_owned() } else { format!("{count} jobs were") }
+    if count == 1 {
+        "1 job was".to_owned()
+    } else {
+        format!("{count} jobs were")
+    }
 }

@@ -8,8 +8,7 @@ use crate::json_reader::json_error;
 use crate::json_scanner::Scanner;
 use crate::object_keys::{Next, ObjectKeys};
 
-pub(super) const EXPECTED: &str =
-    "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
+pub(super) const EXPECTED: &str = "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
 /// How many lines that begin with `{` are searched for a job.
 const MAX_LINES: usize = 1000;
 
@@ -49,13 +48,19 @@ impl DocumentFormat {
             Some(DecisiveKey::Jobs(format)) => Ok(format),
             None if keys.is_from_pbs => Ok(Self::QstatJson),
             _ if Self::has_a_job_line(text) => Ok(Self::Ndjson),
-            Some(DecisiveKey::Other(found)) => {
-                Err(ReadErrorKind::Unrecognised { found: found.to_owned(), expected: EXPECTED })
-            }
+            Some(DecisiveKey::Other(found)) => Err(ReadErrorKind::Unrecognised {
+                found: found.to_owned(),
+                expected: EXPECTED,
+            }),
             None => match (Self::after_other_lines(text), keys.error) {
                 (Some(format), _) => Ok(format),
-                (None, Some(error)) if text.trim_start().starts_with('{') => Err(ReadErrorKind::json(text, &error, 0)),
-                _ => Err(ReadErrorKind::Unrecognised { found: describe(text), expected: EXPECTED }),
+                (None, Some(error)) if text.trim_start().starts_with('{') => {
+                    Err(ReadErrorKind::json(text, &error, 0))
+                }
+                _ => Err(ReadErrorKind::Unrecognised {
+                    found: describe(text),
+                    expected: EXPECTED,
+                }),
             },
         }
     }
@@ -68,7 +73,11 @@ impl DocumentFormat {
         let complete_lines = head.rfind('\n').map_or("", |end| &head[..end]);
         match keys.decisive {
             Some(DecisiveKey::Jobs(format)) => Some(format),
-            None if keys.is_from_pbs || keys.error.as_ref().is_none_or(serde_json::Error::is_eof) => None,
+            None if keys.is_from_pbs
+                || keys.error.as_ref().is_none_or(serde_json::Error::is_eof) =>
+            {
+                None
+            }
             _ => Self::has_a_job_line(complete_lines).then_some(Self::Ndjson),
         }
     }
@@ -77,34 +86,62 @@ impl DocumentFormat {
     fn from_job_line(line: &str) -> Option<Self> {
         let job = line.strip_prefix("Job Id:")?;
         let end = job.find('\n').unwrap_or(job.len());
-        Some(if job[..end].contains('=') { Self::QstatDsv } else { Self::QstatText })
-    }
-
-    /// The format of a document of qstat behind other lines, such as a shell's prompt or an error of qstat, or of one whose
-    /// JSON is damaged before its jobs.
-    fn after_other_lines(text: &str) -> Option<Self> {
-        text.lines().map(str::trim).enumerate().find_map(|(number, line)| {
-            let is_jobs = line.strip_prefix("\"Jobs\"").is_some_and(|rest| rest.trim_start().starts_with(':'));
-            if is_jobs && number > 0 { Some(Self::QstatJson) } else { Self::from_job_line(line) }
+        Some(if job[..end].contains('=') {
+            Self::QstatDsv
+        } else {
+            Self::QstatText
         })
     }
 
+    /// The format of a document of qstat behind other lines, such as a shell's prompt or an error
+    /// of qstat, or of one whose JSON is damaged before its jobs.
+    fn after_other_lines(text: &str) -> Option<Self> {
+        text.lines()
+            .map(str::trim)
+            .enumerate()
+            .find_map(|(number, line)| {
+                let is_jobs = line
+                    .strip_prefix("\"Jobs\"")
+                    .is_some_and(|rest| rest.trim_start().starts_with(':'));
+                if is_jobs && number > 0 {
+                    Some(Self::QstatJson)
+                } else {
+                    Self::from_job_line(line)
+                }
+            })
+    }
+
     fn has_a_job_line(text: &str) -> bool {
-        let mut lines = text.lines().filter(|line| line.trim_start().starts_with('{')).take(MAX_LINES);
-        lines.any(|line| matches!(TopLevelKeys::read(line).decisive, Some(DecisiveKey::Jobs(Self::Ndjson))))
+        let mut lines = text
+            .lines()
+            .filter(|line| line.trim_start().starts_with('{'))
+            .take(MAX_LINES);
+        lines.any(|line| {
+            matches!(
+                TopLevelKeys::read(line).decisive,
+                Some(DecisiveKey::Jobs(Self::Ndjson))
+            )
+        })
     }
 }
 
 /// Describes a document that has none of the formats.
 fn describe(text: &str) -> String {
     let start = text.trim_start();
-    if start.chars().take(200).any(|c| c == '\u{fffd}' || (c.is_control() && !c.is_whitespace())) {
+    if start
+        .chars()
+        .take(200)
+        .any(|c| c == '\u{fffd}' || (c.is_control() && !c.is_whitespace()))
+    {
         return "binary data".to_owned();
     }
     match start.chars().next() {
         Some('[') => "a JSON array".to_owned(),
         Some('{') => "a JSON object without `Jobs` or `jobs`".to_owned(),
-        _ => format!("a text that begins with `{}`", clipped(start.lines().next().unwrap_or("").trim_end())),
+        _ => format!(
+            "a text that begins with `{}`",
+            clipped(start.lines().next().unwrap_or("").trim_end())
+        ),
     }
 }
 
@@ -187,15 +224,23 @@ impl Head {
         let text = decode_utf8(head);
         let keys = TopLevelKeys::read(&text);
         // places in a text with replaced bytes are not those in the document
-        let is_qstat = matches!(keys.decisive, Some(DecisiveKey::Jobs(DocumentFormat::QstatJson)));
+        let is_qstat = matches!(
+            keys.decisive,
+            Some(DecisiveKey::Jobs(DocumentFormat::QstatJson))
+        );
         let valid = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        let layout = if is_qstat { DocumentLayout::detect(valid, keys.value) } else { None };
+        let layout = if is_qstat {
+            DocumentLayout::detect(valid, keys.value)
+        } else {
+            None
+        };
         let format = if !is_complete {
             DocumentFormat::of_head(&text, &keys)
         } else if text.trim().is_empty() {
             None
         } else {
-            DocumentFormat::from_job_line(text.trim_start()).or_else(|| DocumentFormat::of_keys(&text, keys).ok())
+            DocumentFormat::from_job_line(text.trim_start())
+                .or_else(|| DocumentFormat::of_keys(&text, keys).ok())
         };
         Self { format, layout }
     }

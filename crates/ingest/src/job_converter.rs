@@ -1,6 +1,7 @@
 //! Converts the attributes of a job, whichever format they come from, into its row.
 //!
-//! Enters: a [`ParsedJob`]. Leaves, in [`ConvertedJobs`] and in the order of the document: rows, and what is to be reported.
+//! Enters: a [`ParsedJob`]. Leaves, in [`ConvertedJobs`] and in the order of the document: rows,
+//! and what is to be reported.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -31,7 +32,8 @@ pub(super) struct ConvertedJobs {
     pub batch: Batch,
     /// Rows and reports in the order of the document.
     pub parts: Vec<Part>,
-    /// The names that no schema declares, with each kind that their amounts look like, once for all jobs of a converter.
+    /// The names that no schema declares, with each kind that their amounts look like, once for all
+    /// jobs of a converter.
     pub undeclared: Vec<(Box<str>, InputType)>,
     /// Whether the rows of the batch have lines.
     pub has_lines: bool,
@@ -43,7 +45,8 @@ pub(super) struct ConvertedJobs {
 pub(super) struct Remarks {
     /// Whether the user of any job was taken from its `Job_Owner`, because it has no `euser`.
     pub has_jobs_without_user: bool,
-    /// Whether a job without `ncpus` has the processors of its `nodes`, and whether one of these has `procs`.
+    /// Whether a job without `ncpus` has the processors of its `nodes`, and whether one of these
+    /// has `procs`.
     pub has_jobs_with_nodes: bool,
     pub has_jobs_with_procs: bool,
     /// Whether the jobs have more resources than are counted by name.
@@ -68,9 +71,17 @@ pub(super) enum Part {
     /// A job that a batch cannot hold.
     Job(Box<ConvertedJob>),
     /// A problem of the job of this id.
-    Problem { line: Option<usize>, id: String, problem: Problem },
+    Problem {
+        line: Option<usize>,
+        id: String,
+        problem: Problem,
+    },
     /// An amount other than 0 that has become 0.
-    TruncatedToZero { resource: Box<str>, id: String, amount: String },
+    TruncatedToZero {
+        resource: Box<str>,
+        id: String,
+        amount: String,
+    },
 }
 
 /// A job with its inputs, by column.
@@ -90,7 +101,11 @@ pub(super) struct ConvertedJob {
 
 impl ConvertedJobs {
     pub(super) fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
-        self.parts.push(Part::Problem { line, id: id.to_owned(), problem });
+        self.parts.push(Part::Problem {
+            line,
+            id: id.to_owned(),
+            problem,
+        });
     }
 
     /// Adds the last row of the batch as the next job.
@@ -123,7 +138,8 @@ pub(super) struct JobConverter<'a> {
     defaults: Vec<Value>,
     /// The unknown keys that were reported.
     reported_keys: HashSet<String>,
-    /// The inputs of the current job that the batch cannot hold, such as integers beyond 2^53, each with its column.
+    /// The inputs of the current job that the batch cannot hold, such as integers beyond 2^53, each
+    /// with its column.
     large_inputs: Vec<(usize, InputPrecedence, Value)>,
     /// Whether a job without `ncpus` has the processors of its `nodes`.
     takes_nodes: bool,
@@ -154,8 +170,8 @@ impl<'a> JobConverter<'a> {
         self.output.clear(self.defaults.len());
     }
 
-    /// Takes the processors of `nodes` and `procs` for those of a job without `ncpus`: Torque, which prints text only, has no
-    /// other request; the server of OpenPBS sets both.
+    /// Takes the processors of `nodes` and `procs` for those of a job without `ncpus`: Torque,
+    /// which prints text only, has no other request; the server of OpenPBS sets both.
     pub(super) fn take_processors_of_nodes(&mut self) {
         self.takes_nodes = true;
     }
@@ -171,12 +187,15 @@ impl<'a> JobConverter<'a> {
         let meaning = match self.source {
             AmountSource::Server => JobKey::from_qstat(key),
             AmountSource::User => JobKey::from_native(key, |name| {
-                let is_known = self.options.schema.entry(name).is_some() || self.columns.index(name).is_some();
+                let is_known =
+                    self.options.schema.entry(name).is_some() || self.columns.index(name).is_some();
                 is_known.then(|| self.resource_key(name))
             }),
         };
         match meaning {
-            JobKey::Special(SpecialInput::EligibleTime | SpecialInput::AccrueType) if is_cycle => meaning,
+            JobKey::Special(SpecialInput::EligibleTime | SpecialInput::AccrueType) if is_cycle => {
+                meaning
+            }
             JobKey::Special(special) if !self.columns.needs(special) => JobKey::Unused,
             _ if is_cycle => meaning.for_cycle(key),
             _ => meaning,
@@ -194,12 +213,15 @@ impl<'a> JobConverter<'a> {
 
     /// What a key in the list of resources means.
     pub(super) fn resource_key(&mut self, name: &str) -> JobKey {
-        self.name_index(name).map_or(JobKey::Unused, JobKey::Resource)
+        self.name_index(name)
+            .map_or(JobKey::Unused, JobKey::Resource)
     }
 
     /// The index of a resource or an input; `None` if there are too many.
     pub(super) fn name_index(&mut self, name: &str) -> Option<NameIndex> {
-        let index = self.names.index(name, &self.columns, self.options, self.source);
+        let index = self
+            .names
+            .index(name, &self.columns, self.options, self.source);
         self.output.remarks.has_too_many_names |= index.is_none();
         index
     }
@@ -208,7 +230,10 @@ impl<'a> JobConverter<'a> {
     pub(super) fn unknown_key(&self, key: &str) -> Option<Problem> {
         let key = clipped(key);
         let is_new = self.reported_keys.len() < MAX_KEYS && !self.reported_keys.contains(&*key);
-        is_new.then(|| Problem::UnknownKey { key: key.into_owned(), advice: String::new() })
+        is_new.then(|| Problem::UnknownKey {
+            key: key.into_owned(),
+            advice: String::new(),
+        })
     }
 
     /// Reports a problem of a job.
@@ -235,14 +260,21 @@ impl<'a> JobConverter<'a> {
             job.problems.push(Problem::Unreadable { reason });
         }
         if !job.problems.is_empty() {
-            let (rejections, problems): (Vec<_>, Vec<_>) =
-                std::mem::take(&mut job.problems).into_iter().partition(Problem::skips_the_job);
-            problems.into_iter().for_each(|problem| self.report(job.line, &id, problem));
+            let (rejections, problems): (Vec<_>, Vec<_>) = std::mem::take(&mut job.problems)
+                .into_iter()
+                .partition(Problem::skips_the_job);
+            problems
+                .into_iter()
+                .for_each(|problem| self.report(job.line, &id, problem));
             if let Some(problem) = rejections.into_iter().next() {
                 return self.report(job.line, &id, problem);
             }
         }
-        let mut row = RowBuilder { converter: self, job, id: &id };
+        let mut row = RowBuilder {
+            converter: self,
+            job,
+            id: &id,
+        };
         let state = row.state();
         let wrong_special = row.fill_special();
         let unreadable = row.fill_resources();
@@ -256,8 +288,15 @@ impl<'a> JobConverter<'a> {
         self.large_inputs.clear();
     }
 
-    /// Adds a job whose inputs were set. Returns whether it is a row of the batch; a job that this cannot hold is added on its own.
-    fn finish_row(&mut self, job: &ParsedJob<'_>, id: &str, state: JobState, unreadable: Option<Exclusion>) -> bool {
+    /// Adds a job whose inputs were set. Returns whether it is a row of the batch; a job that this
+    /// cannot hold is added on its own.
+    fn finish_row(
+        &mut self,
+        job: &ParsedJob<'_>,
+        id: &str,
+        state: JobState,
+        unreadable: Option<Exclusion>,
+    ) -> bool {
         let attributes = EntityAttributes {
             user: &job.user,
             group: &job.group,
@@ -269,7 +308,8 @@ impl<'a> JobConverter<'a> {
         let entity = match &job.entity {
             Some(entity) => entity,
             None => {
-                let takes_user = attributes.takes_user_from_job_owner() && self.options.entity.uses_user();
+                let takes_user =
+                    attributes.takes_user_from_job_owner() && self.options.entity.uses_user();
                 self.output.remarks.has_jobs_without_user |= takes_user;
                 derived = self.options.entity.entity_of(attributes);
                 &derived
@@ -279,13 +319,22 @@ impl<'a> JobConverter<'a> {
         self.output.has_lines |= job.line.is_some();
         let line = job.line.unwrap_or_default() as u32;
         let is_whole = self.large_inputs.is_empty() && (unreadable.is_none() || state.is_over());
-        let row = BatchRow { id: id.as_bytes(), entity, queue: &job.queue, state, queued_at, line };
+        let row = BatchRow {
+            id: id.as_bytes(),
+            entity,
+            queue: &job.queue,
+            state,
+            queued_at,
+            line,
+        };
         if is_whole && !self.options.cycle_jobs && self.output.batch.finish(row) {
             self.output.push_row();
             return true;
         }
-        let cycle =
-            self.options.cycle_jobs.then(|| CycleJob::new(job, &self.names, id, entity, self.source, self.options));
+        let cycle = self
+            .options
+            .cycle_jobs
+            .then(|| CycleJob::new(job, &self.names, id, entity, self.source, self.options));
         self.output.parts.push(Part::Job(Box::new(ConvertedJob {
             line: job.line,
             id: id.to_owned(),
@@ -293,9 +342,15 @@ impl<'a> JobConverter<'a> {
             queue: job.queue.to_string(),
             state,
             queued_at,
-            exclusion: if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable },
+            exclusion: if state.is_over() {
+                Some(Exclusion::Over(state))
+            } else {
+                unreadable
+            },
             row: self.row_with_defaults(),
-            sources: (0..self.defaults.len()).map(|column| self.source_of(column)).collect(),
+            sources: (0..self.defaults.len())
+                .map(|column| self.source_of(column))
+                .collect(),
             cycle,
         })));
         false
@@ -305,7 +360,12 @@ impl<'a> JobConverter<'a> {
     fn row_with_defaults(&self) -> Vec<Result<Value, Value>> {
         let mut row = Vec::with_capacity(self.defaults.len());
         for (column, default) in self.defaults.iter().enumerate() {
-            row.push(self.output.batch.input(column).ok_or_else(|| default.clone()));
+            row.push(
+                self.output
+                    .batch
+                    .input(column)
+                    .ok_or_else(|| default.clone()),
+            );
         }
         for (column, _, value) in &self.large_inputs {
             row[*column] = Ok(value.clone());
@@ -325,21 +385,32 @@ impl<'a> JobConverter<'a> {
     }
 
     fn add_processors_of_nodes(&mut self, job: &mut ParsedJob<'_>) {
-        let Some(ncpus) = self.name_index("ncpus") else { return };
+        let Some(ncpus) = self.name_index("ncpus") else {
+            return;
+        };
         if job.resources.iter().any(|(resource, _)| *resource == ncpus) {
             return;
         }
         let requested = |name| {
             let index = self.names.find(name)?;
-            job.resources.iter().find(|(resource, _)| *resource == index)?.1.text()
+            job.resources
+                .iter()
+                .find(|(resource, _)| *resource == index)?
+                .1
+                .text()
         };
-        let of_procs = requested("procs").and_then(|procs| procs.parse::<i64>().ok()).filter(|procs| *procs > 0);
+        let of_procs = requested("procs")
+            .and_then(|procs| procs.parse::<i64>().ok())
+            .filter(|procs| *procs > 0);
         if let Some(processors) = requested("nodes").and_then(of_nodes).max(of_procs) {
             let is_needed = self.columns.index("ncpus").is_some() || self.options.cycle_jobs;
             let remarks = &mut self.output.remarks;
             remarks.has_jobs_with_nodes |= is_needed;
             remarks.has_jobs_with_procs |= is_needed && of_procs.is_some();
-            job.resources.push((ncpus, JsonScalar::String(Cow::Owned(processors.to_string()))));
+            job.resources.push((
+                ncpus,
+                JsonScalar::String(Cow::Owned(processors.to_string())),
+            ));
         }
     }
 }
@@ -357,7 +428,9 @@ impl RowBuilder<'_, '_, '_> {
         let converter = &mut *self.converter;
         if !converter.large_inputs.is_empty() {
             // the last value of a column counts
-            converter.large_inputs.retain(|(large, ..)| *large != column);
+            converter
+                .large_inputs
+                .retain(|(large, ..)| *large != column);
         }
         if converter.output.batch.put(column, source, &value).is_none() {
             converter.large_inputs.push((column, source, value));
@@ -366,11 +439,16 @@ impl RowBuilder<'_, '_, '_> {
 
     fn state(&mut self) -> JobState {
         let job = self.job;
-        let Some(scalar) = &job.state else { return JobState::default() };
-        scalar.text().and_then(JobState::from_letter).unwrap_or_else(|| {
-            self.report("job_state", scalar, "a letter such as `Q`, `H` or `R`");
-            JobState::Unknown
-        })
+        let Some(scalar) = &job.state else {
+            return JobState::default();
+        };
+        scalar
+            .text()
+            .and_then(JobState::from_letter)
+            .unwrap_or_else(|| {
+                self.report("job_state", scalar, "a letter such as `Q`, `H` or `R`");
+                JobState::Unknown
+            })
     }
 
     fn report(&mut self, attribute: &str, scalar: &JsonScalar<'_>, expected: &'static str) {
@@ -378,24 +456,37 @@ impl RowBuilder<'_, '_, '_> {
         self.converter.report(
             self.job.line,
             self.id,
-            Problem::Attribute { attribute, found: scalar.found(), expected },
+            Problem::Attribute {
+                attribute,
+                found: scalar.found(),
+                expected,
+            },
         );
     }
 
-    /// Fills the columns of the inputs that are not resources; returns the first one that has no value.
+    /// Fills the columns of the inputs that are not resources; returns the first one that has no
+    /// value.
     fn fill_special(&mut self) -> Option<Problem> {
         if let Some(index) = self.converter.queue_priority
-            && let Some(&priority) = self.converter.options.queue_priorities.get(&*self.job.queue)
+            && let Some(&priority) = self
+                .converter
+                .options
+                .queue_priorities
+                .get(&*self.job.queue)
         {
             self.set(index, InputPrecedence::Queue, Value::Int(priority));
         }
         let mut wrong = None;
         for &(special, ref scalar) in &self.job.special {
             for index in 0..self.converter.columns.len() {
-                let Some(name) = self.converter.columns.name_of(special, index) else { continue };
+                let Some(name) = self.converter.columns.name_of(special, index) else {
+                    continue;
+                };
                 match special.value(scalar, self.converter.options.numbers) {
                     Ok(value) => self.set(index, InputPrecedence::Job, value),
-                    Err(expected) if wrong.is_none() => wrong = Some(wrong_input(name, scalar, expected)),
+                    Err(expected) if wrong.is_none() => {
+                        wrong = Some(wrong_input(name, scalar, expected))
+                    }
                     Err(_) => {}
                 }
             }
@@ -432,10 +523,17 @@ impl RowBuilder<'_, '_, '_> {
             let kind = name.kind(scalar);
             self.note_kind(index, kind);
             let text = scalar.text().unwrap_or("");
-            match self.converter.options.numbers.amount(text, Some(kind), self.converter.source) {
+            match self
+                .converter
+                .options
+                .numbers
+                .amount(text, Some(kind), self.converter.source)
+            {
                 Ok(amount) => self.fill_amount(index, column, scalar, amount),
                 Err(_) if kind.is_numeric() && unreadable.is_none() => {
-                    let found = scalar.text().map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
+                    let found = scalar
+                        .text()
+                        .map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
                     let resource = self.converter.names.name(index).to_owned();
                     unreadable = Some(Exclusion::Invalid { resource, found });
                 }
@@ -450,38 +548,60 @@ impl RowBuilder<'_, '_, '_> {
     fn note_kind(&mut self, index: NameIndex, kind: InputType) {
         let name = self.converter.names.get_mut(index);
         if name.is_new_kind(kind) {
-            self.converter.output.undeclared.push((name.name.clone(), kind));
+            self.converter
+                .output
+                .undeclared
+                .push((name.name.clone(), kind));
         }
     }
 
-    fn fill_amount(&mut self, name: NameIndex, column: Option<usize>, scalar: &JsonScalar<'_>, amount: Value) {
+    fn fill_amount(
+        &mut self,
+        name: NameIndex,
+        column: Option<usize>,
+        scalar: &JsonScalar<'_>,
+        amount: Value,
+    ) {
         let Some(column) = column else { return };
         self.report_if_repeated(column, InputPrecedence::Job, name);
         let converter = &mut *self.converter;
-        let amount = FormulaAmount::new(amount, scalar, converter.options.numbers, converter.source);
+        let amount =
+            FormulaAmount::new(amount, scalar, converter.options.numbers, converter.source);
         if amount.is_shortened || amount.is_saturated || amount.is_truncated_to_zero {
             let resource = converter.names.name(name).to_owned();
             let found = scalar.text().unwrap_or("");
             let output = &mut converter.output;
             if amount.is_shortened {
-                let problem = Problem::Shortened { resource: resource.clone(), found: found.to_owned() };
+                let problem = Problem::Shortened {
+                    resource: resource.clone(),
+                    found: found.to_owned(),
+                };
                 output.report(self.job.line, self.id, problem);
             }
             let found = clipped(found).into_owned();
             if amount.is_saturated {
                 let taken = amount.value.repr();
-                let problem = Problem::Saturated { resource: resource.clone(), found: found.clone(), taken };
+                let problem = Problem::Saturated {
+                    resource: resource.clone(),
+                    found: found.clone(),
+                    taken,
+                };
                 output.report(self.job.line, self.id, problem);
             }
             if amount.is_truncated_to_zero {
                 let (resource, id) = (resource.into(), self.id.to_owned());
-                output.parts.push(Part::TruncatedToZero { resource, id, amount: found });
+                output.parts.push(Part::TruncatedToZero {
+                    resource,
+                    id,
+                    amount: found,
+                });
             }
         }
         self.set(column, InputPrecedence::Job, amount.value);
     }
 
-    /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no value.
+    /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no
+    /// value.
     fn fill_inputs(&mut self) -> Option<Problem> {
         let mut wrong = None;
         for &(index, ref scalar) in &self.job.inputs {
@@ -497,13 +617,23 @@ impl RowBuilder<'_, '_, '_> {
                 }
                 continue;
             };
-            let kind = if matches!(value, Value::Float(_)) { InputType::Float } else { InputType::Count };
+            let kind = if matches!(value, Value::Float(_)) {
+                InputType::Float
+            } else {
+                InputType::Count
+            };
             self.note_kind(index, kind);
             let mut next = 0;
-            while let Some(&(column, precedence)) = self.converter.names.get_mut(index).input_columns.get(next) {
+            while let Some(&(column, precedence)) =
+                self.converter.names.get_mut(index).input_columns.get(next)
+            {
                 next += 1;
                 self.report_if_repeated(column, precedence, index);
-                if self.converter.source_of(column).is_none_or(|source| source <= precedence) {
+                if self
+                    .converter
+                    .source_of(column)
+                    .is_none_or(|source| source <= precedence)
+                {
                     self.set(column, precedence, value.clone());
                 }
             }
@@ -521,12 +651,19 @@ impl RowBuilder<'_, '_, '_> {
 
     fn report_repeated(&mut self, key: NameIndex) {
         let key = clipped(self.converter.names.name(key)).into_owned();
-        let problem = Problem::Repeated { key, consequence: LAST_COUNTS };
+        let problem = Problem::Repeated {
+            key,
+            consequence: LAST_COUNTS,
+        };
         self.converter.report(self.job.line, self.id, problem);
     }
 }
 
 /// The problem of an input that a column needs and whose value cannot be read.
 fn wrong_input(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
-    Problem::WrongInput { attribute: name.to_owned(), found: scalar.found(), expected }
+    Problem::WrongInput {
+        attribute: name.to_owned(),
+        found: scalar.found(),
+        expected,
+    }
 }

@@ -120,9 +120,15 @@ impl SpecialInput {
     ///
     /// # Errors
     /// What was expected instead of `scalar`, in words for a message.
-    pub(super) fn value(self, scalar: &JsonScalar<'_>, numbers: NumberMode) -> Result<Value, &'static str> {
+    pub(super) fn value(
+        self,
+        scalar: &JsonScalar<'_>,
+        numbers: NumberMode,
+    ) -> Result<Value, &'static str> {
         match self {
-            Self::EligibleTime => seconds(scalar).map(Value::Int).ok_or("`HH:MM:SS` or seconds"),
+            Self::EligibleTime => seconds(scalar)
+                .map(Value::Int)
+                .ok_or("`HH:MM:SS` or seconds"),
             Self::Fairshare(_) => match ratio(scalar) {
                 Some(ratio) => Ok(numbers.fairshare(ratio)),
                 None => Err("a number between 0 and 1"),

@@ -1,7 +1,8 @@
 //! Reads jobs in JSON: `qstat -f -F json`, native JSON, and native JSON with a job per line.
 //!
-//! Enters: a document, or one job of it. Leaves: converted jobs, and what is wrong with single ones. The text is walked
-//! once, without a tree, and numbers are read from their text, since qstat prints large ones as `9.0072e+15`.
+//! Enters: a document, or one job of it. Leaves: converted jobs, and what is wrong with single
+//! ones. The text is walked once, without a tree, and numbers are read from their text, since qstat
+//! prints large ones as `9.0072e+15`.
 
 use std::borrow::Cow;
 
@@ -29,10 +30,15 @@ pub(super) struct JsonReader {
 
 impl JsonReader {
     pub(super) fn new() -> Self {
-        Self { top: ObjectKeys::new(), resources: ObjectKeys::new(), inputs: ObjectKeys::new() }
+        Self {
+            top: ObjectKeys::new(),
+            resources: ObjectKeys::new(),
+            inputs: ObjectKeys::new(),
+        }
     }
 
-    /// Reads an entry of the jobs of qstat, `"id":{…}`; `None` if it is not valid JSON. `job` is memory to use again.
+    /// Reads an entry of the jobs of qstat, `"id":{…}`; `None` if it is not valid JSON. `job` is
+    /// memory to use again.
     pub(super) fn read_entry<'d>(
         &mut self,
         scanner: &mut Scanner<'d>,
@@ -66,7 +72,10 @@ impl JsonReader {
                     Err(error) => format!("the job is not valid JSON ({error})"),
                     Ok(_) => "the job is not valid JSON".to_owned(),
                 };
-                let problem = Problem::NotAJob { found, expected: "an object" };
+                let problem = Problem::NotAJob {
+                    found,
+                    expected: "an object",
+                };
                 converter.report(line, job.id.as_deref().unwrap_or_default(), problem);
             }
         }
@@ -85,20 +94,26 @@ impl JsonReader {
         scanner.take(b'{')?;
         let mut is_first = true;
         loop {
-            let next = self.top.next(scanner, is_first, |name| converter.job_key(name))?;
-            let Next::Value(meaning, key) = next else { return Some(shape) };
+            let next = self
+                .top
+                .next(scanner, is_first, |name| converter.job_key(name))?;
+            let Next::Value(meaning, key) = next else {
+                return Some(shape);
+            };
             is_first = false;
             match meaning {
                 JobKey::Unused => scanner.skip_value()?,
                 JobKey::Resources => {
                     job.has_resources = true;
                     job.note_given(meaning, self.top.name(key));
-                    let shape = read_amounts(scanner, &mut self.resources, &mut job.resources, converter)?;
+                    let shape =
+                        read_amounts(scanner, &mut self.resources, &mut job.resources, converter)?;
                     note_shape(shape, self.top.name(key), job);
                 }
                 JobKey::Inputs => {
                     job.note_given(meaning, self.top.name(key));
-                    let shape = read_amounts(scanner, &mut self.inputs, &mut job.inputs, converter)?;
+                    let shape =
+                        read_amounts(scanner, &mut self.inputs, &mut job.inputs, converter)?;
                     note_shape(shape, self.top.name(key), job);
                 }
                 JobKey::CycleList => read_cycle_list(scanner, self.top.name(key), job, converter)?,
@@ -122,7 +137,12 @@ impl JsonReader {
         converter: &mut JobConverter<'_>,
     ) -> Option<()> {
         let mut scanner = Scanner::new(text);
-        let shape = read_amounts(&mut scanner, &mut self.resources, &mut job.resources, converter)?;
+        let shape = read_amounts(
+            &mut scanner,
+            &mut self.resources,
+            &mut job.resources,
+            converter,
+        )?;
         (shape == Shape::Expected).then_some(())
     }
 }
@@ -140,7 +160,9 @@ fn read_amounts<'d>(
     }
     scanner.take(b'{')?;
     let mut is_first = true;
-    while let Next::Value(name, _) = keys.next(scanner, is_first, |name| converter.name_index(name))? {
+    while let Next::Value(name, _) =
+        keys.next(scanner, is_first, |name| converter.name_index(name))?
+    {
         is_first = false;
         let scalar = scanner.scalar()?;
         if let Some(name) = name {
@@ -163,7 +185,9 @@ fn read_cycle_list<'d>(
     scanner.take(b'{')?;
     let mut keys = ObjectKeys::new();
     let mut is_first = true;
-    while let Next::Value(meaning, key) = keys.next(scanner, is_first, |name| converter.listed_key(list, name))? {
+    while let Next::Value(meaning, key) =
+        keys.next(scanner, is_first, |name| converter.listed_key(list, name))?
+    {
         is_first = false;
         let scalar = scanner.scalar()?;
         job.set(meaning, keys.name(key), scalar);
@@ -184,14 +208,20 @@ fn note_shape(shape: Shape, key: &str, job: &mut ParsedJob<'_>) {
 fn push(job: &mut ParsedJob<'_>, shape: Shape, converter: &mut JobConverter<'_>) {
     let (found, expected) = match shape {
         Shape::Other(found) => (format!("the job is {found}"), "an object"),
-        Shape::Expected if job.id.is_none() => ("the job has no `id`".to_owned(), "a string or a number"),
+        Shape::Expected if job.id.is_none() => {
+            ("the job has no `id`".to_owned(), "a string or a number")
+        }
         Shape::Expected => return converter.push(job),
     };
-    converter.report(job.line, job.id.as_deref().unwrap_or_default(), Problem::NotAJob { found, expected });
+    converter.report(
+        job.line,
+        job.id.as_deref().unwrap_or_default(),
+        Problem::NotAJob { found, expected },
+    );
 }
 
-/// Finds the error in a text that is not valid JSON, by the object that it is. What is not read of it is skipped, so that the
-/// error is the first of those that matter.
+/// Finds the error in a text that is not valid JSON, by the object that it is. What is not read of
+/// it is skipped, so that the error is the first of those that matter.
 enum Check {
     Document,
     Jobs,
@@ -219,13 +249,17 @@ pub(super) fn json_error(text: &str) -> Option<serde_json::Error> {
 /// The most notes on a document.
 const MAX_NOTES: usize = 10;
 /// The note on a document without `Jobs`.
-const NO_JOBS: &str = "the document has no `Jobs`: the server had no jobs, or none that its user may see";
+const NO_JOBS: &str =
+    "the document has no `Jobs`: the server had no jobs, or none that its user may see";
 
 /// Reads `qstat -f -F json`. A server without jobs prints a document without `Jobs`.
 ///
 /// # Errors
 /// The text is not valid JSON, its `Jobs` is not an object, or there are too many jobs.
-pub(super) fn read_qstat_json(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+pub(super) fn read_qstat_json(
+    text: &str,
+    options: &ReadOptions<'_>,
+) -> Result<ParsedJobs, ReadErrorKind> {
     Document::new(options, AmountSource::Server).read(text, "what `qstat -f -F json` prints")
 }
 
@@ -233,7 +267,10 @@ pub(super) fn read_qstat_json(text: &str, options: &ReadOptions<'_>) -> Result<P
 ///
 /// # Errors
 /// The text is not valid JSON, its `jobs` is not an array, or there are too many jobs.
-pub(super) fn read_native_json(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+pub(super) fn read_native_json(
+    text: &str,
+    options: &ReadOptions<'_>,
+) -> Result<ParsedJobs, ReadErrorKind> {
     Document::new(options, AmountSource::User).read(text, "{\"jobs\":[…]}, an array of objects")
 }
 
@@ -241,14 +278,26 @@ pub(super) fn read_native_json(text: &str, options: &ReadOptions<'_>) -> Result<
 ///
 /// # Errors
 /// There are too many jobs.
-pub(super) fn read_ndjson(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-    let Document { mut reader, mut builder, .. } = Document::new(options, AmountSource::User);
+pub(super) fn read_ndjson(
+    text: &str,
+    options: &ReadOptions<'_>,
+) -> Result<ParsedJobs, ReadErrorKind> {
+    let Document {
+        mut reader,
+        mut builder,
+        ..
+    } = Document::new(options, AmountSource::User);
     read_lines(text, 1, &mut reader, &mut builder.converter);
     builder.finish()
 }
 
 /// Reads a job per line, and returns the number of lines; the first one has the number `first`.
-pub(super) fn read_lines(text: &str, first: usize, reader: &mut JsonReader, converter: &mut JobConverter<'_>) -> usize {
+pub(super) fn read_lines(
+    text: &str,
+    first: usize,
+    reader: &mut JsonReader,
+    converter: &mut JobConverter<'_>,
+) -> usize {
     let mut job = ParsedJob::default();
     let mut lines = 0;
     let mut rest = text;
@@ -281,7 +330,11 @@ impl<'a> Document<'a> {
         Self {
             reader: JsonReader::new(),
             builder: TableBuilder::new(options, source),
-            jobs_key: if source == AmountSource::Server { "Jobs" } else { "jobs" },
+            jobs_key: if source == AmountSource::Server {
+                "Jobs"
+            } else {
+                "jobs"
+            },
             jobs_shape: Shape::Expected,
             has_jobs: false,
             notes: Vec::new(),
@@ -295,7 +348,9 @@ impl<'a> Document<'a> {
         }
         let found = match self.jobs_shape {
             _ if !is_read => match read_object(text, Check::Document) {
-                Err(error) => return Err(ReadErrorKind::json(text, &error, self.builder.jobs_read())),
+                Err(error) => {
+                    return Err(ReadErrorKind::json(text, &error, self.builder.jobs_read()));
+                }
                 Ok(Shape::Other(found)) => found.to_owned(),
                 Ok(Shape::Expected) => "a document with a key that cannot be read".to_owned(),
             },
@@ -345,7 +400,9 @@ impl<'a> Document<'a> {
             key if key == self.jobs_key && self.has_jobs => {
                 format!("`{key}` is given again; its jobs are added to the others")
             }
-            "Jobs" | "jobs" if key != self.jobs_key => format!("`{key}` is not read beside `{}`", self.jobs_key),
+            "Jobs" | "jobs" if key != self.jobs_key => {
+                format!("`{key}` is not read beside `{}`", self.jobs_key)
+            }
             _ => return,
         };
         if self.notes.len() < MAX_NOTES {
@@ -354,7 +411,12 @@ impl<'a> Document<'a> {
     }
 
     /// Reads the jobs, the entries of an object or the items of an array.
-    fn read_jobs<'d>(&mut self, opener: u8, scanner: &mut Scanner<'d>, job: &mut ParsedJob<'d>) -> Option<()> {
+    fn read_jobs<'d>(
+        &mut self,
+        opener: u8,
+        scanner: &mut Scanner<'d>,
+        job: &mut ParsedJob<'d>,
+    ) -> Option<()> {
         if scanner.take(opener).is_none() {
             self.jobs_shape = match scanner.peek() {
                 b'{' => Shape::Other("an object"),

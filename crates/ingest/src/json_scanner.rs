@@ -1,6 +1,7 @@
 //! Scans JSON text in place: finds where values end, and checks that they are valid.
 //!
-//! Enters: a text. Leaves: slices of strings and numbers. `None` means that the text is not valid JSON.
+//! Enters: a text. Leaves: slices of strings and numbers. `None` means that the text is not valid
+//! JSON.
 
 use std::borrow::Cow;
 
@@ -17,7 +18,11 @@ pub(super) struct Scanner<'d> {
 
 impl<'d> Scanner<'d> {
     pub(super) fn new(text: &'d str) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0 }
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+        }
     }
 
     /// Whether the end of the text is reached.
@@ -40,7 +45,10 @@ impl<'d> Scanner<'d> {
     /// Skips these bytes; `None` if others come next.
     #[inline]
     pub(super) fn literal(&mut self, word: &[u8]) -> Option<()> {
-        self.bytes.get(self.at..)?.starts_with(word).then(|| self.at += word.len())
+        self.bytes
+            .get(self.at..)?
+            .starts_with(word)
+            .then(|| self.at += word.len())
     }
 
     /// Skips white space.
@@ -219,7 +227,10 @@ impl Scanner<'_> {
             let rest = self.bytes.get(self.at..)?;
             let length = memchr::memchr2(b'"', b'\\', rest)?;
             // all bytes are looked at, because the compiler can then compare many at once
-            if rest[..length].iter().fold(false, |is_control, &byte| is_control | (byte < b' ')) {
+            if rest[..length]
+                .iter()
+                .fold(false, |is_control, &byte| is_control | (byte < b' '))
+            {
                 return None;
             }
             self.at += length;

@@ -1,4 +1,5 @@
-//! The resources and inputs that the jobs of a document name, and what is done with the amounts of each.
+//! The resources and inputs that the jobs of a document name, and what is done with the amounts of
+//! each.
 
 use std::collections::HashMap;
 
@@ -58,7 +59,8 @@ impl KnownNames {
             return None;
         }
         let index = self.names.len() as NameIndex;
-        self.names.push(KnownName::new(name, columns, options, source));
+        self.names
+            .push(KnownName::new(name, columns, options, source));
         self.indices.insert(name.into(), index);
         Some(index)
     }
@@ -78,11 +80,18 @@ impl KnownNames {
 }
 
 impl KnownName {
-    fn new(name: &str, columns: &RequestedColumns<'_>, options: &ReadOptions<'_>, source: AmountSource) -> Self {
+    fn new(
+        name: &str,
+        columns: &RequestedColumns<'_>,
+        options: &ReadOptions<'_>,
+        source: AmountSource,
+    ) -> Self {
         let declared = options.schema.entry(name).map(|entry| entry.input_type);
         let keeps_small_integers = match declared {
             None | Some(InputType::Count | InputType::Duration) => true,
-            Some(InputType::Float) => source == AmountSource::Server || options.numbers != NumberMode::OpenPbs,
+            Some(InputType::Float) => {
+                source == AmountSource::Server || options.numbers != NumberMode::OpenPbs
+            }
             Some(_) => false,
         };
         Self {
@@ -90,7 +99,8 @@ impl KnownName {
             declared,
             column: columns.index(name),
             input_columns: columns.filled_by_input(name).collect(),
-            is_skipped: SpecialInput::from_name(name).is_some() || declared.is_some_and(|kind| !kind.is_numeric()),
+            is_skipped: SpecialInput::from_name(name).is_some()
+                || declared.is_some_and(|kind| !kind.is_numeric()),
             keeps_small_integers,
             kinds: 0,
         }
@@ -99,7 +109,8 @@ impl KnownName {
     /// The kind of an amount: the declared one, else the one that it looks like.
     pub(super) fn kind(&self, scalar: &JsonScalar<'_>) -> InputType {
         let is_number = matches!(scalar, JsonScalar::Number(_));
-        self.declared.unwrap_or_else(|| inferred_type(scalar.text().unwrap_or(""), is_number))
+        self.declared
+            .unwrap_or_else(|| inferred_type(scalar.text().unwrap_or(""), is_number))
     }
 
     /// Notes the kind that an undeclared name looks like. Returns whether it is new.

@@ -1,14 +1,16 @@
 //! Job documents: from any of their formats to a table of jobs.
 //!
-//! Enters: `qstat -f -F json`, `qstat -f` as text, native JSON (`{"jobs":[…]}`), or native JSON with a job per line
-//! (NDJSON); and the names that a formula needs. Leaves: a [`JobTable`](job_sort_formula::jobs::JobTable) with a column
-//! for each of these names, and what is wrong with single jobs.
+//! Enters: `qstat -f -F json`, `qstat -f` as text, native JSON (`{"jobs":[…]}`), or native JSON
+//! with a job per line (NDJSON); and the names that a formula needs. Leaves: a
+//! [`JobTable`](job_sort_formula::jobs::JobTable) with a column for each of these names, and what
+//! is wrong with single jobs.
 //!
-//! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which are parsed in parallel.
-//! Whatever its format, a job becomes a `ParsedJob`, and the
-//! `JobConverter` makes a row of the table of it.
+//! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which
+//! are parsed in parallel. Whatever its format, a job becomes a `ParsedJob`, and the `JobConverter`
+//! makes a row of the table of it.
 //!
-//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
+//! `jsf-site`.
 
 #![forbid(unsafe_code)]
 
@@ -40,8 +42,9 @@ pub use crate::reader::JobReader;
 
 /// Reads a job document in memory; its format is detected.
 ///
-/// A [`JobReader`] also reads files and streams. A problem with one job is reported in [`ParsedJobs::problems`] and
-/// does not affect the others. Bytes that are not UTF-8 are replaced, and a byte order mark is skipped.
+/// A [`JobReader`] also reads files and streams. A problem with one job is reported in
+/// [`ParsedJobs::problems`] and does not affect the others. Bytes that are not UTF-8 are replaced,
+/// and a byte order mark is skipped.
 ///
 /// ```
 /// use jsf_ingest::{ReadOptions, read_jobs};

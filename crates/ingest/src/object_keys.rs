@@ -20,7 +20,8 @@ pub(super) enum Next<R> {
 pub(super) struct ObjectKeys<R> {
     keys: Vec<KnownKey<R>>,
     indices: HashMap<Box<str>, usize>,
-    /// The key that follows the last one in most objects: a server prints those of each job in the same order.
+    /// The key that follows the last one in most objects: a server prints those of each job in the
+    /// same order.
     expected: usize,
 }
 
@@ -35,11 +36,15 @@ struct KnownKey<R> {
 
 impl<R: Copy> ObjectKeys<R> {
     pub(super) fn new() -> Self {
-        Self { keys: Vec::new(), indices: HashMap::new(), expected: 0 }
+        Self {
+            keys: Vec::new(),
+            indices: HashMap::new(),
+            expected: 0,
+        }
     }
 
-    /// Skips to the next value of an object, of which `is_first` says whether it is the first; `resolve` returns the meaning
-    /// of a new key. `None` if the text is not valid JSON.
+    /// Skips to the next value of an object, of which `is_first` says whether it is the first;
+    /// `resolve` returns the meaning of a new key. `None` if the text is not valid JSON.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -71,7 +76,11 @@ impl<R: Copy> ObjectKeys<R> {
 
     /// Reads a key, and returns its index.
     #[inline(never)]
-    fn read(&mut self, scanner: &mut Scanner<'_>, resolve: impl FnOnce(&str) -> R) -> Option<usize> {
+    fn read(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        resolve: impl FnOnce(&str) -> R,
+    ) -> Option<usize> {
         let quoted = scanner.quoted()?;
         if let Some(&known) = self.indices.get(quoted) {
             return Some(known);
@@ -82,7 +91,11 @@ impl<R: Copy> ObjectKeys<R> {
             self.indices.clear();
         }
         let index = self.keys.len();
-        self.keys.push(KnownKey { quoted: quoted.as_bytes().into(), meaning: resolve(&name), name: name.into() });
+        self.keys.push(KnownKey {
+            quoted: quoted.as_bytes().into(),
+            meaning: resolve(&name),
+            name: name.into(),
+        });
         self.indices.insert(quoted.into(), index);
         Some(index)
     }
@@ -130,7 +143,9 @@ mod tests {
     #[test]
     fn more_keys_than_are_remembered_are_read() {
         let mut keys = ObjectKeys::new();
-        let entries: Vec<_> = (0..MAX_KEYS + 10).map(|number| format!("\"{number:05}\":1")).collect();
+        let entries: Vec<_> = (0..MAX_KEYS + 10)
+            .map(|number| format!("\"{number:05}\":1"))
+            .collect();
         let text = format!("{{{}}}", entries.join(","));
         assert_eq!(read(&mut keys, &text), Some(vec![5; MAX_KEYS + 10]));
     }

@@ -16,8 +16,9 @@ static NO_PRIORITIES: BTreeMap<String, i64> = BTreeMap::new();
 pub struct ReadOptions<'a> {
     /// The name of the document in messages.
     pub source_name: &'a str,
-    /// The names in the formula: the table gets a column for each. Other values are skipped, except that the amounts of
-    /// numeric resources are checked, since the scheduler ignores a job with one that it cannot read.
+    /// The names in the formula: the table gets a column for each. Other values are skipped, except
+    /// that the amounts of numeric resources are checked, since the scheduler ignores a job with
+    /// one that it cannot read.
     pub needed: &'a [&'a str],
     /// The names that a formula may use.
     pub schema: &'a Schema,
@@ -27,13 +28,14 @@ pub struct ReadOptions<'a> {
     pub entity: FairshareEntity,
     /// The priorities of the queues; a queue without one has priority 0.
     pub queue_priorities: &'a BTreeMap<String, i64>,
-    /// Whether a document of qstat that is not valid JSON is an error, one with a line or an entry that is not a job, and one
-    /// that has a job, or a job a key, twice. Else what is repaired or rejected is reported; of a repeated key the last value
-    /// counts, of a repeated job the first.
+    /// Whether a document of qstat that is not valid JSON is an error, one with a line or an entry
+    /// that is not a job, and one that has a job, or a job a key, twice. Else what is repaired or
+    /// rejected is reported; of a repeated key the last value counts, of a repeated job the first.
     pub strict: bool,
     /// Whether the jobs are also read as a scheduling cycle sees them.
     pub cycle_jobs: bool,
-    /// Whether the table records where each input comes from, which an explanation needs and a ranking does not.
+    /// Whether the table records where each input comes from, which an explanation needs and a
+    /// ranking does not.
     pub record_origins: bool,
 }
 

@@ -54,7 +54,10 @@ pub(super) struct ParsedJob<'d> {
 impl<'d> ParsedJob<'d> {
     /// A job whose id precedes its attributes.
     pub(super) fn with_id(id: &'d str) -> Self {
-        Self { id: Some(Cow::Borrowed(id)), ..Self::default() }
+        Self {
+            id: Some(Cow::Borrowed(id)),
+            ..Self::default()
+        }
     }
 
     /// Removes all attributes, and keeps the memory.
@@ -71,22 +74,36 @@ impl<'d> ParsedJob<'d> {
         self.entity = None;
         self.state = None;
         self.queued_at = None;
-        for name in [&mut self.user, &mut self.group, &mut self.account, &mut self.owner, &mut self.queue] {
+        for name in [
+            &mut self.user,
+            &mut self.group,
+            &mut self.account,
+            &mut self.owner,
+            &mut self.queue,
+        ] {
             *name = Cow::Borrowed("");
         }
         self.has_resources = false;
         self.is_rejected = false;
     }
 
-    /// Notes that the document gives a key, other than that of a resource, and reports one that is given again.
+    /// Notes that the document gives a key, other than that of a resource, and reports one that is
+    /// given again.
     pub(super) fn note_given(&mut self, key: JobKey, name: &str) {
         if !self.given.contains(&key) {
             self.given.push(key);
         } else if !self.repeated.contains(&key) {
             self.repeated.push(key);
             let is_list = matches!(key, JobKey::Resources | JobKey::Inputs);
-            let consequence = if is_list { "the lists are joined" } else { LAST_COUNTS };
-            self.push_problem(Problem::Repeated { key: clipped(name).into_owned(), consequence });
+            let consequence = if is_list {
+                "the lists are joined"
+            } else {
+                LAST_COUNTS
+            };
+            self.push_problem(Problem::Repeated {
+                key: clipped(name).into_owned(),
+                consequence,
+            });
         }
     }
 
@@ -106,10 +123,12 @@ impl<'d> ParsedJob<'d> {
         match key {
             JobKey::State => self.state = Some(scalar),
             JobKey::QueuedAt => self.queued_at = Some(scalar),
-            JobKey::Special(special) => match self.special.iter_mut().find(|(given, _)| *given == special) {
-                Some((_, given)) => *given = scalar,
-                None => self.special.push((special, scalar)),
-            },
+            JobKey::Special(special) => {
+                match self.special.iter_mut().find(|(given, _)| *given == special) {
+                    Some((_, given)) => *given = scalar,
+                    None => self.special.push((special, scalar)),
+                }
+            }
             JobKey::Id
             | JobKey::Entity
             | JobKey::User
@@ -134,7 +153,8 @@ impl<'d> ParsedJob<'d> {
             JsonScalar::Other(found) => return self.report(attribute, found, "a string"),
         };
         if !text.is_ascii() && text.contains(char::REPLACEMENT_CHARACTER) {
-            let what = format!("`{attribute}` contains bytes that are not UTF-8, which are replaced");
+            let what =
+                format!("`{attribute}` contains bytes that are not UTF-8, which are replaced");
             self.push_problem(Problem::Repaired { what });
         }
         match key {
@@ -151,7 +171,11 @@ impl<'d> ParsedJob<'d> {
     /// Reports an attribute that is not what it should be.
     pub(super) fn report(&mut self, attribute: &str, found: &str, expected: &'static str) {
         let attribute = attribute.to_owned();
-        self.push_problem(Problem::Attribute { attribute, found: found.to_owned(), expected });
+        self.push_problem(Problem::Attribute {
+            attribute,
+            found: found.to_owned(),
+            expected,
+        });
     }
 
     /// Adds a problem that does not reject the job, unless it has very many.
@@ -178,14 +202,22 @@ impl<'d> ParsedJob<'d> {
     pub(super) fn reject(&mut self, attribute: &str, found: &str, expected: &'static str) {
         if !std::mem::replace(&mut self.is_rejected, true) {
             let attribute = attribute.to_owned();
-            self.problems.push(Problem::WrongInput { attribute, found: found.to_owned(), expected });
+            self.problems.push(Problem::WrongInput {
+                attribute,
+                found: found.to_owned(),
+                expected,
+            });
         }
     }
 }
 
 /// Adds an amount or an input of a job, unless there are already more than a job may have.
 #[inline]
-pub(super) fn push_entry<'d>(entries: &mut Vec<Amount<'d>>, name: NameIndex, scalar: JsonScalar<'d>) {
+pub(super) fn push_entry<'d>(
+    entries: &mut Vec<Amount<'d>>,
+    name: NameIndex,
+    scalar: JsonScalar<'d>,
+) {
     if entries.len() <= MAX_ENTRIES {
         entries.push((name, scalar));
     }

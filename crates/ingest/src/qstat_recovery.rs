@@ -1,10 +1,11 @@
-//! The recovering reader of `qstat -f -F json`: reads documents that are not valid JSON, as several versions of qstat
-//! and several ways of saving its output produce them.
+//! The recovering reader of `qstat -f -F json`: reads documents that are not valid JSON, as several
+//! versions of qstat and several ways of saving its output produce them.
 //!
-//! Enters: the text of a document, of which qstat prints one attribute per line. Leaves: the rows of all jobs that can
-//! be read, and a problem for each repair and each job that cannot. An attribute that is not valid JSON is dropped. If
-//! the formula, the order or the fair-share entity needs it, the whole job is rejected: a value that cannot be read is
-//! never replaced by 0. If braces are missing, the indentation of a line shows which object it belongs to.
+//! Enters: the text of a document, of which qstat prints one attribute per line. Leaves: the rows
+//! of all jobs that can be read, and a problem for each repair and each job that cannot. An
+//! attribute that is not valid JSON is dropped. If the formula, the order or the fair-share entity
+//! needs it, the whole job is rejected: a value that cannot be read is never replaced by 0. If
+//! braces are missing, the indentation of a line shows which object it belongs to.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -36,7 +37,9 @@ pub(super) fn read_damaged_qstat_json(
         recovery.number = index + 1;
         recovery.read_line(line);
     }
-    if recovery.builder.jobs_read() + usize::from(recovery.job.is_some()) == 0 || recovery.foreign.has_attributes {
+    if recovery.builder.jobs_read() + usize::from(recovery.job.is_some()) == 0
+        || recovery.foreign.has_attributes
+    {
         return Err(error.clone());
     }
     recovery.finish()
@@ -79,14 +82,26 @@ impl<'d> Line<'d> {
         if text == "{" {
             return Self::DocumentStart;
         }
-        if text.bytes().all(|byte| byte == b'}' || byte.is_ascii_whitespace()) {
-            return Self::Close { braces: text.bytes().filter(|&byte| byte == b'}').count(), has_comma };
+        if text
+            .bytes()
+            .all(|byte| byte == b'}' || byte.is_ascii_whitespace())
+        {
+            return Self::Close {
+                braces: text.bytes().filter(|&byte| byte == b'}').count(),
+                has_comma,
+            };
         }
-        let Some((key, value)) = key_and_value(text) else { return Self::Other };
+        let Some((key, value)) = key_and_value(text) else {
+            return Self::Other;
+        };
         match value {
             "{" if is_at_job_level || is_job_id(key) => Self::JobStart(key),
             "{" => Self::Open(key),
-            _ => Self::Attribute { key, value, has_comma },
+            _ => Self::Attribute {
+                key,
+                value,
+                has_comma,
+            },
         }
     }
 }
@@ -111,10 +126,12 @@ fn is_job_id(key: &str) -> bool {
         },
         None => rest,
     };
-    rest.strip_prefix('.').is_some_and(|server| !server.is_empty() && !server.contains(char::is_whitespace))
+    rest.strip_prefix('.')
+        .is_some_and(|server| !server.is_empty() && !server.contains(char::is_whitespace))
 }
 
-/// By how much the lines of jobs and of their attributes are indented, in characters, as most lines are.
+/// By how much the lines of jobs and of their attributes are indented, in characters, as most lines
+/// are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Indentation {
     job: usize,
@@ -137,8 +154,11 @@ impl Indentation {
                 _ => {}
             }
         }
-        let [job, attribute] = [of_jobs, of_attributes]
-            .map(|counts| counts.into_iter().max_by_key(|&(indent, count)| (count, usize::MAX - indent)));
+        let [job, attribute] = [of_jobs, of_attributes].map(|counts| {
+            counts
+                .into_iter()
+                .max_by_key(|&(indent, count)| (count, usize::MAX - indent))
+        });
         let (job, _) = job?;
         let (attribute, _) = attribute?;
         (job < attribute).then_some(Self { job, attribute })
@@ -186,7 +206,8 @@ struct Recovery<'d, 'a> {
     number: usize,
     job: Option<OpenJob<'d>>,
     lists_of_jobs: usize,
-    /// Whether the line before ends inside a string, so that a line that is not an attribute continues its value.
+    /// Whether the line before ends inside a string, so that a line that is not an attribute
+    /// continues its value.
     is_inside_string: bool,
     /// Whether the line before ended with a comma; `None` if a comma does not matter.
     had_comma: Option<bool>,
@@ -209,13 +230,20 @@ impl ForeignLines {
     fn push(&mut self, number: usize, text: &str) {
         self.count += 1;
         self.has_attributes |= text.matches("\":").count() > 3;
-        self.first.get_or_insert_with(|| (number, clipped(text).into_owned()));
+        self.first
+            .get_or_insert_with(|| (number, clipped(text).into_owned()));
     }
 
     fn note(&self) -> Option<String> {
         let (number, text) = self.first.as_ref()?;
-        let lines = if self.count == 1 { "1 line is".to_owned() } else { format!("{} lines are", self.count) };
-        Some(format!("{lines} not JSON and ignored, the first is line {number}: `{text}`"))
+        let lines = if self.count == 1 {
+            "1 line is".to_owned()
+        } else {
+            format!("{} lines are", self.count)
+        };
+        Some(format!(
+            "{lines} not JSON and ignored, the first is line {number}: `{text}`"
+        ))
     }
 }
 
@@ -238,7 +266,11 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     fn read_line(&mut self, text: &'d str) {
         let depth = indent(text);
-        let line = Line::parse(text.trim(), self.indentation.is_some_and(|indentation| indentation.job == depth));
+        let line = Line::parse(
+            text.trim(),
+            self.indentation
+                .is_some_and(|indentation| indentation.job == depth),
+        );
         let was_inside_string = std::mem::take(&mut self.is_inside_string);
         if was_inside_string && self.continues_string(line, depth) {
             self.is_inside_string = line == Line::Empty || !ends_string(text);
@@ -259,13 +291,22 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 self.close(braces, depth);
                 self.had_comma = (braces == 1 && !self.is_closed).then_some(has_comma);
             }
-            Line::Attribute { key, value, has_comma } => {
+            Line::Attribute {
+                key,
+                value,
+                has_comma,
+            } => {
                 self.read_attribute(key, value, depth);
                 self.had_comma = self.job.is_some().then_some(has_comma);
             }
             Line::Other => self.read_other(text.trim(), depth),
         }
-        if had_comma == Some(false) && matches!(line, Line::Attribute { .. } | Line::Open(_) | Line::JobStart(_)) {
+        if had_comma == Some(false)
+            && matches!(
+                line,
+                Line::Attribute { .. } | Line::Open(_) | Line::JobStart(_)
+            )
+        {
             self.record_repair("the comma before this line is missing");
         }
     }
@@ -274,26 +315,41 @@ impl<'d, 'a> Recovery<'d, 'a> {
     fn continues_string(&self, line: Line<'_>, depth: usize) -> bool {
         match line {
             Line::Empty | Line::Other => true,
-            Line::Close { .. } => self.indentation.is_some_and(|level| depth != level.job && depth != level.attribute),
+            Line::Close { .. } => self
+                .indentation
+                .is_some_and(|level| depth != level.job && depth != level.attribute),
             _ => false,
         }
     }
 
     fn is_deeper_than_attributes(&self, depth: usize) -> bool {
-        self.indentation.is_some_and(|indentation| depth > indentation.attribute)
+        self.indentation
+            .is_some_and(|indentation| depth > indentation.attribute)
     }
 
     fn record_repair(&mut self, what: &str) {
         let number = self.number;
         if let Some(job) = &mut self.job {
-            job.push_repair(number, Problem::Repaired { what: what.to_owned() });
+            job.push_repair(
+                number,
+                Problem::Repaired {
+                    what: what.to_owned(),
+                },
+            );
         }
     }
 
     fn reject(&mut self, reason: impl Into<String>) {
         let number = self.number;
         if let Some(job) = &mut self.job {
-            job.rejected.get_or_insert_with(|| (number, Problem::Unreadable { reason: reason.into() }));
+            job.rejected.get_or_insert_with(|| {
+                (
+                    number,
+                    Problem::Unreadable {
+                        reason: reason.into(),
+                    },
+                )
+            });
         }
     }
 
@@ -301,20 +357,30 @@ impl<'d, 'a> Recovery<'d, 'a> {
         self.finish_job();
         self.lists_of_jobs += 1;
         if self.lists_of_jobs > 1 {
-            self.notes.push(format!("`Jobs` begins again on line {}; its jobs are added to the others", self.number));
+            self.notes.push(format!(
+                "`Jobs` begins again on line {}; its jobs are added to the others",
+                self.number
+            ));
         }
     }
 
     fn start_job(&mut self, id: &'d str) {
         self.finish_job();
         let parsed = ParsedJob::with_id(id);
-        self.job = Some(OpenJob { line: self.number, parsed, ..OpenJob::default() });
+        self.job = Some(OpenJob {
+            line: self.number,
+            parsed,
+            ..OpenJob::default()
+        });
     }
 
     /// Starts a job whose id cannot be read.
     fn start_nameless_job(&mut self, reason: &str) {
         self.finish_job();
-        self.job = Some(OpenJob { line: self.number, ..OpenJob::default() });
+        self.job = Some(OpenJob {
+            line: self.number,
+            ..OpenJob::default()
+        });
         self.reject(reason);
     }
 
@@ -338,22 +404,30 @@ impl<'d, 'a> Recovery<'d, 'a> {
 
     /// Whether a job is open. An attribute after the end of a job starts one whose id is not known.
     fn ensure_job(&mut self, depth: usize) -> bool {
-        let is_attribute = self.indentation.is_some_and(|indentation| depth >= indentation.attribute);
+        let is_attribute = self
+            .indentation
+            .is_some_and(|indentation| depth >= indentation.attribute);
         if self.job.is_none() && is_attribute {
             self.start_nameless_job("the line with the job id before this one is missing");
         }
         self.job.is_some()
     }
 
-    /// Leaves a list whose `}` is missing, if the indentation or the key shows that the job goes on.
+    /// Leaves a list whose `}` is missing, if the indentation or the key shows that the job goes
+    /// on.
     fn leave_unclosed_list(&mut self, depth: usize, key: &str) {
-        let Some(list) = self.job.as_ref().and_then(|job| job.list) else { return };
+        let Some(list) = self.job.as_ref().and_then(|job| job.list) else {
+            return;
+        };
         let is_outside = match self.indentation {
             Some(indentation) => depth <= indentation.attribute,
             None => JobKey::from_qstat(key) != JobKey::Unused,
         };
         if is_outside {
-            self.record_repair(&format!("the `}}` of `{}` is missing before this line", clipped(list)));
+            self.record_repair(&format!(
+                "the `}}` of `{}` is missing before this line",
+                clipped(list)
+            ));
             if let Some(job) = &mut self.job {
                 job.list = None;
             }
@@ -365,12 +439,19 @@ impl<'d, 'a> Recovery<'d, 'a> {
             match (&mut self.job, self.indentation) {
                 (None, _) => self.is_closed = true,
                 (Some(_), Some(level)) if brace == 0 && depth > level.attribute => {}
-                (Some(job), Some(level)) if brace == 0 && depth == level.attribute => job.list = None,
-                (Some(job), Some(level)) if brace == 0 && depth < level.job => job.is_ended_by_document = true,
+                (Some(job), Some(level)) if brace == 0 && depth == level.attribute => {
+                    job.list = None
+                }
+                (Some(job), Some(level)) if brace == 0 && depth < level.job => {
+                    job.is_ended_by_document = true
+                }
                 (Some(job), level) if job.list.is_some() => {
                     let list = job.list.take().unwrap_or_default();
                     if level.is_some_and(|level| brace == 0 && depth == level.job) {
-                        self.record_repair(&format!("the `}}` of `{}` is missing before this line", clipped(list)));
+                        self.record_repair(&format!(
+                            "the `}}` of `{}` is missing before this line",
+                            clipped(list)
+                        ));
                         self.end_job();
                     }
                 }
@@ -413,7 +494,9 @@ impl<'d, 'a> Recovery<'d, 'a> {
             return;
         }
         self.leave_unclosed_list(depth, key);
-        if self.is_deeper_than_attributes(depth) && self.job.as_ref().is_some_and(|job| job.list.is_none()) {
+        if self.is_deeper_than_attributes(depth)
+            && self.job.as_ref().is_some_and(|job| job.list.is_none())
+        {
             self.reject("this line belongs to a list whose first line is missing");
         }
         let Some(job) = &mut self.job else { return };
@@ -431,7 +514,11 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 job.parsed.has_resources = true;
                 job.parsed.note_given(JobKey::Resources, key);
                 let converter = &mut self.builder.converter;
-                if self.reader.read_resources(value, &mut job.parsed, converter).is_none() {
+                if self
+                    .reader
+                    .read_resources(value, &mut job.parsed, converter)
+                    .is_none()
+                {
                     job.parsed.reject(key, "not an object", "an object");
                 }
             }
@@ -441,12 +528,18 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 }
             }
             (Err(_), meaning) if is_name(meaning) && is_bare_word(value) => {
-                job.parsed.set(meaning, key, JsonScalar::String(Cow::Borrowed(value)));
-                let what = format!("`{}` is {} without quotes, and is read as text", clipped(key), clipped(value));
+                job.parsed
+                    .set(meaning, key, JsonScalar::String(Cow::Borrowed(value)));
+                let what = format!(
+                    "`{}` is {} without quotes, and is read as text",
+                    clipped(key),
+                    clipped(value)
+                );
                 self.record_repair(&what);
             }
             (Err(error), meaning) => {
-                self.is_inside_string = value.starts_with('"') && (value.len() == 1 || !ends_string(value));
+                self.is_inside_string =
+                    value.starts_with('"') && (value.len() == 1 || !ends_string(value));
                 self.drop_attribute(key, meaning, &reason(&error));
             }
         }
@@ -458,10 +551,14 @@ impl<'d, 'a> Recovery<'d, 'a> {
         let text = format!("\"{id}\":{value}");
         let mut scanner = Scanner::new(&text);
         let converter = &mut self.builder.converter;
-        let read = self.reader.read_entry(&mut scanner, &mut ParsedJob::default(), converter);
+        let read = self
+            .reader
+            .read_entry(&mut scanner, &mut ParsedJob::default(), converter);
         if read.is_none() || !scanner.is_at_end() {
             let reason = "the job on this line is not valid JSON".to_owned();
-            self.builder.converter.report(Some(self.number), id, Problem::Unreadable { reason });
+            self.builder
+                .converter
+                .report(Some(self.number), id, Problem::Unreadable { reason });
         }
     }
 
@@ -469,7 +566,11 @@ impl<'d, 'a> Recovery<'d, 'a> {
         let Some(job) = &mut self.job else { return };
         let is_needed = match meaning {
             JobKey::Unused => false,
-            JobKey::Resource(_) => self.builder.converter.column_names().any(|name| name == key),
+            JobKey::Resource(_) => self
+                .builder
+                .converter
+                .column_names()
+                .any(|name| name == key),
             JobKey::Owner => {
                 job.has_lost_owner = true;
                 false
@@ -482,7 +583,8 @@ impl<'d, 'a> Recovery<'d, 'a> {
         };
         let reason = reason.to_owned();
         if is_needed {
-            job.rejected.get_or_insert((self.number, Problem::DamagedInput { attribute, reason }));
+            job.rejected
+                .get_or_insert((self.number, Problem::DamagedInput { attribute, reason }));
         } else {
             job.push_repair(self.number, Problem::DroppedAttribute { attribute, reason });
         }
@@ -492,7 +594,11 @@ impl<'d, 'a> Recovery<'d, 'a> {
     fn read_other(&mut self, text: &'d str, depth: usize) {
         let is_at_job_level = self.indentation.is_some_and(|level| depth == level.job);
         if is_at_job_level && text.starts_with('"') {
-            let id = text.trim_start_matches('"').split(['"', ':', ' ', '\t']).next().unwrap_or("");
+            let id = text
+                .trim_start_matches('"')
+                .split(['"', ':', ' ', '\t'])
+                .next()
+                .unwrap_or("");
             if is_job_id(id) && text.starts_with(&format!("\"{id}\"")) {
                 self.start_job(id);
                 return self.record_repair("the line with the job id is damaged");
@@ -501,20 +607,32 @@ impl<'d, 'a> Recovery<'d, 'a> {
         }
         let is_from_a_shell = !text.starts_with('"') && (text.starts_with("qstat:") || depth == 0);
         match &self.job {
-            Some(_) if is_from_a_shell && self.indentation.is_some() => self.foreign.push(self.number, text),
+            Some(_) if is_from_a_shell && self.indentation.is_some() => {
+                self.foreign.push(self.number, text)
+            }
             None => self.foreign.push(self.number, text),
             Some(job) if job.list.is_some_and(|list| list != RESOURCE_LIST) => {
-                let what = format!("the line is not an attribute and is ignored: `{}`", clipped(text));
+                let what = format!(
+                    "the line is not an attribute and is ignored: `{}`",
+                    clipped(text)
+                );
                 self.record_repair(&what);
             }
             Some(_) if self.may_be_needed(text) => {
-                self.reject(format!("the line cannot be read as an attribute: `{}`", clipped(text)));
+                self.reject(format!(
+                    "the line cannot be read as an attribute: `{}`",
+                    clipped(text)
+                ));
             }
-            Some(_) => self.record_repair(&format!("the line is not an attribute and is ignored: `{}`", clipped(text))),
+            Some(_) => self.record_repair(&format!(
+                "the line is not an attribute and is ignored: `{}`",
+                clipped(text)
+            )),
         }
     }
 
-    /// Whether a damaged line may contain an attribute that is needed, by what is left of the attribute's name.
+    /// Whether a damaged line may contain an attribute that is needed, by what is left of the
+    /// attribute's name.
     fn may_be_needed(&self, text: &str) -> bool {
         const ATTRIBUTES: [&str; 11] = [
             "Resource_List",
@@ -530,21 +648,44 @@ impl<'d, 'a> Recovery<'d, 'a> {
             "Priority",
         ];
         let name = text.trim_start_matches('"');
-        let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(name.len());
+        let end = name
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
+            .unwrap_or(name.len());
         let name = &name[..end];
-        let mut needed = ATTRIBUTES.into_iter().chain(self.builder.converter.column_names());
+        let mut needed = ATTRIBUTES
+            .into_iter()
+            .chain(self.builder.converter.column_names());
         name.len() < 3 || needed.any(|needed| needed.contains(name) || name.contains(needed))
     }
 
     /// Adds a job to the table, or reports why it is not added.
     fn push(&mut self, job: OpenJob<'d>) {
-        let OpenJob { line, mut parsed, attributes, repairs, mut rejected, has_lost_owner, .. } = job;
+        let OpenJob {
+            line,
+            mut parsed,
+            attributes,
+            repairs,
+            mut rejected,
+            has_lost_owner,
+            ..
+        } = job;
         if attributes == 0 {
-            rejected.get_or_insert((line, Problem::Unreadable { reason: "the job has no attributes".to_owned() }));
+            rejected.get_or_insert((
+                line,
+                Problem::Unreadable {
+                    reason: "the job has no attributes".to_owned(),
+                },
+            ));
         }
         if has_lost_owner && parsed.user.is_empty() {
             let reason = "no `euser` replaces it".to_owned();
-            rejected.get_or_insert((line, Problem::DamagedInput { attribute: "Job_Owner".to_owned(), reason }));
+            rejected.get_or_insert((
+                line,
+                Problem::DamagedInput {
+                    attribute: "Job_Owner".to_owned(),
+                    reason,
+                },
+            ));
         }
         let id = parsed.id.clone().unwrap_or_default();
         for (line, problem) in repairs {
@@ -567,20 +708,29 @@ impl<'d, 'a> Recovery<'d, 'a> {
             self.notes.push(CUT_OFF.to_owned());
         }
         let notes = self.notes.into_iter().chain(self.foreign.note()).collect();
-        Ok(ParsedJobs { notes, ..self.builder.finish()? })
+        Ok(ParsedJobs {
+            notes,
+            ..self.builder.finish()?
+        })
     }
 }
 
 /// The note on a document that ends too early.
-pub(super) const CUT_OFF: &str =
-    "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
+pub(super) const CUT_OFF: &str = "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
 
 const RESOURCE_LIST: &str = "Resource_List";
 
 fn note(error: &ReadErrorKind) -> String {
     match error {
-        ReadErrorKind::Json { line, column, reason, .. } => {
-            format!("the JSON is damaged at line {line}, column {column} ({reason}); each line is read by itself")
+        ReadErrorKind::Json {
+            line,
+            column,
+            reason,
+            ..
+        } => {
+            format!(
+                "the JSON is damaged at line {line}, column {column} ({reason}); each line is read by itself"
+            )
         }
         error => format!("it {error}; each line is read by itself"),
     }
@@ -611,7 +761,9 @@ fn is_name(meaning: JobKey) -> bool {
 
 /// Whether a value is what qstat prints without quotes because it takes it for a number.
 fn is_bare_word(value: &str) -> bool {
-    value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+    value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
 }
 
 /// Whether a line ends with the quote that ends a string.

@@ -25,12 +25,13 @@ const CHUNK: usize = 512 << 10;
 
 /// Reads job documents.
 ///
-/// A document with a job per line, or from `qstat -f -F json`, is read in chunks and parsed in parallel on the threads of
-/// rayon's current pool, or of the crate's. Besides the table, at most four chunks per thread are in memory, each of
-/// half a megabyte, or of one job if that is larger. The whole document is held in memory if it has another format, if
-/// its first 256 KiB do not show its format, and for `qstat -f -F json` from a stream, which cannot be read twice: a
-/// malformed document is read again from its start to find the place of the error. A document that is held in memory
-/// has at most 4 GiB, and a job of a document that is read in chunks at most 256 MiB.
+/// A document with a job per line, or from `qstat -f -F json`, is read in chunks and parsed in
+/// parallel on the threads of rayon's current pool, or of the crate's. Besides the table, at most
+/// four chunks per thread are in memory, each of half a megabyte, or of one job if that is larger.
+/// The whole document is held in memory if it has another format, if its first 256 KiB do not show
+/// its format, and for `qstat -f -F json` from a stream, which cannot be read twice: a malformed
+/// document is read again from its start to find the place of the error. A document that is held in
+/// memory has at most 4 GiB, and a job of a document that is read in chunks at most 256 MiB.
 ///
 /// ```no_run
 /// use std::fs::File;
@@ -53,12 +54,18 @@ pub struct JobReader<'a> {
 impl<'a> JobReader<'a> {
     /// A reader with these options.
     pub fn new(options: &'a ReadOptions<'a>) -> Self {
-        Self { options, chunk_size: CHUNK }
+        Self {
+            options,
+            chunk_size: CHUNK,
+        }
     }
 
     /// Sets the approximate size of a chunk in bytes, at least 1.
     pub fn chunk_size(self, bytes: usize) -> Self {
-        Self { chunk_size: bytes.max(1), ..self }
+        Self {
+            chunk_size: bytes.max(1),
+            ..self
+        }
     }
 
     /// Reads a document in memory.
@@ -89,31 +96,59 @@ impl<'a> JobReader<'a> {
         let names = self.options.needed.len();
         if names > MAX_COLUMNS {
             let kind = ReadErrorKind::TooManyNames { names };
-            return Err(ReadError { source_name: self.options.source_name.to_owned(), kind });
+            return Err(ReadError {
+                source_name: self.options.source_name.to_owned(),
+                kind,
+            });
         }
-        let read =
-            self.read_by_head(source).unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
-        read.map_err(|kind| ReadError { source_name: self.options.source_name.to_owned(), kind })
+        let read = self.read_by_head(source).unwrap_or_else(|error| {
+            Err(ReadErrorKind::Io {
+                reason: error.to_string(),
+            })
+        });
+        read.map_err(|kind| ReadError {
+            source_name: self.options.source_name.to_owned(),
+            kind,
+        })
     }
 
     /// Reads a document in the way that its first bytes suggest: in chunks, or as a whole.
-    fn read_by_head(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+    fn read_by_head(
+        &self,
+        mut source: Source<'_>,
+    ) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
         let mut head = Vec::new();
-        source.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+        source
+            .by_ref()
+            .take(HEAD_BYTES as u64)
+            .read_to_end(&mut head)?;
         let is_complete = head.len() < HEAD_BYTES;
         if is_binary(&head) {
             let found = "binary data".to_owned();
-            return Ok(Err(ReadErrorKind::Unrecognised { found, expected: EXPECTED }));
+            return Ok(Err(ReadErrorKind::Unrecognised {
+                found,
+                expected: EXPECTED,
+            }));
         }
         head.drain(..head.len() - strip_byte_order_mark(&head).len());
         let Head { format, layout } = Head::new(&head, is_complete);
         if format == Some(DocumentFormat::Ndjson) && !self.options.cycle_jobs {
             source.discard_copy();
-            let chunks = Chunks::new(head, Box::new(source), self.chunk_size, Box::new(last_line_end));
+            let chunks = Chunks::new(
+                head,
+                Box::new(source),
+                self.chunk_size,
+                Box::new(last_line_end),
+            );
             return chunked_reader::read_ndjson(chunks, self.options);
         }
         if let Some(layout) = layout.filter(|_| !self.options.cycle_jobs) {
-            let chunks = Chunks::new(head, Box::new(&mut source), self.chunk_size, layout.find_cut());
+            let chunks = Chunks::new(
+                head,
+                Box::new(&mut source),
+                self.chunk_size,
+                layout.find_cut(),
+            );
             if let Some(read) = chunked_reader::read_qstat_json(chunks, &layout, self.options)? {
                 return Ok(read);
             }
@@ -139,7 +174,8 @@ impl<'a> JobReader<'a> {
         }))
     }
 
-    /// Reads the JSON of qstat; if it is not valid JSON, reads it line by line, unless the options are strict.
+    /// Reads the JSON of qstat; if it is not valid JSON, reads it line by line, unless the options
+    /// are strict.
     fn read_qstat_json(&self, text: &str) -> Result<ParsedJobs, ReadErrorKind> {
         match read_qstat_json(text, self.options) {
             Err(error @ ReadErrorKind::Json { .. }) if !self.options.strict => {
@@ -153,7 +189,8 @@ impl<'a> JobReader<'a> {
 /// Whether the start of a document shows that it contains no jobs, however long it is.
 fn is_binary(head: &[u8]) -> bool {
     let start = strip_byte_order_mark(head).trim_ascii_start();
-    let is_text = start.starts_with(b"{") || start.starts_with(b"[") || start.starts_with(b"Job Id");
+    let is_text =
+        start.starts_with(b"{") || start.starts_with(b"[") || start.starts_with(b"Job Id");
     !is_text && head.len() == HEAD_BYTES && memchr::memchr(0, head).is_some()
 }
 
@@ -207,8 +244,9 @@ impl<'s> Source<'s> {
             }
         }
         if bytes.len() as u64 > MAX_WHOLE {
-            let message =
-                format!("it has more than {MAX_WHOLE} bytes, the most of a document that is not read in parts");
+            let message = format!(
+                "it has more than {MAX_WHOLE} bytes, the most of a document that is not read in parts"
+            );
             return Err(io::Error::other(message));
         }
         Ok(Cow::Owned(bytes))
@@ -223,7 +261,8 @@ impl Read for Source<'_> {
             Self::Stream(stream, copy) => {
                 let read = stream.read(buffer)?;
                 if let Some(copy) = copy {
-                    copy.try_reserve(read).map_err(|_| io::ErrorKind::OutOfMemory)?;
+                    copy.try_reserve(read)
+                        .map_err(|_| io::ErrorKind::OutOfMemory)?;
                     copy.extend_from_slice(buffer.get(..read).unwrap_or_default());
                 }
                 Ok(read)

@@ -62,7 +62,9 @@ impl<'a> RequestedColumns<'a> {
 
     /// Whether a column needs a special input.
     pub(super) fn needs(&self, special: SpecialInput) -> bool {
-        self.columns.iter().any(|(_, other)| *other == Some(special))
+        self.columns
+            .iter()
+            .any(|(_, other)| *other == Some(special))
     }
 
     /// The name of a column, if a special input fills it.
@@ -71,16 +73,23 @@ impl<'a> RequestedColumns<'a> {
         (other == Some(special)).then_some(name)
     }
 
-    /// The columns that a ready-made input fills. `fairshare_perc` has two names: an input fills the column of its own
-    /// name with the higher precedence.
-    pub(super) fn filled_by_input(&self, name: &str) -> impl Iterator<Item = (usize, InputPrecedence)> {
+    /// The columns that a ready-made input fills. `fairshare_perc` has two names: an input fills
+    /// the column of its own name with the higher precedence.
+    pub(super) fn filled_by_input(
+        &self,
+        name: &str,
+    ) -> impl Iterator<Item = (usize, InputPrecedence)> {
         let special = SpecialInput::from_name(name);
-        self.columns.iter().enumerate().filter_map(move |(index, &(column, other))| {
-            if column == name {
-                Some((index, InputPrecedence::Input))
-            } else {
-                (special.is_some() && other == special).then_some((index, InputPrecedence::AliasedInput))
-            }
-        })
+        self.columns
+            .iter()
+            .enumerate()
+            .filter_map(move |(index, &(column, other))| {
+                if column == name {
+                    Some((index, InputPrecedence::Input))
+                } else {
+                    (special.is_some() && other == special)
+                        .then_some((index, InputPrecedence::AliasedInput))
+                }
+            })
     }
 }

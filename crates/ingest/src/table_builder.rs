@@ -19,8 +19,7 @@ use crate::requested_columns::RequestedColumns;
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
                         their user is `Job_Owner` up to the `@`";
 const OF_NODES: &str = "jobs without `ncpus` have that of `nodes`: the nodes times `ppn`";
-const OF_PROCS: &str =
-    "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
+const OF_PROCS: &str = "jobs without `ncpus` have that of `nodes` (the nodes times `ppn`) or `procs`, whichever is larger";
 /// How many parts are converted before the table takes them.
 const MAX_PENDING: usize = 256;
 
@@ -83,7 +82,8 @@ impl<'a> TableBuilder<'a> {
     /// Notes what is given more than once, which is an error if the options are strict.
     pub(super) fn note_ambiguity(&mut self, what: impl FnOnce() -> String) {
         self.flush();
-        self.refusal.get_or_insert_with(|| ReadErrorKind::Ambiguous { what: what() });
+        self.refusal
+            .get_or_insert_with(|| ReadErrorKind::Ambiguous { what: what() });
     }
 
     /// Adds a job.
@@ -118,8 +118,14 @@ impl<'a> TableBuilder<'a> {
                     }
                 }
                 Part::Job(job) => self.push_job(*job, first_line),
-                Part::Problem { line, id, problem } => self.report(line.map(|line| first_line + line), &id, problem),
-                Part::TruncatedToZero { resource, id, amount } => {
+                Part::Problem { line, id, problem } => {
+                    self.report(line.map(|line| first_line + line), &id, problem)
+                }
+                Part::TruncatedToZero {
+                    resource,
+                    id,
+                    amount,
+                } => {
                     self.table.record_truncated(&resource, &id, &amount);
                 }
             }
@@ -133,8 +139,26 @@ impl<'a> TableBuilder<'a> {
     }
 
     fn push_job(&mut self, job: ConvertedJob, first_line: usize) {
-        let ConvertedJob { line, id, entity, queue, state, queued_at, exclusion, row, sources, cycle } = job;
-        let job = Job { id: &id, entity: &entity, queue: &queue, state, queued_at, exclusion };
+        let ConvertedJob {
+            line,
+            id,
+            entity,
+            queue,
+            state,
+            queued_at,
+            exclusion,
+            row,
+            sources,
+            cycle,
+        } = job;
+        let job = Job {
+            id: &id,
+            entity: &entity,
+            queue: &queue,
+            state,
+            queued_at,
+            exclusion,
+        };
         match self.table.push(&job, &row) {
             Ok(()) => {
                 self.table.push_origins(&sources);
@@ -152,22 +176,31 @@ impl<'a> TableBuilder<'a> {
             if self.reported_keys.len() >= MAX_KEYS || !self.reported_keys.insert(key.clone()) {
                 return;
             }
-            // a problem that is not listed needs no advice, and to look for similar names takes longer than all else
+            // a problem that is not listed needs no advice, and to look for similar names takes
+            // longer than all else
             if self.problems.listed().len() < Problems::MAX_LISTED
                 && let Some(similar) = self.options.schema.suggestions(key).into_iter().next()
             {
                 *advice = format!("; did you mean `{similar}`?");
             }
         }
-        let job = if id.is_empty() { format!("#{}", self.count() + 1) } else { clipped(id).into_owned() };
+        let job = if id.is_empty() {
+            format!("#{}", self.count() + 1)
+        } else {
+            clipped(id).into_owned()
+        };
         let refusal = match &problem {
-            Problem::Repeated { key, .. } => {
-                Some(ReadErrorKind::Ambiguous { what: format!("job `{job}` has `{key}` more than once") })
-            }
-            Problem::Duplicate => Some(ReadErrorKind::Ambiguous { what: format!("it has job `{job}` more than once") }),
+            Problem::Repeated { key, .. } => Some(ReadErrorKind::Ambiguous {
+                what: format!("job `{job}` has `{key}` more than once"),
+            }),
+            Problem::Duplicate => Some(ReadErrorKind::Ambiguous {
+                what: format!("it has job `{job}` more than once"),
+            }),
             Problem::NotAJob { found, .. } => {
                 let place = line.map_or_else(String::new, |line| format!("line {line}, "));
-                Some(ReadErrorKind::Damaged { what: format!("{place}job `{job}`: {found}") })
+                Some(ReadErrorKind::Damaged {
+                    what: format!("{place}job `{job}`: {found}"),
+                })
             }
             _ => None,
         };
@@ -190,15 +223,17 @@ impl<'a> TableBuilder<'a> {
     /// Finishes the table at the end of the document.
     ///
     /// # Errors
-    /// [`ReadErrorKind::TooManyJobs`]; [`ReadErrorKind::TooManyResources`]; [`ReadErrorKind::Ambiguous`] or
-    /// [`ReadErrorKind::Damaged`] if the options are strict.
+    /// [`ReadErrorKind::TooManyJobs`]; [`ReadErrorKind::TooManyResources`];
+    /// [`ReadErrorKind::Ambiguous`] or [`ReadErrorKind::Damaged`] if the options are strict.
     pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
         self.flush();
         if self.is_full {
             return Err(ReadErrorKind::TooManyJobs);
         }
         if self.has_too_many_resources() {
-            return Err(ReadErrorKind::TooManyResources { most: MAX_RESOURCES });
+            return Err(ReadErrorKind::TooManyResources {
+                most: MAX_RESOURCES,
+            });
         }
         if let Some(refusal) = self.refusal.filter(|_| self.options.strict) {
             return Err(refusal);
@@ -214,6 +249,11 @@ impl<'a> TableBuilder<'a> {
             notes.push(OF_NODES.to_owned());
         }
         let cycle_jobs = self.cycle_jobs.map(CycleJobsBuilder::finish);
-        Ok(ParsedJobs { table: self.table, cycle_jobs, problems: self.problems, notes })
+        Ok(ParsedJobs {
+            table: self.table,
+            cycle_jobs,
+            problems: self.problems,
+            notes,
+        })
     }
 }

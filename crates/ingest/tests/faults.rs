@@ -41,11 +41,18 @@ fn read(text: &str) -> ParsedJobs {
 }
 
 fn error(text: &str) -> String {
-    read_with(text.as_bytes(), true).map(|_| ()).expect_err(text).to_string()
+    read_with(text.as_bytes(), true)
+        .map(|_| ())
+        .expect_err(text)
+        .to_string()
 }
 
 fn problems(read: &ParsedJobs) -> Vec<String> {
-    read.problems.listed().iter().map(ToString::to_string).collect()
+    read.problems
+        .listed()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn seen(read: &ParsedJobs, name: &str, row: usize) -> String {
@@ -68,13 +75,26 @@ fn an_empty_document_and_an_empty_queue() {
 
 #[test]
 fn other_documents_are_described() {
-    assert!(error(r#"{"pbs_version":"23","Queue":{"workq":{}}}"#).contains("is a document of queues"));
+    assert!(
+        error(r#"{"pbs_version":"23","Queue":{"workq":{}}}"#).contains("is a document of queues")
+    );
     assert!(error(r#"{"pbs_version":"23","nodes":{"n":{}}}"#).contains("is a document of nodes"));
     assert!(error(r#"{"a":1}"#).contains("is a JSON object without `Jobs` or `jobs`"));
     assert!(error("[1,2]").contains("is a JSON array"));
-    assert!(error("qstat: conflicting options.\nusage:").contains("is a text that begins with `qstat: conflicting"));
-    assert!(try_read(b"\x7fELF\x02\x01\x01\x00\xff\xfe").unwrap_err().to_string().contains("is binary data"));
-    assert!(error(r#"{"pbs_version":"23","Jobs":[1,2]}"#).contains("a document whose `Jobs` is an array"));
+    assert!(
+        error("qstat: conflicting options.\nusage:")
+            .contains("is a text that begins with `qstat: conflicting")
+    );
+    assert!(
+        try_read(b"\x7fELF\x02\x01\x01\x00\xff\xfe")
+            .unwrap_err()
+            .to_string()
+            .contains("is binary data")
+    );
+    assert!(
+        error(r#"{"pbs_version":"23","Jobs":[1,2]}"#)
+            .contains("a document whose `Jobs` is an array")
+    );
     assert!(error(r#"{"jobs":{"1.vm":{}}}"#).contains("a document whose `jobs` is an object"));
 }
 
@@ -82,10 +102,17 @@ fn other_documents_are_described() {
 fn a_document_that_is_cut_off() {
     let text = "{\n\"Jobs\":{\n\"1.vm\":{\"Resource_List\":{\"ncpus\":1}},\n\"2.vm\":{\"Resource_List\":{\"ncp";
     let message = error(text);
-    assert!(message.contains("line 4") && message.contains("1 job was read before it"), "{message}");
-    assert!(message.ends_with("the document is cut off, write it again"), "{message}");
-    let Err(ReadErrorKind::Json { byte, jobs_before, .. }) =
-        read_with(text.as_bytes(), true).map_err(|error| error.kind)
+    assert!(
+        message.contains("line 4") && message.contains("1 job was read before it"),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("the document is cut off, write it again"),
+        "{message}"
+    );
+    let Err(ReadErrorKind::Json {
+        byte, jobs_before, ..
+    }) = read_with(text.as_bytes(), true).map_err(|error| error.kind)
     else {
         panic!()
     };
@@ -94,10 +121,19 @@ fn a_document_that_is_cut_off() {
 
 #[test]
 fn an_unescaped_control_character() {
-    let message = error("{\"pbs_version\":\"19\",\"Jobs\":{\"1.vm\":{},\"2.vm\":{\"Job_Name\":\"a\u{1}b\"}}}");
-    assert!(message.contains("1 job was read before it; some versions of qstat do not escape"), "{message}");
+    let message = error(
+        "{\"pbs_version\":\"19\",\"Jobs\":{\"1.vm\":{},\"2.vm\":{\"Job_Name\":\"a\u{1}b\"}}}",
+    );
+    assert!(
+        message.contains("1 job was read before it; some versions of qstat do not escape"),
+        "{message}"
+    );
     let message = error("{\"jobs\":[{\"id\":\"1\"},{\"id\":\"2\",}]}");
-    assert!(message.contains("line 1, column") && message.contains("0 jobs") || message.contains("1 job"), "{message}");
+    assert!(
+        message.contains("line 1, column") && message.contains("0 jobs")
+            || message.contains("1 job"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -108,7 +144,10 @@ fn a_job_of_another_type_does_not_affect_the_others() {
     assert_eq!((read.table.len(), read.problems.skipped()), (2, 4));
     let third = read.table.row("3.vm").unwrap();
     assert_eq!(seen(&read, "ncpus", third), "3");
-    assert!(!read.table.is_considered(third), "a state that is not known");
+    assert!(
+        !read.table.is_considered(third),
+        "a state that is not known"
+    );
     assert_eq!(
         problems(&read),
         [
@@ -123,7 +162,8 @@ fn a_job_of_another_type_does_not_affect_the_others() {
     );
 }
 
-/// Jobs whose `eligible_time`, `Priority`, `walltime` or `ncpus` is not what it should be, in every form of a document.
+/// Jobs whose `eligible_time`, `Priority`, `walltime` or `ncpus` is not what it should be, in every
+/// form of a document.
 #[test]
 fn a_job_whose_needed_attribute_is_wrong_is_never_counted_with_0() {
     let qstat = r#"{"Jobs":{
@@ -148,9 +188,14 @@ fn a_job_whose_needed_attribute_is_wrong_is_never_counted_with_0() {
     let native = format!(r#"{{"jobs":[{}]}}"#, jobs.join(","));
     for document in [qstat, text, dsv, &native, &jobs.join("\n")] {
         let read = read(document);
-        let kept: Vec<&str> = (0..read.table.len()).map(|row| read.table.id(row)).collect();
+        let kept: Vec<&str> = (0..read.table.len())
+            .map(|row| read.table.id(row))
+            .collect();
         assert_eq!(kept, ["3.vm", "4.vm"], "{document}");
-        let invalid = Exclusion::Invalid { resource: "walltime".into(), found: "48:0x:00".into() };
+        let invalid = Exclusion::Invalid {
+            resource: "walltime".into(),
+            found: "48:0x:00".into(),
+        };
         assert_eq!(read.table.exclusion(0), Some(&invalid), "{document}");
         assert_eq!(seen(&read, "ncpus", 1), "9223372036854775808", "{document}");
         let said = problems(&read).join("\n");
@@ -167,9 +212,18 @@ fn a_job_whose_needed_attribute_is_wrong_is_never_counted_with_0() {
 
 #[test]
 fn the_second_of_two_jobs_with_one_id_is_skipped() {
-    let read = read(r#"{"jobs":[{"id":"1","resources":{"ncpus":1}},{"id":"1","resources":{"ncpus":2}},{"id":2}]}"#);
-    assert_eq!((read.table.len(), seen(&read, "ncpus", 0)), (2, "1".to_owned()));
-    assert!(problems(&read)[0].starts_with("job `1`: an earlier job has the same id"), "{:?}", problems(&read));
+    let read = read(
+        r#"{"jobs":[{"id":"1","resources":{"ncpus":1}},{"id":"1","resources":{"ncpus":2}},{"id":2}]}"#,
+    );
+    assert_eq!(
+        (read.table.len(), seen(&read, "ncpus", 0)),
+        (2, "1".to_owned())
+    );
+    assert!(
+        problems(&read)[0].starts_with("job `1`: an earlier job has the same id"),
+        "{:?}",
+        problems(&read)
+    );
     assert_eq!(read.table.id(1), "2");
 }
 
@@ -212,7 +266,11 @@ fn a_key_that_is_given_again_is_reported_and_refused_if_strict() {
         r#"{"Jobs":{"1":{"Resource_List":{"ncpus":1}}},"Jobs":{"2":{"Resource_List":{"ncpus":2}}}}"#,
     ] {
         let read = read(document);
-        assert!(read.notes.len() == 1 && !read.table.is_empty(), "{document}: {:?}", read.notes);
+        assert!(
+            read.notes.len() == 1 && !read.table.is_empty(),
+            "{document}: {:?}",
+            read.notes
+        );
         assert!(read_with(document.as_bytes(), true).is_err(), "{document}");
     }
 }
@@ -220,7 +278,10 @@ fn a_key_that_is_given_again_is_reported_and_refused_if_strict() {
 #[test]
 fn an_amount_of_null_is_reported() {
     let read = read(r#"{"id":"1","resources":{"ncpus":null,"place":null},"inputs":{"x":null}}"#);
-    assert_eq!(problems(&read), ["line 1, job `1`: `ncpus` is null, expected an amount; the attribute is ignored"]);
+    assert_eq!(
+        problems(&read),
+        ["line 1, job `1`: `ncpus` is null, expected an amount; the attribute is ignored"]
+    );
 }
 
 #[test]
@@ -231,7 +292,10 @@ fn more_names_than_a_table_has_columns_are_refused() {
     let read = |needed| read_jobs(b"{\"id\":\"1\"}", &ReadOptions::new(&schema, needed));
     assert!(read(&needed[1..]).is_ok());
     let refused = read(&needed).expect_err("too many").to_string();
-    assert!(refused.contains("need 2001 names, more than the 2000"), "{refused}");
+    assert!(
+        refused.contains("need 2001 names, more than the 2000"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -241,10 +305,23 @@ fn an_invalid_line_does_not_affect_the_others() {
     );
     assert_eq!(read.table.len(), 2);
     assert_eq!(seen(&read, "ncpus", 1), "3");
-    let lines: Vec<_> = read.problems.listed().iter().map(|problem| problem.line).collect();
+    let lines: Vec<_> = read
+        .problems
+        .listed()
+        .iter()
+        .map(|problem| problem.line)
+        .collect();
     assert_eq!(lines, [Some(2), Some(4), Some(5), Some(6)]);
-    assert!(problems(&read)[0].starts_with("line 2, job `2`: "), "{:?}", problems(&read));
-    assert!(problems(&read)[2].contains("the job has no `id`"), "{:?}", problems(&read));
+    assert!(
+        problems(&read)[0].starts_with("line 2, job `2`: "),
+        "{:?}",
+        problems(&read)
+    );
+    assert!(
+        problems(&read)[2].contains("the job has no `id`"),
+        "{:?}",
+        problems(&read)
+    );
 }
 
 #[test]
@@ -259,9 +336,13 @@ fn byte_order_marks_and_line_ends_of_other_systems() {
 fn deep_nesting_is_an_error() {
     let deep = "[".repeat(1_000_000);
     let inside = format!("{{\"Jobs\":{{\"1.vm\":{{\"Variable_List\":{deep}");
-    for text in
-        [deep.clone(), inside, format!("{{\"jobs\":{deep}"), format!("{{\"id\":{deep}"), "{\"a\":".repeat(500_000)]
-    {
+    for text in [
+        deep.clone(),
+        inside,
+        format!("{{\"jobs\":{deep}"),
+        format!("{{\"id\":{deep}"),
+        "{\"a\":".repeat(500_000),
+    ] {
         assert!(try_read(text.as_bytes()).is_err() || read(&text).table.is_empty());
     }
 }
@@ -272,7 +353,19 @@ fn ready_made_inputs_are_passed_on_unchanged() {
         r#"{"jobs":[{"id":"1","resources":{"ncpus":9},"inputs":{"ncpus":-0,"mem":36893488147419103232,"walltime":1e5,"eligible_time":0.00001,"job_priority":"inf","fairshare_perc":0.12345678}},{"id":"2","inputs":{"ncpus":true,"mem":"12"}},{"id":"3","inputs":{"gpus":true}}]}"#,
     );
     let inputs: Vec<_> = NEEDED.iter().map(|name| seen(&read, name, 0)).collect();
-    assert_eq!(inputs, ["0", "36893488147419103232", "100000.0", "1e-5", "inf", "0", "0.12345678", "0.12345678"]);
+    assert_eq!(
+        inputs,
+        [
+            "0",
+            "36893488147419103232",
+            "100000.0",
+            "1e-5",
+            "inf",
+            "0",
+            "0.12345678",
+            "0.12345678"
+        ]
+    );
     assert_eq!(read.table.len(), 2);
     assert_eq!(
         problems(&read),
@@ -291,11 +384,25 @@ fn native_jobs_get_the_numbers_that_the_server_would_pass_on() {
             {"id":"2","state":"H","resources":{"mem":"3pb"},"eligible_time":"00:02:00.5"},{"id":"3","job_state":"F"}]}"#,
     );
     let inputs: Vec<_> = NEEDED.iter().map(|name| seen(&read, name, 0)).collect();
-    assert_eq!(inputs, ["4", "4194304", "3600", "120", "-3", "7", "0.135135", "0.135135"]);
+    assert_eq!(
+        inputs,
+        [
+            "4", "4194304", "3600", "120", "-3", "7", "0.135135", "0.135135"
+        ]
+    );
     assert_eq!(seen(&read, "eligible_time", 1), "121");
-    assert_eq!(read.table.exclusion(1), Some(&Exclusion::Invalid { resource: "mem".into(), found: "3pb".into() }));
+    assert_eq!(
+        read.table.exclusion(1),
+        Some(&Exclusion::Invalid {
+            resource: "mem".into(),
+            found: "3pb".into()
+        })
+    );
     assert!(read.table.exclusion(2).is_some() && read.table.entity(0) == "Bob");
-    assert_eq!(problems(&read), ["job `1`: the key `walltme` is unknown and is ignored; did you mean `walltime`?"]);
+    assert_eq!(
+        problems(&read),
+        ["job `1`: the key `walltme` is unknown and is ignored; did you mean `walltime`?"]
+    );
 }
 
 #[test]
@@ -303,12 +410,21 @@ fn a_job_without_owner_has_no_entity() {
     let text = r#"{"Jobs":{"1.vm":{"Resource_List":{}},"2.vm":{"euser":"bob","egroup":"users","Resource_List":{}}}}"#;
     let schema = Schema::openpbs();
     let entities = |entity| {
-        let options = ReadOptions { entity, ..ReadOptions::new(&schema, &[]) };
+        let options = ReadOptions {
+            entity,
+            ..ReadOptions::new(&schema, &[])
+        };
         let table = read_jobs(text.as_bytes(), &options).unwrap().table;
         (table.entity(0).to_owned(), table.entity(1).to_owned())
     };
-    assert_eq!(entities(FairshareEntity::Account), (String::new(), String::new()));
-    assert_eq!(entities(FairshareEntity::User), (String::new(), "bob".to_owned()));
+    assert_eq!(
+        entities(FairshareEntity::Account),
+        (String::new(), String::new())
+    );
+    assert_eq!(
+        entities(FairshareEntity::User),
+        (String::new(), "bob".to_owned())
+    );
     assert_eq!(entities(FairshareEntity::GroupUser).1, "users:bob");
 }
 
@@ -317,8 +433,12 @@ fn the_types_of_undeclared_resources_are_inferred() {
     let read = read(
         r#"{"Jobs":{"1.vm":{"Resource_List":{"score":3,"disk":"4gb","lic":"abc","boost":0.5,"ncpus":1}},"2.vm":{"Resource_List":{"score":2.5,"lic":7,"boost":"inf"}}}}"#,
     );
-    let expected =
-        [("boost", InputType::Float), ("disk", InputType::Size), ("lic", InputType::Text), ("score", InputType::Float)];
+    let expected = [
+        ("boost", InputType::Float),
+        ("disk", InputType::Size),
+        ("lic", InputType::Text),
+        ("score", InputType::Float),
+    ];
     assert_eq!(read.table.undeclared().collect::<Vec<_>>(), expected);
     assert!(read.table.exclusion(0).is_none() && read.table.exclusion(1).is_some());
 }
@@ -355,7 +475,8 @@ fn documents() -> impl Strategy<Value = String> {
         "\t",
         "\u{feff}",
     ];
-    prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60)
+        .prop_map(|pieces| pieces.concat())
 }
 
 proptest! {

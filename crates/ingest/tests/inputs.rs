@@ -31,8 +31,15 @@ fn read_all(bytes: &[u8], needed: &[&str]) -> ParsedJobs {
 
 /// The recorded names that do not come from the fair-share tree.
 fn needed(jobs: &[Recorded]) -> Vec<&str> {
-    let inputs = jobs.iter().find_map(|job| job.scheduler_inputs.as_ref()).unwrap();
-    inputs.keys().map(String::as_str).filter(|name| !name.starts_with("fair")).collect()
+    let inputs = jobs
+        .iter()
+        .find_map(|job| job.scheduler_inputs.as_ref())
+        .unwrap();
+    inputs
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !name.starts_with("fair"))
+        .collect()
 }
 
 /// A value as Python's `repr` spells it, as far as inputs go.
@@ -49,10 +56,19 @@ fn repr(value: &Value) -> String {
 fn differences(table: &JobTable, jobs: &[Recorded]) -> Vec<(String, String, String, String)> {
     let mut differences = Vec::new();
     for job in jobs {
-        let row = table.row(&job.job).unwrap_or_else(|| panic!("{} is missing", job.job));
+        let row = table
+            .row(&job.job)
+            .unwrap_or_else(|| panic!("{} is missing", job.job));
         assert_eq!(table.entity(row), job.entity, "{}", job.job);
-        assert_eq!(table.exclusion(row).is_some(), job.invalid.is_some(), "{}", job.job);
-        let Some(inputs) = &job.scheduler_inputs else { continue };
+        assert_eq!(
+            table.exclusion(row).is_some(),
+            job.invalid.is_some(),
+            "{}",
+            job.job
+        );
+        let Some(inputs) = &job.scheduler_inputs else {
+            continue;
+        };
         for (name, column) in table.columns() {
             let (seen, recorded) = (repr(&column.value(row)), &inputs[name]);
             if seen != *recorded {
@@ -63,7 +79,8 @@ fn differences(table: &JobTable, jobs: &[Recorded]) -> Vec<(String, String, Stri
     differences
 }
 
-/// The one amount of which qstat's JSON had cut off the end: 9007199254740992 is printed there as `9.00719925474099e+15`.
+/// The one amount of which qstat's JSON had cut off the end: 9007199254740992 is printed there as
+/// `9.00719925474099e+15`.
 fn cut_by_qstat(job: &str, name: &str) -> bool {
     (job, name) == ("24.vm", "r_long")
 }
@@ -71,23 +88,42 @@ fn cut_by_qstat(job: &str, name: &str) -> bool {
 #[test]
 fn the_queue_as_qstat_prints_it() {
     let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
-    let read = read_all(golden::text("openpbs/qstat/qstat_f.json").as_bytes(), &needed(&jobs));
+    let read = read_all(
+        golden::text("openpbs/qstat/qstat_f.json").as_bytes(),
+        &needed(&jobs),
+    );
     assert_eq!(read.table.len(), 59);
     for (job, name, seen, recorded) in differences(&read.table, &jobs) {
-        let a_second_later = ["4.vm", "5.vm"].contains(&&*job) && name == "eligible_time" && seen == "38";
-        assert!(a_second_later || cut_by_qstat(&job, &name), "{job} {name}: {seen}, recorded {recorded}");
+        let a_second_later =
+            ["4.vm", "5.vm"].contains(&&*job) && name == "eligible_time" && seen == "38";
+        assert!(
+            a_second_later || cut_by_qstat(&job, &name),
+            "{job} {name}: {seen}, recorded {recorded}"
+        );
     }
-    let problems: Vec<_> = read.problems.listed().iter().map(ToString::to_string).collect();
+    let problems: Vec<_> = read
+        .problems
+        .listed()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(problems.len(), 1, "{problems:#?}");
-    assert!(problems[0].contains("24.vm") && problems[0].contains("9.00719925474099e+15"), "{problems:#?}");
+    assert!(
+        problems[0].contains("24.vm") && problems[0].contains("9.00719925474099e+15"),
+        "{problems:#?}"
+    );
 }
 
 #[test]
 fn the_jobs_that_the_scheduler_ignores() {
     let read = read_all(golden::text("openpbs/qstat/qstat_f.json").as_bytes(), &[]);
-    let exclusion: Vec<_> =
-        (0..read.table.len()).filter_map(|row| Some((read.table.id(row), read.table.exclusion(row)?))).collect();
-    let invalid = |resource: &str, found: &str| Exclusion::Invalid { resource: resource.into(), found: found.into() };
+    let exclusion: Vec<_> = (0..read.table.len())
+        .filter_map(|row| Some((read.table.id(row), read.table.exclusion(row)?)))
+        .collect();
+    let invalid = |resource: &str, found: &str| Exclusion::Invalid {
+        resource: resource.into(),
+        found: found.into(),
+    };
     assert_eq!(
         exclusion,
         [
@@ -105,14 +141,29 @@ fn the_jobs_that_the_scheduler_ignores() {
 #[test]
 fn the_queue_as_text_and_dsv() {
     let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
-    for name in ["openpbs/qstat/qstat_f.txt", "openpbs/qstat/qstat_f_w.txt", "openpbs/qstat/qstat_f.dsv"] {
+    for name in [
+        "openpbs/qstat/qstat_f.txt",
+        "openpbs/qstat/qstat_f_w.txt",
+        "openpbs/qstat/qstat_f.dsv",
+    ] {
         let read = read_all(golden::text(name).as_bytes(), &needed(&jobs));
         assert_eq!((read.table.len(), read.problems.total()), (59, 0), "{name}");
-        let scheduled = jobs.iter().filter(|job| job.scheduler_inputs.is_some()).count();
-        assert_eq!(scheduled * read.table.columns().count(), 55 * 60, "{name}: inputs compared");
+        let scheduled = jobs
+            .iter()
+            .filter(|job| job.scheduler_inputs.is_some())
+            .count();
+        assert_eq!(
+            scheduled * read.table.columns().count(),
+            55 * 60,
+            "{name}: inputs compared"
+        );
         for (job, attribute, seen, recorded) in differences(&read.table, &jobs) {
-            let is_listed_later = ["4.vm", "5.vm"].contains(&&*job) && attribute == "eligible_time" && seen == "38";
-            assert!(is_listed_later, "{name} {job} {attribute}: {seen}, recorded {recorded}");
+            let is_listed_later =
+                ["4.vm", "5.vm"].contains(&&*job) && attribute == "eligible_time" && seen == "38";
+            assert!(
+                is_listed_later,
+                "{name} {job} {attribute}: {seen}, recorded {recorded}"
+            );
         }
     }
 }
@@ -121,9 +172,18 @@ fn the_queue_as_text_and_dsv() {
 fn document(jobs: &[Recorded]) -> String {
     let jobs: Vec<String> = jobs
         .iter()
-        .filter_map(|job| Some(format!("{}:{}", serde_json::to_string(&job.job).unwrap(), job.qstat.as_ref()?.get())))
+        .filter_map(|job| {
+            Some(format!(
+                "{}:{}",
+                serde_json::to_string(&job.job).unwrap(),
+                job.qstat.as_ref()?.get()
+            ))
+        })
         .collect();
-    format!("{{\"pbs_version\":\"23.06.06\",\"Jobs\":{{{}}}}}", jobs.join(","))
+    format!(
+        "{{\"pbs_version\":\"23.06.06\",\"Jobs\":{{{}}}}}",
+        jobs.join(",")
+    )
 }
 
 #[test]
@@ -131,7 +191,10 @@ fn the_recorded_objects() {
     let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let read = read_all(document(&jobs).as_bytes(), &needed(&jobs));
     for (job, name, seen, recorded) in differences(&read.table, &jobs) {
-        assert!(cut_by_qstat(&job, &name), "{job} {name}: {seen}, recorded {recorded}");
+        assert!(
+            cut_by_qstat(&job, &name),
+            "{job} {name}: {seen}, recorded {recorded}"
+        );
     }
 }
 
@@ -142,7 +205,10 @@ fn the_big_queue() {
     let read = read_all(document(&jobs).as_bytes(), &needed(&jobs));
     assert_eq!(read.table.len(), 2559);
     for (job, name, seen, recorded) in differences(&read.table, &jobs) {
-        assert!(cut_by_qstat(&job, &name), "{job} {name}: {seen}, recorded {recorded}");
+        assert!(
+            cut_by_qstat(&job, &name),
+            "{job} {name}: {seen}, recorded {recorded}"
+        );
     }
 }
 
@@ -167,11 +233,14 @@ fn requested() -> Vec<Requested> {
 /// What the formula sees of one resource of the first job, or `None` when the job is ignored.
 fn seen(document: &str, resource: &str) -> Option<String> {
     let read = read_all(document.as_bytes(), &[resource]);
-    read.table.exclusion(0).is_none().then(|| repr(&read.table.columns().next().unwrap().1.value(0)))
+    read.table
+        .exclusion(0)
+        .is_none()
+        .then(|| repr(&read.table.columns().next().unwrap().1.value(0)))
 }
 
-/// Each file of the recorded queue with the amount of the first job: how it writes the amount of `ncpus`, and the field of
-/// the record that has the amount as it writes it.
+/// Each file of the recorded queue with the amount of the first job: how it writes the amount of
+/// `ncpus`, and the field of the record that has the amount as it writes it.
 #[test]
 fn unusual_amounts_as_qstat_prints_them() {
     let mut counts = BTreeMap::new();
@@ -183,7 +252,10 @@ fn unusual_amounts_as_qstat_prints_them() {
     ] {
         let file = golden::text(&format!("openpbs/qstat/{name}"));
         assert!(file.contains(ncpus), "{name}");
-        for record in requested().iter().filter(|record| record.qsub_rc == Some(0)) {
+        for record in requested()
+            .iter()
+            .filter(|record| record.qsub_rc == Some(0))
+        {
             let resource = record.resource.as_deref().unwrap();
             let amount = match (is_json, &record.qstat_json, &record.qstat_text) {
                 (true, Some(json), _) => json.get(),
@@ -194,32 +266,57 @@ fn unusual_amounts_as_qstat_prints_them() {
             let line = ncpus.replace("ncpus", resource).replace('1', amount);
             let line = if amount.is_empty() { "" } else { &*line };
             let document = file.replacen(ncpus, &format!("{others}{line}").replace("||", "|"), 1);
-            assert_eq!(seen(&document, resource), record.scheduler_input, "{name} {resource} {amount}");
+            assert_eq!(
+                seen(&document, resource),
+                record.scheduler_input,
+                "{name} {resource} {amount}"
+            );
             *counts.entry(name).or_insert(0) += 1;
         }
     }
-    assert!(counts.len() == 4 && counts.values().all(|&count| count == 43), "{counts:?}");
+    assert!(
+        counts.len() == 4 && counts.values().all(|&count| count == 43),
+        "{counts:?}"
+    );
 }
 
 /// The same amounts as a person would write them: qsub's argument goes straight to the formula.
 #[test]
 fn unusual_amounts_as_requested() {
-    for record in requested().iter().filter(|record| record.qsub_rc == Some(0)) {
-        let (resource, requested) = (record.resource.as_deref().unwrap(), record.requested.as_deref().unwrap());
-        if requested.is_empty() || requested == "0x10" || resource.starts_with("r_long") && requested == "010" {
+    for record in requested()
+        .iter()
+        .filter(|record| record.qsub_rc == Some(0))
+    {
+        let (resource, requested) = (
+            record.resource.as_deref().unwrap(),
+            record.requested.as_deref().unwrap(),
+        );
+        if requested.is_empty()
+            || requested == "0x10"
+            || resource.starts_with("r_long") && requested == "010"
+        {
             continue;
         }
         let document = format!(r#"{{"id":"1","resources":{{"{resource}":"{requested}"}}}}"#);
-        assert_eq!(seen(&document, resource), record.scheduler_input, "{resource} {requested}");
+        assert_eq!(
+            seen(&document, resource),
+            record.scheduler_input,
+            "{resource} {requested}"
+        );
     }
 }
 
 #[test]
 fn the_digits_that_are_logged() {
     let mut compared = 0;
-    for name in ["openpbs/evaluate/evaluate.jsonl.gz", "openpbs/bulk/evaluate.jsonl.gz"] {
+    for name in [
+        "openpbs/evaluate/evaluate.jsonl.gz",
+        "openpbs/bulk/evaluate.jsonl.gz",
+    ] {
         for record in golden::lines::<serde_json::Value>(name) {
-            let (Some(values), Some(exact)) = (record["values"].as_object(), record["exact"].as_object()) else {
+            let (Some(values), Some(exact)) =
+                (record["values"].as_object(), record["exact"].as_object())
+            else {
                 continue;
             };
             for (job, value) in values {
@@ -227,8 +324,11 @@ fn the_digits_that_are_logged() {
                 if text.is_empty() || !record["errors"][job].is_null() {
                     continue;
                 }
-                // What is no number in Python, or has another sign than it prints, is not told by its text.
-                let Ok(exact) = text.parse::<f64>() else { continue };
+                // What is no number in Python, or has another sign than it prints, is not told by
+                // its text.
+                let Ok(exact) = text.parse::<f64>() else {
+                    continue;
+                };
                 if exact.is_nan() || (value == "-1" && exact != -1.0) {
                     continue;
                 }
@@ -242,35 +342,64 @@ fn the_digits_that_are_logged() {
 
 #[test]
 fn waiting_subjobs_are_excluded() {
-    let read = read_all(golden::text("openpbs/qstat/qstat_f_t.json").as_bytes(), &["mem"]);
+    let read = read_all(
+        golden::text("openpbs/qstat/qstat_f_t.json").as_bytes(),
+        &["mem"],
+    );
     let table = &read.table;
     let row = table.row("50[].vm").unwrap();
     assert!(table.is_considered(row) && table.column("mem").unwrap().is_set(row));
     for index in 0..4 {
-        assert_eq!(table.exclusion(table.row(&format!("50[{index}].vm")).unwrap()), Some(&Exclusion::Subjob));
+        assert_eq!(
+            table.exclusion(table.row(&format!("50[{index}].vm")).unwrap()),
+            Some(&Exclusion::Subjob)
+        );
     }
 }
 
 #[test]
 fn documents_of_other_kinds() {
     let schema = Schema::openpbs();
-    let options =
-        ReadOptions { source_name: "q.json", entity: FairshareEntity::Account, ..ReadOptions::new(&schema, &[]) };
-    let error = |name| read_jobs(golden::text(name).as_bytes(), &options).unwrap_err().to_string();
+    let options = ReadOptions {
+        source_name: "q.json",
+        entity: FairshareEntity::Account,
+        ..ReadOptions::new(&schema, &[])
+    };
+    let error = |name| {
+        read_jobs(golden::text(name).as_bytes(), &options)
+            .unwrap_err()
+            .to_string()
+    };
     assert!(error("openpbs/qstat/qstat_Bf.json").contains("is a document of servers"));
     assert!(error("openpbs/qstat/qstat_Qf.json").contains("is a document of queues"));
     assert!(error("openpbs/qstat/qstat_short.json").starts_with("`q.json` is empty"));
-    assert!(error("openpbs/qstat/resourcedef").contains("is a text that begins with `r_long type=long`"));
-    let read = read_jobs(golden::text("openpbs/qstat/qstat_f_three_ids.json").as_bytes(), &options).unwrap();
+    assert!(
+        error("openpbs/qstat/resourcedef")
+            .contains("is a text that begins with `r_long type=long`")
+    );
+    let read = read_jobs(
+        golden::text("openpbs/qstat/qstat_f_three_ids.json").as_bytes(),
+        &options,
+    )
+    .unwrap();
     assert_eq!((read.table.len(), read.table.entity(0)), (1, "Bob"));
 }
 
 #[test]
 fn every_form_of_the_queues_gives_the_same() {
     let read = |name| Queues::read(name, &Objects::read(&golden::text(name))).unwrap();
-    let expected =
-        [("alcf", Some(10)), ("express", Some(200)), ("high", Some(100)), ("low", Some(-50)), ("workq", None)];
-    for name in ["openpbs/qstat/qstat_Qf.json", "openpbs/qstat/qstat_Qf.txt", "openpbs/qstat/qmgr_print_server.txt"] {
+    let expected = [
+        ("alcf", Some(10)),
+        ("express", Some(200)),
+        ("high", Some(100)),
+        ("low", Some(-50)),
+        ("workq", None),
+    ];
+    for name in [
+        "openpbs/qstat/qstat_Qf.json",
+        "openpbs/qstat/qstat_Qf.txt",
+        "openpbs/qstat/qmgr_print_server.txt",
+    ] {
         assert_eq!(read(name).iter().collect::<Vec<_>>(), expected, "{name}");
     }
 }
@@ -280,10 +409,16 @@ fn every_form_of_the_resources_gives_the_same() {
     let read = |name: &str| {
         let mut schema = Schema::openpbs();
         let text = golden::text(name);
-        let objects =
-            if name.ends_with("resourcedef") { Objects::read_resourcedef(&text) } else { Objects::read(&text) };
+        let objects = if name.ends_with("resourcedef") {
+            Objects::read_resourcedef(&text)
+        } else {
+            Objects::read(&text)
+        };
         assert_eq!(add_resources(name, &objects, &mut schema), []);
-        schema.iter().map(|(name, entry)| (name.to_owned(), *entry)).collect::<Vec<_>>()
+        schema
+            .iter()
+            .map(|(name, entry)| (name.to_owned(), *entry))
+            .collect::<Vec<_>>()
     };
     let expected = read("openpbs/qstat/resourcedef");
     assert_eq!(expected.len(), Schema::openpbs().len() + 35);
@@ -304,7 +439,12 @@ fn the_schema_knows_what_the_server_knows() {
         let name = record["formula"].as_str().unwrap();
         match record["code"].as_i64() {
             Some(15125) if !name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') => {
-                assert!(schema.entry(name).is_some_and(|entry| !entry.input_type.is_numeric()), "{name}");
+                assert!(
+                    schema
+                        .entry(name)
+                        .is_some_and(|entry| !entry.input_type.is_numeric()),
+                    "{name}"
+                );
             }
             Some(15124) => assert!(!schema.is_numeric(name) || name.contains('-'), "{name}"),
             _ => {}
@@ -312,9 +452,15 @@ fn the_schema_knows_what_the_server_knows() {
     }
     let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let inputs = jobs[0].scheduler_inputs.as_ref().unwrap();
-    let numeric: Vec<&str> =
-        schema.iter().filter(|(_, entry)| entry.input_type.is_numeric()).map(|(name, _)| name).collect();
-    assert_eq!(numeric, inputs.keys().map(String::as_str).collect::<Vec<_>>());
+    let numeric: Vec<&str> = schema
+        .iter()
+        .filter(|(_, entry)| entry.input_type.is_numeric())
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(
+        numeric,
+        inputs.keys().map(String::as_str).collect::<Vec<_>>()
+    );
 }
 
 /// JSON, text, wrapped text and dsv of one queue give the same table.
@@ -325,14 +471,23 @@ fn every_form_of_qstat_gives_the_same_table() {
     // qstat ran a second later for each document
     needed.retain(|name| *name != "eligible_time");
     let contents = |name: &str| {
-        let read = read_all(golden::text(&format!("openpbs/qstat/{name}")).as_bytes(), &needed);
+        let read = read_all(
+            golden::text(&format!("openpbs/qstat/{name}")).as_bytes(),
+            &needed,
+        );
         let is_json = name.ends_with("json");
-        let rounded = |found: &JobProblem| is_json && matches!(found.problem, Problem::Shortened { .. });
-        assert!(read.problems.listed().iter().all(rounded) && read.notes.is_empty(), "{name}");
+        let rounded =
+            |found: &JobProblem| is_json && matches!(found.problem, Problem::Shortened { .. });
+        assert!(
+            read.problems.listed().iter().all(rounded) && read.notes.is_empty(),
+            "{name}"
+        );
         let table = read.table;
         let row = |row: usize| {
-            let values: Vec<String> =
-                table.columns().map(|(name, column)| format!("{name}={}", column.value(row).repr())).collect();
+            let values: Vec<String> = table
+                .columns()
+                .map(|(name, column)| format!("{name}={}", column.value(row).repr()))
+                .collect();
             let (id, entity, queue) = (table.id(row), table.entity(row), table.queue(row));
             format!(
                 "{id} {entity} {queue} {:?} {:?} {:?} {values:?}",
@@ -348,7 +503,11 @@ fn every_form_of_qstat_gives_the_same_table() {
     for name in ["qstat_f.txt", "qstat_f_w.txt", "qstat_f.dsv"] {
         for (json, other) in json.iter().zip(contents(name)) {
             // the JSON of qstat has 15 digits
-            assert_eq!(json.replace("=9007199254740990\"", "=9007199254740992\""), other, "{name}");
+            assert_eq!(
+                json.replace("=9007199254740990\"", "=9007199254740992\""),
+                other,
+                "{name}"
+            );
         }
     }
 }
@@ -358,21 +517,37 @@ fn every_form_of_qstat_gives_the_same_table() {
 fn text_at_any_indentation_and_behind_prompts() {
     let text = golden::text("openpbs/qstat/qstat_f.txt");
     let rows = |text: &str| {
-        let read = read_all(text.as_bytes(), &["ncpus", "mem", "walltime", "eligible_time"]);
+        let read = read_all(
+            text.as_bytes(),
+            &["ncpus", "mem", "walltime", "eligible_time"],
+        );
         assert_eq!(read.problems.total(), 0);
         let table = read.table;
         let value = |name: &str, row| table.column(name).unwrap().value(row).repr();
         (0..table.len())
-            .map(|row| format!("{} {} {}", table.id(row), table.entity(row), value("mem", row)))
+            .map(|row| {
+                format!(
+                    "{} {} {}",
+                    table.id(row),
+                    table.entity(row),
+                    value("mem", row)
+                )
+            })
             .collect::<Vec<_>>()
     };
     let expected = rows(&text);
     assert_eq!(expected.len(), 59);
     let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
-    let prompted =
-        format!("user@login:~> qstat -f\n{}\n----------\nuser@login:~> \n", text.replace("\n\n", "\n\n-----\n"));
+    let prompted = format!(
+        "user@login:~> qstat -f\n{}\n----------\nuser@login:~> \n",
+        text.replace("\n\n", "\n\n-----\n")
+    );
     let spaces = text.replace('\t', "        ");
-    for (changed, what) in [(indented, "indented"), (prompted, "prompted"), (spaces, "without tabs")] {
+    for (changed, what) in [
+        (indented, "indented"),
+        (prompted, "prompted"),
+        (spaces, "without tabs"),
+    ] {
         assert_eq!(rows(&changed), expected, "{what}");
     }
 }
@@ -385,27 +560,53 @@ fn states_of_torque() {
             "Job Id: {id}.vm\n    Job_Name = a\n    Job_Owner = bob@login\n    job_state = {state}\n    Resource_List.nodes = 1:ppn=4\n\n"
         )
     };
-    let read = read_all((job(1, "C") + &job(2, "Q") + &job(3, "Z")).as_bytes(), &["ncpus"]);
+    let read = read_all(
+        (job(1, "C") + &job(2, "Q") + &job(3, "Z")).as_bytes(),
+        &["ncpus"],
+    );
     let considered: Vec<bool> = (0..3).map(|row| read.table.is_considered(row)).collect();
     assert_eq!(considered, [false, true, false]);
-    let problems: Vec<String> = read.problems.listed().iter().map(ToString::to_string).collect();
+    let problems: Vec<String> = read
+        .problems
+        .listed()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(problems.len(), 1);
-    assert!(problems[0].contains("`job_state` is the string \"Z\""), "{problems:?}");
+    assert!(
+        problems[0].contains("`job_state` is the string \"Z\""),
+        "{problems:?}"
+    );
 }
 
 /// The processors of a job of Torque are in its `nodes`; OpenPBS has both, and its `ncpus` counts.
 #[test]
 fn processors_of_torque() {
     let job = |id: u32, resources: &str| {
-        format!("Job Id: {id}.vm\n    Job_Name = a\n    euser = bob\n    job_state = Q\n{resources}\n\n")
+        format!(
+            "Job Id: {id}.vm\n    Job_Name = a\n    euser = bob\n    job_state = Q\n{resources}\n\n"
+        )
     };
-    let nodes = |nodes: &str| format!("    Resource_List.nodect = 2\n    Resource_List.nodes = {nodes}");
-    let torque = job(1, &nodes("4:ppn=8:big")) + &job(2, &nodes("a+b:ppn=2")) + &job(3, &nodes("1:ppn=x"));
-    let openpbs = job(4, &format!("    Resource_List.ncpus = 6\n{}", nodes("4:ppn=8")));
+    let nodes =
+        |nodes: &str| format!("    Resource_List.nodect = 2\n    Resource_List.nodes = {nodes}");
+    let torque =
+        job(1, &nodes("4:ppn=8:big")) + &job(2, &nodes("a+b:ppn=2")) + &job(3, &nodes("1:ppn=x"));
+    let openpbs = job(
+        4,
+        &format!("    Resource_List.ncpus = 6\n{}", nodes("4:ppn=8")),
+    );
     let read = read_all((torque + &openpbs).as_bytes(), &["ncpus"]);
     let ncpus = read.table.column("ncpus").expect("a column");
-    assert_eq!((0..4).map(|row| ncpus.nearest_double(row)).collect::<Vec<_>>(), [32.0, 3.0, 0.0, 6.0]);
-    assert_eq!(read.notes, ["jobs without `ncpus` have that of `nodes`: the nodes times `ppn`"]);
+    assert_eq!(
+        (0..4)
+            .map(|row| ncpus.nearest_double(row))
+            .collect::<Vec<_>>(),
+        [32.0, 3.0, 0.0, 6.0]
+    );
+    assert_eq!(
+        read.notes,
+        ["jobs without `ncpus` have that of `nodes`: the nodes times `ppn`"]
+    );
     let other = read_all(job(1, &nodes("4:ppn=8")).as_bytes(), &["mem"]);
     assert!(other.notes.is_empty(), "the formula does not need it");
 }
@@ -414,11 +615,23 @@ fn processors_of_torque() {
 fn dsv_need_not_have_the_name_of_a_job() {
     let schema = Schema::openpbs();
     let options = ReadOptions::new(&schema, &["ncpus"]);
-    for document in
-        ["Job Id: 1.vm|queue=a|Resource_List.ncpus=4\n", "Job Id: 1.vm;;queue=a;;Job_Name=b;;Resource_List.ncpus=4\n"]
-    {
+    for document in [
+        "Job Id: 1.vm|queue=a|Resource_List.ncpus=4\n",
+        "Job Id: 1.vm;;queue=a;;Job_Name=b;;Resource_List.ncpus=4\n",
+    ] {
         let read = read_jobs(document.as_bytes(), &options).expect(document);
-        assert_eq!((read.table.id(0), read.table.queue(0)), ("1.vm", "a"), "{document}");
-        assert_eq!(read.table.column("ncpus").expect("a column").nearest_double(0), 4.0, "{document}");
+        assert_eq!(
+            (read.table.id(0), read.table.queue(0)),
+            ("1.vm", "a"),
+            "{document}"
+        );
+        assert_eq!(
+            read.table
+                .column("ncpus")
+                .expect("a column")
+                .nearest_double(0),
+            4.0,
+            "{document}"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Random documents give the same table in whatever chunks, from memory and from a stream.
 //!
-//! `JSF_READER_CASES` says how many documents each property tries; the default is small enough for every run.
+//! `JSF_READER_CASES` says how many documents each property tries; the default is small enough for
+//! every run.
 
 use std::io::{self, Read};
 
@@ -32,10 +33,33 @@ impl Dice {
 }
 
 const NEEDED: [&[&str]; 4] = [
-    &["ncpus", "mem", "walltime", "eligible_time", "queue_priority", "score", "fair_share_perc"],
-    &["job_priority", "fairshare_perc", "boost", "size", "accrue_type", "share", "mem"],
+    &[
+        "ncpus",
+        "mem",
+        "walltime",
+        "eligible_time",
+        "queue_priority",
+        "score",
+        "fair_share_perc",
+    ],
+    &[
+        "job_priority",
+        "fairshare_perc",
+        "boost",
+        "size",
+        "accrue_type",
+        "share",
+        "mem",
+    ],
     &[],
-    &["ncpus", "fair_share_perc", "fairshare_perc", "fairshare_factor", "fairshare_tree_usage", "eligible_time"],
+    &[
+        "ncpus",
+        "fair_share_perc",
+        "fairshare_perc",
+        "fairshare_factor",
+        "fairshare_tree_usage",
+        "eligible_time",
+    ],
 ];
 
 const RESOURCES: [&str; 14] = [
@@ -139,7 +163,18 @@ const TEXTS: [&str; 20] = [
     "\"tab\\there\"",
 ];
 
-const STATES: [&str; 10] = ["\"Q\"", "\"H\"", "\"R\"", "\"F\"", "\"X\"", "\"?\"", "\"\"", "1", "null", "\"\\u0051\""];
+const STATES: [&str; 10] = [
+    "\"Q\"",
+    "\"H\"",
+    "\"R\"",
+    "\"F\"",
+    "\"X\"",
+    "\"?\"",
+    "\"\"",
+    "1",
+    "null",
+    "\"\\u0051\"",
+];
 
 /// A value that nobody needs.
 fn idle(dice: &mut Dice) -> String {
@@ -148,7 +183,12 @@ fn idle(dice: &mut Dice) -> String {
         1 => dice.pick(&TEXTS).to_owned(),
         2 => format!("\"{}\"", "path/to:".repeat(dice.roll(8))),
         3 => format!("{}{}", "[".repeat(dice.roll(90)), "]".repeat(dice.roll(90))),
-        4 => format!("{{\"A\": {}, \"B\\n\":[{} ,{}]}}", dice.pick(&TEXTS), dice.pick(&AMOUNTS), dice.pick(&TEXTS)),
+        4 => format!(
+            "{{\"A\": {}, \"B\\n\":[{} ,{}]}}",
+            dice.pick(&TEXTS),
+            dice.pick(&AMOUNTS),
+            dice.pick(&TEXTS)
+        ),
         _ => "\"plain\"".to_owned(),
     }
 }
@@ -166,7 +206,12 @@ impl Plainness {
         match name {
             "mem" | "size" if dice.one_in(2) => format!("\"{number}kb\""),
             "walltime" | "eligible_time" | "wall" if dice.one_in(2) => {
-                format!("\"{:02}:{:02}:{:02}\"", number % 99, number % 60, number % 57)
+                format!(
+                    "\"{:02}:{:02}:{:02}\"",
+                    number % 99,
+                    number % 60,
+                    number % 57
+                )
             }
             "boost" | "share" | "fairshare_perc" => format!("{}", number as f64 / 1000.0),
             "place" | "lic" => "\"pack\"".to_owned(),
@@ -175,7 +220,11 @@ impl Plainness {
     }
 
     fn text(self, dice: &mut Dice, plain: &str) -> String {
-        if dice.one_in(self.0) { dice.pick(&TEXTS).to_owned() } else { format!("\"{plain}{}\"", dice.roll(4)) }
+        if dice.one_in(self.0) {
+            dice.pick(&TEXTS).to_owned()
+        } else {
+            format!("\"{plain}{}\"", dice.roll(4))
+        }
     }
 }
 
@@ -188,11 +237,31 @@ struct Style {
 }
 
 const STYLES: [Style; 5] = [
-    Style { colon: ":", comma: ",", open: "" },
-    Style { colon: ": ", comma: ", ", open: "" },
-    Style { colon: ":", comma: ",\t", open: " " },
-    Style { colon: ": ", comma: ",\n            ", open: "\n            " },
-    Style { colon: " :\r\n ", comma: " ,\r\n", open: "\t" },
+    Style {
+        colon: ":",
+        comma: ",",
+        open: "",
+    },
+    Style {
+        colon: ": ",
+        comma: ", ",
+        open: "",
+    },
+    Style {
+        colon: ":",
+        comma: ",\t",
+        open: " ",
+    },
+    Style {
+        colon: ": ",
+        comma: ",\n            ",
+        open: "\n            ",
+    },
+    Style {
+        colon: " :\r\n ",
+        comma: " ,\r\n",
+        open: "\t",
+    },
 ];
 
 fn object(dice: &mut Dice, style: Style, mut entries: Vec<String>) -> String {
@@ -204,13 +273,26 @@ fn object(dice: &mut Dice, style: Style, mut entries: Vec<String>) -> String {
         let again = entries[dice.roll(entries.len())].clone();
         entries.push(again);
     }
-    format!("{{{}{}{}}}", style.open, entries.join(style.comma), style.open)
+    format!(
+        "{{{}{}{}}}",
+        style.open,
+        entries.join(style.comma),
+        style.open
+    )
 }
 
 fn amounts(dice: &mut Dice, plainness: Plainness, style: Style) -> String {
-    let count = if dice.one_in(4) { dice.roll(RESOURCES.len()) } else { 5 };
+    let count = if dice.one_in(4) {
+        dice.roll(RESOURCES.len())
+    } else {
+        5
+    };
     let entries = (0..count).map(|index| {
-        let name = if dice.one_in(plainness.0) { dice.pick(&RESOURCES) } else { RESOURCES[index] };
+        let name = if dice.one_in(plainness.0) {
+            dice.pick(&RESOURCES)
+        } else {
+            RESOURCES[index]
+        };
         format!("\"{name}\"{}{}", style.colon, plainness.amount(dice, name))
     });
     let entries = entries.collect();
@@ -234,7 +316,11 @@ fn own_job(dice: &mut Dice, plainness: Plainness, style: Style, number: usize) -
     let entry = |key: &str, value: String| format!("\"{key}\"{}{value}", style.colon);
     let mut entries = vec![entry("id", id(dice, plainness, number))];
     if dice.one_in(2) {
-        let last = if dice.one_in(plainness.0) { "score" } else { "nodect" };
+        let last = if dice.one_in(plainness.0) {
+            "score"
+        } else {
+            "nodect"
+        };
         for name in ["ncpus", "mem", "walltime", last] {
             entries.push(entry(name, plainness.amount(dice, name)));
         }
@@ -247,25 +333,49 @@ fn own_job(dice: &mut Dice, plainness: Plainness, style: Style, number: usize) -
         }
     }
     if dice.one_in(3) {
-        let state = if dice.one_in(plainness.0) { dice.pick(&STATES) } else { "\"Q\"" };
+        let state = if dice.one_in(plainness.0) {
+            dice.pick(&STATES)
+        } else {
+            "\"Q\""
+        };
         entries.push(entry(dice.pick(&["state", "job_state"]), state.to_owned()));
     }
-    for key in ["eligible_time", "queue_priority", "fairshare_perc", "fair_share_perc", "queued_at", "job_priority"] {
+    for key in [
+        "eligible_time",
+        "queue_priority",
+        "fairshare_perc",
+        "fair_share_perc",
+        "queued_at",
+        "job_priority",
+    ] {
         if dice.one_in(6) {
             entries.push(entry(key, plainness.amount(dice, key)));
         }
     }
     if dice.one_in(8) {
-        let inputs = ["ncpus", "boost", "fair_share_perc", "fairshare_perc", "score"].map(|name| {
-            let number =
-                if dice.one_in(plainness.0) { dice.pick(&AMOUNTS).to_owned() } else { dice.roll(99).to_string() };
+        let inputs = [
+            "ncpus",
+            "boost",
+            "fair_share_perc",
+            "fairshare_perc",
+            "score",
+        ]
+        .map(|name| {
+            let number = if dice.one_in(plainness.0) {
+                dice.pick(&AMOUNTS).to_owned()
+            } else {
+                dice.roll(99).to_string()
+            };
             entry(name, number)
         });
         let value = object(dice, style, inputs.to_vec());
         entries.push(entry("inputs", value));
     }
     if dice.one_in(plainness.0 * 4) {
-        entries.push(entry(dice.pick(&["walltme", "x", "in\\u0070uts", "\u{e9}", "id"]), idle(dice)));
+        entries.push(entry(
+            dice.pick(&["walltme", "x", "in\\u0070uts", "\u{e9}", "id"]),
+            idle(dice),
+        ));
     }
     object(dice, style, entries)
 }
@@ -279,7 +389,11 @@ fn qstat_job(dice: &mut Dice, plainness: Plainness, style: Style, number: usize)
             entries.push(entry(key, plainness.text(dice, key)));
         }
     }
-    let state = if dice.one_in(plainness.0) { dice.pick(&STATES) } else { "\"Q\"" };
+    let state = if dice.one_in(plainness.0) {
+        dice.pick(&STATES)
+    } else {
+        "\"Q\""
+    };
     entries.push(entry("job_state", state.to_owned()));
     if !dice.one_in(plainness.0) {
         entries.push(entry("Resource_List", amounts(dice, plainness, style)));
@@ -291,23 +405,40 @@ fn qstat_job(dice: &mut Dice, plainness: Plainness, style: Style, number: usize)
     }
     for key in ["Variable_List", "comment", "Submit_arguments"] {
         if dice.one_in(2) {
-            let value = if dice.one_in(plainness.0) { idle(dice) } else { "{\"A\":\"b\",\"C\":{}}".to_owned() };
+            let value = if dice.one_in(plainness.0) {
+                idle(dice)
+            } else {
+                "{\"A\":\"b\",\"C\":{}}".to_owned()
+            };
             entries.push(entry(key, value));
         }
     }
     let first = if dice.one_in(8) { 0 } else { dice.roll(2) };
     entries.swap(0, first);
-    format!("{}{}{}", id(dice, plainness, number), style.colon, object(dice, style, entries))
+    format!(
+        "{}{}{}",
+        id(dice, plainness, number),
+        style.colon,
+        object(dice, style, entries)
+    )
 }
 
 fn lines(dice: &mut Dice) -> String {
     let plainness = Plainness([3, 20, 400][dice.roll(3)]);
-    let style = STYLES[if dice.one_in(40) { dice.roll(5) } else { dice.roll(3) }];
+    let style = STYLES[if dice.one_in(40) {
+        dice.roll(5)
+    } else {
+        dice.roll(3)
+    }];
     let end = dice.pick(&["\n", "\n", "\r\n", "\n\n", " \t\n", "\u{b}\n"]);
     let mut text = String::new();
     for number in 0..1 + dice.roll(40) {
         text += &own_job(dice, plainness, style, number + 8);
-        text += if dice.one_in(plainness.0) { "\n \n" } else { end };
+        text += if dice.one_in(plainness.0) {
+            "\n \n"
+        } else {
+            end
+        };
     }
     text
 }
@@ -349,27 +480,47 @@ fn steady(dice: &mut Dice) -> String {
 fn qstat(dice: &mut Dice) -> String {
     let plainness = Plainness([3, 20, 400][dice.roll(3)]);
     let style = STYLES[dice.roll(5)];
-    let jobs: Vec<_> = (0..dice.roll(30)).map(|number| qstat_job(dice, plainness, style, number + 8)).collect();
-    let mut entries = vec!["\"timestamp\":1".to_owned(), "\"pbs_version\" : \"23\"".to_owned()];
+    let jobs: Vec<_> = (0..dice.roll(30))
+        .map(|number| qstat_job(dice, plainness, style, number + 8))
+        .collect();
+    let mut entries = vec![
+        "\"timestamp\":1".to_owned(),
+        "\"pbs_version\" : \"23\"".to_owned(),
+    ];
     if dice.one_in(plainness.0) {
         entries.push(format!("\"pbs_server\":{}", idle(dice)));
     }
     let seam = dice.pick(&[",", ",\n        ", " , "]);
-    entries.push(format!("\"Jobs\"{}{{{}{}{}}}", style.colon, style.open, jobs.join(seam), style.open));
+    entries.push(format!(
+        "\"Jobs\"{}{{{}{}{}}}",
+        style.colon,
+        style.open,
+        jobs.join(seam),
+        style.open
+    ));
     if dice.one_in(plainness.0) {
-        entries.push(format!("\"{}\":{}", dice.pick(&["end", "Jobs", "a\\n"]), idle(dice)));
+        entries.push(format!(
+            "\"{}\":{}",
+            dice.pick(&["end", "Jobs", "a\\n"]),
+            idle(dice)
+        ));
     }
     format!(
         "{{{}{}}}{}",
         style.open,
         entries.join(style.comma),
-        if dice.one_in(plainness.0) { dice.pick(&["\n}", " x", "\u{0}"]) } else { "\n" }
+        if dice.one_in(plainness.0) {
+            dice.pick(&["\n}", " x", "\u{0}"])
+        } else {
+            "\n"
+        }
     )
 }
 
 /// Changes some bytes of a document.
 fn mutate(dice: &mut Dice, mut bytes: Vec<u8>) -> Vec<u8> {
-    const BYTES: &[u8] = b"{}[],:\"\\ \n\r\t\x00\x01\x0b0123456789.-+eEntfu/a\x7f\x80\xc3\xa9\xe2\xf0\xff";
+    const BYTES: &[u8] =
+        b"{}[],:\"\\ \n\r\t\x00\x01\x0b0123456789.-+eEntfu/a\x7f\x80\xc3\xa9\xe2\xf0\xff";
     for _ in 0..dice.roll(4) {
         let at = dice.roll(bytes.len() + 1);
         let byte = BYTES[dice.roll(BYTES.len())];
@@ -422,9 +573,11 @@ impl Site {
         ] {
             schema.add(name, kind).expect("a name");
         }
-        let queues =
-            r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200},"queue1":{"Priority":-7},"queue2":{}}}"#;
-        Self { schema, queues: Queues::read("queues", &Objects::read(queues)).unwrap() }
+        let queues = r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200},"queue1":{"Priority":-7},"queue2":{}}}"#;
+        Self {
+            schema,
+            queues: Queues::read("queues", &Objects::read(queues)).unwrap(),
+        }
     }
 
     /// Reads a document in chunks of different sizes, and says whether it can be read.
@@ -448,8 +601,11 @@ impl Site {
         let reader = JobReader::new(&options);
         let chunk = [1, 64, 500, 4000][dice.roll(4)];
         let chunked = reader.chunk_size(chunk);
-        let read =
-            if dice.one_in(3) { chunked.read_stream(Drop(bytes, 1 + dice.roll(300))) } else { chunked.read(bytes) };
+        let read = if dice.one_in(3) {
+            chunked.read_stream(Drop(bytes, 1 + dice.roll(300)))
+        } else {
+            chunked.read(bytes)
+        };
         let whole = reader.chunk_size(1 << 20).read(bytes);
         let (expected, found) = (answer(whole), answer(read));
         assert!(
@@ -473,11 +629,18 @@ fn compare_chunks(seed: u64, document: fn(&mut Dice) -> String) {
     let (mut jobs, mut read) = (0, 0);
     for case in 0..cases() {
         let plain = document(&mut dice).into_bytes();
-        let bytes = if case % 2 == 0 { plain } else { mutate(&mut dice, plain) };
+        let bytes = if case % 2 == 0 {
+            plain
+        } else {
+            mutate(&mut dice, plain)
+        };
         jobs += bytes.windows(3).filter(|bytes| *bytes == b".vm").count();
         read += usize::from(site.compare(&bytes, &mut dice));
     }
-    println!("{} documents with {jobs} jobs, {read} of them read to their end", cases());
+    println!(
+        "{} documents with {jobs} jobs, {read} of them read to their end",
+        cases()
+    );
     assert!(read > cases() / 20 && read <= cases());
 }
 
@@ -497,8 +660,16 @@ fn a_long_document_gives_the_same_table_in_any_chunks() {
     let (site, mut dice) = (Site::new(), Dice(Xorshift(0x0dd_ba11)));
     let mut text = String::new();
     for number in 0..20_000 {
-        let number = if number % 4999 == 0 { number / 2 } else { number };
-        let mem = if number > 15_000 { ",\"mem\":\"4gb\"" } else { "" };
+        let number = if number % 4999 == 0 {
+            number / 2
+        } else {
+            number
+        };
+        let mem = if number > 15_000 {
+            ",\"mem\":\"4gb\""
+        } else {
+            ""
+        };
         text += &format!("{{\"id\":\"{number}.vm\",\"ncpus\":{}{mem}}}\n", number % 7);
     }
     for _ in 0..6 {
@@ -516,12 +687,22 @@ fn qstat_gives_the_same_table_in_any_chunks() {
 fn many_jobs_give_the_same_table_in_any_chunks() {
     let (site, mut dice) = (Site::new(), Dice(Xorshift(0x5eed_0fab)));
     for _ in 0..1 + cases() / 500 {
-        let (plainness, style) = (Plainness([20, 400, 4000][dice.roll(3)]), STYLES[dice.roll(3)]);
-        let lines: Vec<_> = (0..3000).map(|number| own_job(&mut dice, plainness, style, number + 8)).collect();
+        let (plainness, style) = (
+            Plainness([20, 400, 4000][dice.roll(3)]),
+            STYLES[dice.roll(3)],
+        );
+        let lines: Vec<_> = (0..3000)
+            .map(|number| own_job(&mut dice, plainness, style, number + 8))
+            .collect();
         assert!(site.compare(lines.join("\n").as_bytes(), &mut dice));
         let style = STYLES[dice.roll(5)];
-        let jobs: Vec<_> = (0..2000).map(|number| qstat_job(&mut dice, plainness, style, number + 8)).collect();
-        let text = format!("{{\"pbs_version\":\"23\",\"Jobs\":{{{}}}}}", jobs.join(style.comma));
+        let jobs: Vec<_> = (0..2000)
+            .map(|number| qstat_job(&mut dice, plainness, style, number + 8))
+            .collect();
+        let text = format!(
+            "{{\"pbs_version\":\"23\",\"Jobs\":{{{}}}}}",
+            jobs.join(style.comma)
+        );
         site.compare(text.as_bytes(), &mut dice);
     }
 }

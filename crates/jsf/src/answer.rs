@@ -52,7 +52,10 @@ pub trait Answer: Serialize {
     /// # Errors
     /// `out` cannot be written, or the answer does not have the format.
     fn write_as(&self, format: Format, _cells: Cells, _out: &mut dyn Write) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, format!("this answer is not written as {format:?}")))
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("this answer is not written as {format:?}"),
+        ))
     }
 }
 
@@ -69,7 +72,11 @@ struct Warned<'a, A: Serialize> {
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_json(answer: &impl Serialize, warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_json(
+    answer: &impl Serialize,
+    warnings: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Warned { answer, warnings })?;
     out.write_all(b"\n")
 }

@@ -40,8 +40,16 @@ impl JobFilter<'_> {
     }
 
     /// Keeps the rows of the jobs to show; `tree` contains the groups.
-    pub fn select(&self, mut rows: Vec<RankedRow>, table: &JobTable, tree: Option<&ShareTree>) -> Filtered {
-        let FoundJobs { rows: found, mut unmatched } = table.find_all_jobs(self.jobs);
+    pub fn select(
+        &self,
+        mut rows: Vec<RankedRow>,
+        table: &JobTable,
+        tree: Option<&ShareTree>,
+    ) -> Filtered {
+        let FoundJobs {
+            rows: found,
+            mut unmatched,
+        } = table.find_all_jobs(self.jobs);
         let mut has_known = !found.is_empty();
         if !self.entities.is_empty() {
             let named = NamedEntities::new(&rows, table, tree);
@@ -53,9 +61,17 @@ impl JobFilter<'_> {
             let known: HashSet<&str> = table.queues().iter().map(|queue| &**queue).collect();
             let wanted: HashSet<&str> = self.queues.iter().map(String::as_str).collect();
             has_known |= !known.is_disjoint(&wanted);
-            for (name, number) in self.queues.iter().filter(|name| !known.contains(name.as_str())).zip(0..) {
+            for (name, number) in self
+                .queues
+                .iter()
+                .filter(|name| !known.contains(name.as_str()))
+                .zip(0..)
+            {
                 let names = known_names(number, table.queues().iter().map(|queue| &**queue));
-                unmatched.push(format!("no job is in queue `{name}`{}", did_you_mean(name, names)));
+                unmatched.push(format!(
+                    "no job is in queue `{name}`{}",
+                    did_you_mean(name, names)
+                ));
             }
             rows.retain(|ranked| wanted.contains(table.queue(ranked.row())));
         }
@@ -66,7 +82,11 @@ impl JobFilter<'_> {
         if rows.is_empty() && unmatched.is_empty() && !self.is_empty() && !table.is_empty() {
             unmatched.push(NO_MATCH.to_owned());
         }
-        Filtered { rows, unmatched, has_known }
+        Filtered {
+            rows,
+            unmatched,
+            has_known,
+        }
     }
 }
 
@@ -85,25 +105,48 @@ struct NamedEntities<'a> {
 impl<'a> NamedEntities<'a> {
     fn new(rows: &[RankedRow], table: &'a JobTable, tree: Option<&'a ShareTree>) -> Self {
         let entities = table.entities();
-        let nodes = entities.iter().map(|entity| tree.map(|tree| tree.candidates(entity)).unwrap_or_default());
+        let nodes = entities
+            .iter()
+            .map(|entity| tree.map(|tree| tree.candidates(entity)).unwrap_or_default());
         let nodes: Vec<Vec<NodeId>> = nodes.collect();
         let mut has_rows = vec![false; entities.len()];
-        rows.iter().for_each(|ranked| has_rows[table.entity_index(ranked.row())] = true);
+        rows.iter()
+            .for_each(|ranked| has_rows[table.entity_index(ranked.row())] = true);
         let mut has_rows_below = vec![false; tree.map_or(0, ShareTree::len)];
-        for node in nodes.iter().zip(&has_rows).filter(|(_, has_rows)| **has_rows).flat_map(|(nodes, _)| nodes) {
+        for node in nodes
+            .iter()
+            .zip(&has_rows)
+            .filter(|(_, has_rows)| **has_rows)
+            .flat_map(|(nodes, _)| nodes)
+        {
             has_rows_below[node.index()] = true;
         }
         if let Some(tree) = tree {
-            for node in tree.nodes().rev().filter_map(|node| Some((node, tree.parent(node)?))) {
+            for node in tree
+                .nodes()
+                .rev()
+                .filter_map(|node| Some((node, tree.parent(node)?)))
+            {
                 has_rows_below[node.1.index()] |= has_rows_below[node.0.index()];
             }
         }
-        let by_name = entities.iter().zip(0..).map(|(entity, index)| (&**entity, index)).collect();
-        Self { table, tree, by_name, nodes, has_rows, has_rows_below }
+        let by_name = entities
+            .iter()
+            .zip(0..)
+            .map(|(entity, index)| (&**entity, index))
+            .collect();
+        Self {
+            table,
+            tree,
+            by_name,
+            nodes,
+            has_rows,
+            has_rows_below,
+        }
     }
 
-    /// Whether each entity has one of the names, or is in a group of such a name; and whether any of the names exists. Names
-    /// that match no row are added to `unmatched`.
+    /// Whether each entity has one of the names, or is in a group of such a name; and whether any
+    /// of the names exists. Names that match no row are added to `unmatched`.
     fn select(&self, names: &[String], unmatched: &mut Vec<String>) -> (Vec<bool>, bool) {
         let mut is_wanted = vec![false; self.nodes.len()];
         let mut is_wanted_below = vec![false; self.has_rows_below.len()];
@@ -112,9 +155,16 @@ impl<'a> NamedEntities<'a> {
         let mut has_known = false;
         for name in names.iter().filter(|name| seen.insert(name.as_str())) {
             let entity = self.by_name.get(name.as_str()).copied();
-            let nodes = self.tree.map(|tree| tree.candidates(name)).unwrap_or_default();
-            entity.into_iter().for_each(|entity| is_wanted[entity] = true);
-            nodes.iter().for_each(|node| is_wanted_below[node.index()] = true);
+            let nodes = self
+                .tree
+                .map(|tree| tree.candidates(name))
+                .unwrap_or_default();
+            entity
+                .into_iter()
+                .for_each(|entity| is_wanted[entity] = true);
+            nodes
+                .iter()
+                .for_each(|node| is_wanted_below[node.index()] = true);
             has_known |= entity.is_some() || !nodes.is_empty();
             let is_matched = entity.is_some_and(|entity| self.has_rows[entity])
                 || nodes.iter().any(|node| self.has_rows_below[node.index()]);
@@ -126,7 +176,9 @@ impl<'a> NamedEntities<'a> {
         if let Some(tree) = self.tree {
             // parents come before their children
             for node in tree.nodes() {
-                is_wanted_below[node.index()] |= tree.parent(node).is_some_and(|above| is_wanted_below[above.index()]);
+                is_wanted_below[node.index()] |= tree
+                    .parent(node)
+                    .is_some_and(|above| is_wanted_below[above.index()]);
             }
         }
         for (is_wanted, nodes) in is_wanted.iter_mut().zip(&self.nodes) {
@@ -135,14 +187,22 @@ impl<'a> NamedEntities<'a> {
         (is_wanted, has_known)
     }
 
-    /// Says that no job belongs to the entity or group of this name, and which names are similar. `number` such names were
-    /// unknown before.
+    /// Says that no job belongs to the entity or group of this name, and which names are similar.
+    /// `number` such names were unknown before.
     fn no_job_belongs_to(&self, name: &str, is_in_tree: bool, number: usize) -> String {
         if is_in_tree {
             return format!("no job belongs to `{name}`, which is in the fair-share tree");
         }
-        let in_tree = self.tree.into_iter().flat_map(|tree| tree.nodes().map(|node| tree.name(node)));
-        let names = self.table.entities().iter().map(|entity| &**entity).chain(in_tree);
+        let in_tree = self
+            .tree
+            .into_iter()
+            .flat_map(|tree| tree.nodes().map(|node| tree.name(node)));
+        let names = self
+            .table
+            .entities()
+            .iter()
+            .map(|entity| &**entity)
+            .chain(in_tree);
         let similar = did_you_mean(name, known_names(number, names));
         format!("no job belongs to an entity or a group `{name}`{similar}")
     }
@@ -152,8 +212,15 @@ impl<'a> NamedEntities<'a> {
 const MAX_SUGGESTED: usize = 3;
 
 /// The names that are compared with an unknown one, before which `number` others were unknown.
-fn known_names<'a>(number: usize, names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
-    names.take(if number < MAX_SUGGESTED { MAX_COMPARED } else { 0 })
+fn known_names<'a>(
+    number: usize,
+    names: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = &'a str> {
+    names.take(if number < MAX_SUGGESTED {
+        MAX_COMPARED
+    } else {
+        0
+    })
 }
 
 #[cfg(test)]
@@ -164,10 +231,14 @@ mod tests {
     use job_sort_formula::fairshare::{Member, Naming, TreeBuilder};
     use job_sort_formula::jobs::Job;
 
-    /// Whether an entity has the name or is in a group of it, found by comparing it with every group.
+    /// Whether an entity has the name or is in a group of it, found by comparing it with every
+    /// group.
     fn is_named(entity: &str, name: &str, tree: &ShareTree) -> bool {
         let groups = tree.candidates(name);
-        let nodes = tree.candidates(entity).into_iter().flat_map(|node| iter::once(node).chain(tree.ancestors(node)));
+        let nodes = tree
+            .candidates(entity)
+            .into_iter()
+            .flat_map(|node| iter::once(node).chain(tree.ancestors(node)));
         entity == name || nodes.into_iter().any(|node| groups.contains(&node))
     }
 
@@ -175,7 +246,10 @@ mod tests {
 
     impl Random {
         fn below(&mut self, below: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (self.0 >> 33) as usize % below
         }
 
@@ -191,9 +265,20 @@ mod tests {
     fn table(entities: &[String]) -> (JobTable, Vec<RankedRow>) {
         let mut table = JobTable::new([""; 0]);
         for (row, entity) in entities.iter().enumerate() {
-            table.push(&Job { id: &format!("{row}.vm"), entity, ..Job::default() }, &[]).expect("a new id");
+            table
+                .push(
+                    &Job {
+                        id: &format!("{row}.vm"),
+                        entity,
+                        ..Job::default()
+                    },
+                    &[],
+                )
+                .expect("a new id");
         }
-        let rows = (0..entities.len() as u32).map(|row| RankedRow { row, rank: row + 1 }).collect();
+        let rows = (0..entities.len() as u32)
+            .map(|row| RankedRow { row, rank: row + 1 })
+            .collect();
         (table, rows)
     }
 
@@ -218,20 +303,42 @@ mod tests {
             let names = random.names(4);
             let (table, mut rows) = table(&entities);
             rows.retain(|_| random.below(4) > 0);
-            let filter = JobFilter { entities: &names, ..JobFilter::default() };
-            let Filtered { rows: found, unmatched, has_known } = filter.select(rows.clone(), &table, Some(&tree));
+            let filter = JobFilter {
+                entities: &names,
+                ..JobFilter::default()
+            };
+            let Filtered {
+                rows: found,
+                unmatched,
+                has_known,
+            } = filter.select(rows.clone(), &table, Some(&tree));
             let found: Vec<usize> = found.into_iter().map(RankedRow::row).collect();
             let rows: Vec<usize> = rows.into_iter().map(RankedRow::row).collect();
-            let wanted =
-                rows.iter().copied().filter(|row| names.iter().any(|name| is_named(table.entity(*row), name, &tree)));
+            let wanted = rows.iter().copied().filter(|row| {
+                names
+                    .iter()
+                    .any(|name| is_named(table.entity(*row), name, &tree))
+            });
             assert_eq!(found, wanted.collect::<Vec<_>>(), "{names:?}");
-            let without_jobs: HashSet<&String> =
-                names.iter().filter(|name| rows.iter().all(|row| !is_named(table.entity(*row), name, &tree))).collect();
+            let without_jobs: HashSet<&String> = names
+                .iter()
+                .filter(|name| {
+                    rows.iter()
+                        .all(|row| !is_named(table.entity(*row), name, &tree))
+                })
+                .collect();
             assert_eq!(unmatched.len(), without_jobs.len(), "{unmatched:?}");
-            let exist = names.iter().any(|name| entities.contains(name) || !tree.candidates(name).is_empty());
+            let exist = names
+                .iter()
+                .any(|name| entities.contains(name) || !tree.candidates(name).is_empty());
             assert_eq!(has_known, exist, "{names:?}");
             for name in without_jobs {
-                assert!(unmatched.iter().any(|one| one.contains(&format!("`{name}`"))), "{name}: {unmatched:?}");
+                assert!(
+                    unmatched
+                        .iter()
+                        .any(|one| one.contains(&format!("`{name}`"))),
+                    "{name}: {unmatched:?}"
+                );
             }
         }
     }
@@ -241,13 +348,24 @@ mod tests {
         let names: Vec<String> = (0..80_000).map(|number| format!("u{number}")).collect();
         let mut builder = TreeBuilder::new("root");
         for name in &names[..60_000] {
-            builder.add(builder.root(), Member::entity(name.clone())).expect("sound");
+            builder
+                .add(builder.root(), Member::entity(name.clone()))
+                .expect("sound");
         }
         let tree = builder.finish();
         let (table, rows) = table(&names[..50_000]);
-        let filter = JobFilter { entities: &names[40_000..], ..JobFilter::default() };
-        let Filtered { rows, unmatched, .. } = filter.select(rows, &table, Some(&tree));
+        let filter = JobFilter {
+            entities: &names[40_000..],
+            ..JobFilter::default()
+        };
+        let Filtered {
+            rows, unmatched, ..
+        } = filter.select(rows, &table, Some(&tree));
         assert_eq!((rows.len(), unmatched.len()), (10_000, 30_000));
-        assert!(unmatched[0].ends_with("which is in the fair-share tree"), "{}", unmatched[0]);
+        assert!(
+            unmatched[0].ends_with("which is in the fair-share tree"),
+            "{}",
+            unmatched[0]
+        );
     }
 }

@@ -1,9 +1,11 @@
 //! The commands of `jsf` as a library: what is asked, what is answered, and how it is shown.
 //!
-//! In: a [`jsf_site::Site`] and what is asked of it. Out, for people: one [`view::document::Document`] of each answer, as
-//! text, Markdown or a page; for programs: JSON, CSV, SARIF.
+//! In: a [`jsf_site::Site`] and what is asked of it. Out, for people: one
+//! [`view::document::Document`] of each answer, as text, Markdown or a page; for programs: JSON,
+//! CSV, SARIF.
 //!
-//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
+//! `jsf-site`.
 
 #![forbid(unsafe_code)]
 

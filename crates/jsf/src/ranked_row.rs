@@ -15,12 +15,18 @@ impl RankedRow {
     pub fn all(ranking: &Ranking) -> Vec<Self> {
         let order = ranking.order();
         let mut all = Vec::with_capacity(ranking.scores().len());
-        all.extend(order.iter().zip(1..).map(|(&row, rank)| Self { row: row as u32, rank }));
+        all.extend(order.iter().zip(1..).map(|(&row, rank)| Self {
+            row: row as u32,
+            rank,
+        }));
         if order.len() < ranking.scores().len() {
             let mut ordered = vec![false; ranking.scores().len()];
             order.iter().for_each(|&row| ordered[row] = true);
             let others = (0..ordered.len()).filter(|&row| !ordered[row]);
-            all.extend(others.map(|row| Self { row: row as u32, rank: 0 }));
+            all.extend(others.map(|row| Self {
+                row: row as u32,
+                rank: 0,
+            }));
         }
         all
     }

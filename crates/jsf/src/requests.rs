@@ -1,7 +1,8 @@
-//! Whole questions about a site, for programs: the name of a command and its request as JSON enter, the command's answer as
-//! JSON leaves.
+//! Whole questions about a site, for programs: the name of a command and its request as JSON enter,
+//! the command's answer as JSON leaves.
 //!
-//! A library prints nothing, so `warnings` of an answer also has what the command writes to standard error.
+//! A library prints nothing, so `warnings` of an answer also has what the command writes to
+//! standard error.
 
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use jsf_openpbs::check::{Checked, FAILURE_CODES};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{
-    CompareRequest, CycleRequest, ExplainOptions, FormulaText, PolicyName, RankRequest, RankedQueue, SharesRequest,
-    Site, SiteError, SiteFiles, SiteOptions,
+    CompareRequest, CycleRequest, ExplainOptions, FormulaText, PolicyName, RankRequest,
+    RankedQueue, SharesRequest, Site, SiteError, SiteFiles, SiteOptions,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -62,18 +63,28 @@ pub struct AskedSite<'a> {
     pub worded: fn(Need) -> String,
 }
 
-/// Answers a question about the site that the request names: `site` is its path, and `options`, if they are there, are
-/// [`SiteOptions`]. The other members are those of the command.
+/// Answers a question about the site that the request names: `site` is its path, and `options`, if
+/// they are there, are [`SiteOptions`]. The other members are those of the command.
 ///
 /// # Errors
 /// The request is wrong, the site cannot be used, or the formula cannot be ranked.
 pub fn run(command: &str, request: &str, worded: fn(Need) -> String) -> Result<String, RunError> {
-    let request: Value = serde_json::from_str(request).map_err(|error| RunError::Request(error.to_string()))?;
+    let request: Value =
+        serde_json::from_str(request).map_err(|error| RunError::Request(error.to_string()))?;
     let mut request: Map<String, Value> = read(request)?;
     let path: String = read(request.remove("site").unwrap_or_default())?;
-    let options: SiteOptions = request.remove("options").map(read).transpose()?.unwrap_or_default();
+    let options: SiteOptions = request
+        .remove("options")
+        .map(read)
+        .transpose()?
+        .unwrap_or_default();
     let site = Site::from_files(SiteFiles::open(Path::new(&path))?, options)?;
-    AskedSite { site: &site, numbers: options.numbers, worded }.answer(command, request.into())
+    AskedSite {
+        site: &site,
+        numbers: options.numbers,
+        worded,
+    }
+    .answer(command, request.into())
 }
 
 fn read<T: DeserializeOwned>(request: Value) -> Result<T, RunError> {
@@ -166,9 +177,17 @@ impl AskedSite<'_> {
     fn rank(&self, asked: &RankAsked) -> Result<String, RunError> {
         let formula = self.formula(asked.formula.as_deref())?;
         let queue = self.ranked(&formula, false)?;
-        let checked = self.site.check_ranked(&FormulaSubmission::to_openpbs(&formula.text), &queue);
+        let checked = self
+            .site
+            .check_ranked(&FormulaSubmission::to_openpbs(&formula.text), &queue);
         let decides = queue.decides();
-        let inputs: Vec<&str> = queue.program.inputs().iter().map(|name| &**name).filter(|_| asked.inputs).collect();
+        let inputs: Vec<&str> = queue
+            .program
+            .inputs()
+            .iter()
+            .map(|name| &**name)
+            .filter(|_| asked.inputs)
+            .collect();
         let report = RankReport {
             formula: &formula.text,
             table: &queue.table,
@@ -183,15 +202,23 @@ impl AskedSite<'_> {
             checked: None,
             page: None,
         };
-        let doubts = self.doubts_of(&queue).into_iter().chain(doubts(failures(&checked)));
+        let doubts = self
+            .doubts_of(&queue)
+            .into_iter()
+            .chain(doubts(failures(&checked)));
         self.written(&report, doubts)
     }
 
     fn check(&self, asked: &CheckAsked) -> Result<String, RunError> {
         let source = self.text(asked.formula.as_deref())?;
         let mut checked = self.site.check(&source.submitted(self.numbers))?;
-        checked.findings = checked.findings.into_iter().map(|found| found.worded(self.worded)).collect();
-        serde_json::to_string(&checked.document(&source.text)).map_err(|error| RunError::Request(error.to_string()))
+        checked.findings = checked
+            .findings
+            .into_iter()
+            .map(|found| found.worded(self.worded))
+            .collect();
+        serde_json::to_string(&checked.document(&source.text))
+            .map_err(|error| RunError::Request(error.to_string()))
     }
 
     fn explain(&self, asked: &ExplainAsked) -> Result<String, RunError> {
@@ -199,10 +226,17 @@ impl AskedSite<'_> {
         let queue = self.ranked(&formula, true)?;
         let considered = queue.ranking.order().len();
         if let Some(rank) = asked.to.filter(|rank| !(1..=considered).contains(rank)) {
-            return Err(RunError::Request(format!("there is no rank {rank}: {considered} jobs are considered")));
+            return Err(RunError::Request(format!(
+                "there is no rank {rank}: {considered} jobs are considered"
+            )));
         }
-        let options = ExplainOptions { to: asked.to, ..ExplainOptions::default() };
-        let explanations = self.site.explain(&queue, &rows(&queue, &asked.jobs)?, &options)?;
+        let options = ExplainOptions {
+            to: asked.to,
+            ..ExplainOptions::default()
+        };
+        let explanations = self
+            .site
+            .explain(&queue, &rows(&queue, &asked.jobs)?, &options)?;
         let decides = queue.decides();
         let report = ExplainReport {
             formula: &formula.text,
@@ -219,18 +253,25 @@ impl AskedSite<'_> {
 
     fn trajectory(&self, asked: &TrajectoryAsked) -> Result<String, RunError> {
         if self.numbers == NumberMode::Decimal {
-            return Err(RunError::Request("a trajectory computes with doubles, not with decimals".to_owned()));
+            return Err(RunError::Request(
+                "a trajectory computes with doubles, not with decimals".to_owned(),
+            ));
         }
         let seconds = asked.hours * 3600.0;
         if !FOLLOWED_SECONDS.contains(&seconds) {
-            return Err(RunError::Request(format!("`hours` is {}, expected from a minute to 8784", asked.hours)));
+            return Err(RunError::Request(format!(
+                "`hours` is {}, expected from a minute to 8784",
+                asked.hours
+            )));
         }
         let formula = self.formula(asked.formula.as_deref())?;
         let queue = self.ranked(&formula, false)?;
         let mut rows = rows(&queue, &asked.jobs)?;
         rows.sort_unstable();
         rows.dedup();
-        let trajectory = self.site.trajectory(&queue, &rows, seconds.round() as i64, SEARCH_WORK);
+        let trajectory = self
+            .site
+            .trajectory(&queue, &rows, seconds.round() as i64, SEARCH_WORK);
         let report = TrajectoryReport {
             formula: &formula.text,
             table: &queue.table,
@@ -243,25 +284,50 @@ impl AskedSite<'_> {
     }
 
     fn compare(&self, asked: &CompareAsked) -> Result<String, RunError> {
-        let formulas = OldNew { old: self.formula(asked.old.as_deref())?, new: self.formula(asked.new.as_deref())? };
+        let formulas = OldNew {
+            old: self.formula(asked.old.as_deref())?,
+            new: self.formula(asked.new.as_deref())?,
+        };
         let request = CompareRequest::new(&formulas.old.parsed, &formulas.new.parsed);
         let compared = match self.site.compare(request) {
-            Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic([formulas.old, formulas.new])),
+            Err(SiteError::NotArithmetic) => {
+                return Err(self.not_arithmetic([formulas.old, formulas.new]));
+            }
             compared => compared?,
         };
-        let submitted = formulas.as_ref().map(|formula| FormulaSubmission::to_openpbs(&formula.text));
-        let checked = self.site.check_compared(self.site, submitted.as_ref(), &compared);
+        let submitted = formulas
+            .as_ref()
+            .map(|formula| FormulaSubmission::to_openpbs(&formula.text));
+        let checked = self
+            .site
+            .check_compared(self.site, submitted.as_ref(), &compared);
         let found = compared.findings.old.iter().chain(&compared.findings.new);
-        let found = doubts(found.chain(failures(&checked.old)).chain(failures(&checked.new)));
+        let found = doubts(
+            found
+                .chain(failures(&checked.old))
+                .chain(failures(&checked.new)),
+        );
         let decides = compared.decides();
         let report = CompareReport {
-            formulas: OldNew { old: &formulas.old.text, new: &formulas.new.text },
+            formulas: OldNew {
+                old: &formulas.old.text,
+                new: &formulas.new.text,
+            },
             table: &compared.table,
-            rankings: OldNew { old: &compared.sides.old.ranking, new: &compared.sides.new.ranking },
+            rankings: OldNew {
+                old: &compared.sides.old.ranking,
+                new: &compared.sides.new.ranking,
+            },
             comparison: &compared.comparison,
             rows: &compared_rows(&compared.comparison),
-            rules: OldNew { old: &compared.sides.old.rules, new: &compared.sides.new.rules },
-            decides: OldNew { old: &decides.old, new: &decides.new },
+            rules: OldNew {
+                old: &compared.sides.old.rules,
+                new: &compared.sides.new.rules,
+            },
+            decides: OldNew {
+                old: &decides.old,
+                new: &decides.new,
+            },
             checked: OldNew::default(),
             listed: ListedJobs::default(),
             page: None,
@@ -271,7 +337,10 @@ impl AskedSite<'_> {
 
     fn shares(&self, asked: &SharesAsked) -> Result<String, RunError> {
         let policies = asked.policy.into_iter().collect();
-        let shares = self.site.shares(&SharesRequest { policies, ..SharesRequest::default() })?;
+        let shares = self.site.shares(&SharesRequest {
+            policies,
+            ..SharesRequest::default()
+        })?;
         let nodes: Vec<_> = shares.iter().map(|one| one.nodes(&[], false)).collect();
         let views = shares.iter().zip(&nodes).map(|(one, nodes)| PolicyView {
             name: one.policy.as_str(),
@@ -284,24 +353,52 @@ impl AskedSite<'_> {
             assumed: None,
         });
         let views: Vec<PolicyView<'_>> = views.collect();
-        let report = SharesReport { views: &views, shown: &views, policies: &[], usage_unit: "" };
-        self.written(&report, shares.iter().flat_map(|one| one.notes.iter().cloned()))
+        let report = SharesReport {
+            views: &views,
+            shown: &views,
+            policies: &[],
+            usage_unit: "",
+        };
+        self.written(
+            &report,
+            shares.iter().flat_map(|one| one.notes.iter().cloned()),
+        )
     }
 
     fn cycle(&self, asked: CycleAsked) -> Result<String, RunError> {
         let is_asked = asked.formula.is_some() || self.site.formula_text().is_ok();
-        let formula = is_asked.then(|| self.formula(asked.formula.as_deref())).transpose()?;
+        let formula = is_asked
+            .then(|| self.formula(asked.formula.as_deref()))
+            .transpose()?;
         let parsed = formula.as_ref().map(|formula| &formula.parsed);
-        let CycleAsked { jobs, processors, .. } = asked;
-        let request = CycleRequest { formula: parsed, processors, asked: jobs, ..CycleRequest::default() };
+        let CycleAsked {
+            jobs, processors, ..
+        } = asked;
+        let request = CycleRequest {
+            formula: parsed,
+            processors,
+            asked: jobs,
+            ..CycleRequest::default()
+        };
         let cycle = match self.site.cycle(&request) {
             Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic(formula)),
             cycle => cycle?,
         };
         let text = formula.as_ref().map(|formula| &*formula.text);
-        let report = CycleReport { formula: text, cycle: &cycle, jobs: &[], entities: &[], checked: None };
-        let found = doubts(&cycle.findings).into_iter().chain(cycle.warnings.iter().cloned());
-        self.written(&report, found.chain(cycle.unknown.iter().cloned().map(Message::from)))
+        let report = CycleReport {
+            formula: text,
+            cycle: &cycle,
+            jobs: &[],
+            entities: &[],
+            checked: None,
+        };
+        let found = doubts(&cycle.findings)
+            .into_iter()
+            .chain(cycle.warnings.iter().cloned());
+        self.written(
+            &report,
+            found.chain(cycle.unknown.iter().cloned().map(Message::from)),
+        )
     }
 
     /// The formula that is asked about, else the one in force, as the site has it.
@@ -312,34 +409,53 @@ impl AskedSite<'_> {
     fn formula(&self, formula: Option<&str>) -> Result<Asked, RunError> {
         let source = self.text(formula)?;
         match source.submitted(self.numbers).formula() {
-            Ok(parsed) => Ok(Asked { parsed: parsed.clone(), text: source.text.clone() }),
-            Err(refusal) => Err(RunError::Syntax(source.text.clone(), refusal.finding.clone())),
+            Ok(parsed) => Ok(Asked {
+                parsed: parsed.clone(),
+                text: source.text.clone(),
+            }),
+            Err(refusal) => Err(RunError::Syntax(
+                source.text.clone(),
+                refusal.finding.clone(),
+            )),
         }
     }
 
     fn ranked(&self, formula: &Asked, record_origins: bool) -> Result<RankedQueue, RunError> {
-        match self.site.rank(RankRequest { record_origins, ..RankRequest::from(&formula.parsed) }) {
-            Err(SiteError::NotArithmetic) => {
-                Err(RunError::NotArithmetic(formula.text.clone(), Box::new(formula.parsed.clone())))
-            }
+        match self.site.rank(RankRequest {
+            record_origins,
+            ..RankRequest::from(&formula.parsed)
+        }) {
+            Err(SiteError::NotArithmetic) => Err(RunError::NotArithmetic(
+                formula.text.clone(),
+                Box::new(formula.parsed.clone()),
+            )),
             ranked => Ok(ranked?),
         }
     }
 
     /// The error of the formula that cannot be compiled for the site.
     fn not_arithmetic(&self, formulas: impl IntoIterator<Item = Asked>) -> RunError {
-        let refused = formulas.into_iter().find(|formula| formula.parsed.compile(self.site.schema()).is_err());
+        let refused = formulas
+            .into_iter()
+            .find(|formula| formula.parsed.compile(self.site.schema()).is_err());
         refused.map_or(RunError::Site(SiteError::NotArithmetic), |formula| {
             RunError::NotArithmetic(formula.text, Box::new(formula.parsed))
         })
     }
 
     fn doubts_of(&self, queue: &RankedQueue) -> Vec<Message> {
-        doubts(&queue.findings).into_iter().chain(queue.warnings.iter().cloned()).collect()
+        doubts(&queue.findings)
+            .into_iter()
+            .chain(queue.warnings.iter().cloned())
+            .collect()
     }
 
     /// The JSON of an answer, with the warnings about the site and these.
-    fn written(&self, answer: &impl Answer, others: impl IntoIterator<Item = Message>) -> Result<String, RunError> {
+    fn written(
+        &self,
+        answer: &impl Answer,
+        others: impl IntoIterator<Item = Message>,
+    ) -> Result<String, RunError> {
         let mut warnings: Vec<String> = Vec::new();
         for warning in self.site.warnings().iter().cloned().chain(others) {
             let warning = warning.worded(self.worded);
@@ -348,7 +464,8 @@ impl AskedSite<'_> {
             }
         }
         let mut json = Vec::new();
-        write_json(answer, &warnings, &mut json).map_err(|error| RunError::Request(error.to_string()))?;
+        write_json(answer, &warnings, &mut json)
+            .map_err(|error| RunError::Request(error.to_string()))?;
         String::from_utf8(json).map_err(|error| RunError::Request(error.to_string()))
     }
 }
@@ -362,20 +479,32 @@ fn rows(queue: &RankedQueue, jobs: &[String]) -> Result<Vec<usize>, RunError> {
     Ok(rows)
 }
 
-/// What the jobs of the queue show of a formula: that it fails for them, and what this does to the scheduler.
+/// What the jobs of the queue show of a formula: that it fails for them, and what this does to the
+/// scheduler.
 fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
-    checked.findings.iter().filter(|found| FAILURE_CODES.contains(&found.code))
+    checked
+        .findings
+        .iter()
+        .filter(|found| FAILURE_CODES.contains(&found.code))
 }
 
 /// What findings give reason to doubt, one sentence each.
 pub fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
-    let findings = findings.into_iter().filter(|found| found.severity != Severity::Note);
-    findings.map(|found| advice(found).after(format!("{}: {}", found.code, found.message))).collect()
+    let findings = findings
+        .into_iter()
+        .filter(|found| found.severity != Severity::Note);
+    findings
+        .map(|found| advice(found).after(format!("{}: {}", found.code, found.message)))
+        .collect()
 }
 
 /// What a finding advises, after a semicolon.
 pub fn advice(found: &Diagnostic) -> Message {
-    let label = if found.label.is_empty() { String::new() } else { format!("; {}", found.label) };
+    let label = if found.label.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", found.label)
+    };
     match &found.help {
         Some(help) => help.clone().after(label + "; "),
         None => label.into(),

@@ -1,4 +1,5 @@
-//! The recipes in `examples/ci`, by the commands that a CI service would run, with a `qmgr` that keeps its server in a file.
+//! The recipes in `examples/ci`, by the commands that a CI service would run, with a `qmgr` that
+//! keeps its server in a file.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +11,8 @@ use tempfile::TempDir;
 
 use crate::command::{stderr, stdout};
 
-/// Prints and takes a formula as the server does. `QMGR` says how it fails: `down`, `refuses` or `forgets`.
+/// Prints and takes a formula as the server does. `QMGR` says how it fails: `down`, `refuses` or
+/// `forgets`.
 const QMGR: &str = r##"#!/bin/sh
 [ "$QMGR" != down ] || { echo "qmgr: cannot connect to server" >&2; exit 2; }
 case $2 in
@@ -43,14 +45,21 @@ impl Repository {
     fn new() -> Repository {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Path::new(jsf_testing::ROOT);
-        fs::write(folder.path().join("fine.txt"), "100 * fairshare_factor + eligible_time / 3600\n").expect("written");
+        fs::write(
+            folder.path().join("fine.txt"),
+            "100 * fairshare_factor + eligible_time / 3600\n",
+        )
+        .expect("written");
         fs::write(folder.path().join("wrong.txt"), "100 * fairshare_facto\n").expect("written");
         let programs = folder.path().join("bin");
         fs::create_dir(&programs).expect("a folder");
         fs::write(programs.join("qmgr"), QMGR).expect("written");
-        fs::set_permissions(programs.join("qmgr"), fs::Permissions::from_mode(0o755)).expect("executable");
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_jsf"), programs.join("jsf")).expect("a link");
-        std::os::unix::fs::symlink(root.join("examples/site"), folder.path().join("site")).expect("a link");
+        fs::set_permissions(programs.join("qmgr"), fs::Permissions::from_mode(0o755))
+            .expect("executable");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_jsf"), programs.join("jsf"))
+            .expect("a link");
+        std::os::unix::fs::symlink(root.join("examples/site"), folder.path().join("site"))
+            .expect("a link");
         Repository(folder)
     }
 
@@ -58,12 +67,21 @@ impl Repository {
     fn run(&self, script: &str, variables: &[(&str, &str)]) -> Output {
         let programs = [self.0.path().join("bin"), "/usr/bin".into(), "/bin".into()];
         let mut command = Command::new("sh");
-        command.args(["-e", "-c", script]).current_dir(&self.0).envs(variables.iter().copied());
-        command.env("PATH", std::env::join_paths(programs).expect("a path")).output().expect("sh")
+        command
+            .args(["-e", "-c", script])
+            .current_dir(&self.0)
+            .envs(variables.iter().copied());
+        command
+            .env("PATH", std::env::join_paths(programs).expect("a path"))
+            .output()
+            .expect("sh")
     }
 
     fn set_formula(&self, arguments: &str, failure: &str) -> (Option<i32>, String, String) {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/ci/set-formula.sh");
+        let script = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../examples/ci/set-formula.sh"
+        );
         let output = self.run(&format!("sh '{script}' {arguments}"), &[("QMGR", failure)]);
         (output.status.code(), stdout(&output), stderr(&output))
     }
@@ -81,9 +99,12 @@ fn recipe(name: &str) -> String {
 fn blocks(yaml: &str) -> Vec<String> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let lines: Vec<&str> = yaml.lines().collect();
-    let starts = (0..lines.len()).filter(|&start| lines[start].ends_with(": |") || lines[start].trim() == "- |");
+    let starts = (0..lines.len())
+        .filter(|&start| lines[start].ends_with(": |") || lines[start].trim() == "- |");
     let block = |start: usize| {
-        let inside = lines[start + 1..].iter().take_while(|line| indent(line) > indent(lines[start]));
+        let inside = lines[start + 1..]
+            .iter()
+            .take_while(|line| indent(line) > indent(lines[start]));
         inside.map(|line| format!("{line}\n")).collect()
     };
     starts.map(block).collect()
@@ -103,7 +124,12 @@ fn github_and_gitlab_report_the_findings_as_sarif() {
         ] {
             let repository = Repository::new();
             let output = repository.run(check, &[("FORMULA_FILE", file), ("JSF_OPTIONS", options)]);
-            assert_eq!(output.status.code(), Some(code), "{name}: {file}: {}", stderr(&output));
+            assert_eq!(
+                output.status.code(),
+                Some(code),
+                "{name}: {file}: {}",
+                stderr(&output)
+            );
             let Some(sarif) = repository.read("jsf.sarif") else {
                 assert_eq!(code, 2, "{name}: {file}: no findings");
                 continue;
@@ -111,18 +137,35 @@ fn github_and_gitlab_report_the_findings_as_sarif() {
             let sarif: Value = serde_json::from_str(&sarif).expect("JSON");
             let run = &sarif["runs"][0];
             assert_eq!(run["artifacts"][0]["location"]["uri"], file, "{name}");
-            assert_eq!(run["results"][0]["level"] == "error", code == 1, "{name}: {file}: {sarif}");
+            assert_eq!(
+                run["results"][0]["level"] == "error",
+                code == 1,
+                "{name}: {file}: {sarif}"
+            );
         }
     }
 }
 
 #[test]
 fn what_the_recipes_install_is_the_package_with_the_command() {
-    for name in ["examples/ci/action.yml", "examples/ci/gitlab-ci.yml", "packaging/pre-commit.sh", "README.md"] {
+    for name in [
+        "examples/ci/action.yml",
+        "examples/ci/gitlab-ci.yml",
+        "packaging/pre-commit.sh",
+        "README.md",
+    ] {
         let recipe = recipe(name);
-        let lines = recipe.lines().filter_map(|line| line.split_once("cargo install")).map(|(_, arguments)| arguments);
+        let lines = recipe
+            .lines()
+            .filter_map(|line| line.split_once("cargo install"))
+            .map(|(_, arguments)| arguments);
         for arguments in lines {
-            let words: Vec<&str> = arguments.split('#').next().unwrap_or_default().split_whitespace().collect();
+            let words: Vec<&str> = arguments
+                .split('#')
+                .next()
+                .unwrap_or_default()
+                .split_whitespace()
+                .collect();
             let package = match words.iter().find(|word| word.contains("crates/")) {
                 Some(path) => path.trim_matches('"').rsplit('/').next(),
                 None => words.last().copied(),
@@ -137,14 +180,25 @@ fn jsf_on_the_path_is_not_built_again() {
     let repository = Repository::new();
     let install = &blocks(&recipe("examples/ci/action.yml"))[0];
     let output = repository.run(install, &[]);
-    assert!(install.contains("cargo install") && output.status.success(), "{install}: {}", stderr(&output));
-    assert!(stdout(&output).ends_with("bin/jsf\n"), "{}", stdout(&output));
+    assert!(
+        install.contains("cargo install") && output.status.success(),
+        "{install}: {}",
+        stderr(&output)
+    );
+    assert!(
+        stdout(&output).ends_with("bin/jsf\n"),
+        "{}",
+        stdout(&output)
+    );
 }
 
 #[test]
 fn the_hooks_of_pre_commit_check_the_file_of_their_arguments() {
     let hooks = recipe(".pre-commit-hooks.yaml");
-    let entries: Vec<&str> = hooks.lines().filter_map(|line| line.trim().strip_prefix("entry: ")).collect();
+    let entries: Vec<&str> = hooks
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("entry: "))
+        .collect();
     assert_eq!(entries.len(), hooks.matches("- id: ").count());
     for entry in entries {
         let repository = Repository::new();
@@ -154,13 +208,19 @@ fn the_hooks_of_pre_commit_check_the_file_of_their_arguments() {
             Some(_) => built_clone(clone.path(), entry),
             None => entry.to_owned(),
         };
-        let code = |arguments: &str| repository.run(&format!("{entry} {arguments}"), &[]).status.code();
+        let code = |arguments: &str| {
+            repository
+                .run(&format!("{entry} {arguments}"), &[])
+                .status
+                .code()
+        };
         assert_eq!(code("--formula-file fine.txt --site site"), Some(0));
         assert_eq!(code("--formula-file wrong.txt --site site"), Some(1));
     }
 }
 
-/// A clone of this repository in `folder` with nothing but a script and the built command; the path of the script.
+/// A clone of this repository in `folder` with nothing but a script and the built command; the path
+/// of the script.
 fn built_clone(folder: &Path, script: &str) -> String {
     let copy = folder.join(script);
     fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
@@ -188,7 +248,11 @@ fn a_formula_is_set_once() {
     for arguments in ["fine.txt --site site", "--check fine.txt --force"] {
         assert_eq!(run(arguments), (Some(0), "unchanged\n".to_owned()));
     }
-    assert_eq!(repository.read("calls").as_deref(), Some(set), "the formula in force is not set again");
+    assert_eq!(
+        repository.read("calls").as_deref(),
+        Some(set),
+        "the formula in force is not set again"
+    );
     fs::write(repository.0.path().join("formula"), "eligible_time").expect("written");
     assert_eq!(run("fine.txt --force"), changed);
 }
@@ -200,37 +264,78 @@ fn a_threshold_is_set_with_its_formula() {
     assert_eq!(run("fine.txt --site site"), "changed\n");
     assert_eq!(run("fine.txt --site site --threshold 40"), "changed\n");
     assert_eq!(run("fine.txt --site site --threshold 40.0"), "unchanged\n");
-    assert_eq!(run("--check fine.txt --site site --threshold 30"), "changed\n");
+    assert_eq!(
+        run("--check fine.txt --site site --threshold 30"),
+        "changed\n"
+    );
     let calls = repository.read("calls").expect("calls");
-    assert!(calls.ends_with("set sched job_sort_formula_threshold = 40\n"), "{calls}");
+    assert!(
+        calls.ends_with("set sched job_sort_formula_threshold = 40\n"),
+        "{calls}"
+    );
 }
 
-/// The command for goals, in a repository with a log beside the site, after a commit that changes the formula.
+/// The command for goals, in a repository with a log beside the site, after a commit that changes
+/// the formula.
 #[test]
 fn a_commit_that_misses_a_goal_fails() {
     let readme = recipe("examples/ci/README.md");
-    let script = readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a command");
+    let script = readme
+        .split("```sh\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a command");
     for (formula, code) in [
-        ("100*fairshare_factor + eligible_time/3600 + 100/(1 + walltime/3600)", 0),
+        (
+            "100*fairshare_factor + eligible_time/3600 + 100/(1 + walltime/3600)",
+            0,
+        ),
         ("fairshare_factor * 100 + eligible_time / 3600", 1),
     ] {
         let repository = Repository::new();
         let folder = repository.0.path();
         fs::create_dir(folder.join("my-site")).expect("a folder");
-        for entry in fs::read_dir(jsf_testing::path("examples/site")).expect("a site").flatten() {
-            std::os::unix::fs::symlink(entry.path(), folder.join("my-site").join(entry.file_name())).expect("a link");
+        for entry in fs::read_dir(jsf_testing::path("examples/site"))
+            .expect("a site")
+            .flatten()
+        {
+            std::os::unix::fs::symlink(
+                entry.path(),
+                folder.join("my-site").join(entry.file_name()),
+            )
+            .expect("a link");
         }
-        fs::rename(folder.join("my-site/accounting.gz"), folder.join("my-site/accounting")).expect("the log");
-        fs::copy(jsf_testing::path("examples/goals.toml"), folder.join("goals.toml")).expect("the goals");
+        fs::rename(
+            folder.join("my-site/accounting.gz"),
+            folder.join("my-site/accounting"),
+        )
+        .expect("the log");
+        fs::copy(
+            jsf_testing::path("examples/goals.toml"),
+            folder.join("goals.toml"),
+        )
+        .expect("the goals");
         let commit = "git -c user.name=a -c user.email=a@b commit -qm change formula.txt";
         let before = "echo 'pow(2, -(fairshare_tree_usage/fairshare_perc))' >formula.txt";
-        let history =
-            format!("{before}; git init -q .; git add formula.txt; {commit}; echo '{formula}' >formula.txt; {commit}");
+        let history = format!(
+            "{before}; git init -q .; git add formula.txt; {commit}; echo '{formula}' >formula.txt; {commit}"
+        );
         let output = repository.run(&history, &[]);
         assert!(output.status.success(), "{}", stderr(&output));
         let judged = repository.run(script.trim_end(), &[]);
-        assert_eq!(judged.status.code(), Some(code), "{}{}", stdout(&judged), stderr(&judged));
-        assert_eq!(stdout(&judged).contains("goals missed"), code == 1, "{}", stdout(&judged));
+        assert_eq!(
+            judged.status.code(),
+            Some(code),
+            "{}{}",
+            stdout(&judged),
+            stderr(&judged)
+        );
+        assert_eq!(
+            stdout(&judged).contains("goals missed"),
+            code == 1,
+            "{}",
+            stdout(&judged)
+        );
     }
 }
 
@@ -249,7 +354,11 @@ fn a_formula_with_an_error_never_reaches_qmgr() {
         ("fine.txt", 1),
     ] {
         let (found, printed, messages) = repository.set_formula(arguments, "");
-        assert_eq!((found, printed.as_str()), (Some(code), ""), "{arguments}: {messages}");
+        assert_eq!(
+            (found, printed.as_str()),
+            (Some(code), ""),
+            "{arguments}: {messages}"
+        );
         assert!(!messages.is_empty(), "{arguments}");
     }
     assert_eq!(repository.read("calls"), None);
@@ -258,8 +367,13 @@ fn a_formula_with_an_error_never_reaches_qmgr() {
 #[test]
 fn what_qmgr_does_not_take_is_no_change() {
     for (failure, code) in [("down", 2), ("refuses", 1), ("forgets", 1)] {
-        let (found, printed, messages) = Repository::new().set_formula("fine.txt --site site", failure);
-        assert_eq!((found, printed.as_str()), (Some(code), ""), "{failure}: {messages}");
+        let (found, printed, messages) =
+            Repository::new().set_formula("fine.txt --site site", failure);
+        assert_eq!(
+            (found, printed.as_str()),
+            (Some(code), ""),
+            "{failure}: {messages}"
+        );
         assert!(!messages.is_empty(), "{failure}");
     }
 }

@@ -8,7 +8,9 @@ use serde_json::Value;
 /// The command, to which arguments can be added.
 pub fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
-    command.current_dir(jsf_testing::ROOT).env_remove("JSF_SITE");
+    command
+        .current_dir(jsf_testing::ROOT)
+        .env_remove("JSF_SITE");
     command
 }
 
@@ -52,5 +54,6 @@ pub fn success(output: &Output) -> String {
 /// Standard output as JSON.
 #[track_caller]
 pub fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
 }

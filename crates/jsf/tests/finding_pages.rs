@@ -48,17 +48,26 @@ fn blocks<'p>(page: &'p str, heading: &str) -> Vec<Block<'p>> {
 fn generated(text: &str) -> String {
     let part = |part: &str| {
         let (quoted, count) = part.rsplit_once("\" * ").unwrap_or((part, "1"));
-        quoted.trim_matches('"').repeat(count.parse().expect("a count"))
+        quoted
+            .trim_matches('"')
+            .repeat(count.parse().expect("a count"))
     };
     text.split(" + \"").map(part).collect()
 }
 
 /// The block with the formula.
 fn formula(blocks: &[Block<'_>]) -> String {
-    let formulas: Vec<_> = blocks.iter().filter(|(language, _)| matches!(*language, "python" | "generated")).collect();
+    let formulas: Vec<_> = blocks
+        .iter()
+        .filter(|(language, _)| matches!(*language, "python" | "generated"))
+        .collect();
     assert_eq!(formulas.len(), 1, "{blocks:?}");
     let (language, text) = formulas[0];
-    if *language == "generated" { generated(text) } else { text.clone() }
+    if *language == "generated" {
+        generated(text)
+    } else {
+        text.clone()
+    }
 }
 
 /// Writes the other blocks into files, and returns the options that name them.
@@ -82,17 +91,37 @@ fn write_files(blocks: &[Block<'_>], folder: &Path) -> Vec<String> {
 }
 
 fn check(formula: &str, arguments: &[String]) -> Vec<(String, Severity)> {
-    let output = command().args(["check", formula, "--format", "json"]).args(arguments).output().expect("jsf runs");
-    let document: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{formula}: {error}: {}", String::from_utf8_lossy(&output.stderr)));
-    assert_eq!(output.stderr, b"", "{}", String::from_utf8_lossy(&output.stderr));
+    let output = command()
+        .args(["check", formula, "--format", "json"])
+        .args(arguments)
+        .output()
+        .expect("jsf runs");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!(
+            "{formula}: {error}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    });
+    assert_eq!(
+        output.stderr,
+        b"",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let severity = |found: &Value| match found["severity"].as_str() {
         Some("error") => Severity::Error,
         Some("warning") => Severity::Warning,
         _ => Severity::Note,
     };
     let findings = document["findings"].as_array().expect("findings").iter();
-    findings.map(|found| (found["code"].as_str().expect("a code").to_owned(), severity(found))).collect()
+    findings
+        .map(|found| {
+            (
+                found["code"].as_str().expect("a code").to_owned(),
+                severity(found),
+            )
+        })
+        .collect()
 }
 
 /// The errors in the examples of a page.
@@ -103,19 +132,28 @@ fn faults(code: &Code) -> Vec<String> {
     let mut faults = Vec::new();
     let found = check(&formula(&bad), &write_files(&bad, folder.path()));
     let severities = code.severity()..=code.most_severe();
-    if !found.iter().any(|(found, severity)| found == code.name() && severities.contains(severity)) {
+    if !found
+        .iter()
+        .any(|(found, severity)| found == code.name() && severities.contains(severity))
+    {
         faults.push(format!("{code}: the example has {found:?}"));
     }
-    let expected = OTHER_FINDINGS.iter().find(|(name, _)| *name == code.name()).map_or(&[][..], |(_, others)| others);
-    let unexpected: Vec<_> =
-        found.iter().filter(|(found, _)| found != code.name() && !expected.contains(&&**found)).collect();
+    let expected = OTHER_FINDINGS
+        .iter()
+        .find(|(name, _)| *name == code.name())
+        .map_or(&[][..], |(_, others)| others);
+    let unexpected: Vec<_> = found
+        .iter()
+        .filter(|(found, _)| found != code.name() && !expected.contains(&&**found))
+        .collect();
     if !unexpected.is_empty() {
         faults.push(format!("{code}: the example has {unexpected:?} too"));
     }
     // the good example has the files of the bad one, unless its section has others
     let is_queue = |text: &str| text.starts_with("{\"jobs\"");
     for block in bad {
-        let same = |other: &Block<'_>| other.0 == block.0 && is_queue(&other.1) == is_queue(&block.1);
+        let same =
+            |other: &Block<'_>| other.0 == block.0 && is_queue(&other.1) == is_queue(&block.1);
         if !matches!(block.0, "python" | "generated") && !good.iter().any(same) {
             good.push(block);
         }

@@ -1,7 +1,8 @@
-//! What each command prints on recorded sites, damaged files and wrong options, in each format: `frozen/NAME.txt` has the
-//! command lines, and a compressed snapshot their standard output, standard error and exit code. They run in the root of the
-//! repository, which is why they are a binary of their own. `INSTA_UPDATE=always cargo test --test frozen` writes the snapshots
-//! anew; a commit that changes one says which lines change, and why.
+//! What each command prints on recorded sites, damaged files and wrong options, in each format:
+//! `frozen/NAME.txt` has the command lines, and a compressed snapshot their standard output,
+//! standard error and exit code. They run in the root of the repository, which is why they are a
+//! binary of their own. `INSTA_UPDATE=always cargo test --test frozen` writes the snapshots anew; a
+//! commit that changes one says which lines change, and why.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,14 +25,21 @@ const SHOWN: usize = 12;
 fn every_command_prints_what_it_printed() {
     std::env::set_current_dir(jsf_testing::ROOT).expect("the root of the repository");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen");
-    let lists = fs::read_dir(&folder).expect("the lists").map(|entry| entry.expect("a list").path());
-    let mut lists: Vec<PathBuf> =
-        lists.filter(|path| path.extension().is_some_and(|extension| extension == "txt")).collect();
+    let lists = fs::read_dir(&folder)
+        .expect("the lists")
+        .map(|entry| entry.expect("a list").path());
+    let mut lists: Vec<PathBuf> = lists
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .collect();
     lists.sort();
     let mut compared = 0;
     let mut printed = Vec::new();
     for list in lists {
-        let name = list.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let name = list
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .expect("a name")
+            .to_owned();
         let text = fs::read_to_string(&list).expect("a list");
         let lines: Vec<&str> = text.lines().collect();
         compared += lines.len();
@@ -66,7 +74,10 @@ fn transcripts(lines: &[&str]) -> Vec<String> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut done: Vec<(&str, String)> = thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        running.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+        running
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("no panic"))
+            .collect()
     });
     done.sort_by_key(|(line, _)| lines.iter().position(|other| other == line));
     done.into_iter().map(|(_, transcript)| transcript).collect()
@@ -77,13 +88,26 @@ fn transcript(line: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let report = folder.path().join("report.html");
     let path = report.display().to_string();
-    let arguments = words(line).into_iter().map(|word| word.replace(REPORT, &path));
+    let arguments = words(line)
+        .into_iter()
+        .map(|word| word.replace(REPORT, &path));
     let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
-    command.args(arguments).stdin(Stdio::null()).env("NO_COLOR", "1").env("TZ", "UTC");
-    let output = command.env_remove("JSF_SITE").env_remove("COLUMNS").output().expect("jsf runs");
-    let [out, error] =
-        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).replace(&path, REPORT));
-    let mut text = format!("$ jsf {line}\n{out}--- standard error\n{error}--- exit code {:?}\n", output.status.code());
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env("NO_COLOR", "1")
+        .env("TZ", "UTC");
+    let output = command
+        .env_remove("JSF_SITE")
+        .env_remove("COLUMNS")
+        .output()
+        .expect("jsf runs");
+    let [out, error] = [&output.stdout, &output.stderr]
+        .map(|bytes| String::from_utf8_lossy(bytes).replace(&path, REPORT));
+    let mut text = format!(
+        "$ jsf {line}\n{out}--- standard error\n{error}--- exit code {:?}\n",
+        output.status.code()
+    );
     if let Ok(page) = fs::read_to_string(&report) {
         // the page names the command line that wrote it
         let page = page.replace(&path.replace('/', "&#x2f;"), REPORT);
@@ -98,7 +122,9 @@ fn words(line: &str) -> Vec<String> {
     let mut rest = line.trim_start();
     while let Some(first) = rest.chars().next() {
         let (word, after) = match first {
-            '\'' | '"' => rest[1..].split_once(first).expect("a closed quotation mark"),
+            '\'' | '"' => rest[1..]
+                .split_once(first)
+                .expect("a closed quotation mark"),
             _ => rest.split_once(' ').unwrap_or((rest, "")),
         };
         words.push(word.to_owned());
@@ -117,25 +143,41 @@ fn compressed(text: &str) -> Vec<u8> {
 fn stored(folder: &Path, name: &str) -> String {
     let mut text = String::new();
     if let Ok(file) = fs::File::open(folder.join(format!("{name}.snap.gz"))) {
-        GzDecoder::new(file).read_to_string(&mut text).expect("a snapshot");
+        GzDecoder::new(file)
+            .read_to_string(&mut text)
+            .expect("a snapshot");
     }
     text
 }
 
-/// Prints the command lines whose output differs, each with its first lines that do: insta shows no difference of compressed files.
+/// Prints the command lines whose output differs, each with its first lines that do: insta shows no
+/// difference of compressed files.
 fn show_difference(old: &str, new: &str) {
-    let blocks = |text: &str| text.split("\n$ jsf ").map(str::to_owned).collect::<Vec<_>>();
+    let blocks = |text: &str| {
+        text.split("\n$ jsf ")
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let [old, new] = [blocks(old), blocks(new)];
     let named = |block: &str| block.lines().next().unwrap_or_default().to_owned();
     for block in new.iter().filter(|block| !old.contains(block)) {
         println!("$ jsf {}", named(block));
-        let before = old.iter().find(|before| named(before) == named(block)).map_or("", String::as_str);
-        let different = before.lines().zip(block.lines()).filter(|(before, after)| before != after);
+        let before = old
+            .iter()
+            .find(|before| named(before) == named(block))
+            .map_or("", String::as_str);
+        let different = before
+            .lines()
+            .zip(block.lines())
+            .filter(|(before, after)| before != after);
         for (before, after) in different.take(SHOWN) {
             println!("- {before}\n+ {after}");
         }
     }
-    for block in old.iter().filter(|block| !new.iter().any(|after| named(after) == named(block))) {
+    for block in old
+        .iter()
+        .filter(|block| !new.iter().any(|after| named(after) == named(block)))
+    {
         println!("gone: jsf {}", named(block));
     }
 }

@@ -1,4 +1,5 @@
-//! Replays the inputs that once made a fuzz target fail, and the recorded files as the targets take them.
+//! Replays the inputs that once made a fuzz target fail, and the recorded files as the targets take
+//! them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +8,10 @@ use jsf_testing::fuzz_targets::{self, TARGETS};
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
-    let mut files: Vec<PathBuf> =
-        entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()).collect();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_file())
+        .collect();
     files.sort();
     files
 }
@@ -18,7 +21,12 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn inputs_that_once_failed_pass() {
     let crashes = Path::new(jsf_testing::ROOT).join("tests/corpus/crashes");
     let mut known: Vec<PathBuf> = fs::read_dir(&crashes)
-        .map(|entries| entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_dir()).collect())
+        .map(|entries| {
+            entries
+                .map(|entry| entry.expect("an entry").path())
+                .filter(|path| path.is_dir())
+                .collect()
+        })
         .unwrap_or_default();
     known.retain(|folder| !folder.ends_with("c_interface"));
     for (name, run) in TARGETS {
@@ -40,7 +48,10 @@ const SWF: &[u8] =
 #[test]
 fn every_target_takes_recorded_files() {
     let golden = Path::new(jsf_testing::ROOT).join("tests/golden");
-    let (qstat, pbsfs) = (golden.join("openpbs/qstat"), golden.join("openpbs/pbsfs/01_pp718"));
+    let (qstat, pbsfs) = (
+        golden.join("openpbs/qstat"),
+        golden.join("openpbs/pbsfs/01_pp718"),
+    );
     let mut inputs = [files(&qstat), files(&pbsfs)].concat();
     inputs.extend(files(&golden.join("slurm/files/t01a_doc_defaultroot")));
     let mut runs = 0;
@@ -53,7 +64,11 @@ fn every_target_takes_recorded_files() {
             runs += 1;
         }
     }
-    for formula in ["ncpus * 2", "pow(2, -(fairshare_tree_usage/fairshare_perc)) * walltime", "1/ncpus if mem else x"] {
+    for formula in [
+        "ncpus * 2",
+        "pow(2, -(fairshare_tree_usage/fairshare_perc)) * walltime",
+        "1/ncpus if mem else x",
+    ] {
         fuzz_targets::formula(formula.as_bytes());
         fuzz_targets::verdict(formula.as_bytes());
         fuzz_targets::page(formula.as_bytes());

@@ -1,6 +1,6 @@
-//! What people see: the text of every command in terminals of 80 and 120 columns, and the Markdown, as files in `screens/`.
-//! They run in the root of the repository, which is why they are a binary of their own.
-//! `JSF_WRITE_SCREENS=1 cargo test -p jsf --test screens` rewrites the files.
+//! What people see: the text of every command in terminals of 80 and 120 columns, and the Markdown,
+//! as files in `screens/`. They run in the root of the repository, which is why they are a binary
+//! of their own. `JSF_WRITE_SCREENS=1 cargo test -p jsf --test screens` rewrites the files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,12 @@ const SITE: [&str; 2] = ["--site", "examples/site"];
 
 /// The commands, each with the name of its files.
 fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
-    let log = ["--workload", "examples/site/accounting.gz", "--processors", "256"];
+    let log = [
+        "--workload",
+        "examples/site/accounting.gz",
+        "--processors",
+        "256",
+    ];
     let commands = [
         ("check", vec!["check"]),
         ("check-refused", vec!["check", "ncpus * (2"]),
@@ -26,25 +31,68 @@ fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
         ("rank-constant", vec!["rank", "ncpus * 0"]),
         ("rank-crash-at-start", vec!["rank", "1 / 0"]),
         ("compare", vec!["compare", "--new", NEW]),
-        ("compare-crash", vec!["compare", "--new", "(0 - ncpus)**0.5"]),
-        ("compare-unknown-name", vec!["compare", "--new", "eligible_tme"]),
+        (
+            "compare-crash",
+            vec!["compare", "--new", "(0 - ncpus)**0.5"],
+        ),
+        (
+            "compare-unknown-name",
+            vec!["compare", "--new", "eligible_tme"],
+        ),
         ("compare-constant", vec!["compare", "--new", "1"]),
-        ("compare-mended", vec!["compare", "--old", "1 / 0", "--new", NEW]),
-        ("explain", vec!["explain", NEW, "--job", "184127,184562[]", "--to", "1"]),
+        (
+            "compare-mended",
+            vec!["compare", "--old", "1 / 0", "--new", NEW],
+        ),
+        (
+            "explain",
+            vec!["explain", NEW, "--job", "184127,184562[]", "--to", "1"],
+        ),
         ("explain-one", vec!["explain", "--job", "184562[]"]),
-        ("trajectory", vec!["trajectory", NEW, "--job", "184562[]", "--hours", "96"]),
+        (
+            "trajectory",
+            vec!["trajectory", NEW, "--job", "184562[]", "--hours", "96"],
+        ),
         ("shares", vec!["shares"]),
-        ("shares-charge", vec!["shares", "--charge", "bwallace=1000000"]),
+        (
+            "shares-charge",
+            vec!["shares", "--charge", "bwallace=1000000"],
+        ),
         ("replay", vec!["replay", "examples/site/sched.log"]),
         ("names", vec!["names"]),
-        ("fit-wishes", vec!["fit", TEMPLATE, "--prefer", "184208", "185046", "--prefer", "184794", "184103"]),
-        ("fit-goals", [&["fit", TEMPLATE, "--goals", "examples/goals.toml", "--evaluations", "6"][..], &log].concat()),
+        (
+            "fit-wishes",
+            vec![
+                "fit", TEMPLATE, "--prefer", "184208", "185046", "--prefer", "184794", "184103",
+            ],
+        ),
+        (
+            "fit-goals",
+            [
+                &[
+                    "fit",
+                    TEMPLATE,
+                    "--goals",
+                    "examples/goals.toml",
+                    "--evaluations",
+                    "6",
+                ][..],
+                &log,
+            ]
+            .concat(),
+        ),
         ("cycle", vec!["cycle"]),
         ("cycle-job", vec!["cycle", "--job", "184208"]),
         ("simulate", [&["simulate", NEW][..], &log].concat()),
-        ("simulate-change", [&["simulate", "--new", NEW][..], &log].concat()),
+        (
+            "simulate-change",
+            [&["simulate", "--new", NEW][..], &log].concat(),
+        ),
     ];
-    commands.into_iter().map(|(name, arguments)| (name, [&arguments[..], &SITE].concat())).collect()
+    commands
+        .into_iter()
+        .map(|(name, arguments)| (name, [&arguments[..], &SITE].concat()))
+        .collect()
 }
 
 #[test]
@@ -53,9 +101,11 @@ fn every_screen_is_that_of_its_file() {
     let is_written = std::env::var_os("JSF_WRITE_SCREENS").is_some();
     let mut different = Vec::new();
     for (name, arguments) in commands() {
-        for (suffix, columns, more) in
-            [("80.txt", 80, &[][..]), ("120.txt", 120, &[]), ("md", 100, &["--format", "markdown"])]
-        {
+        for (suffix, columns, more) in [
+            ("80.txt", 80, &[][..]),
+            ("120.txt", 120, &[]),
+            ("md", 100, &["--format", "markdown"]),
+        ] {
             let text = output(&[&arguments[..], more].concat(), columns);
             if more.is_empty() {
                 assert_fits(name, &text, columns);
@@ -86,12 +136,20 @@ fn output(arguments: &[&str], columns: usize) -> String {
 
 /// Asserts that a first screen has at most so many lines of this width.
 fn assert_fits(name: &str, text: &str, columns: usize) {
-    assert!(text.lines().count() <= MAX_LINES, "{name} at {columns}: {} lines\n{text}", text.lines().count());
+    assert!(
+        text.lines().count() <= MAX_LINES,
+        "{name} at {columns}: {} lines\n{text}",
+        text.lines().count()
+    );
     // the labels beside a formula end where they end
-    let is_label =
-        |line: &str| line.trim_start_matches([' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']).starts_with('|');
+    let is_label = |line: &str| {
+        line.trim_start_matches([' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+            .starts_with('|')
+    };
     // a command is copied as it is
     let is_command = |line: &str| line.starts_with("qmgr -c ");
-    let wide = text.lines().find(|line| line.width() > columns && !is_label(line) && !is_command(line));
+    let wide = text
+        .lines()
+        .find(|line| line.width() > columns && !is_label(line) && !is_command(line));
     assert!(wide.is_none(), "{name} at {columns}: {wide:?}");
 }

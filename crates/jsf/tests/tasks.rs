@@ -1,6 +1,6 @@
-//! What administrators do with `jsf`: each task with its command, its output and its exit code, in `cli/tasks/` and in the
-//! guides in `docs/`. They run in the root of the repository, which is why they are a binary of their own.
-//! `TRYCMD=overwrite cargo test --test tasks` rewrites the outputs.
+//! What administrators do with `jsf`: each task with its command, its output and its exit code, in
+//! `cli/tasks/` and in the guides in `docs/`. They run in the root of the repository, which is why
+//! they are a binary of their own. `TRYCMD=overwrite cargo test --test tasks` rewrites the outputs.
 
 #[test]
 fn every_task_has_its_output_and_exit_code() {

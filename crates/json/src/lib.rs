@@ -1,7 +1,8 @@
-//! Visits JSON objects entry by entry, without a tree. Values that are not needed are skipped, and a value that is not
-//! of the expected type is reported instead of ending the document.
+//! Visits JSON objects entry by entry, without a tree. Values that are not needed are skipped, and
+//! a value that is not of the expected type is reported instead of ending the document.
 //!
-//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
+//! `jsf-site`.
 
 #![forbid(unsafe_code)]
 
@@ -35,7 +36,9 @@ impl<'d> JsonScalar<'d> {
             Some(b'"') => match unescaped(text) {
                 Some(text) => Self::String(Cow::Borrowed(text)),
                 None => serde_json::from_str(text)
-                    .map_or(Self::Other("an invalid string"), |text| Self::String(Cow::Owned(text))),
+                    .map_or(Self::Other("an invalid string"), |text| {
+                        Self::String(Cow::Owned(text))
+                    }),
             },
             Some(b'n') | None => return None,
             Some(b't' | b'f') => Self::Other("a boolean"),
@@ -124,7 +127,10 @@ pub enum Shape {
 }
 
 /// Reads a whole text as one object.
-pub fn read_object<'d>(text: &'d str, reader: impl ObjectReader<'d>) -> Result<Shape, serde_json::Error> {
+pub fn read_object<'d>(
+    text: &'d str,
+    reader: impl ObjectReader<'d>,
+) -> Result<Shape, serde_json::Error> {
     let mut source = serde_json::Deserializer::from_str(text);
     let shape = ObjectSeed(reader).deserialize(&mut source)?;
     source.end()?;
@@ -272,8 +278,8 @@ impl<'d> Visitor<'d> for KeySeed {
     }
 }
 
-/// The bytes as text. A byte that is not UTF-8 becomes U+FFFD and its two hexadecimal digits, so that names that differ
-/// only in such bytes stay different.
+/// The bytes as text. A byte that is not UTF-8 becomes U+FFFD and its two hexadecimal digits, so
+/// that names that differ only in such bytes stay different.
 pub fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
     // Validating first is several times faster than searching for invalid bytes.
     if let Ok(text) = str::from_utf8(bytes) {

@@ -2,7 +2,9 @@
 
 /// Whether an id is that of an array.
 pub fn is_array(id: &str) -> bool {
-    id.split('.').next().is_some_and(|number| number.ends_with("[]"))
+    id.split('.')
+        .next()
+        .is_some_and(|number| number.ends_with("[]"))
 }
 
 /// The id of the array of a subjob, and the index of the subjob; `None` for an id of another job.

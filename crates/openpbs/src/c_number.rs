@@ -5,7 +5,8 @@ pub fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// The whole token as a decimal number, read by `strtol`: it saturates at 64 bits. `None` if the token is anything else.
+/// The whole token as a decimal number, read by `strtol`: it saturates at 64 bits. `None` if the
+/// token is anything else.
 pub fn whole_long(token: &[u8]) -> Option<i64> {
     decimal(trim_start(token))
 }
@@ -21,14 +22,21 @@ pub fn whole_int(token: &[u8]) -> Option<i32> {
     whole_long(token).map(|number| number as i32)
 }
 
-/// The number at the start of the token, as `atoi` reads it; `None` unless the token starts with a digit.
+/// The number at the start of the token, as `atoi` reads it; `None` unless the token starts with a
+/// digit.
 pub fn leading_int(token: &[u8]) -> Option<i32> {
-    let end = token.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(token.len());
+    let end = token
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(token.len());
     (end > 0).then(|| saturating_decimal(&token[..end], false) as i32)
 }
 
 fn trim_start(text: &[u8]) -> &[u8] {
-    let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
+    let start = text
+        .iter()
+        .position(|&byte| !is_space(byte))
+        .unwrap_or(text.len());
     &text[start..]
 }
 
@@ -45,14 +53,20 @@ fn saturating_decimal(digits: &[u8], negative: bool) -> i64 {
     digits.iter().fold(0i64, |value, &digit| {
         let digit = i64::from(digit - b'0');
         let value = value.saturating_mul(10);
-        if negative { value.saturating_sub(digit) } else { value.saturating_add(digit) }
+        if negative {
+            value.saturating_sub(digit)
+        } else {
+            value.saturating_add(digit)
+        }
     })
 }
 
-/// The whole text as a double, read by `strtod`; 0 for an empty text. `None` if `strtod` would stop before the end.
+/// The whole text as a double, read by `strtod`; 0 for an empty text. `None` if `strtod` would stop
+/// before the end.
 ///
-/// Optional white space and an optional sign precede a decimal or hexadecimal number, `inf`, `infinity`, `nan` or
-/// `nan(…)`, whose payload is ignored. A number beyond the range of a double is infinite.
+/// Optional white space and an optional sign precede a decimal or hexadecimal number, `inf`,
+/// `infinity`, `nan` or `nan(…)`, whose payload is ignored. A number beyond the range of a double
+/// is infinite.
 pub fn whole_double(text: &[u8]) -> Option<f64> {
     if text.is_empty() {
         return Some(0.0);
@@ -68,11 +82,15 @@ pub fn whole_double(text: &[u8]) -> Option<f64> {
 }
 
 fn is_nan(text: &[u8]) -> bool {
-    let Some((word, payload)) = text.split_at_checked(3) else { return false };
+    let Some((word, payload)) = text.split_at_checked(3) else {
+        return false;
+    };
     word.eq_ignore_ascii_case(b"nan")
         && match payload {
             [] => true,
-            [b'(', inner @ .., b')'] => inner.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_'),
+            [b'(', inner @ .., b')'] => inner
+                .iter()
+                .all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_'),
             _ => false,
         }
 }
@@ -81,8 +99,13 @@ fn is_nan(text: &[u8]) -> bool {
 fn hexadecimal(text: &[u8]) -> Option<f64> {
     let end = text.iter().position(|byte| matches!(byte, b'p' | b'P'));
     let (digits, power) = text.split_at(end.unwrap_or(text.len()));
-    // beyond the bound, which exceeds every exponent of a double, a sum with the scale could overflow
-    let power = if power.is_empty() { 0 } else { decimal(&power[1..])?.clamp(-1 << 40, 1 << 40) };
+    // beyond the bound, which exceeds every exponent of a double, a sum with the scale could
+    // overflow
+    let power = if power.is_empty() {
+        0
+    } else {
+        decimal(&power[1..])?.clamp(-1 << 40, 1 << 40)
+    };
     let mut value = 0u64;
     let mut lost = false;
     let mut scale = 0i64;
@@ -106,7 +129,8 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
     seen.then(|| rounded(value, lost, power.saturating_add(scale)))
 }
 
-/// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is slightly larger.
+/// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is
+/// slightly larger.
 fn rounded(value: u64, lost: bool, scale: i64) -> f64 {
     if value == 0 {
         return 0.0;
@@ -124,9 +148,16 @@ fn rounded(value: u64, lost: bool, scale: i64) -> f64 {
     let dropped = (top + 1 - bits).max(0) as u32;
     let whole = value.checked_shr(dropped).unwrap_or(0);
     let rest = value & 1u64.checked_shl(dropped).map_or(u64::MAX, |bit| bit - 1);
-    let half = if dropped == 0 { 0 } else { 1u64 << (dropped - 1) };
+    let half = if dropped == 0 {
+        0
+    } else {
+        1u64 << (dropped - 1)
+    };
     let up = dropped > 0 && (rest > half || (rest == half && (lost || whole & 1 == 1)));
-    libm::ldexp((whole + u64::from(up)) as f64, (scale + i64::from(dropped)) as i32)
+    libm::ldexp(
+        (whole + u64::from(up)) as f64,
+        (scale + i64::from(dropped)) as i32,
+    )
 }
 
 #[cfg(test)]
@@ -181,8 +212,14 @@ mod tests {
             ("0x1.fffffffffffff8p1023", f64::INFINITY),
             ("0x20000000000001", 9_007_199_254_740_992.0 + 1.0),
             ("0x40000000000001", 18_014_398_509_481_984.0),
-            ("0x400000000000010000000000000001p-56", 18_014_398_509_481_984.0 * 2f64.powi(8)),
-            ("0x40000000000002000000000000001p-60", 18_014_398_509_481_984.0 + 4.0),
+            (
+                "0x400000000000010000000000000001p-56",
+                18_014_398_509_481_984.0 * 2f64.powi(8),
+            ),
+            (
+                "0x40000000000002000000000000001p-60",
+                18_014_398_509_481_984.0 + 4.0,
+            ),
             ("0x0p99999999999999999999", 0.0),
             ("0x1p99999999999999999999", f64::INFINITY),
             ("0x1p-99999999999999999999", 0.0),
@@ -196,8 +233,8 @@ mod tests {
     #[test]
     fn rejects_what_strtod_does_not_read_to_the_end() {
         for text in [
-            " ", "abc", "1x", "1 ", "--1", "+-1", "1e", "1e+", "0x", "0x.", "0x1p", "0x1p+", "0x1.2.3", "nan(",
-            "nan(-)", "1_0", "é",
+            " ", "abc", "1x", "1 ", "--1", "+-1", "1e", "1e+", "0x", "0x.", "0x1p", "0x1p+",
+            "0x1.2.3", "nan(", "nan(-)", "1_0", "é",
         ] {
             assert_eq!(bits(text), None, "{text:?}");
         }

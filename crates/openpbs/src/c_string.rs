@@ -1,4 +1,5 @@
-//! Text as OpenPBS's daemons, written in C, read it: `fgets` chunks, lines, and NUL-terminated strings.
+//! Text as OpenPBS's daemons, written in C, read it: `fgets` chunks, lines, and NUL-terminated
+//! strings.
 
 use crate::c_number::is_space;
 
@@ -24,7 +25,8 @@ pub struct LineChunk<'a> {
     pub text: &'a [u8],
 }
 
-/// The chunks that successive calls of `fgets` return, each at most `limit` bytes long, newline included.
+/// The chunks that successive calls of `fgets` return, each at most `limit` bytes long, newline
+/// included.
 pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk<'_>> {
     let mut offset = 0;
     let mut line = 1;
@@ -33,7 +35,11 @@ pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk
         let window = &unread[..unread.len().min(limit.max(1))];
         let newline = window.iter().position(|&byte| byte == b'\n');
         let body = &window[..newline.unwrap_or(window.len())];
-        let chunk = LineChunk { offset, line, text: c_string(body) };
+        let chunk = LineChunk {
+            offset,
+            line,
+            text: c_string(body),
+        };
         offset += newline.map_or(window.len(), |position| position + 1);
         line += usize::from(newline.is_some());
         Some(chunk)
@@ -78,7 +84,9 @@ fn escaped_byte(text: &[u8]) -> Option<u8> {
         return None;
     }
     let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
-    u8::try_from(high? * 16 + low?).ok().filter(|byte| !byte.is_ascii())
+    u8::try_from(high? * 16 + low?)
+        .ok()
+        .filter(|byte| !byte.is_ascii())
 }
 
 #[cfg(test)]
@@ -88,8 +96,9 @@ mod tests {
     #[test]
     fn a_long_line_has_several_chunks() {
         let file = [vec![b'x'; 300], b"\ny\n".to_vec()].concat();
-        let lengths: Vec<_> =
-            fgets_chunks(&file, 255).map(|chunk| (chunk.offset, chunk.line, chunk.text.len())).collect();
+        let lengths: Vec<_> = fgets_chunks(&file, 255)
+            .map(|chunk| (chunk.offset, chunk.line, chunk.text.len()))
+            .collect();
         assert_eq!(lengths, [(0, 1, 255), (255, 1, 45), (301, 2, 1)]);
     }
 

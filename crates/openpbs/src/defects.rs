@@ -19,9 +19,10 @@ pub struct Defect {
 
 /// Every known defect.
 ///
-/// Issue 2475: since commit c3d8a5490 of 2021-03-22 the server ends its first Python interpreter before it reads its
-/// attributes, so that it cannot validate the formula and ends. Commit c2a397e58 of 2022-05-12 (pull request 2533) mends
-/// that. No tag of a release has the one without the other, but what is built in between states the version 20.0.0.
+/// Issue 2475: since commit c3d8a5490 of 2021-03-22 the server ends its first Python interpreter
+/// before it reads its attributes, so that it cannot validate the formula and ends. Commit
+/// c2a397e58 of 2022-05-12 (pull request 2533) mends that. No tag of a release has the one without
+/// the other, but what is built in between states the version 20.0.0.
 const DEFECTS: &[Defect] = &[Defect {
     first: PbsVersion([20, 0, 0]),
     last: PbsVersion([20, 0, 0]),
@@ -34,5 +35,7 @@ const DEFECTS: &[Defect] = &[Defect {
 
 /// The defects of a version.
 pub fn of_version(version: PbsVersion) -> impl Iterator<Item = &'static Defect> {
-    DEFECTS.iter().filter(move |defect| (defect.first..=defect.last).contains(&version))
+    DEFECTS
+        .iter()
+        .filter(move |defect| (defect.first..=defect.last).contains(&version))
 }

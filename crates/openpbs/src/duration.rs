@@ -13,8 +13,8 @@ pub enum DurationError {
     TooLong(String),
 }
 
-/// The number of seconds in `HH:MM:SS`, `MM:SS` or `SS`, each part with any number of digits; a fraction of a second is
-/// rounded to the nearest second, a half up.
+/// The number of seconds in `HH:MM:SS`, `MM:SS` or `SS`, each part with any number of digits; a
+/// fraction of a second is rounded to the nearest second, a half up.
 ///
 /// # Errors
 /// The text does not have this form, or the number of seconds exceeds 64 bits.
@@ -29,10 +29,13 @@ pub fn seconds(text: &str) -> Result<i64, DurationError> {
     parse_two_digit_parts(text).map_or_else(|| parse_any_form(text), Ok)
 }
 
-/// The fast path for `HH:MM:SS` with two digits per part, as the server writes almost all durations.
+/// The fast path for `HH:MM:SS` with two digits per part, as the server writes almost all
+/// durations.
 #[inline]
 fn parse_two_digit_parts(text: &str) -> Option<i64> {
-    let &[a, b, b':', c, d, b':', e, f] = text.as_bytes() else { return None };
+    let &[a, b, b':', c, d, b':', e, f] = text.as_bytes() else {
+        return None;
+    };
     let has_digits = [a, b, c, d, e, f].iter().all(u8::is_ascii_digit);
     has_digits.then(|| two_digits(a, b) * 3600 + two_digits(c, d) * 60 + two_digits(e, f))
 }
@@ -47,7 +50,12 @@ fn parse_any_form(text: &str) -> Result<i64, DurationError> {
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) || whole.split(':').count() > 3 {
         return Err(DurationError::NotADuration(text.to_owned()));
     }
-    let mut total: i64 = i64::from(fraction.as_bytes().first().is_some_and(|&digit| digit >= b'5'));
+    let mut total: i64 = i64::from(
+        fraction
+            .as_bytes()
+            .first()
+            .is_some_and(|&digit| digit >= b'5'),
+    );
     for (part, unit) in whole.rsplit(':').zip([1, 60, 3600]) {
         if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(DurationError::NotADuration(text.to_owned()));
@@ -88,10 +96,21 @@ mod tests {
 
     #[test]
     fn refuses_the_rest() {
-        for text in ["", ":", "1:", ":1", "1:2:3:4", "-1", "a:b", "1.x", "1e3", "1..2", "inf"] {
-            assert!(matches!(seconds(text), Err(DurationError::NotADuration(_))), "{text}");
+        for text in [
+            "", ":", "1:", ":1", "1:2:3:4", "-1", "a:b", "1.x", "1e3", "1..2", "inf",
+        ] {
+            assert!(
+                matches!(seconds(text), Err(DurationError::NotADuration(_))),
+                "{text}"
+            );
         }
-        assert!(matches!(seconds("9223372036854775807:00:00"), Err(DurationError::TooLong(_))));
-        assert!(matches!(seconds(&"9".repeat(400)), Err(DurationError::TooLong(_))));
+        assert!(matches!(
+            seconds("9223372036854775807:00:00"),
+            Err(DurationError::TooLong(_))
+        ));
+        assert!(matches!(
+            seconds(&"9".repeat(400)),
+            Err(DurationError::TooLong(_))
+        ));
     }
 }

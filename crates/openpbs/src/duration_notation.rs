@@ -3,10 +3,16 @@
 use crate::duration::{DurationError, seconds};
 
 /// The units that a number may have, in seconds.
-const UNITS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400), ('w', 604_800)];
+const UNITS: [(char, u64); 5] = [
+    ('s', 1),
+    ('m', 60),
+    ('h', 3600),
+    ('d', 86_400),
+    ('w', 604_800),
+];
 
-/// The seconds of a duration: PBS's `[[HH:]MM:]SS`, Slurm's `D-HH`, `D-HH:MM` and `D-HH:MM:SS`, or a whole number with a
-/// unit, `90s`, `15m`, `24h`, `7d`, `2w`.
+/// The seconds of a duration: PBS's `[[HH:]MM:]SS`, Slurm's `D-HH`, `D-HH:MM` and `D-HH:MM:SS`, or
+/// a whole number with a unit, `90s`, `15m`, `24h`, `7d`, `2w`.
 ///
 /// # Errors
 /// The text has none of these forms, or the duration is too long.
@@ -22,7 +28,10 @@ pub fn parse_duration(text: &str) -> Result<u64, String> {
 
 fn parse(text: &str) -> Result<u64, DurationError> {
     let mut parts = Vec::new();
-    if let Some((digits, length)) = UNITS.iter().find_map(|&(unit, length)| Some((text.strip_suffix(unit)?, length))) {
+    if let Some((digits, length)) = UNITS
+        .iter()
+        .find_map(|&(unit, length)| Some((text.strip_suffix(unit)?, length)))
+    {
         parts.push((number(digits)?, length));
     } else if let Some((days, rest)) = text.split_once('-') {
         let numbers: Vec<u64> = rest.split(':').map(number).collect::<Result<_, _>>()?;
@@ -32,9 +41,12 @@ fn parse(text: &str) -> Result<u64, DurationError> {
         parts.push((number(days)?, 86_400));
         parts.extend(numbers.into_iter().zip([3600, 60, 1]));
     } else {
-        return u64::try_from(seconds(text)?).map_err(|_| DurationError::NotADuration(text.to_owned()));
+        return u64::try_from(seconds(text)?)
+            .map_err(|_| DurationError::NotADuration(text.to_owned()));
     }
-    let total = parts.into_iter().try_fold(0u64, |total, (part, unit)| part.checked_mul(unit)?.checked_add(total));
+    let total = parts.into_iter().try_fold(0u64, |total, (part, unit)| {
+        part.checked_mul(unit)?.checked_add(total)
+    });
     total.ok_or_else(|| DurationError::TooLong(text.to_owned()))
 }
 
@@ -42,7 +54,9 @@ fn number(digits: &str) -> Result<u64, DurationError> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(DurationError::NotADuration(digits.to_owned()));
     }
-    digits.parse().map_err(|_| DurationError::TooLong(digits.to_owned()))
+    digits
+        .parse()
+        .map_err(|_| DurationError::TooLong(digits.to_owned()))
 }
 
 #[cfg(test)]

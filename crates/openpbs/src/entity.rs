@@ -31,9 +31,14 @@ pub struct EntityAttributes<'a> {
 }
 
 impl<'a> EntityAttributes<'a> {
-    /// `euser`, or the user in `Job_Owner` for a job without it: qstat does not show `euser` to ordinary users.
+    /// `euser`, or the user in `Job_Owner` for a job without it: qstat does not show `euser` to
+    /// ordinary users.
     fn user_or_submitter(&self) -> &'a str {
-        if self.takes_user_from_job_owner() { self.submitter.split('@').next().unwrap_or("") } else { self.user }
+        if self.takes_user_from_job_owner() {
+            self.submitter.split('@').next().unwrap_or("")
+        } else {
+            self.user
+        }
     }
 
     /// Whether only `Job_Owner` gives the user, because there is no `euser`.
@@ -58,11 +63,14 @@ impl FairshareEntity {
 
     /// The value of `fairshare_entity`, ignoring case.
     pub fn from_name(text: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(word, _)| word.eq_ignore_ascii_case(text.trim())).map(|(_, entity)| *entity)
+        Self::NAMES
+            .iter()
+            .find(|(word, _)| word.eq_ignore_ascii_case(text.trim()))
+            .map(|(_, entity)| *entity)
     }
 
-    /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under `egroup:euser`, which
-    /// OpenPBS puts into its fair-share group `unknown`.
+    /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under
+    /// `egroup:euser`, which OpenPBS puts into its fair-share group `unknown`.
     pub fn entity_of<'a>(self, job: EntityAttributes<'a>) -> Cow<'a, str> {
         match self {
             Self::User => Cow::Borrowed(job.user_or_submitter()),
@@ -76,7 +84,10 @@ impl FairshareEntity {
 
 impl fmt::Display for FairshareEntity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Self::NAMES.iter().find(|(_, entity)| entity == self).map_or("", |&(word, _)| word);
+        let word = Self::NAMES
+            .iter()
+            .find(|(_, entity)| entity == self)
+            .map_or("", |&(word, _)| word);
         f.write_str(word)
     }
 }

@@ -1,6 +1,7 @@
 //! What one unit of each input is worth in time of waiting, at the inputs of one job.
 //!
-//! In: a program and the inputs of a job. Out: an [`ExchangeRate`] for each input that changes the value, if waiting raises it.
+//! In: a program and the inputs of a job. Out: an [`ExchangeRate`] for each input that changes the
+//! value, if waiting raises it.
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
@@ -11,11 +12,13 @@ use serde::Serialize;
 
 /// The input by which a job waits.
 const WAITING: &str = "eligible_time";
-/// The times over which the gain of a job by waiting is measured, in seconds: the first in which there is one counts.
+/// The times over which the gain of a job by waiting is measured, in seconds: the first in which
+/// there is one counts.
 const WAITS: [f64; 2] = [3600.0, 86_400.0];
 /// The relative difference between rates that are equal but for rounding.
 const TOLERANCE: f64 = 1e-6;
-/// The most inputs of a formula that has rates: each rate is compared at jobs that differ in each input.
+/// The most inputs of a formula that has rates: each rate is compared at jobs that differ in each
+/// input.
 const MAX_INPUTS: usize = 64;
 
 /// What an amount of an input is worth in time of waiting.
@@ -28,14 +31,16 @@ pub struct ExchangeRate {
     pub amount: f64,
     /// The unit of the input.
     pub unit: Option<&'static str>,
-    /// The time of waiting that raises the value as much, in seconds; negative if the amount lowers the value.
+    /// The time of waiting that raises the value as much, in seconds; negative if the amount lowers
+    /// the value.
     pub wait: f64,
-    /// Whether the rate is the same for jobs that differ in any one input, as far as that was tried.
+    /// Whether the rate is the same for jobs that differ in any one input, as far as that was
+    /// tried.
     pub is_constant: bool,
 }
 
-/// The exchange rates of the inputs of a job, in the order of the program; none if its value does not grow with waiting, or
-/// if the budget is spent.
+/// The exchange rates of the inputs of a job, in the order of the program; none if its value does
+/// not grow with waiting, or if the budget is spent.
 pub fn exchange_rates(
     program: &Program,
     schema: &Schema,
@@ -44,15 +49,33 @@ pub fn exchange_rates(
 ) -> Vec<ExchangeRate> {
     let names = program.inputs();
     let waiting = names.iter().position(|name| **name == *WAITING);
-    let Some(waiting) = waiting.filter(|_| names.len() <= MAX_INPUTS) else { return Vec::new() };
-    let amounts = names.iter().map(|name| amount(schema.entry(name).map(|entry| entry.input_type))).collect();
-    let mut varied = VariedJob { program, amounts, waiting, budget };
+    let Some(waiting) = waiting.filter(|_| names.len() <= MAX_INPUTS) else {
+        return Vec::new();
+    };
+    let amounts = names
+        .iter()
+        .map(|name| amount(schema.entry(name).map(|entry| entry.input_type)))
+        .collect();
+    let mut varied = VariedJob {
+        program,
+        amounts,
+        waiting,
+        budget,
+    };
     let slots = (0..names.len()).filter(|&slot| slot != waiting && *names[slot] != *"accrue_type");
     let rates = slots.filter_map(|slot| {
         let wait = varied.worth(slot, inputs).filter(|wait| *wait != 0.0)?;
         let is_constant = varied.is_constant(slot, wait, inputs);
-        let unit = schema.entry(&names[slot]).and_then(|entry| entry.input_type.unit());
-        Some(ExchangeRate { name: names[slot].clone(), amount: varied.amounts[slot], unit, wait, is_constant })
+        let unit = schema
+            .entry(&names[slot])
+            .and_then(|entry| entry.input_type.unit());
+        Some(ExchangeRate {
+            name: names[slot].clone(),
+            amount: varied.amounts[slot],
+            unit,
+            wait,
+            is_constant,
+        })
     });
     let rates: Vec<ExchangeRate> = rates.collect();
     if budget.is_spent() { Vec::new() } else { rates }
@@ -79,7 +102,8 @@ struct VariedJob<'p, 'b> {
 }
 
 impl VariedJob<'_, '_> {
-    /// The time of waiting that the amount of an input is worth at these inputs; `None` if waiting gains nothing.
+    /// The time of waiting that the amount of an input is worth at these inputs; `None` if waiting
+    /// gains nothing.
     fn worth(&mut self, slot: usize, inputs: &[Value]) -> Option<f64> {
         let value = self.value(inputs)?;
         let gained = WAITS.into_iter().find_map(|wait| {
@@ -88,7 +112,11 @@ impl VariedJob<'_, '_> {
         })?;
         let amount = self.amounts[slot];
         // a ratio ends at 1
-        let step = if amount < 1.0 && nearest_double(&inputs[slot])? + amount > 1.0 { -amount } else { amount };
+        let step = if amount < 1.0 && nearest_double(&inputs[slot])? + amount > 1.0 {
+            -amount
+        } else {
+            amount
+        };
         let difference = self.value(&changed(inputs, slot, step))? - value;
         Some(difference * step.signum() / gained).filter(|worth| worth.is_finite())
     }
@@ -97,7 +125,11 @@ impl VariedJob<'_, '_> {
     fn is_constant(&mut self, slot: usize, worth: f64, inputs: &[Value]) -> bool {
         (0..inputs.len()).all(|other| {
             let amount = self.amounts[other];
-            let steps = if amount < 1.0 { [amount / 2.0, -amount / 2.0] } else { [amount, 100.0 * amount] };
+            let steps = if amount < 1.0 {
+                [amount / 2.0, -amount / 2.0]
+            } else {
+                [amount, 100.0 * amount]
+            };
             steps.into_iter().all(|step| {
                 let there = self.worth(slot, &changed(inputs, other, step));
                 there.is_some_and(|there| (there - worth).abs() <= TOLERANCE * worth.abs())

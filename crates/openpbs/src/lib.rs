@@ -1,12 +1,14 @@
-//! OpenPBS: what its server, its scheduler and its tools do with a formula, reproduced from recorded runs.
+//! OpenPBS: what its server, its scheduler and its tools do with a formula, reproduced from
+//! recorded runs.
 //!
-//! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]), resource amounts
-//! ([`resource_amount`], [`size`], [`duration`]), and a job table with scores. Out: the numbers that the formula sees, the
-//! fair-share tree ([`share_tree`]), the order of jobs ([`order`]), the answer of `qmgr` ([`qmgr_validation`]), the output
-//! of `pbsfs` ([`pbsfs`]), the findings that need the site ([`check`]), and the comparison with a scheduler's log
-//! ([`replay`]).
+//! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]),
+//! resource amounts ([`resource_amount`], [`size`], [`duration`]), and a job table with scores.
+//! Out: the numbers that the formula sees, the fair-share tree ([`share_tree`]), the order of jobs
+//! ([`order`]), the answer of `qmgr` ([`qmgr_validation`]), the output of `pbsfs` ([`pbsfs`]), the
+//! findings that need the site ([`check`]), and the comparison with a scheduler's log ([`replay`]).
 //!
-//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and `jsf-site`.
+//! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
+//! `jsf-site`.
 
 #![forbid(unsafe_code)]
 

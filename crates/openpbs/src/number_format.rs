@@ -1,15 +1,18 @@
 //! How OpenPBS prints numbers, and how Python reads them back.
 //!
-//! Resource amounts and logged formula values are printed with the number of [`decimals`] that OpenPBS chooses, at most
-//! four; fair-share numbers with six.
+//! Resource amounts and logged formula values are printed with the number of [`decimals`] that
+//! OpenPBS chooses, at most four; fair-share numbers with six.
 
-/// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
+/// The float that Python reads after the scheduler prints a fair-share number:
+/// [`printed_fairshare`] then parsed.
 pub use job_sort_formula::fairshare::policy::openpbs::printed_share as fairshare;
 use job_sort_formula::rank::openpbs_logged;
-pub use job_sort_formula::rank::{decimals, fixed, openpbs_digits as resource, printed, read_amount as read_resource};
+pub use job_sort_formula::rank::{
+    decimals, fixed, openpbs_digits as resource, printed, read_amount as read_resource,
+};
 
-/// 2^52: from this magnitude on, all doubles are integers. Adding it to a smaller double and subtracting it again
-/// rounds that double to an integer, ties to even.
+/// 2^52: from this magnitude on, all doubles are integers. Adding it to a smaller double and
+/// subtracting it again rounds that double to an integer, ties to even.
 const ROUNDING: f64 = 4_503_599_627_370_496.0;
 /// The bound of the fast path: a million times a smaller value is less than 2^53.
 const FAST_LIMIT: f64 = 9_000_000_000.0;
@@ -31,7 +34,13 @@ pub fn logged(value: f64) -> String {
 
 /// Appends [`logged`] to `text`.
 pub fn write_logged(value: f64, text: &mut String) {
-    let Some(Logged { is_negative, whole, rest, places }) = Logged::from_value(value) else {
+    let Some(Logged {
+        is_negative,
+        whole,
+        rest,
+        places,
+    }) = Logged::from_value(value)
+    else {
         return text.push_str(&openpbs_logged(value));
     };
     if is_negative {
@@ -39,7 +48,8 @@ pub fn write_logged(value: f64, text: &mut String) {
     }
     text.push_str(itoa::Buffer::new().format(whole));
     if places > 0 {
-        // a 1 is added before the digits, so that their leading zeros are formatted, and then skipped
+        // a 1 is added before the digits, so that their leading zeros are formatted, and then
+        // skipped
         text.push('.');
         text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
     }
@@ -62,8 +72,8 @@ impl Logged {
     #[inline]
     pub fn from_value(value: f64) -> Option<Self> {
         let float = f64::from(value as f32);
-        // 24 bits times a million are exact in a double, so the six digits after the point are exact, and rounding
-        // them agrees with C, which rounds the exact value
+        // 24 bits times a million are exact in a double, so the six digits after the point are
+        // exact, and rounding them agrees with C, which rounds the exact value
         let magnitude = float.abs();
         if magnitude.is_nan() || magnitude >= FAST_LIMIT {
             return None;
@@ -77,7 +87,12 @@ impl Logged {
             () if is_round(six_digits % 1000) => divided(rounded(magnitude * 1000.0), 1000, 3),
             () => divided(rounded(magnitude * 10_000.0), 10_000, 4),
         };
-        Some(Self { is_negative: float.is_sign_negative(), whole, rest, places })
+        Some(Self {
+            is_negative: float.is_sign_negative(),
+            whole,
+            rest,
+            places,
+        })
     }
 }
 
@@ -97,10 +112,15 @@ fn divided(digits: u64, divisor: u64, places: u32) -> (u64, u64, u32) {
     (digits / divisor, digits % divisor, places)
 }
 
-/// The amount of a float resource as the scheduler reads it: the server rounds it to a C `float` and prints that.
+/// The amount of a float resource as the scheduler reads it: the server rounds it to a C `float`
+/// and prints that.
 pub fn server_float(v: f64) -> f64 {
     let rounded = f64::from(v as f32);
-    if rounded.is_finite() { printed(rounded).parse().unwrap_or(rounded) } else { rounded }
+    if rounded.is_finite() {
+        printed(rounded).parse().unwrap_or(rounded)
+    } else {
+        rounded
+    }
 }
 
 /// A fair-share number as the scheduler prints it, with `%f`: six decimals.
@@ -125,10 +145,13 @@ mod tests {
     fn a_resource_is_what_is_printed() {
         let mut bits = 0x1234_5678_9abc_def0_u64;
         for round in 0..300_000_u32 {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            bits = bits
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let unit = (bits >> 11) as f64 / job_sort_formula::python::MAX_EXACT_FLOAT;
             let scale = [1.0, 1e-3, -1e3, 1e7, 1e13, 1e22][round as usize % 6];
-            let tie = ((bits >> 40) as f64 + 0.5) / [1e1, 1e2, 1e3, 1e4, 32.0, 1024.0][round as usize % 6];
+            let tie = ((bits >> 40) as f64 + 0.5)
+                / [1e1, 1e2, 1e3, 1e4, 32.0, 1024.0][round as usize % 6];
             let near = f64::from((unit * scale * 16.0) as i32) + 1e-4;
             for value in [unit * scale, tie, -tie, near, f64::from_bits(bits)] {
                 let text = printed(value);
@@ -136,12 +159,19 @@ mod tests {
                     Value::Float(read) => {
                         assert!(text.contains('.') || !value.is_finite(), "{value:e}");
                         assert!(
-                            value.is_nan() || read.to_bits() == text.parse::<f64>().unwrap().to_bits(),
+                            value.is_nan()
+                                || read.to_bits() == text.parse::<f64>().unwrap().to_bits(),
                             "{value:e}"
                         );
                     }
                     integer => {
-                        assert_eq!(integer.repr(), text.replace("-0", "0").parse::<BigInt>().unwrap().to_string())
+                        assert_eq!(
+                            integer.repr(),
+                            text.replace("-0", "0")
+                                .parse::<BigInt>()
+                                .unwrap()
+                                .to_string()
+                        )
                     }
                 }
             }
@@ -155,12 +185,21 @@ mod tests {
         assert!(matches!(resource(0.00012), Value::Int(0)));
         assert!(matches!(resource(36.9995), Value::Int(37)));
         assert!(matches!(resource(0.12345678), Value::Float(0.1235)));
-        assert!(matches!(resource(9_007_199_254_740_992.0), Value::Int(9_007_199_254_740_992)));
-        assert!(matches!(resource(-9_223_372_036_854_775_808.0), Value::Int(i64::MIN)));
+        assert!(matches!(
+            resource(9_007_199_254_740_992.0),
+            Value::Int(9_007_199_254_740_992)
+        ));
+        assert!(matches!(
+            resource(-9_223_372_036_854_775_808.0),
+            Value::Int(i64::MIN)
+        ));
         assert!(
             matches!(resource(9_223_372_036_854_775_807.0), Value::Big(big) if *big.digits() == BigInt::from(1u64 << 63))
         );
-        assert!(matches!(resource(f64::INFINITY), Value::Float(f64::INFINITY)));
+        assert!(matches!(
+            resource(f64::INFINITY),
+            Value::Float(f64::INFINITY)
+        ));
     }
 
     /// The fast path of [`write_logged`] agrees with [`printed`], which rounds the exact value.
@@ -170,7 +209,9 @@ mod tests {
         for round in 0..200_000 {
             bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
             let wide = f32::from_bits(bits ^ bits >> 15);
-            let near = (bits % 2_000_001) as f32 / [1.0, 3.0, 10.0, 16.0, 1000.0, 65_536.0][round % 6] - 500.0;
+            let near = (bits % 2_000_001) as f32
+                / [1.0, 3.0, 10.0, 16.0, 1000.0, 65_536.0][round % 6]
+                - 500.0;
             for value in [wide, near].map(f64::from) {
                 assert_eq!(logged(value), openpbs_logged(value), "{value:e}");
             }
@@ -229,11 +270,19 @@ mod tests {
     fn the_fast_path_agrees_with_printing_and_parsing() {
         let mut bits = 0x1234_5678_9abc_def0_u64;
         for round in 0..300_000_u32 {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            bits = bits
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let unit = (bits >> 11) as f64 / job_sort_formula::python::MAX_EXACT_FLOAT;
             let scale = [1.0, 1e-3, 1e-6, 1e3, 1e7, -0.5][round as usize % 6];
             let half = ((bits >> 40) as f64 + 0.5) / 1e6;
-            for value in [unit * scale, f64::from((unit * scale) as f32), half, -half, f64::from(half as f32)] {
+            for value in [
+                unit * scale,
+                f64::from((unit * scale) as f32),
+                half,
+                -half,
+                f64::from(half as f32),
+            ] {
                 let expected: f64 = printed_fairshare(value).parse().unwrap();
                 assert_eq!(fairshare(value).to_bits(), expected.to_bits(), "{value:e}");
             }

@@ -1,8 +1,10 @@
-//! OpenPBS's order of jobs: the order in which the scheduler considers them once all have their values.
+//! OpenPBS's order of jobs: the order in which the scheduler considers them once all have their
+//! values.
 //!
-//! The criteria, first to last: the queue, if `by_queue` or `round_robin` is on; whether the job can run; whether its
-//! queue is an express queue; the value of the formula; fair share, if it is on; `job_sort_key`; the submission order.
-//! Source: the recorded orders in `tests/golden/openpbs/evaluate/orders.jsonl`.
+//! The criteria, first to last: the queue, if `by_queue` or `round_robin` is on; whether the job
+//! can run; whether its queue is an express queue; the value of the formula; fair share, if it is
+//! on; `job_sort_key`; the submission order. Source: the recorded orders in
+//! `tests/golden/openpbs/evaluate/orders.jsonl`.
 
 mod competition;
 mod criterion;
@@ -22,8 +24,8 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Ranking, Scores, sort_by_value};
 use sort_keys::SortKeys;
 
-/// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value is minus infinity
-/// therefore does not run.
+/// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value
+/// is minus infinity therefore does not run.
 pub const NO_THRESHOLD: f64 = -2_147_483_648.0;
 
 /// The settings of one scheduler that determine the order of jobs.
@@ -67,28 +69,45 @@ impl fmt::Display for NotConsidered {
             Self::UnderThreshold { value, threshold } => {
                 let value = number_format::logged(value);
                 let threshold = number_format::printed(threshold);
-                write!(f, "Job's formula value {value} is under threshold {threshold}")
+                write!(
+                    f,
+                    "Job's formula value {value} is under threshold {threshold}"
+                )
             }
         }
     }
 }
 
 impl<'a> Order<'a> {
-    /// The order in prime time, which is always if there is no `holidays` file, without a fair-share tree and without a threshold.
+    /// The order in prime time, which is always if there is no `holidays` file, without a
+    /// fair-share tree and without a threshold.
     pub fn new(config: &'a SchedConfig, queues: &'a Queues) -> Self {
-        Self { config, queues, tree: None, threshold: NO_THRESHOLD, limit: usize::MAX }
+        Self {
+            config,
+            queues,
+            tree: None,
+            threshold: NO_THRESHOLD,
+            limit: usize::MAX,
+        }
     }
 
-    /// Sets the tree that orders jobs if `fair_share` is on. It must contain the entities of the jobs.
+    /// Sets the tree that orders jobs if `fair_share` is on. It must contain the entities of the
+    /// jobs.
     #[must_use]
     pub fn tree(self, tree: &'a PbsTree) -> Self {
-        Self { tree: Some(tree), ..self }
+        Self {
+            tree: Some(tree),
+            ..self
+        }
     }
 
     /// Sets `job_sort_formula_threshold`, which the server stores in a C `float`.
     #[must_use]
     pub fn threshold(self, threshold: f64) -> Self {
-        Self { threshold: number_format::server_float(threshold), ..self }
+        Self {
+            threshold: number_format::server_float(threshold),
+            ..self
+        }
     }
 
     /// Determines only the first `limit` rows of the order, which is faster than the whole order.
@@ -99,7 +118,10 @@ impl<'a> Order<'a> {
 
     /// The columns that the table needs for `job_sort_key`, in addition to those of the formula.
     pub fn columns(&self) -> Vec<&'a str> {
-        self.job_sort_keys().iter().filter_map(sort_keys::column_of).collect()
+        self.job_sort_keys()
+            .iter()
+            .filter_map(sort_keys::column_of)
+            .collect()
     }
 
     /// The criteria by which jobs are ordered, the first one first, in a few words each.
@@ -109,19 +131,32 @@ impl<'a> Order<'a> {
             criteria.push((Criterion::Queue, "priority of the queue".to_owned()));
         }
         if self.config.round_robin.prime {
-            criteria.push((Criterion::RoundRobin, "queues in turn (round_robin)".to_owned()));
+            criteria.push((
+                Criterion::RoundRobin,
+                "queues in turn (round_robin)".to_owned(),
+            ));
         }
         if self.config.preemptive_sched.prime {
             let priority = self.config.preempt_queue_prio;
-            criteria.push((Criterion::ExpressQueue, format!("express queues (priority {priority} or higher)")));
+            criteria.push((
+                Criterion::ExpressQueue,
+                format!("express queues (priority {priority} or higher)"),
+            ));
         }
         criteria.push((Criterion::Value, "value of the formula".to_owned()));
         if self.active_tree().is_some() {
             criteria.push((Criterion::FairShare, "fair share (fair_share)".to_owned()));
         }
         criteria.extend(self.job_sort_keys().iter().zip(1..).map(|(key, number)| {
-            let first = if key.first == SortFirst::High { "HIGH" } else { "LOW" };
-            (Criterion::SortKey(number), format!("job_sort_key {} {first}", key.name))
+            let first = if key.first == SortFirst::High {
+                "HIGH"
+            } else {
+                "LOW"
+            };
+            (
+                Criterion::SortKey(number),
+                format!("job_sort_key {} {first}", key.name),
+            )
         }));
         criteria.push((Criterion::Submission, "order of submission".to_owned()));
         criteria
@@ -137,15 +172,26 @@ impl<'a> Order<'a> {
         if self.is_value_only(table)
             && let Some((order, not_considered)) = self.value_only(&scores, table)
         {
-            return Ordered { ranking: Ranking::from_order(scores, order), not_considered };
+            return Ordered {
+                ranking: Ranking::from_order(scores, order),
+                not_considered,
+            };
         }
         let sort_keys = SortKeys::new(self, &scores, table);
-        let rows: Vec<_> = (0..table.len()).filter(|&row| scores.is_scored(row)).collect();
+        let rows: Vec<_> = (0..table.len())
+            .filter(|&row| scores.is_scored(row))
+            .collect();
         let queues = self.queue_groups(table);
         let rows = evaluation_order(&queues, rows, table);
-        let not_considered = rows.iter().filter_map(|&row| Some((row, sort_keys.not_considered(row)?))).collect();
+        let not_considered = rows
+            .iter()
+            .filter_map(|&row| Some((row, sort_keys.not_considered(row)?)))
+            .collect();
         let order = self.arrange(&queues, rows, table, &sort_keys);
-        Ordered { ranking: Ranking::from_order(scores, order), not_considered }
+        Ordered {
+            ranking: Ranking::from_order(scores, order),
+            not_considered,
+        }
     }
 
     /// The considered rows in their order; `rows` are in evaluation order.
@@ -160,8 +206,12 @@ impl<'a> Order<'a> {
             return sort_keys.sorted(rows, self.limit);
         }
         let mut lists = vec![Vec::new(); table.queues().len()];
-        rows.iter().for_each(|&row| lists[table.queue_index(row)].push(row));
-        let sorted = lists.into_iter().map(|list| sort_keys.sorted(list, self.limit)).collect();
+        rows.iter()
+            .for_each(|&row| lists[table.queue_index(row)].push(row));
+        let sorted = lists
+            .into_iter()
+            .map(|list| sort_keys.sorted(list, self.limit))
+            .collect();
         let mut order = self.merge(groups, sorted);
         order.truncate(self.limit);
         order
@@ -171,23 +221,41 @@ impl<'a> Order<'a> {
     fn merge(&self, groups: &[Vec<usize>], mut lists: Vec<Vec<usize>>) -> Vec<usize> {
         let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
         for group in groups {
-            let lists: Vec<_> = group.iter().map(|&queue| std::mem::take(&mut lists[queue])).collect();
-            if self.config.round_robin.prime { round_robin(&lists, &mut order) } else { order.extend(lists.concat()) }
+            let lists: Vec<_> = group
+                .iter()
+                .map(|&queue| std::mem::take(&mut lists[queue]))
+                .collect();
+            if self.config.round_robin.prime {
+                round_robin(&lists, &mut order)
+            } else {
+                order.extend(lists.concat())
+            }
         }
         order
     }
 
-    /// The queue indices of the table. If the queue is chosen first: one group per priority, the higher priority
-    /// first. Otherwise one group in the server's order.
+    /// The queue indices of the table. If the queue is chosen first: one group per priority, the
+    /// higher priority first. Otherwise one group in the server's order.
     fn queue_groups(&self, table: &JobTable) -> Vec<Vec<usize>> {
         let mut queues: Vec<usize> = (0..table.queues().len()).collect();
-        queues.sort_by_key(|&queue| self.queues.position(&table.queues()[queue]).unwrap_or(usize::MAX));
+        queues.sort_by_key(|&queue| {
+            self.queues
+                .position(&table.queues()[queue])
+                .unwrap_or(usize::MAX)
+        });
         if !self.chooses_queue_first() {
             return vec![queues];
         }
-        let priorities: Vec<i64> = table.queues().iter().map(|queue| self.priority(queue)).collect();
+        let priorities: Vec<i64> = table
+            .queues()
+            .iter()
+            .map(|queue| self.priority(queue))
+            .collect();
         queues.sort_by_key(|&queue| std::cmp::Reverse(priorities[queue]));
-        queues.chunk_by(|&left, &right| priorities[left] == priorities[right]).map(<[usize]>::to_vec).collect()
+        queues
+            .chunk_by(|&left, &right| priorities[left] == priorities[right])
+            .map(<[usize]>::to_vec)
+            .collect()
     }
 
     fn chooses_queue_first(&self) -> bool {
@@ -205,7 +273,8 @@ impl<'a> Order<'a> {
     }
 
     fn is_express(&self, queue: &str) -> bool {
-        self.config.preemptive_sched.prime && self.priority(queue) >= i64::from(self.config.preempt_queue_prio)
+        self.config.preemptive_sched.prime
+            && self.priority(queue) >= i64::from(self.config.preempt_queue_prio)
     }
 
     fn priority(&self, queue: &str) -> i64 {
@@ -217,7 +286,8 @@ impl<'a> Order<'a> {
 type OrderedRows = (Vec<usize>, Vec<(usize, NotConsidered)>);
 
 impl Order<'_> {
-    /// Whether the rows are ordered by nothing but their values and their place in the table, as in most queues.
+    /// Whether the rows are ordered by nothing but their values and their place in the table, as in
+    /// most queues.
     fn is_value_only(&self, table: &JobTable) -> bool {
         !self.chooses_queue_first()
             && self.job_sort_keys().is_empty()
@@ -226,30 +296,40 @@ impl Order<'_> {
             && table.is_in_submit_order()
     }
 
-    /// The fast path for [`is_value_only`](Self::is_value_only): the order, and the rows that are not considered.
-    /// `None` if some value is NaN, which only the general comparison orders.
+    /// The fast path for [`is_value_only`](Self::is_value_only): the order, and the rows that are
+    /// not considered. `None` if some value is NaN, which only the general comparison orders.
     fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<OrderedRows> {
         let values = scores.values();
         if values.iter().any(|value| value.is_nan()) {
             return None;
         }
         let threshold = self.threshold;
-        let under: Vec<usize> =
-            table.considered_rows().filter(|&row| is_under(threshold, row, &values, scores)).collect();
+        let under: Vec<usize> = table
+            .considered_rows()
+            .filter(|&row| is_under(threshold, row, &values, scores))
+            .collect();
         let mut is_under = vec![false; if under.is_empty() { 0 } else { values.len() }];
         under.iter().for_each(|&row| is_under[row] = true);
         let under = evaluation_order(&self.queue_groups(table), under, table);
         let not_considered = under
             .into_iter()
-            .map(|row| (row, NotConsidered::UnderThreshold { value: values[row], threshold }))
+            .map(|row| {
+                (
+                    row,
+                    NotConsidered::UnderThreshold {
+                        value: values[row],
+                        threshold,
+                    },
+                )
+            })
             .collect();
         let passes = |row| table.is_considered(row) && is_under.get(row) != Some(&true);
         Some((sort_by_value(&values, passes, self.limit), not_considered))
     }
 }
 
-/// Whether the value does not exceed the threshold, which does not apply to a job whose error the caller ranks below every
-/// value.
+/// Whether the value does not exceed the threshold, which does not apply to a job whose error the
+/// caller ranks below every value.
 #[inline]
 fn is_under(threshold: f64, row: usize, values: &[f64], scores: &Scores) -> bool {
     values[row] <= threshold && !(values[row] == f64::NEG_INFINITY && scores.error(row).is_some())

@@ -1,9 +1,10 @@
 //! The submitted text of a formula as a Python string literal.
 //!
-//! The scheduler writes the formula between double quotes into a Python script, `eval("…", …)`. Python therefore reads it
-//! as a string literal first and decodes its escapes (`1\t+2` becomes `1`, a tab, `+2`); a quote in the formula ends the
-//! literal. In: the submitted text. Out: the decoded text, and the mapping of its spans to the submitted text. Recorded
-//! in `tests/golden/openpbs/evaluate`, category `string`.
+//! The scheduler writes the formula between double quotes into a Python script, `eval("…", …)`.
+//! Python therefore reads it as a string literal first and decodes its escapes (`1\t+2` becomes
+//! `1`, a tab, `+2`); a quote in the formula ends the literal. In: the submitted text. Out: the
+//! decoded text, and the mapping of its spans to the submitted text. Recorded in
+//! `tests/golden/openpbs/evaluate`, category `string`.
 
 use std::fmt;
 
@@ -51,17 +52,23 @@ pub enum InvalidLiteralKind {
 }
 
 impl InvalidLiteral {
-    /// Whether the scheduler does not notice the error, so that every job keeps the value that the previous formula gave
-    /// the previous job. Otherwise every job has an error and the value 0, or its value is unknown.
+    /// Whether the scheduler does not notice the error, so that every job keeps the value that the
+    /// previous formula gave the previous job. Otherwise every job has an error and the value 0, or
+    /// its value is unknown.
     pub fn keeps_stale_values(&self) -> bool {
-        !matches!(self.kind, InvalidLiteralKind::NamedCharacter | InvalidLiteralKind::Surrogate)
+        !matches!(
+            self.kind,
+            InvalidLiteralKind::NamedCharacter | InvalidLiteralKind::Surrogate
+        )
     }
 }
 
 impl fmt::Display for InvalidLiteral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
-            InvalidLiteralKind::Quote => "`\"` ends the string in which the scheduler passes the formula to Python",
+            InvalidLiteralKind::Quote => {
+                "`\"` ends the string in which the scheduler passes the formula to Python"
+            }
             InvalidLiteralKind::TrailingBackslash => {
                 "`\\` at the end escapes the quote that ends the formula's string in Python"
             }
@@ -70,7 +77,9 @@ impl fmt::Display for InvalidLiteral {
             InvalidLiteralKind::NamedCharacter => {
                 "`\\N` denotes a character by its Unicode name, which is not supported here"
             }
-            InvalidLiteralKind::Surrogate => "the escape denotes a surrogate, which Python cannot evaluate",
+            InvalidLiteralKind::Surrogate => {
+                "the escape denotes a surrogate, which Python cannot evaluate"
+            }
         })
     }
 }
@@ -78,7 +87,8 @@ impl fmt::Display for InvalidLiteral {
 impl std::error::Error for InvalidLiteral {}
 
 impl PythonStringLiteral {
-    /// Decodes the first line of the submitted text, which is all that OpenPBS keeps, as Python decodes a string literal.
+    /// Decodes the first line of the submitted text, which is all that OpenPBS keeps, as Python
+    /// decodes a string literal.
     ///
     /// ```
     /// use jsf_openpbs::python_string_literal::PythonStringLiteral;
@@ -96,7 +106,10 @@ impl PythonStringLiteral {
 
     /// Decodes one line as Python decodes it between two of the given quotes.
     pub(super) fn parse_between(line: &str, quote: char) -> Result<Self, InvalidLiteral> {
-        let mut literal = Self { text: String::with_capacity(line.len()), escapes: Vec::new() };
+        let mut literal = Self {
+            text: String::with_capacity(line.len()),
+            escapes: Vec::new(),
+        };
         let mut at = 0;
         while let Some(found) = line[at..].find(['\\', quote, '\r']) {
             let start = at + found;
@@ -105,7 +118,11 @@ impl PythonStringLiteral {
                 b'\\' => literal.escape(line, start)?,
                 byte => {
                     let is_quote = byte != b'\r';
-                    let kind = if is_quote { InvalidLiteralKind::Quote } else { InvalidLiteralKind::CarriageReturn };
+                    let kind = if is_quote {
+                        InvalidLiteralKind::Quote
+                    } else {
+                        InvalidLiteralKind::CarriageReturn
+                    };
                     return Err(invalid(kind, start, start + 1));
                 }
             };
@@ -124,18 +141,27 @@ impl PythonStringLiteral {
         self.escapes.is_empty()
     }
 
-    /// Maps a span of [`PythonStringLiteral::text`] to the submitted text; the result covers whole escapes.
+    /// Maps a span of [`PythonStringLiteral::text`] to the submitted text; the result covers whole
+    /// escapes.
     pub fn in_source(&self, span: Span) -> Span {
         let start = self.source_offset(span.start, false);
-        let end = if span.end > span.start { self.source_offset(span.end, true) } else { start };
+        let end = if span.end > span.start {
+            self.source_offset(span.end, true)
+        } else {
+            start
+        };
         Span { start, end }
     }
 
     /// `is_end` means that the offset is the end of a span and belongs to the character before it.
     fn source_offset(&self, offset: u32, is_end: bool) -> u32 {
         let end = offset + u32::from(!is_end);
-        let count = self.escapes.partition_point(|escape| escape.result.start < end);
-        let Some(last) = count.checked_sub(1).and_then(|last| self.escapes.get(last)) else { return offset };
+        let count = self
+            .escapes
+            .partition_point(|escape| escape.result.start < end);
+        let Some(last) = count.checked_sub(1).and_then(|last| self.escapes.get(last)) else {
+            return offset;
+        };
         match offset.checked_sub(last.result.end) {
             Some(distance) => last.source.end + distance,
             None if is_end => last.source.end,
@@ -145,7 +171,8 @@ impl PythonStringLiteral {
 
     /// Decodes the escape that starts at `start`; returns the offset after it.
     fn escape(&mut self, line: &str, start: usize) -> Result<usize, InvalidLiteral> {
-        let (length, character) = escape(&line[start..]).map_err(|kind| invalid(kind, start, line.len()))?;
+        let (length, character) =
+            escape(&line[start..]).map_err(|kind| invalid(kind, start, line.len()))?;
         let end = start + length;
         let result = self.text.len();
         match character {
@@ -157,13 +184,19 @@ impl PythonStringLiteral {
             Err(Undecoded::Invalid(kind)) => return Err(invalid(kind, start, end)),
         }
         let result = Span::new(result, self.text.len());
-        self.escapes.push(DecodedEscape { source: Span::new(start, end), result });
+        self.escapes.push(DecodedEscape {
+            source: Span::new(start, end),
+            result,
+        });
         Ok(end)
     }
 }
 
 fn invalid(kind: InvalidLiteralKind, start: usize, end: usize) -> InvalidLiteral {
-    InvalidLiteral { kind, span: Span::new(start, end) }
+    InvalidLiteral {
+        kind,
+        span: Span::new(start, end),
+    }
 }
 
 /// The part of a text that OpenPBS keeps: its first line, up to a NUL.
@@ -179,10 +212,12 @@ enum Undecoded {
     Invalid(InvalidLiteralKind),
 }
 
-/// Decodes the escape at the start of `text`: its length, and the character that it denotes. A backslash at the end of
-/// the text invalidates the whole literal.
+/// Decodes the escape at the start of `text`: its length, and the character that it denotes. A
+/// backslash at the end of the text invalidates the whole literal.
 fn escape(text: &str) -> Result<(usize, Result<char, Undecoded>), InvalidLiteralKind> {
-    let Some(letter) = text[1..].chars().next() else { return Err(InvalidLiteralKind::TrailingBackslash) };
+    let Some(letter) = text[1..].chars().next() else {
+        return Err(InvalidLiteralKind::TrailingBackslash);
+    };
     let simple = match letter {
         '\\' | '\'' | '"' => letter,
         'a' => '\u{7}',
@@ -196,7 +231,12 @@ fn escape(text: &str) -> Result<(usize, Result<char, Undecoded>), InvalidLiteral
         'x' => return Ok(hexadecimal(&text[2..], 2)),
         'u' => return Ok(hexadecimal(&text[2..], 4)),
         'U' => return Ok(hexadecimal(&text[2..], 8)),
-        'N' => return Ok((2, Err(Undecoded::Invalid(InvalidLiteralKind::NamedCharacter)))),
+        'N' => {
+            return Ok((
+                2,
+                Err(Undecoded::Invalid(InvalidLiteralKind::NamedCharacter)),
+            ));
+        }
         // the character after the backslash may end the string or the line
         _ => return Ok((1, Err(Undecoded::Kept))),
     };
@@ -205,16 +245,27 @@ fn escape(text: &str) -> Result<(usize, Result<char, Undecoded>), InvalidLiteral
 
 /// Up to three octal digits.
 fn octal(digits: &str) -> (usize, Result<char, Undecoded>) {
-    let count = digits.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
+    let count = digits
+        .bytes()
+        .take(3)
+        .take_while(|byte| (b'0'..=b'7').contains(byte))
+        .count();
     let code = u32::from_str_radix(&digits[..count], 8).unwrap_or_default();
     (1 + count, character(code))
 }
 
 /// Exactly `count` digits.
 fn hexadecimal(digits: &str, count: usize) -> (usize, Result<char, Undecoded>) {
-    let found = digits.bytes().take(count).take_while(u8::is_ascii_hexdigit).count();
+    let found = digits
+        .bytes()
+        .take(count)
+        .take_while(u8::is_ascii_hexdigit)
+        .count();
     if found < count {
-        return (2 + found, Err(Undecoded::Invalid(InvalidLiteralKind::Escape)));
+        return (
+            2 + found,
+            Err(Undecoded::Invalid(InvalidLiteralKind::Escape)),
+        );
     }
     let code = u32::from_str_radix(&digits[..count], 16).unwrap_or(u32::MAX);
     (2 + count, character(code))
@@ -222,7 +273,11 @@ fn hexadecimal(digits: &str, count: usize) -> (usize, Result<char, Undecoded>) {
 
 fn character(code: u32) -> Result<char, Undecoded> {
     let is_surrogate = (0xd800..0xe000).contains(&code);
-    let kind = if is_surrogate { InvalidLiteralKind::Surrogate } else { InvalidLiteralKind::Escape };
+    let kind = if is_surrogate {
+        InvalidLiteralKind::Surrogate
+    } else {
+        InvalidLiteralKind::Escape
+    };
     char::from_u32(code).ok_or(Undecoded::Invalid(kind))
 }
 
@@ -231,7 +286,10 @@ mod tests {
     use super::*;
 
     fn text(source: &str) -> String {
-        PythonStringLiteral::parse(source).unwrap().text().to_owned()
+        PythonStringLiteral::parse(source)
+            .unwrap()
+            .text()
+            .to_owned()
     }
 
     fn kind(source: &str) -> (InvalidLiteralKind, &str) {
@@ -274,8 +332,16 @@ mod tests {
         assert_eq!(kind(r"\ud83d"), (Kind::Surrogate, r"\ud83d"));
         assert_eq!(kind(r"\N{DIGIT ONE}"), (Kind::NamedCharacter, r"\N"));
         assert_eq!(kind("1\r+2"), (Kind::CarriageReturn, "\r"));
-        assert!(PythonStringLiteral::parse("\"").unwrap_err().keeps_stale_values());
-        assert!(!PythonStringLiteral::parse(r"\ud800").unwrap_err().keeps_stale_values());
+        assert!(
+            PythonStringLiteral::parse("\"")
+                .unwrap_err()
+                .keeps_stale_values()
+        );
+        assert!(
+            !PythonStringLiteral::parse(r"\ud800")
+                .unwrap_err()
+                .keeps_stale_values()
+        );
     }
 
     #[test]
@@ -292,9 +358,17 @@ mod tests {
             ("x", "x"),
         ] {
             let start = literal.text().find(part).unwrap();
-            assert_eq!(literal.in_source(Span::new(start, start + part.len())).slice(source), written);
+            assert_eq!(
+                literal
+                    .in_source(Span::new(start, start + part.len()))
+                    .slice(source),
+                written
+            );
         }
-        assert_eq!(literal.in_source(Span::new(13, 13)), Span::new(source.len(), source.len()));
+        assert_eq!(
+            literal.in_source(Span::new(13, 13)),
+            Span::new(source.len(), source.len())
+        );
         assert_eq!(literal.in_source(Span::new(0, 0)), Span::new(0, 0));
     }
 }

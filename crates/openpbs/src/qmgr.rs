@@ -1,8 +1,8 @@
 //! The `qmgr` command that sets a formula, quoted for the shell and for `qmgr`.
 //!
-//! `qmgr -c` takes one directive as one argument. A value may be quoted with `"` or `'`; the other quote is then an
-//! ordinary character, and neither can be escaped. Every character must be printable ASCII or white space (C's
-//! `isspace`); `&` is not accepted, quoted or not.
+//! `qmgr -c` takes one directive as one argument. A value may be quoted with `"` or `'`; the other
+//! quote is then an ordinary character, and neither can be escaped. Every character must be
+//! printable ASCII or white space (C's `isspace`); `&` is not accepted, quoted or not.
 //!
 //! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (the records with
 //! `"phase": "D_qmgr_syntax"`) and `validate.jsonl` (field `qmgr`).
@@ -18,7 +18,8 @@ const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 1;
 /// Why a formula cannot be set with `qmgr`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotSettable {
-    /// A character that `qmgr` accepts in no value: `&`, a control character, or a character beyond ASCII.
+    /// A character that `qmgr` accepts in no value: `&`, a control character, or a character beyond
+    /// ASCII.
     #[error("qmgr does not accept {} in a value, quoted or not", shown(*.character))]
     Character {
         /// The character.
@@ -41,21 +42,26 @@ pub enum NotSettable {
         span: Span,
     },
     /// Longer than an argument may be.
-    #[error("the directive is longer than {MAX_ARGUMENT_BYTES} bytes, the most that Linux accepts as one argument")]
+    #[error(
+        "the directive is longer than {MAX_ARGUMENT_BYTES} bytes, the most that Linux accepts as one argument"
+    )]
     TooLong,
 }
 
-/// The character in backticks; with its number if it is beyond ASCII, and escaped if it cannot be seen.
+/// The character in backticks; with its number if it is beyond ASCII, and escaped if it cannot be
+/// seen.
 fn shown(character: char) -> String {
     match character {
-        _ if is_control(character) || character.is_whitespace() => format!("`{}`", character.escape_default()),
+        _ if is_control(character) || character.is_whitespace() => {
+            format!("`{}`", character.escape_default())
+        }
         _ if character.is_ascii() => format!("`{character}`"),
         _ => format!("`{character}` (U+{:04X})", character as u32),
     }
 }
 
-/// Makes the command that sets the formula of an object, such as `server` or `sched NAME`, as it is typed in a shell. Newlines after
-/// the formula are removed.
+/// Makes the command that sets the formula of an object, such as `server` or `sched NAME`, as it is
+/// typed in a shell. Newlines after the formula are removed.
 ///
 /// ```
 /// use jsf_openpbs::qmgr::set_command_for;
@@ -67,11 +73,15 @@ fn shown(character: char) -> String {
 /// # Errors
 /// [`NotSettable`] if `qmgr` cannot be given the formula.
 pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
-    Ok(format!("qmgr -c {}", quoted_for_shell(&set_directive(object, formula)?)))
+    Ok(format!(
+        "qmgr -c {}",
+        quoted_for_shell(&set_directive(object, formula)?)
+    ))
 }
 
-/// Like [`set_command_for`], for the object that `before` names, the text before the formula in its document: `set sched NAME`,
-/// `set server NAME`, or the heading `Sched NAME` of a listing. Without one, the object is the server.
+/// Like [`set_command_for`], for the object that `before` names, the text before the formula in its
+/// document: `set sched NAME`, `set server NAME`, or the heading `Sched NAME` of a listing. Without
+/// one, the object is the server.
 ///
 /// # Errors
 /// [`NotSettable`] if `qmgr` cannot be given the formula.
@@ -79,8 +89,9 @@ pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSetta
     set_command_for(&object_or_server(before), formula)
 }
 
-/// Makes the command that sets `job_sort_formula_threshold`, as it is typed in a shell: of the scheduler that `before` names,
-/// the text before the formula in its document, else of the default one. The attribute is a scheduler's, not the server's.
+/// Makes the command that sets `job_sort_formula_threshold`, as it is typed in a shell: of the
+/// scheduler that `before` names, the text before the formula in its document, else of the default
+/// one. The attribute is a scheduler's, not the server's.
 ///
 /// ```
 /// use jsf_openpbs::qmgr::set_threshold_command;
@@ -100,17 +111,30 @@ pub fn object_or_server(before: &str) -> String {
 
 /// The object that the directive or the listing before a formula names.
 fn object_named_in(before: &str) -> Option<String> {
-    let before = before.strip_suffix(['"', '\'']).unwrap_or(before).trim_end_matches(['\\', ' ', '=']);
+    let before = before
+        .strip_suffix(['"', '\''])
+        .unwrap_or(before)
+        .trim_end_matches(['\\', ' ', '=']);
     let (preceding_lines, line) = before.rsplit_once('\n').unwrap_or(("", before));
-    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_start_matches(['"', '\''])).collect();
+    let words: Vec<&str> = line
+        .split_whitespace()
+        .map(|word| word.trim_start_matches(['"', '\'']))
+        .collect();
     match words.as_slice() {
-        [.., "set" | "s", object @ ("sched" | "server"), name, "job_sort_formula"] if is_name(name) => {
-            Some(format!("{object} {name}"))
-        }
+        [
+            ..,
+            "set" | "s",
+            object @ ("sched" | "server"),
+            name,
+            "job_sort_formula",
+        ] if is_name(name) => Some(format!("{object} {name}")),
         // as `qmgr` prints the default scheduler: the server refuses another formula beside its own
         [.., "set" | "s", "sched", "job_sort_formula"] => Some("sched".to_owned()),
         ["job_sort_formula"] => {
-            let heading = preceding_lines.lines().rev().find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
+            let heading = preceding_lines
+                .lines()
+                .rev()
+                .find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
             let name = heading.strip_prefix("Sched ")?.trim();
             is_name(name).then(|| format!("sched {name}"))
         }
@@ -119,7 +143,10 @@ fn object_named_in(before: &str) -> Option<String> {
 }
 
 fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
 /// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.
@@ -129,10 +156,18 @@ fn is_name(name: &str) -> bool {
 pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable> {
     let formula = formula.trim_end_matches('\n');
     if let Some(start) = formula.find('\n') {
-        return Err(NotSettable::SecondLine { span: Span::new(start, start + 1) });
+        return Err(NotSettable::SecondLine {
+            span: Span::new(start, start + 1),
+        });
     }
-    if let Some((start, character)) = formula.char_indices().find(|(_, character)| !is_accepted(*character)) {
-        return Err(NotSettable::Character { character, span: Span::new(start, start + character.len_utf8()) });
+    if let Some((start, character)) = formula
+        .char_indices()
+        .find(|(_, character)| !is_accepted(*character))
+    {
+        return Err(NotSettable::Character {
+            character,
+            span: Span::new(start, start + character.len_utf8()),
+        });
     }
     let quote = match (formula.find('"'), formula.find('\'')) {
         (Some(double), Some(single)) => {
@@ -143,7 +178,11 @@ pub fn set_directive(object: &str, formula: &str) -> Result<String, NotSettable>
         _ => '"',
     };
     let directive = format!("set {object} job_sort_formula={quote}{formula}{quote}");
-    if directive.len() > MAX_ARGUMENT_BYTES { Err(NotSettable::TooLong) } else { Ok(directive) }
+    if directive.len() > MAX_ARGUMENT_BYTES {
+        Err(NotSettable::TooLong)
+    } else {
+        Ok(directive)
+    }
 }
 
 /// Why `qmgr` rejects the first line of a formula, which is all that OpenPBS keeps.

@@ -1,6 +1,7 @@
 //! The conversion of resource amounts into the numbers that the formula sees.
 //!
-//! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number, or [`Unreadable`].
+//! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number, or
+//! [`Unreadable`].
 
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{duration, number_format, size};
 
-/// The longest number that is read, in characters: CPython's limit for the digits of an integer literal.
+/// The longest number that is read, in characters: CPython's limit for the digits of an integer
+/// literal.
 pub const MAX_DIGITS: usize = 4300;
 
 /// How amounts are converted into the numbers of a formula.
@@ -20,7 +22,10 @@ pub const MAX_DIGITS: usize = 4300;
 pub enum NumberMode {
     /// As OpenPBS converts them: to a double, then printed with at most four decimals.
     #[default]
-    #[cfg_attr(feature = "clap", value(name = "openpbs", help = "As OpenPBS passes and keeps them"))]
+    #[cfg_attr(
+        feature = "clap",
+        value(name = "openpbs", help = "As OpenPBS passes and keeps them")
+    )]
     OpenPbs,
     /// Unchanged: integers of any size, and doubles.
     #[cfg_attr(feature = "clap", value(help = "Doubles, unrounded"))]
@@ -49,7 +54,8 @@ impl NumberMode {
         match (self, &amount) {
             // OpenPBS prints an integer that a double holds exactly without change
             (Self::OpenPbs, Value::Int(whole))
-                if whole.unsigned_abs() < job_sort_formula::python::MAX_EXACT_INT.unsigned_abs() =>
+                if whole.unsigned_abs()
+                    < job_sort_formula::python::MAX_EXACT_INT.unsigned_abs() =>
             {
                 amount
             }
@@ -66,28 +72,46 @@ impl NumberMode {
         }
     }
 
-    /// Reads the amount of a numeric resource: a number, a size or a duration, depending on its form. A plain number
-    /// is in bytes if the resource is a size. A size is returned in kb, a duration in seconds.
+    /// Reads the amount of a numeric resource: a number, a size or a duration, depending on its
+    /// form. A plain number is in bytes if the resource is a size. A size is returned in kb, a
+    /// duration in seconds.
     ///
     /// # Errors
-    /// The scheduler cannot read the amount and ignores the job: petabytes, `inf`, `nan` and any other text; also a float
-    /// beyond 3.4e38 written by a user.
-    pub fn amount(self, text: &str, kind: Option<InputType>, source: AmountSource) -> Result<Value, Unreadable> {
+    /// The scheduler cannot read the amount and ignores the job: petabytes, `inf`, `nan` and any
+    /// other text; also a float beyond 3.4e38 written by a user.
+    pub fn amount(
+        self,
+        text: &str,
+        kind: Option<InputType>,
+        source: AmountSource,
+    ) -> Result<Value, Unreadable> {
         let has_unit = !text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
         if !has_unit && text.contains(':') {
-            return duration::seconds(text).map(Value::Int).map_err(|_| Unreadable);
+            return duration::seconds(text)
+                .map(Value::Int)
+                .map_err(|_| Unreadable);
         }
         if kind == Some(InputType::Size) || has_unit {
-            return size::kilobytes(text).map(kilobytes_value).map_err(|_| Unreadable);
+            return size::kilobytes(text)
+                .map(kilobytes_value)
+                .map_err(|_| Unreadable);
         }
         let amount = number(text).ok_or(Unreadable)?;
         match (source, kind) {
-            (AmountSource::User, Some(InputType::Duration)) if matches!(amount, Value::Float(_)) => {
-                duration::seconds(text).map(Value::Int).map_err(|_| Unreadable)
+            (AmountSource::User, Some(InputType::Duration))
+                if matches!(amount, Value::Float(_)) =>
+            {
+                duration::seconds(text)
+                    .map(Value::Int)
+                    .map_err(|_| Unreadable)
             }
             (AmountSource::User, Some(InputType::Float)) if self == Self::OpenPbs => {
                 let kept = number_format::server_float(to_double(&amount));
-                if kept.is_finite() { Ok(Value::Float(kept)) } else { Err(Unreadable) }
+                if kept.is_finite() {
+                    Ok(Value::Float(kept))
+                } else {
+                    Err(Unreadable)
+                }
             }
             _ => Ok(amount),
         }
@@ -96,21 +120,30 @@ impl NumberMode {
 
 /// Kilobytes as an integer if a double holds them exactly.
 fn kilobytes_value(kb: f64) -> Value {
-    if kb.abs() < job_sort_formula::python::MAX_EXACT_FLOAT { Value::Int(kb as i64) } else { Value::Float(kb) }
+    if kb.abs() < job_sort_formula::python::MAX_EXACT_FLOAT {
+        Value::Int(kb as i64)
+    } else {
+        Value::Float(kb)
+    }
 }
 
 /// The double that the scheduler keeps: an integer saturates at 64 bits first.
 fn to_double(amount: &Value) -> f64 {
     match amount {
         Value::Int(i) => *i as f64,
-        Value::Big(big) => big.digits().to_i64().unwrap_or(if big.is_negative() { i64::MIN } else { i64::MAX }) as f64,
+        Value::Big(big) => big.digits().to_i64().unwrap_or(if big.is_negative() {
+            i64::MIN
+        } else {
+            i64::MAX
+        }) as f64,
         Value::Float(x) => *x,
         _ => f64::NAN,
     }
 }
 
-/// Parses a number in the syntax that JSON and Python share: an integer of any size if it has no point and no exponent (`-0` is
-/// 0), else a finite float. `None` for any other text, and beyond [`MAX_DIGITS`].
+/// Parses a number in the syntax that JSON and Python share: an integer of any size if it has no
+/// point and no exponent (`-0` is 0), else a finite float. `None` for any other text, and beyond
+/// [`MAX_DIGITS`].
 ///
 /// ```
 /// use job_sort_formula::python::Value;
@@ -122,12 +155,18 @@ fn to_double(amount: &Value) -> f64 {
 /// assert!(number("inf").is_none());
 /// ```
 pub fn number(text: &str) -> Option<Value> {
-    let is_number = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    let is_number = text
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
     if text.len() > MAX_DIGITS || !is_number {
         return None;
     }
     if text.contains(['.', 'e', 'E']) {
-        return text.parse().ok().filter(|x: &f64| x.is_finite()).map(Value::Float);
+        return text
+            .parse()
+            .ok()
+            .filter(|x: &f64| x.is_finite())
+            .map(Value::Float);
     }
     if let Ok(small) = text.parse() {
         return Some(Value::Int(small));
@@ -135,8 +174,8 @@ pub fn number(text: &str) -> Option<Value> {
     text.parse::<BigInt>().ok().map(Value::int)
 }
 
-/// The type of an undeclared resource, inferred from one amount. `is_number` says whether the document gives the amount
-/// as a number, not as a string.
+/// The type of an undeclared resource, inferred from one amount. `is_number` says whether the
+/// document gives the amount as a number, not as a string.
 pub fn inferred_type(text: &str, is_number: bool) -> InputType {
     match text {
         _ if duration::is_clock_duration(text) => InputType::Duration,
@@ -158,7 +197,10 @@ mod tests {
 
     fn seen(text: &str, kind: InputType, source: AmountSource) -> String {
         let numbers = NumberMode::OpenPbs;
-        match numbers.amount(text, Some(kind), source).map(|amount| numbers.resource(amount)) {
+        match numbers
+            .amount(text, Some(kind), source)
+            .map(|amount| numbers.resource(amount))
+        {
             Ok(Value::Int(i)) => i.to_string(),
             Ok(Value::Big(big)) => big.to_string(),
             Ok(Value::Float(x)) => format!("{x:?}"),
@@ -168,13 +210,38 @@ mod tests {
 
     #[test]
     fn the_server_converts_what_a_user_writes() {
-        assert_eq!(seen("99999999999999999999", InputType::Count, AmountSource::User), "9223372036854775808");
-        assert_eq!(seen("9.2233720368547758e+18", InputType::Count, AmountSource::Server), "9223372036854775808");
-        assert_eq!(seen("9007199254740993", InputType::Count, AmountSource::User), "9007199254740992");
-        assert_eq!(seen("123456.123456", InputType::Float, AmountSource::User), "123456.125");
-        assert_eq!(seen("1e300", InputType::Float, AmountSource::User), "Err(Unreadable)");
-        assert_eq!(seen("inf", InputType::Float, AmountSource::Server), "Err(Unreadable)");
-        assert_eq!(seen("3pb", InputType::Size, AmountSource::Server), "Err(Unreadable)");
+        assert_eq!(
+            seen("99999999999999999999", InputType::Count, AmountSource::User),
+            "9223372036854775808"
+        );
+        assert_eq!(
+            seen(
+                "9.2233720368547758e+18",
+                InputType::Count,
+                AmountSource::Server
+            ),
+            "9223372036854775808"
+        );
+        assert_eq!(
+            seen("9007199254740993", InputType::Count, AmountSource::User),
+            "9007199254740992"
+        );
+        assert_eq!(
+            seen("123456.123456", InputType::Float, AmountSource::User),
+            "123456.125"
+        );
+        assert_eq!(
+            seen("1e300", InputType::Float, AmountSource::User),
+            "Err(Unreadable)"
+        );
+        assert_eq!(
+            seen("inf", InputType::Float, AmountSource::Server),
+            "Err(Unreadable)"
+        );
+        assert_eq!(
+            seen("3pb", InputType::Size, AmountSource::Server),
+            "Err(Unreadable)"
+        );
         assert_eq!(seen("4096", InputType::Size, AmountSource::User), "4");
         assert_eq!(seen("1.5", InputType::Duration, AmountSource::User), "2");
     }

@@ -1,4 +1,5 @@
-//! Sizes in the syntax of PBS, such as `4gb` or `16kw`, converted to kb as the scheduler converts them.
+//! Sizes in the syntax of PBS, such as `4gb` or `16kw`, converted to kb as the scheduler converts
+//! them.
 
 use thiserror::Error;
 
@@ -6,7 +7,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SizeError {
     /// The text is not a size.
-    #[error("`{0}` is not a size, expected a whole number with `b`, `kb`, `mb`, `gb` or `tb`, such as `4gb`")]
+    #[error(
+        "`{0}` is not a size, expected a whole number with `b`, `kb`, `mb`, `gb` or `tb`, such as `4gb`"
+    )]
     NotASize(String),
     /// The server accepts petabytes, but the scheduler cannot read them.
     #[error("the scheduler cannot read petabytes: `{0}`; write it in `tb`")]
@@ -15,7 +18,8 @@ pub enum SizeError {
 
 /// Bytes in a word.
 const WORD: f64 = 8.0;
-/// A number from this one on is rejected: far beyond the server's limit, and still finite in kb in every unit.
+/// A number from this one on is rejected: far beyond the server's limit, and still finite in kb in
+/// every unit.
 const MAX_AMOUNT: f64 = 1e200;
 /// A megabyte in kb.
 const MEGA: f64 = 1024.0;
@@ -24,13 +28,15 @@ const GIGA: f64 = 1024.0 * MEGA;
 /// A terabyte in kb.
 const TERA: f64 = 1024.0 * GIGA;
 
-/// The number of kb in a size: a whole number with `b`, `kb`, `mb`, `gb` or `tb`, or with `kw`, `mw`, … for words of 8
-/// bytes, in any case. Bytes are rounded up to whole kb; a plain number is in bytes.
+/// The number of kb in a size: a whole number with `b`, `kb`, `mb`, `gb` or `tb`, or with `kw`,
+/// `mw`, … for words of 8 bytes, in any case. Bytes are rounded up to whole kb; a plain number is
+/// in bytes.
 ///
 /// The scheduler does not read `w` as a unit: `8w` is 8 kb, as recorded, not 64 bytes.
 ///
 /// # Errors
-/// The text is not a size, or it is in petabytes, which the server accepts and the scheduler does not.
+/// The text is not a size, or it is in petabytes, which the server accepts and the scheduler does
+/// not.
 ///
 /// ```
 /// use jsf_openpbs::size::kilobytes;
@@ -68,7 +74,9 @@ pub fn is_size_with_unit(text: &str) -> bool {
 
 /// The leading digits as a number, and the rest; `None` if the text does not begin with a digit.
 fn split_unit(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     Some((digits.parse().ok()?, unit))
 }
@@ -97,14 +105,35 @@ mod tests {
 
     #[test]
     fn refuses_the_rest() {
-        assert_eq!(kilobytes("3pb"), Err(SizeError::Petabytes("3pb".to_owned())));
-        for text in
-            ["", "gb", "-4gb", "4.5gb", "4gbb", "4xb", "4gx", "4bb", "4bw", "inf", "4 gb", "٤gb", &"9".repeat(400)]
-        {
-            assert!(matches!(kilobytes(text), Err(SizeError::NotASize(_))), "{text}");
+        assert_eq!(
+            kilobytes("3pb"),
+            Err(SizeError::Petabytes("3pb".to_owned()))
+        );
+        for text in [
+            "",
+            "gb",
+            "-4gb",
+            "4.5gb",
+            "4gbb",
+            "4xb",
+            "4gx",
+            "4bb",
+            "4bw",
+            "inf",
+            "4 gb",
+            "٤gb",
+            &"9".repeat(400),
+        ] {
+            assert!(
+                matches!(kilobytes(text), Err(SizeError::NotASize(_))),
+                "{text}"
+            );
         }
         assert!(
-            is_size_with_unit("3pb") && is_size_with_unit("1b") && !is_size_with_unit("10") && !is_size_with_unit("b")
+            is_size_with_unit("3pb")
+                && is_size_with_unit("1b")
+                && !is_size_with_unit("10")
+                && !is_size_with_unit("b")
         );
     }
 }

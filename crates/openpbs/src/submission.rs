@@ -1,7 +1,7 @@
 //! A formula as an admin submits it, and as Python reads it.
 //!
-//! The text of the formula goes in. The parsed [`Formula`] or a [`Refusal`] comes out, and the mapping of findings back to the
-//! submitted text.
+//! The text of the formula goes in. The parsed [`Formula`] or a [`Refusal`] comes out, and the
+//! mapping of findings back to the submitted text.
 
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
 use job_sort_formula::formula::Formula;
@@ -24,14 +24,16 @@ pub struct FormulaSubmission<'t> {
 pub struct Refusal {
     /// The finding, with its span in the submitted text.
     pub finding: Box<Diagnostic>,
-    /// The syntax error; `None` if the text is no valid string literal, so that Python has no formula to parse.
+    /// The syntax error; `None` if the text is no valid string literal, so that Python has no
+    /// formula to parse.
     pub error: Option<SyntaxError>,
     /// Why the text is no valid string literal.
     pub literal_error: Option<InvalidLiteral>,
 }
 
 impl<'t> FormulaSubmission<'t> {
-    /// Reads the text as OpenPBS does: its first line, as a Python string literal, and then as an expression.
+    /// Reads the text as OpenPBS does: its first line, as a Python string literal, and then as an
+    /// expression.
     ///
     /// ```
     /// use jsf_openpbs::submission::FormulaSubmission;
@@ -45,14 +47,28 @@ impl<'t> FormulaSubmission<'t> {
         let below = text.split_once('\n').map_or("", |(_, below)| below);
         match PythonStringLiteral::parse(text) {
             Ok(literal) => {
-                let formula =
-                    Formula::parse(literal.text()).map_err(|error| Refusal::from_syntax_error(error, Some(&literal)));
-                Self { text, below, literal: Some(literal), formula }
+                let formula = Formula::parse(literal.text())
+                    .map_err(|error| Refusal::from_syntax_error(error, Some(&literal)));
+                Self {
+                    text,
+                    below,
+                    literal: Some(literal),
+                    formula,
+                }
             }
             Err(error) => {
                 let finding = Box::new(literal_finding(&error, text));
-                let refusal = Refusal { finding, error: None, literal_error: Some(error) };
-                Self { text, below, literal: None, formula: Err(refusal) }
+                let refusal = Refusal {
+                    finding,
+                    error: None,
+                    literal_error: Some(error),
+                };
+                Self {
+                    text,
+                    below,
+                    literal: None,
+                    formula: Err(refusal),
+                }
             }
         }
     }
@@ -60,7 +76,12 @@ impl<'t> FormulaSubmission<'t> {
     /// Reads the text as an expression, without OpenPBS's string literal.
     pub fn as_expression(text: &'t str) -> Self {
         let formula = Formula::parse(text).map_err(|error| Refusal::from_syntax_error(error, None));
-        Self { text, below: "", literal: None, formula }
+        Self {
+            text,
+            below: "",
+            literal: None,
+            formula,
+        }
     }
 
     /// The submitted text.
@@ -73,7 +94,8 @@ impl<'t> FormulaSubmission<'t> {
         self.formula.as_ref()
     }
 
-    /// The string literal that Python reads before the formula in it, if the text is to be read as one.
+    /// The string literal that Python reads before the formula in it, if the text is to be read as
+    /// one.
     pub fn literal(&self) -> Option<&PythonStringLiteral> {
         self.literal.as_ref()
     }
@@ -89,10 +111,13 @@ impl<'t> FormulaSubmission<'t> {
         self.text.is_empty() && !self.below.trim().is_empty()
     }
 
-    /// A finding if the source has more than comments below the first line: OpenPBS silently leaves it out.
+    /// A finding if the source has more than comments below the first line: OpenPBS silently leaves
+    /// it out.
     pub fn lines_left_out(&self) -> Option<Diagnostic> {
         let below = self.below.lines().map(str::trim);
-        let count = below.filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+        let count = below
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .count();
         let lines = match count {
             0 => return None,
             1 => "1 line".to_owned(),
@@ -100,10 +125,15 @@ impl<'t> FormulaSubmission<'t> {
         };
         let end = self.text.split('\n').next().unwrap_or("").trim_end().len();
         let message = format!("PBS keeps only the first line: {lines} below it are left out");
-        let message = if count == 1 { message.replace(" are ", " is ") } else { message };
+        let message = if count == 1 {
+            message.replace(" are ", " is ")
+        } else {
+            message
+        };
         Some(
-            Diagnostic::new(Code::LinesLeftOut, message, Span::new(end, end))
-                .with_help("write the whole formula on the first line; begin notes below it with `#`"),
+            Diagnostic::new(Code::LinesLeftOut, message, Span::new(end, end)).with_help(
+                "write the whole formula on the first line; begin notes below it with `#`",
+            ),
         )
     }
 
@@ -115,15 +145,25 @@ impl<'t> FormulaSubmission<'t> {
 
 impl Refusal {
     fn from_syntax_error(error: SyntaxError, literal: Option<&PythonStringLiteral>) -> Self {
-        Self { finding: Box::new(mapped(error.diagnostic(), literal)), error: Some(error), literal_error: None }
+        Self {
+            finding: Box::new(mapped(error.diagnostic(), literal)),
+            error: Some(error),
+            literal_error: None,
+        }
     }
 }
 
 fn mapped(mut finding: Diagnostic, literal: Option<&PythonStringLiteral>) -> Diagnostic {
     if let Some(literal) = literal {
         finding.span = literal.in_source(finding.span);
-        finding.labels.iter_mut().for_each(|label| label.span = literal.in_source(label.span));
-        finding.fix.iter_mut().for_each(|fix| fix.span = literal.in_source(fix.span));
+        finding
+            .labels
+            .iter_mut()
+            .for_each(|label| label.span = literal.in_source(label.span));
+        finding
+            .fix
+            .iter_mut()
+            .for_each(|fix| fix.span = literal.in_source(fix.span));
     }
     finding
 }
@@ -137,11 +177,13 @@ fn literal_finding(error: &InvalidLiteral, text: &str) -> Diagnostic {
     };
     let found = Diagnostic::new(Code::BreaksScript, error.to_string(), error.span).with_help(help);
     match in_quotes(text) {
-        Some(formula) => found.with_label("the quotes of a shell command are not part of the formula").with_fix(Fix {
-            span: Span::new(0, text.len()),
-            replacement: formula.to_owned(),
-            applicability: Applicability::Unsafe,
-        }),
+        Some(formula) => found
+            .with_label("the quotes of a shell command are not part of the formula")
+            .with_fix(Fix {
+                span: Span::new(0, text.len()),
+                replacement: formula.to_owned(),
+                applicability: Applicability::Unsafe,
+            }),
         None => found,
     }
 }

@@ -9,8 +9,8 @@ pub enum Time {
     Wall(i64),
 }
 
-/// The seconds since 1970 on a clock that shows `Fri Nov 20 18:05:02 2026`, as C's `ctime` writes it, as if the clock were in
-/// UTC; `None` for another text.
+/// The seconds since 1970 on a clock that shows `Fri Nov 20 18:05:02 2026`, as C's `ctime` writes
+/// it, as if the clock were in UTC; `None` for another text.
 ///
 /// ```
 /// use jsf_openpbs::wall_clock::seconds_of_ctime;
@@ -19,21 +19,42 @@ pub enum Time {
 /// assert_eq!(seconds_of_ctime("tomorrow"), None);
 /// ```
 pub fn seconds_of_ctime(text: &str) -> Option<i64> {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
     let words: Vec<&str> = text.split_whitespace().collect();
-    let &[_, month, day, time, year] = words.as_slice() else { return None };
+    let &[_, month, day, time, year] = words.as_slice() else {
+        return None;
+    };
     let month = (1..).zip(MONTHS).find(|(_, name)| *name == month)?.0;
-    let parts: Vec<i64> = time.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-    let &[hour @ 0..24, minute @ 0..60, second @ 0..=60] = parts.as_slice() else { return None };
-    let year = year.parse().ok().filter(|year| (1900..10_000).contains(year))?;
-    let (year_of_next, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-    let days_of_month = days_since_1970(year_of_next, next_month, 1) - days_since_1970(year, month, 1);
-    let day = day.parse().ok().filter(|day| (1..=days_of_month).contains(day))?;
+    let parts: Vec<i64> = time
+        .split(':')
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    let &[hour @ 0..24, minute @ 0..60, second @ 0..=60] = parts.as_slice() else {
+        return None;
+    };
+    let year = year
+        .parse()
+        .ok()
+        .filter(|year| (1900..10_000).contains(year))?;
+    let (year_of_next, next_month) = if month == 12 {
+        (year + 1, 1)
+    } else {
+        (year, month + 1)
+    };
+    let days_of_month =
+        days_since_1970(year_of_next, next_month, 1) - days_since_1970(year, month, 1);
+    let day = day
+        .parse()
+        .ok()
+        .filter(|day| (1..=days_of_month).contains(day))?;
     Some(((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
-/// The seconds since 1970 of what `date` prints of a clock in UTC, such as `Wed Nov 25 22:53:32 UTC 2026`, with the hours of a
-/// day or of half a day; `None` for another text, or a time zone that is not certain.
+/// The seconds since 1970 of what `date` prints of a clock in UTC, such as
+/// `Wed Nov 25 22:53:32 UTC 2026`, with the hours of a day or of half a day; `None` for another
+/// text, or a time zone that is not certain.
 ///
 /// ```
 /// use jsf_openpbs::wall_clock::seconds_of_date;
@@ -44,7 +65,9 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
 /// ```
 pub fn seconds_of_date(text: &str) -> Option<i64> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let &[weekday, month, day, time, ref half @ .., zone, year] = words.as_slice() else { return None };
+    let &[weekday, month, day, time, ref half @ .., zone, year] = words.as_slice() else {
+        return None;
+    };
     if !matches!(zone, "UTC" | "GMT" | "Z") {
         return None;
     }
@@ -52,8 +75,16 @@ pub fn seconds_of_date(text: &str) -> Option<i64> {
     let is_twelve = time.starts_with("12:");
     match half {
         [] => Some(seconds),
-        ["AM"] => Some(if is_twelve { seconds - HALF_A_DAY } else { seconds }),
-        ["PM"] => Some(if is_twelve { seconds } else { seconds + HALF_A_DAY }),
+        ["AM"] => Some(if is_twelve {
+            seconds - HALF_A_DAY
+        } else {
+            seconds
+        }),
+        ["PM"] => Some(if is_twelve {
+            seconds
+        } else {
+            seconds + HALF_A_DAY
+        }),
         _ => None,
     }
 }

@@ -30,22 +30,42 @@ fn config(recorded: &Recorded) -> SchedConfig {
         file.push_str(&format!("{name}: {value}\n"));
     }
     let config = SchedConfig::parse(file.as_bytes());
-    let is_repeated = |warning: &ConfigWarning| matches!(warning.fault, ConfigFault::Repeated { .. });
-    assert!(config.warnings.iter().all(is_repeated), "{:?}", config.warnings);
+    let is_repeated =
+        |warning: &ConfigWarning| matches!(warning.fault, ConfigFault::Repeated { .. });
+    assert!(
+        config.warnings.iter().all(is_repeated),
+        "{:?}",
+        config.warnings
+    );
     config
 }
 
-/// After the first run with `fair_share`, the two jobs whose entities have no shares had waited one second longer.
+/// After the first run with `fair_share`, the two jobs whose entities have no shares had waited one
+/// second longer.
 fn a_second_later(jobs: &mut [RecordedJob]) {
-    for job in jobs.iter_mut().filter(|job| ["4.vm", "5.vm"].contains(&&*job.job)) {
-        *job.scheduler_inputs.as_mut().unwrap().get_mut("eligible_time").unwrap() = "38".to_owned();
+    for job in jobs
+        .iter_mut()
+        .filter(|job| ["4.vm", "5.vm"].contains(&&*job.job))
+    {
+        *job.scheduler_inputs
+            .as_mut()
+            .unwrap()
+            .get_mut("eligible_time")
+            .unwrap() = "38".to_owned();
     }
 }
 
-/// The recorded inputs of the jobs, except for fair share, which is computed from the files under the settings.
+/// The recorded inputs of the jobs, except for fair share, which is computed from the files under
+/// the settings.
 fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
-    let mut table = recorded::table_without(jobs, columns.iter().copied(), |name| name.starts_with("fair"));
-    assert_eq!(fill_fairshare(&mut table, tree, |share| NumberMode::OpenPbs.fairshare(share)), Vec::<String>::new());
+    let mut table = recorded::table_without(jobs, columns.iter().copied(), |name| {
+        name.starts_with("fair")
+    });
+    assert_eq!(
+        fill_fairshare(&mut table, tree, |share| NumberMode::OpenPbs
+            .fairshare(share)),
+        Vec::<String>::new()
+    );
     table
 }
 
@@ -56,23 +76,54 @@ fn orders_are_those_of_the_scheduler() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for recorded in golden::lines::<Recorded>("openpbs/evaluate/orders.jsonl") {
         let config = config(&recorded);
-        let tree = recorded::tree("openpbs/evaluate", "usage", &config, jobs.iter().map(|job| job.entity.as_str()));
+        let tree = recorded::tree(
+            "openpbs/evaluate",
+            "usage",
+            &config,
+            jobs.iter().map(|job| job.entity.as_str()),
+        );
         let mut order = Order::new(&config, &site.queues).tree(&tree);
         if recorded.threshold.is_some() {
             order = order.threshold(recorded.listed.as_ref().unwrap().parse().unwrap());
         }
         let script = PythonStringLiteral::parse(&recorded.record.formula).unwrap();
-        let program = Formula::parse(script.text()).unwrap().compile(&site.schema).unwrap();
-        let columns: Vec<&str> = program.inputs().iter().map(|name| &**name).chain(order.columns()).collect();
+        let program = Formula::parse(script.text())
+            .unwrap()
+            .compile(&site.schema)
+            .unwrap();
+        let columns: Vec<&str> = program
+            .inputs()
+            .iter()
+            .map(|name| &**name)
+            .chain(order.columns())
+            .collect();
         let table = table(&jobs, &columns, &tree);
         let scores = recorded::scores(&program, &table);
         let mut differences = recorded::differences(&recorded.record, &table, &scores);
         let ordered = order.order(scores, &table);
-        differences.extend(recorded::order_differences(&recorded.record, &table, &ordered));
-        let without_shares = ordered.not_considered.iter().filter(|(_, why)| *why == NotConsidered::NoShares).count();
-        assert_eq!(without_shares, if recorded.sched_config_edits.contains_key("fair_share") { 2 } else { 0 });
+        differences.extend(recorded::order_differences(
+            &recorded.record,
+            &table,
+            &ordered,
+        ));
+        let without_shares = ordered
+            .not_considered
+            .iter()
+            .filter(|(_, why)| *why == NotConsidered::NoShares)
+            .count();
+        assert_eq!(
+            without_shares,
+            if recorded.sched_config_edits.contains_key("fair_share") {
+                2
+            } else {
+                0
+            }
+        );
         if !differences.is_empty() {
-            wrong.push(format!("{}, {}: {differences:#?}", recorded.config, recorded.record.formula));
+            wrong.push(format!(
+                "{}, {}: {differences:#?}",
+                recorded.config, recorded.record.formula
+            ));
         }
         if recorded.sched_config_edits.contains_key("fair_share") {
             a_second_later(&mut jobs);
@@ -90,7 +141,10 @@ fn comparisons_of_entities_are_those_of_pbsfs() {
     for case in golden::lines::<Json>("openpbs/pbsfs/cases.jsonl") {
         let folder = format!("openpbs/pbsfs/{}", field(&case, "case"));
         let steps = case["steps"].as_array().unwrap();
-        for step in steps.iter().filter(|step| step["args"][0] == "-c" && step["rc"] == 0) {
+        for step in steps
+            .iter()
+            .filter(|step| step["args"][0] == "-c" && step["rc"] == 0)
+        {
             let config = SchedConfig::parse(&golden::bytes(&format!("{folder}/sched_config")));
             let tree = recorded::tree(&folder, "usage.initial", &config, []);
             let [left, right] = [1, 2].map(|index| step["args"][index].as_str().unwrap());
@@ -108,5 +162,9 @@ fn comparisons_of_entities_are_those_of_pbsfs() {
 }
 
 fn find(tree: &PbsTree, name: &str) -> NodeId {
-    if name == "TREEROOT" { tree.tree().root() } else { tree.tree().find(name).unwrap() }
+    if name == "TREEROOT" {
+        tree.tree().root()
+    } else {
+        tree.tree().find(name).unwrap()
+    }
 }

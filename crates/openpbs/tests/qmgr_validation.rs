@@ -1,4 +1,5 @@
-//! What the server answers when a formula is set, and what `qmgr` refuses before, compared with recorded answers.
+//! What the server answers when a formula is set, and what `qmgr` refuses before, compared with
+//! recorded answers.
 
 use job_sort_formula::Schema;
 use jsf_openpbs::qmgr_validation::{AnsweredBy, Uncertainty, Validation, validate};
@@ -21,18 +22,33 @@ fn differences(record: &Record, ours: &Validation) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |is_right: bool, theirs: String| {
         if !is_right {
-            wrong.push(format!("#{} {:.80}: {ours:?}, recorded {theirs}", record.n, record.formula));
+            wrong.push(format!(
+                "#{} {:.80}: {ours:?}, recorded {theirs}",
+                record.n, record.formula
+            ));
         }
     };
     if ours.accepted.is_some() {
-        let theirs = (Some(record.accepted), Some(record.code), record.message.as_deref().unwrap_or(""));
-        check((ours.accepted, ours.code, ours.message) == theirs, format!("{theirs:?}"));
+        let theirs = (
+            Some(record.accepted),
+            Some(record.code),
+            record.message.as_deref().unwrap_or(""),
+        );
+        check(
+            (ours.accepted, ours.code, ours.message) == theirs,
+            format!("{theirs:?}"),
+        );
     }
     match (record.qmgr_verdict.as_deref(), ours.by) {
         (None, _) => {}
         (Some("rejected"), None) if ours.accepted.is_none() => {}
-        (Some("qmgr_parse_error"), by) => check(by == Some(AnsweredBy::Qmgr), "a refusal by qmgr".into()),
-        (Some("rejected"), by) => check(by == Some(AnsweredBy::Server), "a refusal by the server".into()),
+        (Some("qmgr_parse_error"), by) => {
+            check(by == Some(AnsweredBy::Qmgr), "a refusal by qmgr".into())
+        }
+        (Some("rejected"), by) => check(
+            by == Some(AnsweredBy::Server),
+            "a refusal by the server".into(),
+        ),
         (Some(other), by) => {
             let is_by_server = by == ours.accepted.map(|_| AnsweredBy::Server);
             check(is_by_server && other == "accepted", other.into());
@@ -41,7 +57,8 @@ fn differences(record: &Record, ours: &Validation) -> Vec<String> {
     wrong
 }
 
-/// Our answer is the recorded one. For a formula outside the language of numbers it may be `cannot tell`.
+/// Our answer is the recorded one. For a formula outside the language of numbers it may be
+/// `cannot tell`.
 #[test]
 fn answers_are_those_of_the_server() {
     let schema = recorded::schema();
@@ -57,7 +74,10 @@ fn answers_are_those_of_the_server() {
         } else if ours.uncertainty.is_some() && recorded::is_outside_language(&record.formula) {
             untold.push(&record.formula);
         } else {
-            wrong.push(format!("#{} {:.80}: {:?}", record.n, record.formula, ours.uncertainty));
+            wrong.push(format!(
+                "#{} {:.80}: {:?}",
+                record.n, record.formula, ours.uncertainty
+            ));
         }
     }
     println!(
@@ -67,7 +87,11 @@ fn answers_are_those_of_the_server() {
         wrong.len()
     );
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert_eq!((equal, untold.len(), records.len()), (339, 55, 394), "{untold:#?}");
+    assert_eq!(
+        (equal, untold.len(), records.len()),
+        (339, 55, 394),
+        "{untold:#?}"
+    );
 }
 
 #[derive(Deserialize)]
@@ -80,11 +104,15 @@ struct Formula {
 fn evaluated_formulas_are_accepted() {
     let schema = recorded::schema();
     let mut formulas = 0;
-    for file in ["openpbs/evaluate/evaluate.jsonl.gz", "openpbs/bulk/evaluate.jsonl.gz"] {
+    for file in [
+        "openpbs/evaluate/evaluate.jsonl.gz",
+        "openpbs/bulk/evaluate.jsonl.gz",
+    ] {
         for Formula { formula } in golden::lines(file) {
             let accepted = validate(&formula, &schema).accepted;
             assert!(
-                accepted == Some(true) || (accepted.is_none() && recorded::is_outside_language(&formula)),
+                accepted == Some(true)
+                    || (accepted.is_none() && recorded::is_outside_language(&formula)),
                 "{formula:.80}: {accepted:?}"
             );
             formulas += 1;
@@ -101,14 +129,24 @@ fn resources_with_taken_names_are_answered_as_by_the_server() {
         recorded::declare(&clash.resource, &mut schema);
         for tried in &clash.formulas {
             let ours = validate(&tried.formula, &schema);
-            let theirs = (Some(tried.set.code), tried.set.message.as_deref().unwrap_or(""));
-            let is_untold = ours.accepted.is_none() && recorded::is_outside_language(&tried.formula);
-            assert!((ours.code, ours.message) == theirs || is_untold, "{}: {}", clash.resource, tried.formula);
+            let theirs = (
+                Some(tried.set.code),
+                tried.set.message.as_deref().unwrap_or(""),
+            );
+            let is_untold =
+                ours.accepted.is_none() && recorded::is_outside_language(&tried.formula);
+            assert!(
+                (ours.code, ours.message) == theirs || is_untold,
+                "{}: {}",
+                clash.resource,
+                tried.formula
+            );
         }
     }
 }
 
-/// PolicyRules of CPython that no record shows. `tests/referee/validation.py` gives the same answers.
+/// PolicyRules of CPython that no record shows. `tests/referee/validation.py` gives the same
+/// answers.
 #[test]
 fn rules_without_a_record_are_those_of_cpython() {
     let schema = recorded::schema();
@@ -186,7 +224,11 @@ fn uncertain_answers_have_a_reason() {
     ];
     for (formula, uncertainty) in cases {
         let answer = validate(formula, &schema);
-        assert_eq!((answer.accepted, answer.uncertainty), (None, Some(uncertainty)), "{formula:.80}");
+        assert_eq!(
+            (answer.accepted, answer.uncertainty),
+            (None, Some(uncertainty)),
+            "{formula:.80}"
+        );
     }
 }
 

@@ -1,5 +1,6 @@
-//! Findings and value ranges, compared with what recorded formulas did to the scheduler: every formula that crashed it,
-//! failed for all jobs or left previous values in place has a finding that says so.
+//! Findings and value ranges, compared with what recorded formulas did to the scheduler: every
+//! formula that crashed it, failed for all jobs or left previous values in place has a finding that
+//! says so.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +35,9 @@ impl Harm {
     fn codes(self) -> &'static [&'static str] {
         match self {
             Self::Crash => &["JSF302", "JSF401", "JSF405"],
-            Self::Errors => &["JSF103", "JSF105", "JSF205", "JSF207", "JSF301", "JSF308", "JSF310", "JSF613"],
+            Self::Errors => &[
+                "JSF103", "JSF105", "JSF205", "JSF207", "JSF301", "JSF308", "JSF310", "JSF613",
+            ],
             Self::Stale => &["JSF106", "JSF310"],
         }
     }
@@ -66,24 +69,40 @@ impl Cluster {
     fn recorded() -> Self {
         Self {
             site: RecordedSite::open(),
-            server: ServerSettings::read(&Objects::read(&golden::text("openpbs/qstat/qstat_Bf.json")), None),
+            server: ServerSettings::read(
+                &Objects::read(&golden::text("openpbs/qstat/qstat_Bf.json")),
+                None,
+            ),
             queue: golden::text("openpbs/qstat/qstat_f.json"),
         }
     }
 
     fn check(&self, text: &str) -> Checked {
         let submitted = FormulaSubmission::to_openpbs(text);
-        let mut site = SiteFacts { config: Some(&self.site.config), server: self.server, ..SiteFacts::default() };
-        let Some((formula, program)) =
-            submitted.formula().ok().and_then(|formula| Some((formula, formula.compile(&self.site.schema).ok()?)))
+        let mut site = SiteFacts {
+            config: Some(&self.site.config),
+            server: self.server,
+            ..SiteFacts::default()
+        };
+        let Some((formula, program)) = submitted
+            .formula()
+            .ok()
+            .and_then(|formula| Some((formula, formula.compile(&self.site.schema).ok()?)))
         else {
             return Checked::new(&submitted, &self.site.schema, &site);
         };
-        let mut table = self.site.read_jobs(self.queue.as_bytes(), &formula.names()).table;
+        let mut table = self
+            .site
+            .read_jobs(self.queue.as_bytes(), &formula.names())
+            .table;
         let tree = self.site.tree(&table);
-        fill_fairshare(&mut table, &tree, |share| NumberMode::OpenPbs.fairshare(share));
+        fill_fairshare(&mut table, &tree, |share| {
+            NumberMode::OpenPbs.fairshare(share)
+        });
         let scores = recorded::scores(&program, &table);
-        let ordered = Order::new(&self.site.config, &self.site.queues).tree(&tree).order(scores, &table);
+        let ordered = Order::new(&self.site.config, &self.site.queues)
+            .tree(&tree)
+            .order(scores, &table);
         site.queue = Some(ScoredQueue {
             table: &table,
             ranking: &ordered.ranking,
@@ -100,7 +119,11 @@ fn short(formula: &str) -> String {
 }
 
 fn codes(checked: &Checked) -> Vec<String> {
-    checked.findings.iter().map(|found| format!("{} {:?}", found.code, found.severity)).collect()
+    checked
+        .findings
+        .iter()
+        .map(|found| format!("{} {:?}", found.code, found.severity))
+        .collect()
 }
 
 #[test]
@@ -109,17 +132,39 @@ fn formulas_that_harmed_the_scheduler_have_a_finding() {
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
     let (mut harmful, mut missed) = (0, BTreeSet::new());
     for record in &records {
-        let Some(harm) = Harm::from_record(record) else { continue };
+        let Some(harm) = Harm::from_record(record) else {
+            continue;
+        };
         harmful += 1;
         let checked = cluster.check(&record.formula);
-        let is_refused =
-            checked.findings.iter().any(|found| matches!(found.code, Code::NotArithmetic | Code::InterpreterAccess));
-        assert!(checked.has_errors(), "{harm:?}: {} raises {:?}", short(&record.formula), codes(&checked));
-        if !checked.findings.iter().any(|found| harm.is_reported_by(found)) {
-            assert!(is_refused, "{harm:?}: {} raises {:?}", short(&record.formula), codes(&checked));
+        let is_refused = checked
+            .findings
+            .iter()
+            .any(|found| matches!(found.code, Code::NotArithmetic | Code::InterpreterAccess));
+        assert!(
+            checked.has_errors(),
+            "{harm:?}: {} raises {:?}",
+            short(&record.formula),
+            codes(&checked)
+        );
+        if !checked
+            .findings
+            .iter()
+            .any(|found| harm.is_reported_by(found))
+        {
+            assert!(
+                is_refused,
+                "{harm:?}: {} raises {:?}",
+                short(&record.formula),
+                codes(&checked)
+            );
             missed.insert(short(&record.formula));
         }
-        assert!(harm != Harm::Crash || is_refused || checked.crashes_scheduler, "{}", record.formula);
+        assert!(
+            harm != Harm::Crash || is_refused || checked.crashes_scheduler,
+            "{}",
+            record.formula
+        );
     }
     assert_eq!(missed, BTreeSet::<String>::new());
     assert_eq!(harmful, 83);
@@ -130,14 +175,28 @@ fn the_failing_jobs_are_those_that_failed() {
     let cluster = Cluster::recorded();
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
     let (mut formulas, mut failures) = (0, 0);
-    for record in records.iter().filter(|record| record.sched_crashed.is_empty()) {
-        let Some(jobs) = cluster.check(&record.formula).jobs else { continue };
-        let is_stale = |job: &&String| record.values.get(*job).is_some_and(|value| value == "-12345.0625");
+    for record in records
+        .iter()
+        .filter(|record| record.sched_crashed.is_empty())
+    {
+        let Some(jobs) = cluster.check(&record.formula).jobs else {
+            continue;
+        };
+        let is_stale = |job: &&String| {
+            record
+                .values
+                .get(*job)
+                .is_some_and(|value| value == "-12345.0625")
+        };
         let is_recorded = |job: &&String| record.values.contains_key(*job) && !is_stale(job);
         let ours: BTreeSet<&String> = jobs.failing.iter().filter(is_recorded).collect();
         let theirs: BTreeSet<&String> = record.errors.keys().collect();
         let only_last_too_large = record.formula == "factorial(ncpus)";
-        assert!(ours == theirs || only_last_too_large, "{}: {ours:?} for {theirs:?}", short(&record.formula));
+        assert!(
+            ours == theirs || only_last_too_large,
+            "{}: {ours:?} for {theirs:?}",
+            short(&record.formula)
+        );
         formulas += 1;
         failures += theirs.len();
     }
@@ -150,13 +209,20 @@ fn other_formulas_are_not_reported_to_crash_the_scheduler() {
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
     // the integer that is too large was that of the last job, after which nothing is evaluated
     let is_exception = |record: &&Record| record.formula == "factorial(ncpus)";
-    let survived = records.iter().filter(|record| record.sched_crashed.is_empty());
+    let survived = records
+        .iter()
+        .filter(|record| record.sched_crashed.is_empty());
     for record in survived.filter(|record| !is_exception(record)) {
-        assert!(!cluster.check(&record.formula).crashes_scheduler, "{}", short(&record.formula));
+        assert!(
+            !cluster.check(&record.formula).crashes_scheduler,
+            "{}",
+            short(&record.formula)
+        );
     }
 }
 
-/// The findings on taken names: the resource, the formula, the codes. The other formulas mean what they seem to mean.
+/// The findings on taken names: the resource, the formula, the codes. The other formulas mean what
+/// they seem to mean.
 const CLASHES: [(&str, &str, &[&str]); 16] = [
     ("e", "e", &["JSF204"]),
     ("e", "e*2", &["JSF204"]),
@@ -189,17 +255,26 @@ fn taken_names_have_findings() {
         let mut schema = Schema::openpbs();
         recorded::declare(&clash.resource, &mut schema);
         for tried in &clash.formulas {
-            let checked = Checked::new(&FormulaSubmission::to_openpbs(&tried.formula), &schema, &SiteFacts::default());
-            let codes =
-                checked.findings.iter().map(|found| found.code.name()).filter(|code| is_of_syntax_or_names(code));
+            let checked = Checked::new(
+                &FormulaSubmission::to_openpbs(&tried.formula),
+                &schema,
+                &SiteFacts::default(),
+            );
+            let codes = checked
+                .findings
+                .iter()
+                .map(|found| found.code.name())
+                .filter(|code| is_of_syntax_or_names(code));
             let codes: Vec<&str> = codes.collect();
             if !codes.is_empty() {
                 found.push((clash.resource.as_str(), tried.formula.as_str(), codes));
             }
         }
     }
-    let expected: Vec<_> =
-        CLASHES.iter().map(|(resource, formula, codes)| (*resource, *formula, codes.to_vec())).collect();
+    let expected: Vec<_> = CLASHES
+        .iter()
+        .map(|(resource, formula, codes)| (*resource, *formula, codes.to_vec()))
+        .collect();
     assert_eq!(found, expected);
 }
 
@@ -209,7 +284,8 @@ struct FirstEvaluation {
     died: bool,
 }
 
-/// An error in the first evaluation after its start crashed the scheduler. A quote is an error that nothing catches.
+/// An error in the first evaluation after its start crashed the scheduler. A quote is an error that
+/// nothing catches.
 #[test]
 fn errors_in_the_first_evaluation_are_reported_as_crashes() {
     let cluster = Cluster::recorded();
@@ -217,9 +293,17 @@ fn errors_in_the_first_evaluation_are_reported_as_crashes() {
     assert_eq!(records.iter().filter(|record| record.died).count(), 4);
     for record in records {
         let checked = cluster.check(&record.first_formula_after_start);
-        let is_reported =
-            checked.findings.iter().any(|found| matches!(found.code, Code::FirstEvaluation | Code::BreaksScript));
-        assert_eq!(is_reported, record.died, "{}: {:?}", record.first_formula_after_start, codes(&checked));
+        let is_reported = checked
+            .findings
+            .iter()
+            .any(|found| matches!(found.code, Code::FirstEvaluation | Code::BreaksScript));
+        assert_eq!(
+            is_reported,
+            record.died,
+            "{}: {:?}",
+            record.first_formula_after_start,
+            codes(&checked)
+        );
     }
 }
 
@@ -233,7 +317,11 @@ fn formulas_that_read_files_or_end_the_server_have_a_finding() {
     assert_eq!(records.len(), 2);
     for record in records {
         let checked = Cluster::recorded().check(&record.formula);
-        assert!(checked.findings.iter().any(|found| found.code == "JSF404"), "{}", record.formula);
+        assert!(
+            checked.findings.iter().any(|found| found.code == "JSF404"),
+            "{}",
+            record.formula
+        );
     }
 }
 
@@ -244,7 +332,13 @@ fn certain_crashes_are_reported_without_a_queue() {
         let submission = FormulaSubmission::to_openpbs(formula);
         Checked::new(&submission, &Schema::openpbs(), &SiteFacts::default()).crashes_scheduler
     };
-    for formula in ["(-8)**(1/3)", "ncpus * (-2)**0.5 - mem", "-(-1)**0.5", "-10**400", "10**400"] {
+    for formula in [
+        "(-8)**(1/3)",
+        "ncpus * (-2)**0.5 - mem",
+        "-(-1)**0.5",
+        "-10**400",
+        "10**400",
+    ] {
         assert!(crashes(formula), "{formula}");
     }
     for formula in [
@@ -260,16 +354,20 @@ fn certain_crashes_are_reported_without_a_queue() {
     }
 }
 
-/// With the ranges of the recorded jobs: an error that is excluded was not recorded, a certain failure was recorded for
-/// every job, and each value is within its range.
+/// With the ranges of the recorded jobs: an error that is excluded was not recorded, a certain
+/// failure was recorded for every job, and each value is within its range.
 #[test]
 fn ranges_contain_the_recorded_results() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let schema = recorded::schema();
     let (mut checked, mut certain, mut free) = (0, 0, 0);
     for record in golden::lines::<Record>("openpbs/evaluate/evaluate.jsonl.gz") {
-        let Ok(formula) = Formula::parse(&record.formula) else { continue };
-        let Ok(program) = formula.compile(&schema) else { continue };
+        let Ok(formula) = Formula::parse(&record.formula) else {
+            continue;
+        };
+        let Ok(program) = formula.compile(&schema) else {
+            continue;
+        };
         if program.refused().is_some() || !record.sched_crashed.is_empty() {
             continue;
         }
@@ -294,11 +392,21 @@ fn ranges_contain_the_recorded_results() {
         free += 1;
         assert!(record.errors.is_empty(), "{text}: {:?}", record.errors);
         for row in rows().filter(|&row| !record.errors.contains_key(table.id(row))) {
-            let inputs: Vec<Value> =
-                program.inputs().iter().map(|name| table.column(name).unwrap().value(row)).collect();
+            let inputs: Vec<Value> = program
+                .inputs()
+                .iter()
+                .map(|name| table.column(name).unwrap().value(row))
+                .collect();
             let value = program.evaluate(&inputs).unwrap();
-            assert!(interval.contains(&value), "{text}: {} is not {interval}", value.repr());
+            assert!(
+                interval.contains(&value),
+                "{text}: {} is not {interval}",
+                value.repr()
+            );
         }
     }
-    assert!(checked > 200 && certain > 20 && free > 100, "{checked} checked, {certain} fail, {free} cannot");
+    assert!(
+        checked > 200 && certain > 20 && free > 100,
+        "{checked} checked, {certain} fail, {free} cannot"
+    );
 }

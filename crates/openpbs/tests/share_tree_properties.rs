@@ -1,6 +1,8 @@
 //! Properties of PP-718's shares on random trees, and of OpenPBS's readers on random files.
 
-use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules};
+use job_sort_formula::fairshare::{
+    AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules,
+};
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::UsageFile;
@@ -10,11 +12,20 @@ use proptest::prelude::*;
 
 use crate::trees::{Node, build, permute};
 
-/// A node: which of the groups above it is its parent, whether it is a group, its shares and its usage.
+/// A node: which of the groups above it is its parent, whether it is a group, its shares and its
+/// usage.
 type Sketch = Vec<(prop::sample::Index, bool, i64, u32)>;
 
 fn sketch() -> impl Strategy<Value = Sketch> {
-    vec((any::<prop::sample::Index>(), any::<bool>(), 1i64..1000, 0u32..1_000_000), 1..60)
+    vec(
+        (
+            any::<prop::sample::Index>(),
+            any::<bool>(),
+            1i64..1000,
+            0u32..1_000_000,
+        ),
+        1..60,
+    )
 }
 
 /// Every group has an entity of its own, so that all shares reach entities.
@@ -24,10 +35,22 @@ fn members(sketch: &Sketch) -> Vec<Node> {
     for (i, (parent, is_group, shares, usage)) in sketch.iter().enumerate() {
         let above = parent.get(&groups).clone();
         let name = format!("n{i}");
-        let member = if *is_group { Member::group(name.as_str()) } else { Member::entity(name.as_str()) };
-        members.push((name.clone(), above, member.shares(*shares).usage(f64::from(*usage))));
+        let member = if *is_group {
+            Member::group(name.as_str())
+        } else {
+            Member::entity(name.as_str())
+        };
+        members.push((
+            name.clone(),
+            above,
+            member.shares(*shares).usage(f64::from(*usage)),
+        ));
         if *is_group {
-            members.push((format!("own{i}"), name.clone(), Member::entity(format!("own{i}"))));
+            members.push((
+                format!("own{i}"),
+                name.clone(),
+                Member::entity(format!("own{i}")),
+            ));
             groups.push(name);
         }
     }
@@ -110,7 +133,12 @@ fn file_like() -> impl Strategy<Value = Vec<u8>> {
 /// A usage file, possibly truncated, with any usage.
 fn usage_like() -> impl Strategy<Value = Vec<u8>> {
     (vec(("[a-d]{0,2}", any::<f64>()), 0..6), 0usize..70).prop_map(|(records, cut)| {
-        let mut file = [b"PBS_MAG!\0\0\0\0\0\0\0\0".as_slice(), &2f64.to_le_bytes(), &[9; 8]].concat();
+        let mut file = [
+            b"PBS_MAG!\0\0\0\0\0\0\0\0".as_slice(),
+            &2f64.to_le_bytes(),
+            &[9; 8],
+        ]
+        .concat();
         for (name, usage) in records {
             let mut field = name.into_bytes();
             field.resize(56, 0);
@@ -122,7 +150,6 @@ fn usage_like() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn config_like() -> impl Strategy<Value = Vec<u8>> {
-    let line =
-        "(unknown_shares|fair_share|job_sort_key|fairshare_decay_time) ?: ?\"?[a-z0-9:.-]{0,22}\"? ?(ALL|prime)?\n";
+    let line = "(unknown_shares|fair_share|job_sort_key|fairshare_decay_time) ?: ?\"?[a-z0-9:.-]{0,22}\"? ?(ALL|prime)?\n";
     vec(line, 0..6).prop_map(|lines| lines.concat().into_bytes())
 }

@@ -1,4 +1,5 @@
-//! Values, errors and orders, compared with those of the recorded scheduler for the same formulas and jobs.
+//! Values, errors and orders, compared with those of the recorded scheduler for the same formulas
+//! and jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,13 +24,15 @@ enum Outside {
     Quote,
     /// The formula is longer than the documented limit.
     TooLong,
-    /// The formula contains statements, which `eval` in the scheduler does not accept either: every job gets an error.
+    /// The formula contains statements, which `eval` in the scheduler does not accept either: every
+    /// job gets an error.
     Statement,
     Is(Construct),
     Builtin(&'static str),
 }
 
-/// The formulas that are not evaluated, with the reason. Long ones are given by their start and their length.
+/// The formulas that are not evaluated, with the reason. Long ones are given by their start and
+/// their length.
 const OUTSIDE: [(&str, Outside); 51] = [
     ("{ncpus}", Outside::Is(Construct::Set)),
     ("{1,2}", Outside::Is(Construct::Set)),
@@ -61,8 +64,14 @@ const OUTSIDE: [(&str, Outside); 51] = [
     ("[1,2,3][9]", Outside::Is(Construct::Subscript)),
     ("[][0]", Outside::Is(Construct::Subscript)),
     ("[x for x in (1,2)]", Outside::Is(Construct::Comprehension)),
-    ("sum(x*ncpus for x in (1,2))", Outside::Is(Construct::Comprehension)),
-    ("sum([ncpus for i in range(3)])", Outside::Is(Construct::Comprehension)),
+    (
+        "sum(x*ncpus for x in (1,2))",
+        Outside::Is(Construct::Comprehension),
+    ),
+    (
+        "sum([ncpus for i in range(3)])",
+        Outside::Is(Construct::Comprehension),
+    ),
     ("lambda x: x", Outside::Is(Construct::Lambda)),
     ("(lambda x: x+ncpus)(1)", Outside::Is(Construct::Lambda)),
     ("(x:=5)", Outside::Is(Construct::AssignmentExpression)),
@@ -113,11 +122,20 @@ fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
 
 /// Checks the record of a formula that is not evaluated.
 fn check_outside(record: &Record, outside: Outside) {
-    let all_are = |values: &BTreeMap<String, String>, text: &str| values.values().all(|value| value == text);
+    let all_are =
+        |values: &BTreeMap<String, String>, text: &str| values.values().all(|value| value == text);
     match outside {
-        Outside::Quote => assert!(all_are(&record.values, STALE) && record.errors.is_empty(), "{}", record.formula),
+        Outside::Quote => assert!(
+            all_are(&record.values, STALE) && record.errors.is_empty(),
+            "{}",
+            record.formula
+        ),
         Outside::Statement => {
-            assert!(all_are(&record.errors, "invalid syntax (<string>, line 1)"), "{}", record.formula);
+            assert!(
+                all_are(&record.errors, "invalid syntax (<string>, line 1)"),
+                "{}",
+                record.formula
+            );
             assert_eq!(record.errors.len(), record.values.len());
         }
         _ => {}
@@ -130,7 +148,10 @@ fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<
     for (row, Score { unrounded, value }) in scores.iter() {
         match unrounded {
             Err(error) if error.crashes_the_scheduler() && value == -1.0 => {}
-            other => wrong.push(format!("{}: {other:?} does not crash the scheduler", table.id(row))),
+            other => wrong.push(format!(
+                "{}: {other:?} does not crash the scheduler",
+                table.id(row)
+            )),
         }
     }
     if record.values.values().any(|value| value != "-1") {
@@ -141,7 +162,9 @@ fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<
 
 /// Whether the formula is so deep that nothing is said of its values.
 fn is_too_deep(program: &Program) -> bool {
-    program.refused().is_some_and(|raised| raised.kind == ErrorKind::Limit)
+    program
+        .refused()
+        .is_some_and(|raised| raised.kind == ErrorKind::Limit)
 }
 
 /// Evaluates every formula on the jobs that `table` gives for its program.
@@ -156,12 +179,21 @@ fn check(site: &RecordedSite, records: &[Record], table: impl Fn(&Program) -> Jo
     found
 }
 
-fn check_record(site: &RecordedSite, record: &Record, program: &Program, table: &JobTable, found: &mut Found) {
+fn check_record(
+    site: &RecordedSite,
+    record: &Record,
+    program: &Program,
+    table: &JobTable,
+    found: &mut Found,
+) {
     let scores = recorded::scores(program, table);
     found.evaluated += 1;
     let differences = if record.sched_crashed.is_empty() {
         if is_too_deep(program) {
-            assert!(record.values.values().all(|value| value == STALE) || record.errors.len() == record.values.len());
+            assert!(
+                record.values.values().all(|value| value == STALE)
+                    || record.errors.len() == record.values.len()
+            );
             return;
         }
         let mut differences = recorded::differences(record, table, &scores);
@@ -174,16 +206,23 @@ fn check_record(site: &RecordedSite, record: &Record, program: &Program, table: 
         differences
     };
     if !differences.is_empty() {
-        found.wrong.push(format!("{}: {differences:#?}", short(&record.formula)));
+        found
+            .wrong
+            .push(format!("{}: {differences:#?}", short(&record.formula)));
     }
 }
 
-/// Compares values that are not numbers by their `repr`. A list was recorded as the error `unhashable type`.
+/// Compares values that are not numbers by their `repr`. A list was recorded as the error
+/// `unhashable type`.
 fn repr_differences(record: &Record, program: &Program, table: &JobTable) -> Vec<String> {
     let mut wrong = Vec::new();
     for (job, theirs) in record.exact.iter().flatten() {
         let row = table.row(job).unwrap();
-        let inputs: Vec<Value> = program.inputs().iter().map(|name| table.column(name).unwrap().value(row)).collect();
+        let inputs: Vec<Value> = program
+            .inputs()
+            .iter()
+            .map(|name| table.column(name).unwrap().value(row))
+            .collect();
         let value = match program.evaluate(&inputs) {
             // its parts are not computed
             Err(error) if error.kind() == ErrorKind::Complex && theirs.ends_with("j)") => continue,
@@ -211,32 +250,43 @@ impl Found {
     }
 
     fn assert_nothing_wrong(&self) {
-        assert!(self.wrong.is_empty(), "{} formulas differ:\n{}", self.wrong.len(), self.wrong.join("\n"));
+        assert!(
+            self.wrong.is_empty(),
+            "{} formulas differ:\n{}",
+            self.wrong.len(),
+            self.wrong.join("\n")
+        );
     }
 }
 
 fn expected_outside() -> BTreeSet<(String, Outside)> {
-    OUTSIDE.iter().map(|&(formula, outside)| (formula.to_owned(), outside)).collect()
+    OUTSIDE
+        .iter()
+        .map(|&(formula, outside)| (formula.to_owned(), outside))
+        .collect()
 }
 
 #[test]
 fn values_from_the_inputs_of_python_are_those_of_the_scheduler() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
-    let inputs = |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
+    let inputs =
+        |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
     let found = check(&RecordedSite::open(), &records, inputs);
     found.assert_nothing_wrong();
     assert_eq!(found.outside, expected_outside());
     assert_eq!((found.evaluated, records.len()), (244, 295));
 }
 
-/// `qstat -f -F json` as it was during the runs, when two jobs had waited one second less. One number gets its last
-/// digit back, which the JSON of qstat drops.
+/// `qstat -f -F json` as it was during the runs, when two jobs had waited one second less. One
+/// number gets its last digit back, which the JSON of qstat drops.
 fn qstat_f() -> String {
     let queue = golden::text("openpbs/qstat/qstat_f.json");
     assert_eq!(queue.matches("\"00:00:38\"").count(), 2);
     assert_eq!(queue.matches("9.00719925474099e+15").count(), 1);
-    queue.replace("\"00:00:38\"", "\"00:00:37\"").replace("9.00719925474099e+15", "9007199254740993")
+    queue
+        .replace("\"00:00:38\"", "\"00:00:37\"")
+        .replace("9.00719925474099e+15", "9007199254740993")
 }
 
 /// The same from the files that an administrator has.
@@ -249,7 +299,9 @@ fn values_from_qstat_and_the_files_are_those_of_the_scheduler() {
         let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
         let mut table = site.read_jobs(queue.as_bytes(), &needed).table;
         let tree = site.tree(&table);
-        let unknown = fill_fairshare(&mut table, &tree, |share| NumberMode::OpenPbs.fairshare(share));
+        let unknown = fill_fairshare(&mut table, &tree, |share| {
+            NumberMode::OpenPbs.fairshare(share)
+        });
         assert_eq!(unknown, Vec::<String>::new());
         table
     };
@@ -263,15 +315,16 @@ fn values_from_qstat_and_the_files_are_those_of_the_scheduler() {
 fn values_of_thousands_of_jobs_are_those_of_the_scheduler() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/bulk/jobs.jsonl.gz");
     let records: Vec<Record> = golden::lines("openpbs/bulk/evaluate.jsonl.gz");
-    let inputs = |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
+    let inputs =
+        |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
     let found = check(&RecordedSite::open(), &records, inputs);
     found.assert_nothing_wrong();
     assert!(found.outside.is_empty());
     assert_eq!((found.evaluated, jobs.len()), (records.len(), 2559));
 }
 
-/// The inputs of the jobs with which taken names were tried: one job requested 7 of the resource; 12.vm has 8 cpus, the
-/// others 1.
+/// The inputs of the jobs with which taken names were tried: one job requested 7 of the resource;
+/// 12.vm has 8 cpus, the others 1.
 fn clash_input(job: &str, name: &str, resource: &str) -> Value {
     match (job, name) {
         ("12.vm", "ncpus") => Value::Int(8),
@@ -288,19 +341,39 @@ fn check_clash(resource: &str, tried: &ClashingFormula) {
     recorded::declare(resource, &mut schema);
     let parsed = Formula::parse(&tried.formula);
     let Some(values) = tried.values.as_ref().filter(|values| !values.is_empty()) else {
-        assert_ne!(validate(&tried.formula, &schema).accepted, Some(true), "{}", tried.formula);
+        assert_ne!(
+            validate(&tried.formula, &schema).accepted,
+            Some(true),
+            "{}",
+            tried.formula
+        );
         return;
     };
     let parsed = parsed.unwrap();
     if parsed.expr().unsupported().is_some() {
-        assert_eq!((tried.formula.as_str(), tried.died), ("lambda: 1", Some(true)));
+        assert_eq!(
+            (tried.formula.as_str(), tried.died),
+            ("lambda: 1", Some(true))
+        );
         return;
     }
     let program = parsed.compile(&schema).unwrap();
     let mut table = JobTable::new(program.inputs().iter().map(|name| &**name));
     for job in values.keys() {
-        let inputs: Vec<_> = program.inputs().iter().map(|name| Ok(clash_input(job, name, resource))).collect();
-        table.push(&Job { id: job, ..Job::default() }, &inputs).unwrap();
+        let inputs: Vec<_> = program
+            .inputs()
+            .iter()
+            .map(|name| Ok(clash_input(job, name, resource)))
+            .collect();
+        table
+            .push(
+                &Job {
+                    id: job,
+                    ..Job::default()
+                },
+                &inputs,
+            )
+            .unwrap();
     }
     for (row, score) in recorded::scores(&program, &table).iter() {
         let (job, error) = (table.id(row), score.unrounded.as_ref().err());
@@ -308,10 +381,16 @@ fn check_clash(resource: &str, tried: &ClashingFormula) {
         if let Some(recorded) = &values[job] {
             assert_eq!(logged(score.value), *recorded, "{place}");
         }
-        assert_eq!(error.is_some_and(|error| error.crashes_the_scheduler()), tried.died == Some(true), "{place}");
+        assert_eq!(
+            error.is_some_and(|error| error.crashes_the_scheduler()),
+            tried.died == Some(true),
+            "{place}"
+        );
         if tried.died == Some(false) {
             let recorded = tried.errors.as_ref().and_then(|errors| errors.get(job));
-            let recorded = recorded.and_then(|text| text.split_once("used: ")).map(|(_, text)| text.to_owned());
+            let recorded = recorded
+                .and_then(|text| text.split_once("used: "))
+                .map(|(_, text)| text.to_owned());
             assert_eq!(error.map(ToString::to_string), recorded, "{place}");
         }
     }
@@ -321,6 +400,9 @@ fn check_clash(resource: &str, tried: &ClashingFormula) {
 #[test]
 fn taken_names_mean_what_they_mean_to_the_scheduler() {
     for clash in recorded::name_clashes() {
-        clash.formulas.iter().for_each(|tried| check_clash(&clash.resource, tried));
+        clash
+            .formulas
+            .iter()
+            .for_each(|tried| check_clash(&clash.resource, tried));
     }
 }

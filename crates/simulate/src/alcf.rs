@@ -1,5 +1,6 @@
-//! Reads the public job data of the Argonne Leadership Computing Facility (`DIM_JOB_COMPOSITE`, <https://reports.alcf.anl.gov/data/>):
-//! comma-separated values with a line of column names. Names of users and projects are numbers there, and times are in UTC.
+//! Reads the public job data of the Argonne Leadership Computing Facility (`DIM_JOB_COMPOSITE`,
+//! <https://reports.alcf.anl.gov/data/>): comma-separated values with a line of column names. Names
+//! of users and projects are numbers there, and times are in UTC.
 
 use super::left_out::Fault;
 use super::log_rules::{Cancelled, processor_count};
@@ -31,7 +32,10 @@ impl AlcfColumns {
     pub(super) fn from_heading(line: &str) -> Option<Self> {
         let names = fields(line)?;
         let columns = COLUMNS.map(|column| names.iter().position(|name| name == column));
-        columns[..NEEDED].iter().all(Option::is_some).then_some(Self(columns))
+        columns[..NEEDED]
+            .iter()
+            .all(Option::is_some)
+            .then_some(Self(columns))
     }
 
     /// Adds the job of a line.
@@ -40,8 +44,25 @@ impl AlcfColumns {
             return Ok(());
         }
         let fields = fields(line).ok_or("not a line of comma-separated values")?;
-        let values = self.0.map(|column| column.and_then(|column| fields.get(column)).unwrap_or("").trim());
-        let [id, queued, start, end, walltime, requested, allocated, user, project, queue, run] = values;
+        let values = self.0.map(|column| {
+            column
+                .and_then(|column| fields.get(column))
+                .unwrap_or("")
+                .trim()
+        });
+        let [
+            id,
+            queued,
+            start,
+            end,
+            walltime,
+            requested,
+            allocated,
+            user,
+            project,
+            queue,
+            run,
+        ] = values;
         if id == COLUMNS[0] {
             return Ok(());
         }
@@ -49,12 +70,21 @@ impl AlcfColumns {
         if start.is_none() && builder.rules.cancelled == Cancelled::LeaveOut {
             return Err(Fault::CANCELLED);
         }
-        let run = whole(run).parse().ok().or_else(|| Some(end? - start?)).or(start.is_none().then_some(0));
-        let requested = processor_count(whole(requested), "`CORES_REQUESTED` is not a whole number");
+        let run = whole(run)
+            .parse()
+            .ok()
+            .or_else(|| Some(end? - start?))
+            .or(start.is_none().then_some(0));
+        let requested =
+            processor_count(whole(requested), "`CORES_REQUESTED` is not a whole number");
         let allocated = processor_count(whole(allocated), "`CORES_USED` is not a whole number");
         let limit = match whole(walltime) {
             "" => None,
-            limit => Some(limit.parse().map_err(|_| Fault::from("`WALLTIME_SECONDS` is not a number").found(limit))?),
+            limit => Some(
+                limit
+                    .parse()
+                    .map_err(|_| Fault::from("`WALLTIME_SECONDS` is not a number").found(limit))?,
+            ),
         };
         builder.push(&LoggedJob {
             id,
@@ -66,7 +96,11 @@ impl AlcfColumns {
             submit: queued.ok_or("no time of submission")?,
             run: run.ok_or("no run time")?,
             walltime: limit.filter(|limit: &i64| *limit > 0),
-            processors: builder.rules.processors_of.choose(requested, allocated)?.ok_or(Fault::NO_PROCESSORS)?,
+            processors: builder
+                .rules
+                .processors_of
+                .choose(requested, allocated)?
+                .ok_or(Fault::NO_PROCESSORS)?,
             started: start,
             extent: Extent::Whole,
             ..LoggedJob::default()
@@ -75,7 +109,9 @@ impl AlcfColumns {
 }
 
 fn fields(line: &str) -> Option<csv::StringRecord> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(line.as_bytes());
     reader.records().next()?.ok()
 }
 
@@ -87,7 +123,8 @@ fn whole(number: &str) -> &str {
         .map_or(number, |(whole, _)| whole)
 }
 
-/// The seconds since 1970 of a time such as `2019-12-10 19:00:00.5`; fractions of a second are left out.
+/// The seconds since 1970 of a time such as `2019-12-10 19:00:00.5`; fractions of a second are left
+/// out.
 fn timestamp(text: &str) -> Option<i64> {
     time(&text.split('.').next().unwrap_or(text).replacen(' ', "T", 1))
 }

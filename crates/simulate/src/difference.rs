@@ -1,33 +1,39 @@
-//! Two schedules of one workload side by side: who waits longer under the new one, who shorter, by how much, and how sure
-//! that is.
+//! Two schedules of one workload side by side: who waits longer under the new one, who shorter, by
+//! how much, and how sure that is.
 //!
-//! Jobs are compared one by one, so that what differs between jobs cancels out. What remains is that jobs which wait at the
-//! same time wait for the same reason: one busy week is one event, however many jobs saw it, and a queue that was long stays
-//! so for days. So the log is divided into blocks of time. The jobs of one user are not independent either: they are alike, come
-//! together, and a formula that has something of the user in it moves all of them in one direction. A change is the quotient of
-//! two sums, the changes of the jobs and their number. Its interval is that of a ratio estimator: the variance of the residuals
-//! from the quotient, which are summed over blocks and over users, and the quantile of Student's t-distribution. What both sums
+//! Jobs are compared one by one, so that what differs between jobs cancels out. What remains is
+//! that jobs which wait at the same time wait for the same reason: one busy week is one event,
+//! however many jobs saw it, and a queue that was long stays so for days. So the log is divided
+//! into blocks of time. The jobs of one user are not independent either: they are alike, come
+//! together, and a formula that has something of the user in it moves all of them in one direction.
+//! A change is the quotient of two sums, the changes of the jobs and their number. Its interval is
+//! that of a ratio estimator: the variance of the residuals from the quotient, which are summed
+//! over blocks and over users, and the quantile of Student's t-distribution. What both sums
 //! contain, the residuals of each user in each block, is subtracted once.
 //!
-//! The degrees of freedom are those of the smaller number, of blocks or of users. Users count as many as would have equal parts of the
-//! jobs. Below six of them, what a formula does to a class cannot be told from what it does to these users by chance: such a class
-//! has the interval of its blocks, and no claim is made about it.
+//! The degrees of freedom are those of the smaller number, of blocks or of users. Users count as
+//! many as would have equal parts of the jobs. Below six of them, what a formula does to a class
+//! cannot be told from what it does to these users by chance: such a class has the interval of its
+//! blocks, and no claim is made about it.
 //!
-//! A block lasts a week, or as many times the backlog, which is the wait of the mean core hour, as a queue needs to forget how
-//! long it was: in heavy traffic the relaxation time of a queue is `4 / (1 - load)` times its mean wait, thus 24 times at a load
-//! of five sixths. But a log of six weeks or more always has six blocks, and a longer one more of them, in proportion to the
-//! power 2/3 of its length: with few blocks, the t-distribution makes up for most of the correlation that is left between
-//! neighbours.
+//! A block lasts a week, or as many times the backlog, which is the wait of the mean core hour, as
+//! a queue needs to forget how long it was: in heavy traffic the relaxation time of a queue is
+//! `4 / (1 - load)` times its mean wait, thus 24 times at a load of five sixths. But a log of six
+//! weeks or more always has six blocks, and a longer one more of them, in proportion to the power
+//! 2/3 of its length: with few blocks, the t-distribution makes up for most of the correlation that
+//! is left between neighbours.
 //!
-//! Of many changes some are by chance beyond what one would be. So the level at which a change counts is that of the procedure
-//! that bounds the rate of false discoveries, among the three means of all jobs and among all groups of a comparison.
+//! Of many changes some are by chance beyond what one would be. So the level at which a change
+//! counts is that of the procedure that bounds the rate of false discoveries, among the three means
+//! of all jobs and among all groups of a comparison.
 //!
-//! Sources: W. G. Cochran, "Sampling Techniques", 1977, section 6.3 (the ratio estimator); A. C. Cameron, J. B. Gelbach,
-//! D. L. Miller, "Robust Inference With Multiway Clustering", 2011 (blocks and users together); L. Kish, "Survey Sampling", 1965
-//! (the effective number); B. Schmeiser, "Batch Size Effects in
-//! the Analysis of Simulation Output", 1982 (few long batches); W. Whitt, "Planning Queueing Simulations", 1989 (the
-//! relaxation time); E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson, "HAR Inference: Recommendations for Practice", 2018
-//! (the power 2/3); Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
+//! Sources: W. G. Cochran, "Sampling Techniques", 1977, section 6.3 (the ratio estimator); A. C.
+//! Cameron, J. B. Gelbach, D. L. Miller, "Robust Inference With Multiway Clustering", 2011 (blocks
+//! and users together); L. Kish, "Survey Sampling", 1965 (the effective number); B. Schmeiser,
+//! "Batch Size Effects in the Analysis of Simulation Output", 1982 (few long batches); W. Whitt,
+//! "Planning Queueing Simulations", 1989 (the relaxation time); E. Lazarus, D. J. Lewis, J. H.
+//! Stock, M. W. Watson, "HAR Inference: Recommendations for Practice", 2018 (the power 2/3); Y.
+//! Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +41,9 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::schedule::Schedule;
-use super::statistics::{bounded_slowdown, length_class, length_class_name, size_class, size_class_name, wait_of};
+use super::statistics::{
+    bounded_slowdown, length_class, length_class_name, size_class, size_class_name, wait_of,
+};
 use super::student_t;
 use super::workload::{Workload, WorkloadJob};
 
@@ -68,27 +76,56 @@ pub struct MeanChange {
     pub jobs: usize,
     /// The number of blocks in which they are submitted.
     pub blocks: usize,
-    /// How many users would submit them if each had an equal part; the number of jobs where the log does not say whose they are.
+    /// How many users would submit them if each had an equal part; the number of jobs where the log
+    /// does not say whose they are.
     pub users: usize,
-    /// The greatest p-value of a change that is more than chance: at most 0.05, as it is one of several that are tested.
+    /// The greatest p-value of a change that is more than chance: at most 0.05, as it is one of
+    /// several that are tested.
     pub level: f64,
 }
 
 impl MeanChange {
-    /// The change between two means of some jobs in some blocks, by its standard error, whoever the users are.
+    /// The change between two means of some jobs in some blocks, by its standard error, whoever the
+    /// users are.
     pub(super) fn new(means: [f64; 2], standard_error: f64, jobs: usize, blocks: usize) -> Self {
         Self::of_users(means, standard_error, jobs, [blocks, usize::MAX])
     }
 
     /// The same for jobs in some blocks and of some users.
-    fn of_users([old, new]: [f64; 2], standard_error: f64, jobs: usize, [blocks, users]: [usize; 2]) -> Self {
-        let change = Self { old, new, low: 0.0, high: 0.0, jobs, blocks, users, level: LEVEL };
-        let half = if blocks < MIN_BLOCKS { 0.0 } else { change.quantile() * standard_error };
-        Self { low: new - old - half, high: new - old + half, ..change }
+    fn of_users(
+        [old, new]: [f64; 2],
+        standard_error: f64,
+        jobs: usize,
+        [blocks, users]: [usize; 2],
+    ) -> Self {
+        let change = Self {
+            old,
+            new,
+            low: 0.0,
+            high: 0.0,
+            jobs,
+            blocks,
+            users,
+            level: LEVEL,
+        };
+        let half = if blocks < MIN_BLOCKS {
+            0.0
+        } else {
+            change.quantile() * standard_error
+        };
+        Self {
+            low: new - old - half,
+            high: new - old + half,
+            ..change
+        }
     }
 
     fn degrees(&self) -> usize {
-        let users = if self.has_users() { self.users } else { usize::MAX };
+        let users = if self.has_users() {
+            self.users
+        } else {
+            usize::MAX
+        };
         self.blocks.min(users) - 1
     }
 
@@ -111,14 +148,18 @@ impl MeanChange {
         (self.jobs >= MIN_JOBS && self.blocks >= MIN_BLOCKS).then_some([self.low, self.high])
     }
 
-    /// The probability that chance alone shows such a change or a greater one; `None` without an interval, and for too few users.
+    /// The probability that chance alone shows such a change or a greater one; `None` without an
+    /// interval, and for too few users.
     pub fn p_value(&self) -> Option<f64> {
         let standard_error = self.standard_error().filter(|_| self.has_users())?;
         let change = self.difference();
         if change == 0.0 {
             return Some(1.0);
         }
-        Some(student_t::two_sided_p(change / standard_error, self.degrees()))
+        Some(student_t::two_sided_p(
+            change / standard_error,
+            self.degrees(),
+        ))
     }
 
     /// The standard error of the change; `None` without an interval.
@@ -148,7 +189,8 @@ impl MeanChange {
 }
 
 impl Serialize for MeanChange {
-    /// The interval has no ends where there are too few jobs for one, and without a job there are no means.
+    /// The interval has no ends where there are too few jobs for one, and without a job there are
+    /// no means.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let if_any = |mean: f64| (self.jobs > 0).then_some(mean);
         let [low, high] = self.interval().map_or([None, None], |ends| ends.map(Some));
@@ -182,7 +224,8 @@ pub struct GroupDifference {
 pub struct Classes {
     /// The classes.
     pub groups: Vec<GroupDifference>,
-    /// The classes whose jobs wait less by more than chance would explain, of all classes of a comparison.
+    /// The classes whose jobs wait less by more than chance would explain, of all classes of a
+    /// comparison.
     pub winners: Option<ClassesTogether>,
     /// Those whose jobs wait longer.
     pub losers: Option<ClassesTogether>,
@@ -269,14 +312,15 @@ struct PairedJob {
     job: WorkloadJob,
     /// The block of its submission.
     block: i64,
-    /// The index of its user, or of its entity where the log has no users; one of its own where it has neither.
+    /// The index of its user, or of its entity where the log has no users; one of its own where it
+    /// has neither.
     user: u32,
     waits: [i64; 2],
 }
 
 impl Difference {
-    /// Compares two schedules of a workload. Left out are jobs that do not start in both, and those that are submitted less
-    /// than `warm_up` seconds after the first one.
+    /// Compares two schedules of a workload. Left out are jobs that do not start in both, and those
+    /// that are submitted less than `warm_up` seconds after the first one.
     pub fn new(workload: &Workload, old: &Schedule, new: &Schedule, warm_up: i64) -> Self {
         let mut paired = paired_jobs(workload, old, new, warm_up);
         let block_seconds = block_length(&paired);
@@ -287,10 +331,13 @@ impl Difference {
         let by_name = |index: IndexOf, names: &[Box<str>]| {
             let mut groups = grouped(&paired, index, |index| names[index].to_string());
             // of equal changes the group that submits first comes first, whatever its name
-            groups.sort_by(|(_, one), (_, other)| other.wait.difference().total_cmp(&one.wait.difference()));
+            groups.sort_by(|(_, one), (_, other)| {
+                other.wait.difference().total_cmp(&one.wait.difference())
+            });
             (index, groups)
         };
-        let by_class = |index: IndexOf, name: fn(usize) -> String| (index, grouped(&paired, index, name));
+        let by_class =
+            |index: IndexOf, name: fn(usize) -> String| (index, grouped(&paired, index, name));
         let mut entities = by_name(|job| job.entity as usize, workload.entities());
         // jobs whose entity the log does not say are not one entity
         entities.1.retain(|(_, entity)| !entity.name.is_empty());
@@ -301,23 +348,47 @@ impl Difference {
             by_class(|job| size_class(job.processors), size_class_name),
             by_class(|job| length_class(job.duration()), length_class_name),
         ];
-        let mut of_all = [PairedJob::wait, PairedJob::wait_of_core_hours, PairedJob::slowdown]
-            .map(|quantity| mean_change(&paired, quantity));
+        let mut of_all = [
+            PairedJob::wait,
+            PairedJob::wait_of_core_hours,
+            PairedJob::slowdown,
+        ]
+        .map(|quantity| mean_change(&paired, quantity));
         let level_of_means = level_of_all(&of_all);
-        of_all.iter_mut().for_each(|change| change.level = level_of_means);
+        of_all
+            .iter_mut()
+            .for_each(|change| change.level = level_of_means);
         let [wait, wait_per_core_hour, bounded_slowdown] = of_all;
         // a class of all jobs is tested among the means
-        let tested = kinds.iter().flat_map(|(_, groups)| groups).filter(|(_, group)| group.jobs < paired.len());
+        let tested = kinds
+            .iter()
+            .flat_map(|(_, groups)| groups)
+            .filter(|(_, group)| group.jobs < paired.len());
         let level = level_of_all(tested.map(|(_, group)| &group.wait));
-        let levels = Levels { of_means: level_of_means, of_classes: level };
+        let levels = Levels {
+            of_means: level_of_means,
+            of_classes: level,
+        };
         let [entities, groups, queues, sizes, lengths] =
             kinds.map(|(index, groups)| classes(&paired, index, groups, levels));
         Self {
             jobs: paired.len(),
-            longer: paired.iter().filter(|job| job.waits[1] > job.waits[0]).count(),
-            shorter: paired.iter().filter(|job| job.waits[1] < job.waits[0]).count(),
-            only_old: new.never_start().filter(|&job| old.start(job).is_some()).count(),
-            only_new: old.never_start().filter(|&job| new.start(job).is_some()).count(),
+            longer: paired
+                .iter()
+                .filter(|job| job.waits[1] > job.waits[0])
+                .count(),
+            shorter: paired
+                .iter()
+                .filter(|job| job.waits[1] < job.waits[0])
+                .count(),
+            only_old: new
+                .never_start()
+                .filter(|&job| old.start(job).is_some())
+                .count(),
+            only_new: old
+                .never_start()
+                .filter(|&job| new.start(job).is_some())
+                .count(),
             wait,
             core_seconds: paired.iter().map(|job| job.job.core_seconds()).sum(),
             wait_per_core_hour,
@@ -341,12 +412,25 @@ impl Difference {
 }
 
 /// The jobs that start in both schedules, without those of the first `warm_up` seconds.
-fn paired_jobs(workload: &Workload, old: &Schedule, new: &Schedule, warm_up: i64) -> Vec<PairedJob> {
+fn paired_jobs(
+    workload: &Workload,
+    old: &Schedule,
+    new: &Schedule,
+    warm_up: i64,
+) -> Vec<PairedJob> {
     let user = user_of(workload);
     let paired = workload.after_warm_up(warm_up).filter_map(|index| {
         let job = workload.jobs()[index];
-        let waits = [wait_of(workload, old, index)?, wait_of(workload, new, index)?];
-        Some(PairedJob { job, block: 0, user: user(index as u32, &job), waits })
+        let waits = [
+            wait_of(workload, old, index)?,
+            wait_of(workload, new, index)?,
+        ];
+        Some(PairedJob {
+            job,
+            block: 0,
+            user: user(index as u32, &job),
+            waits,
+        })
     });
     paired.collect()
 }
@@ -363,10 +447,12 @@ fn user_of(workload: &Workload) -> impl Fn(u32, &WorkloadJob) -> u32 {
     }
 }
 
-/// The length of the blocks, of which as many as fit into the time of the submissions cover it. A log of less than six weeks has
-/// fewer than six.
+/// The length of the blocks, of which as many as fit into the time of the submissions cover it. A
+/// log of less than six weeks has fewer than six.
 fn block_length(jobs: &[PairedJob]) -> i64 {
-    let [Some(first), Some(last)] = [jobs.first(), jobs.last()] else { return WEEK };
+    let [Some(first), Some(last)] = [jobs.first(), jobs.last()] else {
+        return WEEK;
+    };
     let seconds = last.job.submit - first.job.submit + 1;
     let weeks = seconds as f64 / WEEK as f64;
     let fewest = MIN_BLOCKS as f64 * libm::pow(weeks / WEEKS_OF_MIN_BLOCKS, 2.0 / 3.0).max(1.0);
@@ -383,24 +469,38 @@ fn backlog(jobs: &[PairedJob]) -> f64 {
     change.old.max(change.new)
 }
 
-/// The greatest p-value that is more than chance where all these changes are tested, so that of those that are called so at most
-/// 5 % are chance.
+/// The greatest p-value that is more than chance where all these changes are tested, so that of
+/// those that are called so at most 5 % are chance.
 fn level_of_all<'c>(changes: impl IntoIterator<Item = &'c MeanChange>) -> f64 {
-    let mut p_values: Vec<f64> = changes.into_iter().filter_map(MeanChange::p_value).collect();
+    let mut p_values: Vec<f64> = changes
+        .into_iter()
+        .filter_map(MeanChange::p_value)
+        .collect();
     p_values.sort_unstable_by(f64::total_cmp);
     let tested = p_values.len().max(1) as f64;
     let levels = (1_u32..).map(|place| LEVEL * (f64::from(place) / tested));
-    let significant = levels.zip(p_values).filter(|(level, p_value)| p_value <= level);
-    significant.last().map_or(LEVEL / tested, |(level, _)| level)
+    let significant = levels
+        .zip(p_values)
+        .filter(|(level, p_value)| p_value <= level);
+    significant
+        .last()
+        .map_or(LEVEL / tested, |(level, _)| level)
 }
 
 /// The jobs of each class, with its index, in the order of the indices.
-fn grouped(jobs: &[PairedJob], index: IndexOf, name: impl Fn(usize) -> String) -> Vec<(usize, GroupDifference)> {
+fn grouped(
+    jobs: &[PairedJob],
+    index: IndexOf,
+    name: impl Fn(usize) -> String,
+) -> Vec<(usize, GroupDifference)> {
     let mut members: BTreeMap<usize, Vec<&PairedJob>> = BTreeMap::new();
     for job in jobs {
         members.entry(index(&job.job)).or_default().push(job);
     }
-    members.into_iter().map(|(index, jobs)| (index, group_difference(name(index), &jobs))).collect()
+    members
+        .into_iter()
+        .map(|(index, jobs)| (index, group_difference(name(index), &jobs)))
+        .collect()
 }
 
 fn group_difference(name: String, jobs: &[&PairedJob]) -> GroupDifference {
@@ -413,9 +513,18 @@ fn group_difference(name: String, jobs: &[&PairedJob]) -> GroupDifference {
 }
 
 /// The classes, and those that win and those that lose taken together.
-fn classes(jobs: &[PairedJob], index: IndexOf, mut groups: Vec<(usize, GroupDifference)>, levels: Levels) -> Classes {
+fn classes(
+    jobs: &[PairedJob],
+    index: IndexOf,
+    mut groups: Vec<(usize, GroupDifference)>,
+    levels: Levels,
+) -> Classes {
     for (_, group) in &mut groups {
-        group.wait.level = if group.jobs == jobs.len() { levels.of_means } else { levels.of_classes };
+        group.wait.level = if group.jobs == jobs.len() {
+            levels.of_means
+        } else {
+            levels.of_classes
+        };
     }
     let sum = |jobs: &[&PairedJob]| {
         let mut together = group_difference(String::new(), jobs);
@@ -423,11 +532,18 @@ fn classes(jobs: &[PairedJob], index: IndexOf, mut groups: Vec<(usize, GroupDiff
         together
     };
     let together = |is_one: fn(&MeanChange) -> bool| {
-        let places: Vec<usize> = (0..groups.len()).filter(|&place| is_one(&groups[place].1.wait)).collect();
+        let places: Vec<usize> = (0..groups.len())
+            .filter(|&place| is_one(&groups[place].1.wait))
+            .collect();
         let indices: BTreeSet<usize> = places.iter().map(|&place| groups[place].0).collect();
-        let (own, others): (Vec<&PairedJob>, Vec<&PairedJob>) =
-            jobs.iter().partition(|job| indices.contains(&index(&job.job)));
-        (!places.is_empty()).then(|| ClassesTogether { places, together: sum(&own), others: sum(&others) })
+        let (own, others): (Vec<&PairedJob>, Vec<&PairedJob>) = jobs
+            .iter()
+            .partition(|job| indices.contains(&index(&job.job)));
+        (!places.is_empty()).then(|| ClassesTogether {
+            places,
+            together: sum(&own),
+            others: sum(&others),
+        })
     };
     Classes {
         winners: together(MeanChange::is_decrease),
@@ -442,43 +558,79 @@ impl PairedJob {
     }
 
     fn wait_of_core_hours(&self) -> Weighted {
-        self.weighted(self.job.core_seconds() as f64, self.waits.map(|wait| wait as f64))
+        self.weighted(
+            self.job.core_seconds() as f64,
+            self.waits.map(|wait| wait as f64),
+        )
     }
 
     fn slowdown(&self) -> Weighted {
-        self.weighted(1.0, self.waits.map(|wait| bounded_slowdown(wait, self.job.duration())))
+        self.weighted(
+            1.0,
+            self.waits
+                .map(|wait| bounded_slowdown(wait, self.job.duration())),
+        )
     }
 
     fn weighted(&self, weight: f64, [old, new]: [f64; 2]) -> Weighted {
-        Weighted { weight, old: weight * old, new: weight * new }
+        Weighted {
+            weight,
+            old: weight * old,
+            new: weight * new,
+        }
     }
 }
 
 /// The change of a mean and its interval.
-fn mean_change<'j>(jobs: impl IntoIterator<Item = &'j PairedJob>, quantity: fn(&PairedJob) -> Weighted) -> MeanChange {
+fn mean_change<'j>(
+    jobs: impl IntoIterator<Item = &'j PairedJob>,
+    quantity: fn(&PairedJob) -> Weighted,
+) -> MeanChange {
     let mut cells: BTreeMap<(i64, u32), Weighted> = BTreeMap::new();
     let mut count = 0;
     for job in jobs {
         count += 1;
-        cells.entry((job.block, job.user)).or_default().add(quantity(job));
+        cells
+            .entry((job.block, job.user))
+            .or_default()
+            .add(quantity(job));
     }
     let mut all = Weighted::default();
     cells.values().for_each(|cell| all.add(*cell));
-    let mean = |sum: f64| if all.weight > 0.0 { sum / all.weight } else { 0.0 };
+    let mean = |sum: f64| {
+        if all.weight > 0.0 {
+            sum / all.weight
+        } else {
+            0.0
+        }
+    };
     let means = [mean(all.old), mean(all.new)];
     let change = means[1] - means[0];
     let by_block = Squares::new(cells.iter().map(|((block, _), sums)| (block, sums)), change);
     let by_user = Squares::new(cells.iter().map(|((_, user), sums)| (user, sums)), change);
-    let of_cells: f64 = cells.values().map(|cell| cell.residual(change).powi(2)).sum();
+    let of_cells: f64 = cells
+        .values()
+        .map(|cell| cell.residual(change).powi(2))
+        .sum();
     let users = by_user.effective_count();
     // an estimate of two-way clusters can be less than that of either
     let with_users = (by_block.variance() + by_user.variance() - of_cells).max(by_user.variance());
     let is_of_few = users < MIN_USERS;
-    let variance = if is_of_few { by_block.variance() } else { with_users.max(by_block.variance()) };
-    MeanChange::of_users(means, mean(libm::sqrt(variance)), count, [by_block.count, users])
+    let variance = if is_of_few {
+        by_block.variance()
+    } else {
+        with_users.max(by_block.variance())
+    };
+    MeanChange::of_users(
+        means,
+        mean(libm::sqrt(variance)),
+        count,
+        [by_block.count, users],
+    )
 }
 
-/// The residuals of blocks or of users from the mean change of all, where all weights are as they are.
+/// The residuals of blocks or of users from the mean change of all, where all weights are as they
+/// are.
 #[derive(Debug, Default)]
 struct Squares {
     count: usize,
@@ -491,23 +643,33 @@ impl Squares {
     fn new<'c, K: Ord>(cells: impl Iterator<Item = (K, &'c Weighted)>, change: f64) -> Self {
         let mut clusters: BTreeMap<K, Weighted> = BTreeMap::new();
         cells.for_each(|(key, sums)| clusters.entry(key).or_default().add(*sums));
-        clusters.values().fold(Self::default(), |squares, sums| Self {
-            count: squares.count + 1,
-            residuals: squares.residuals + sums.residual(change).powi(2),
-            weight: squares.weight + sums.weight,
-            weights: squares.weights + sums.weight.powi(2),
-        })
+        clusters
+            .values()
+            .fold(Self::default(), |squares, sums| Self {
+                count: squares.count + 1,
+                residuals: squares.residuals + sums.residual(change).powi(2),
+                weight: squares.weight + sums.weight,
+                weights: squares.weights + sums.weight.powi(2),
+            })
     }
 
     /// The variance of the sum of the changes.
     fn variance(&self) -> f64 {
-        if self.count < 2 { 0.0 } else { self.count as f64 / (self.count - 1) as f64 * self.residuals }
+        if self.count < 2 {
+            0.0
+        } else {
+            self.count as f64 / (self.count - 1) as f64 * self.residuals
+        }
     }
 
     /// How many clusters of equal weight have this weight and the same sum of squares.
     fn effective_count(&self) -> usize {
         // equal weights may give a little less than their number
-        if self.weights > 0.0 { (self.weight * self.weight / self.weights + 1e-9) as usize } else { 0 }
+        if self.weights > 0.0 {
+            (self.weight * self.weight / self.weights + 1e-9) as usize
+        } else {
+            0
+        }
     }
 }
 
@@ -547,35 +709,91 @@ mod tests {
         let cases = [(1.0, 0.05), (0.5, 3.642e-3), (2.0, 0.2550), (0.0, 0.0)];
         for (within, expected) in cases {
             let p_value = change(within).p_value().expect("an interval");
-            assert!((p_value - expected).abs() <= 1e-3 * expected, "{within}: {p_value}");
+            assert!(
+                (p_value - expected).abs() <= 1e-3 * expected,
+                "{within}: {p_value}"
+            );
         }
-        assert_eq!(MeanChange { new: 1.0, ..change(1.0) }.p_value(), Some(1.0));
-        assert_eq!(MeanChange { jobs: 19, ..change(1.0) }.p_value(), None);
+        assert_eq!(
+            MeanChange {
+                new: 1.0,
+                ..change(1.0)
+            }
+            .p_value(),
+            Some(1.0)
+        );
+        assert_eq!(
+            MeanChange {
+                jobs: 19,
+                ..change(1.0)
+            }
+            .p_value(),
+            None
+        );
     }
 
     /// Two users in two blocks, whose changes from the mean of 0 are 3 and -1, then -1 and -1.
     #[test]
     fn residuals_are_squared_for_whole_blocks_and_users() {
-        let cell = |new: f64| Weighted { weight: 1.0, old: 0.0, new };
-        let cells = [((0, 0), cell(3.0)), ((0, 1), cell(-1.0)), ((1, 0), cell(-1.0)), ((1, 1), cell(-1.0))];
+        let cell = |new: f64| Weighted {
+            weight: 1.0,
+            old: 0.0,
+            new,
+        };
+        let cells = [
+            ((0, 0), cell(3.0)),
+            ((0, 1), cell(-1.0)),
+            ((1, 0), cell(-1.0)),
+            ((1, 1), cell(-1.0)),
+        ];
         let by_block = Squares::new(cells.iter().map(|((block, _), sums)| (block, sums)), 0.0);
-        assert_eq!((by_block.count, by_block.variance(), by_block.effective_count()), (2, 2.0 * (4.0 + 4.0), 2));
+        assert_eq!(
+            (
+                by_block.count,
+                by_block.variance(),
+                by_block.effective_count()
+            ),
+            (2, 2.0 * (4.0 + 4.0), 2)
+        );
         // one user with 3 of 4 jobs counts for little more than one
-        let uneven = [Weighted { weight: 3.0, ..cell(0.0) }, cell(0.0)];
-        assert_eq!(Squares::new(uneven.iter().enumerate(), 0.0).effective_count(), 1);
-        assert_eq!(Squares::new(std::iter::empty::<(u32, &Weighted)>(), 0.0).effective_count(), 0);
+        let uneven = [
+            Weighted {
+                weight: 3.0,
+                ..cell(0.0)
+            },
+            cell(0.0),
+        ];
+        assert_eq!(
+            Squares::new(uneven.iter().enumerate(), 0.0).effective_count(),
+            1
+        );
+        assert_eq!(
+            Squares::new(std::iter::empty::<(u32, &Weighted)>(), 0.0).effective_count(),
+            0
+        );
     }
 
     #[test]
     fn few_users_have_an_interval_and_no_star() {
-        let few = MeanChange { users: 5, ..change(0.1) };
+        let few = MeanChange {
+            users: 5,
+            ..change(0.1)
+        };
         assert!(
-            few.interval().is_some_and(|[low, _]| low > 0.0) && !few.is_significant() && change(0.1).is_significant()
+            few.interval().is_some_and(|[low, _]| low > 0.0)
+                && !few.is_significant()
+                && change(0.1).is_significant()
         );
         assert_eq!(few.p_value(), None);
         // of more users than blocks, the blocks decide
         let many = |users| MeanChange::of_users([0.0, 1.0], 0.1, 100, [9, users]);
-        assert_eq!(many(9), MeanChange { users: 9, ..many(100) });
+        assert_eq!(
+            many(9),
+            MeanChange {
+                users: 9,
+                ..many(100)
+            }
+        );
         assert!(many(6).low < many(9).low);
     }
 
@@ -586,7 +804,13 @@ mod tests {
         let level = |others: &[MeanChange]| level_of_all(others.iter().chain([&barely]));
         assert_eq!(level(&[]), 0.05);
         assert_eq!(level(&[change(9.0)]), 0.025);
-        assert!(!MeanChange { level: level(&[change(9.0)]), ..barely }.is_significant());
+        assert!(
+            !MeanChange {
+                level: level(&[change(9.0)]),
+                ..barely
+            }
+            .is_significant()
+        );
         // with others that are significant it is
         assert_eq!(level(&[change(0.1), change(0.2)]), 0.05);
         assert_eq!(level(&[change(0.1), change(9.0), change(9.0)]), 0.0125);

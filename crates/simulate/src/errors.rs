@@ -45,11 +45,15 @@ impl EvaluationErrors {
     }
 
     pub(super) fn add(&mut self, job: u32, error: &ScoreError) {
-        self.count(job, error.kind().description(), error.consequence(), || (error.to_string(), Some(error.span())));
+        self.count(job, error.kind().description(), error.consequence(), || {
+            (error.to_string(), Some(error.span()))
+        });
     }
 
     pub(super) fn add_nan(&mut self, job: u32) {
-        self.count(job, "not a number", Consequence::Zero, || ("the value is not a number (nan)".to_owned(), None));
+        self.count(job, "not a number", Consequence::Zero, || {
+            ("the value is not a number (nan)".to_owned(), None)
+        });
     }
 
     fn count(
@@ -67,7 +71,13 @@ impl EvaluationErrors {
             self.jobs += 1;
             let entry = self.kinds.entry(kind).or_insert_with(|| {
                 let (message, span) = describe();
-                ErrorKind { jobs: 0, job, message, consequence, span }
+                ErrorKind {
+                    jobs: 0,
+                    job,
+                    message,
+                    consequence,
+                    span,
+                }
             });
             entry.jobs += 1;
         }

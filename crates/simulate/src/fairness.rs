@@ -1,17 +1,19 @@
 //! What entities use against what their shares promise.
 //!
-//! In each block of time, a day or a tenth of a shorter schedule, the processor time that all jobs hold is divided as
-//! the shares promise it: in proportion to the shares, but no entity gets more than its jobs ask for while they wait or
-//! run, and what it leaves goes to the others. That is weighted max-min fairness. An entity that waits is promised time
-//! that others use, so that its jobs use less than promised. Entities without shares are promised what all others
-//! leave.
+//! In each block of time, a day or a tenth of a shorter schedule, the processor time that all jobs
+//! hold is divided as the shares promise it: in proportion to the shares, but no entity gets more
+//! than its jobs ask for while they wait or run, and what it leaves goes to the others. That is
+//! weighted max-min fairness. An entity that waits is promised time that others use, so that its
+//! jobs use less than promised. Entities without shares are promised what all others leave.
 //!
-//! Two measures of the whole: Jain's index of what each entity uses of what it is promised, and the Hoover index, the part of
-//! the processor time that other entities use than those to which it is promised.
+//! Two measures of the whole: Jain's index of what each entity uses of what it is promised, and the
+//! Hoover index, the part of the processor time that other entities use than those to which it is
+//! promised.
 //!
-//! Sources: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2 (max-min fairness); R. Jain, D. Chiu, W. Hawe, "A
-//! Quantitative Measure of Fairness and Discrimination for Resource Allocation in Shared Computer Systems", 1984; E. M. Hoover,
-//! "The Measurement of Industrial Localization", 1936.
+//! Sources: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2 (max-min fairness); R.
+//! Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource
+//! Allocation in Shared Computer Systems", 1984; E. M. Hoover, "The Measurement of Industrial
+//! Localization", 1936.
 
 use job_sort_formula::rank::measures::jain_index;
 use serde::ser::SerializeStruct;
@@ -21,7 +23,8 @@ use super::schedule::Schedule;
 use super::statistics::TimeShares;
 use super::workload::{Workload, WorkloadJob};
 
-/// The longest block of a short schedule, in seconds, and the fewest blocks that one is divided into.
+/// The longest block of a short schedule, in seconds, and the fewest blocks that one is divided
+/// into.
 const DAY: i64 = 86_400;
 const LEAST_BLOCKS: i64 = 10;
 /// The most blocks.
@@ -30,11 +33,12 @@ const MAX_BLOCKS: i64 = 4000;
 /// The use of a machine against shares.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fairness {
-    /// Jain's index over the entities with shares that are promised something: 1 if all use the same part of what they are
-    /// promised, `1/n` if one of `n` uses everything. `None` if there is no such entity.
+    /// Jain's index over the entities with shares that are promised something: 1 if all use the
+    /// same part of what they are promised, `1/n` if one of `n` uses everything. `None` if there is
+    /// no such entity.
     pub jain: Option<f64>,
-    /// The part of the processor time that other entities use than those to which it is promised: 0 if all use what they are
-    /// promised.
+    /// The part of the processor time that other entities use than those to which it is promised: 0
+    /// if all use what they are promised.
     pub hoover: f64,
     /// The length of a block, in seconds.
     pub block_seconds: i64,
@@ -64,7 +68,8 @@ impl EntityUse {
 }
 
 impl Serialize for EntityUse {
-    /// What an entity is promised and uses of it, without its name: a member beside other numbers of the entity.
+    /// What an entity is promised and uses of it, without its name: a member beside other numbers
+    /// of the entity.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members = serializer.serialize_struct("EntityUse", 3)?;
         members.serialize_field("perc", &self.perc)?;
@@ -83,27 +88,49 @@ struct BlockUse {
 }
 
 impl Fairness {
-    /// Compares use with the share of each entity of the workload, by its index. Jobs that are submitted less than `warm_up`
-    /// seconds after the first one are left out.
-    pub fn new(workload: &Workload, schedule: &Schedule, percs: &[Option<f64>], warm_up: i64) -> Self {
-        let begin = workload.jobs().first().map_or(0, |job| job.submit).saturating_add(warm_up);
+    /// Compares use with the share of each entity of the workload, by its index. Jobs that are
+    /// submitted less than `warm_up` seconds after the first one are left out.
+    pub fn new(
+        workload: &Workload,
+        schedule: &Schedule,
+        percs: &[Option<f64>],
+        warm_up: i64,
+    ) -> Self {
+        let begin = workload
+            .jobs()
+            .first()
+            .map_or(0, |job| job.submit)
+            .saturating_add(warm_up);
         let mut has_jobs = vec![false; workload.entities().len()];
-        let mut of_entity: Vec<Vec<(WorkloadJob, i64)>> = vec![Vec::new(); workload.entities().len()];
+        let mut of_entity: Vec<Vec<(WorkloadJob, i64)>> =
+            vec![Vec::new(); workload.entities().len()];
         let mut last_end = begin;
         for index in workload.after_warm_up(warm_up) {
             let job = &workload.jobs()[index];
             has_jobs[job.entity as usize] = true;
-            let Some(start) = schedule.start(index) else { continue };
+            let Some(start) = schedule.start(index) else {
+                continue;
+            };
             last_end = last_end.max(start + job.duration());
             of_entity[job.entity as usize].push((*job, start));
         }
         let block_seconds = block_length(begin, last_end).max((last_end - begin) / MAX_BLOCKS + 1);
-        let blocks = blocks(&of_entity, begin, block_seconds, ((last_end - begin) / block_seconds + 1) as usize);
+        let blocks = blocks(
+            &of_entity,
+            begin,
+            block_seconds,
+            ((last_end - begin) / block_seconds + 1) as usize,
+        );
         let mut entities: Vec<EntityUse> = workload
             .entities()
             .iter()
             .zip(percs)
-            .map(|(name, perc)| EntityUse { name: name.to_string(), perc: *perc, promised: 0.0, used: 0.0 })
+            .map(|(name, perc)| EntityUse {
+                name: name.to_string(),
+                perc: *perc,
+                promised: 0.0,
+                used: 0.0,
+            })
             .collect();
         let (mut misplaced, mut all) = (0.0, 0.0);
         for block in &blocks {
@@ -116,11 +143,20 @@ impl Fairness {
             }
         }
         let has_shares = |entity: &&EntityUse| entity.perc.is_some_and(|perc| perc > 0.0);
-        let ratios: Vec<f64> = entities.iter().filter(has_shares).filter_map(EntityUse::ratio).collect();
+        let ratios: Vec<f64> = entities
+            .iter()
+            .filter(has_shares)
+            .filter_map(EntityUse::ratio)
+            .collect();
         let mut has_jobs = has_jobs.into_iter();
         entities.retain(|entity| has_jobs.next().unwrap_or(false) && !entity.name.is_empty());
         let hoover = if all > 0.0 { misplaced / all } else { 0.0 };
-        Self { jain: jain_index(&ratios), hoover, block_seconds, entities }
+        Self {
+            jain: jain_index(&ratios),
+            hoover,
+            block_seconds,
+            entities,
+        }
     }
 }
 
@@ -130,9 +166,18 @@ fn block_length(begin: i64, end: i64) -> i64 {
 }
 
 /// What every entity uses and asks for, in each block.
-fn blocks(of_entity: &[Vec<(WorkloadJob, i64)>], begin: i64, length: i64, count: usize) -> Vec<Vec<BlockUse>> {
+fn blocks(
+    of_entity: &[Vec<(WorkloadJob, i64)>],
+    begin: i64,
+    length: i64,
+    count: usize,
+) -> Vec<Vec<BlockUse>> {
     let mut blocks = vec![Vec::new(); count];
-    for (entity, jobs) in of_entity.iter().enumerate().filter(|(_, jobs)| !jobs.is_empty()) {
+    for (entity, jobs) in of_entity
+        .iter()
+        .enumerate()
+        .filter(|(_, jobs)| !jobs.is_empty())
+    {
         let mut used = TimeShares::new(begin, length, count);
         let mut demand = TimeShares::new(begin, length, count);
         for (job, start) in jobs {
@@ -141,8 +186,16 @@ fn blocks(of_entity: &[Vec<(WorkloadJob, i64)>], begin: i64, length: i64, count:
             demand.add(job.submit, end, job.processors.into());
         }
         let amounts = used.finish().into_iter().zip(demand.finish());
-        for (block, (used, demand)) in blocks.iter_mut().zip(amounts).filter(|(_, (_, demand))| *demand > 0.0) {
-            block.push(BlockUse { entity, used, demand });
+        for (block, (used, demand)) in blocks
+            .iter_mut()
+            .zip(amounts)
+            .filter(|(_, (_, demand))| *demand > 0.0)
+        {
+            block.push(BlockUse {
+                entity,
+                used,
+                demand,
+            });
         }
     }
     blocks
@@ -175,7 +228,11 @@ fn divide(
     for index in order {
         let own = weight(&block[index]);
         // the last one gets all that is left, whatever rounding has made of the weights
-        let part = if Some(index) == last { 1.0 } else { (own / weights).min(1.0) };
+        let part = if Some(index) == last {
+            1.0
+        } else {
+            (own / weights).min(1.0)
+        };
         let amount = block[index].demand.min(*left * part);
         promised[index] = amount;
         *left -= amount;
@@ -188,21 +245,36 @@ mod tests {
     use super::*;
 
     fn of_block(entity: usize, used: f64, demand: f64) -> BlockUse {
-        BlockUse { entity, used, demand }
+        BlockUse {
+            entity,
+            used,
+            demand,
+        }
     }
 
     #[test]
     fn what_is_not_asked_for_goes_to_the_others() {
         let percs = [Some(0.5), Some(0.25), Some(0.25), None, Some(0.0)];
-        let block = [of_block(0, 10.0, 10.0), of_block(1, 80.0, 200.0), of_block(2, 10.0, 300.0)];
+        let block = [
+            of_block(0, 10.0, 10.0),
+            of_block(1, 80.0, 200.0),
+            of_block(2, 10.0, 300.0),
+        ];
         assert_eq!(promised(&block, &percs), [10.0, 45.0, 45.0]);
         let block = [of_block(0, 60.0, 100.0), of_block(1, 40.0, 100.0)];
         let third = 100.0 / 3.0;
         assert!(
-            promised(&block, &percs).iter().zip([2.0 * third, third]).all(|(one, other)| (one - other).abs() < 1e-9)
+            promised(&block, &percs)
+                .iter()
+                .zip([2.0 * third, third])
+                .all(|(one, other)| (one - other).abs() < 1e-9)
         );
         // without shares: what others leave, in equal parts
-        let block = [of_block(3, 50.0, 50.0), of_block(4, 50.0, 50.0), of_block(1, 0.0, 60.0)];
+        let block = [
+            of_block(3, 50.0, 50.0),
+            of_block(4, 50.0, 50.0),
+            of_block(1, 0.0, 60.0),
+        ];
         assert_eq!(promised(&block, &percs), [20.0, 20.0, 60.0]);
         assert_eq!(promised(&[], &percs), [0.0; 0]);
     }

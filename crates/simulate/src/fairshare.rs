@@ -1,6 +1,9 @@
-//! The usage of a fair-share tree while jobs run: charged, decayed, and turned into the numbers that a formula gets.
+//! The usage of a fair-share tree while jobs run: charged, decayed, and turned into the numbers
+//! that a formula gets.
 
-use job_sort_formula::fairshare::{DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased};
+use job_sort_formula::fairshare::{
+    DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased,
+};
 use jsf_openpbs::number_format;
 use jsf_openpbs::share_tree::SharePath;
 use serde::Serialize;
@@ -23,7 +26,8 @@ pub struct Decay {
 /// What a running job is charged (`fairshare_usage_res`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UsageMeasure {
-    /// The processor time, taken to be that of all its processors all the time (`cput`); no job asks for an amount of it.
+    /// The processor time, taken to be that of all its processors all the time (`cput`); no job
+    /// asks for an amount of it.
     CpuTime,
     /// Processors times seconds (`ncpus*walltime`).
     #[default]
@@ -35,7 +39,10 @@ pub enum UsageMeasure {
 impl UsageMeasure {
     /// The measure that a `fairshare_usage_res` denotes; `None` for any other formula.
     pub fn from_formula(formula: &str) -> Option<Self> {
-        let formula: String = formula.chars().filter(|letter| !letter.is_whitespace()).collect();
+        let formula: String = formula
+            .chars()
+            .filter(|letter| !letter.is_whitespace())
+            .collect();
         match formula.as_str() {
             "cput" => Some(Self::CpuTime),
             "ncpus*walltime" | "walltime*ncpus" => Some(Self::ProcessorSeconds),
@@ -107,18 +114,41 @@ pub struct Fairshare {
 }
 
 impl Fairshare {
-    /// A tree in which every entity has a usage of 1, whatever usage the tree has. `entities` are those of the workload.
-    pub fn new(tree: ShareTree, policy: FairsharePolicy, decay: Option<Decay>, entities: &[Box<str>]) -> Self {
-        let usage_of_tree = tree.nodes().map(|node| recorded_usage(&tree, node)).collect();
+    /// A tree in which every entity has a usage of 1, whatever usage the tree has. `entities` are
+    /// those of the workload.
+    pub fn new(
+        tree: ShareTree,
+        policy: FairsharePolicy,
+        decay: Option<Decay>,
+        entities: &[Box<str>],
+    ) -> Self {
+        let usage_of_tree = tree
+            .nodes()
+            .map(|node| recorded_usage(&tree, node))
+            .collect();
         let tree = without_running_totals(tree);
-        let nodes: Vec<Option<NodeId>> = entities.iter().map(|entity| tree.resolve(entity)).collect();
-        let is_floored: Vec<bool> = tree.nodes().map(|node| tree.kind(node) == NodeKind::Entity).collect();
-        let own_usage = is_floored.iter().map(|&is_entity| if is_entity { LEAST_USAGE } else { 0.0 }).collect();
+        let nodes: Vec<Option<NodeId>> =
+            entities.iter().map(|entity| tree.resolve(entity)).collect();
+        let is_floored: Vec<bool> = tree
+            .nodes()
+            .map(|node| tree.kind(node) == NodeKind::Entity)
+            .collect();
+        let own_usage = is_floored
+            .iter()
+            .map(|&is_entity| if is_entity { LEAST_USAGE } else { 0.0 })
+            .collect();
         let assessed = DocumentedOpenPbs.assess(&tree);
-        let perc = |node| assessed.get(node).map_or(0.0, |shares| shares.fairshare_perc);
+        let perc = |node| {
+            assessed
+                .get(node)
+                .map_or(0.0, |shares| shares.fairshare_perc)
+        };
         let percs: Vec<f64> = tree.nodes().map(perc).collect();
         let numbers = EntityNumbers {
-            perc: nodes.iter().map(|node| node.map_or(0.0, |node| percs[node.index()])).collect(),
+            perc: nodes
+                .iter()
+                .map(|node| node.map_or(0.0, |node| percs[node.index()]))
+                .collect(),
             tree_usage: vec![0.0; nodes.len()],
             factor: vec![0.0; nodes.len()],
         };
@@ -163,7 +193,11 @@ impl Fairshare {
 
     /// The entities of the workload that the tree does not have, by their indices.
     pub fn unknown_entities(&self) -> impl Iterator<Item = usize> + '_ {
-        self.nodes.iter().enumerate().filter(|(_, node)| node.is_none()).map(|(entity, _)| entity)
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.is_none())
+            .map(|(entity, _)| entity)
     }
 
     /// The index of an entity's node, or one that no node has if the tree does not have the entity.
@@ -175,13 +209,20 @@ impl Fairshare {
     pub(super) fn paths(&self) -> Vec<SharePath> {
         let mut usage = self.own_usage.clone();
         for node in self.tree.nodes().rev() {
-            let below: f64 = self.tree.children(node).iter().map(|child| usage[child.index()]).sum();
+            let below: f64 = self
+                .tree
+                .children(node)
+                .iter()
+                .map(|child| usage[child.index()])
+                .sum();
             usage[node.index()] += below;
         }
         let mut paths = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             paths.push(node.map_or_else(SharePath::default, |node| {
-                SharePath::from_root(&self.tree, node, |node| (self.percs[node.index()], usage[node.index()]))
+                SharePath::from_root(&self.tree, node, |node| {
+                    (self.percs[node.index()], usage[node.index()])
+                })
             }));
         }
         paths
@@ -197,11 +238,16 @@ impl Fairshare {
         self.time = time;
     }
 
-    /// Charges the running jobs up to a time, and decays usage at every multiple of the period up to it.
+    /// Charges the running jobs up to a time, and decays usage at every multiple of the period up
+    /// to it.
     pub(super) fn advance(&mut self, time: i64, running: &[RunningJob]) {
         if let Some(Decay { period, factor }) = self.decay {
             let period = i64::try_from(period).unwrap_or(i64::MAX);
-            let mut next = self.time.div_euclid(period).saturating_add(1).saturating_mul(period);
+            let mut next = self
+                .time
+                .div_euclid(period)
+                .saturating_add(1)
+                .saturating_mul(period);
             let mut before = Vec::new();
             while next <= time {
                 self.charge(next, running);
@@ -227,7 +273,8 @@ impl Fairshare {
         let measure = self.measure;
         if seconds > 0 {
             for job in running {
-                // job by job, since floats that are added in another order may differ in their last bit
+                // job by job, since floats that are added in another order may differ in their last
+                // bit
                 if let Some(usage) = self.own_usage.get_mut(job.node as usize) {
                     *usage += measure.charge(job.processors, seconds);
                 }
@@ -239,7 +286,11 @@ impl Fairshare {
     fn decay_once(&mut self, factor: f64) {
         for (usage, &is_floored) in self.own_usage.iter_mut().zip(&self.is_floored) {
             let decayed = *usage * factor;
-            *usage = if is_floored && decayed < LEAST_USAGE { LEAST_USAGE } else { decayed };
+            *usage = if is_floored && decayed < LEAST_USAGE {
+                LEAST_USAGE
+            } else {
+                decayed
+            };
         }
     }
 
@@ -247,7 +298,11 @@ impl Fairshare {
     pub(super) fn assess(&mut self, is_waiting: impl Fn(usize) -> bool) {
         self.assess_exactly(is_waiting);
         if self.is_printed {
-            let EntityNumbers { perc, tree_usage, factor } = &mut self.numbers;
+            let EntityNumbers {
+                perc,
+                tree_usage,
+                factor,
+            } = &mut self.numbers;
             for number in perc.iter_mut().chain(tree_usage).chain(factor) {
                 *number = number_format::fairshare(*number);
             }
@@ -258,8 +313,15 @@ impl Fairshare {
         let waiting: Box<dyn Policy>;
         let policy = match &self.policy {
             FairsharePolicy::TicketBased(rules) => {
-                let nodes = self.nodes.iter().enumerate().filter(|(entity, _)| is_waiting(*entity));
-                waiting = Box::new(TicketBased::new(*rules, nodes.filter_map(|(_, node)| *node)));
+                let nodes = self
+                    .nodes
+                    .iter()
+                    .enumerate()
+                    .filter(|(entity, _)| is_waiting(*entity));
+                waiting = Box::new(TicketBased::new(
+                    *rules,
+                    nodes.filter_map(|(_, node)| *node),
+                ));
                 &waiting
             }
             FairsharePolicy::Other(policy) => policy,
@@ -282,7 +344,11 @@ impl Fairshare {
 
 /// The usage of a node itself. OpenPBS's scheduler keeps that of a leaf as a running total.
 fn recorded_usage(tree: &ShareTree, node: NodeId) -> f64 {
-    if tree.children(node).is_empty() { tree.usage(node) } else { tree.own_usage(node) }
+    if tree.children(node).is_empty() {
+        tree.usage(node)
+    } else {
+        tree.own_usage(node)
+    }
 }
 
 /// A tree whose usage is the sum of what is charged to its nodes: running totals would not decay.
@@ -307,8 +373,16 @@ mod tests {
         {"name":"h","shares":7,"children":[{"name":"c","shares":1},{"name":"d","shares":2}]}]},{"name":"e","shares":60}]}"#;
 
     fn fairshare(policy: FairsharePolicy, decay: Option<Decay>) -> Fairshare {
-        let tree = read_tree("tree", TREE.as_bytes()).unwrap().share_tree().unwrap();
-        Fairshare::new(tree, policy, decay, &["a", "b", "c", "d", "e", "nobody"].map(Box::from))
+        let tree = read_tree("tree", TREE.as_bytes())
+            .unwrap()
+            .share_tree()
+            .unwrap();
+        Fairshare::new(
+            tree,
+            policy,
+            decay,
+            &["a", "b", "c", "d", "e", "nobody"].map(Box::from),
+        )
     }
 
     fn documented(decay: Option<Decay>) -> Fairshare {
@@ -318,7 +392,11 @@ mod tests {
     fn running(fairshare: &Fairshare, entities: &[u32]) -> Vec<RunningJob> {
         entities
             .iter()
-            .map(|&entity| RunningJob { job: entity, node: fairshare.node_index(entity), processors: entity + 1 })
+            .map(|&entity| RunningJob {
+                job: entity,
+                node: fairshare.node_index(entity),
+                processors: entity + 1,
+            })
             .collect()
     }
 
@@ -333,10 +411,18 @@ mod tests {
         fairshare.assess(|entity| entity == 0 || entity == 4);
         let factors = &fairshare.numbers.factor;
         assert_eq!(
-            factors.iter().map(|factor| *factor > 0.0).collect::<Vec<_>>(),
+            factors
+                .iter()
+                .map(|factor| *factor > 0.0)
+                .collect::<Vec<_>>(),
             [true, false, false, false, true, false]
         );
-        assert_eq!(factors.iter().fold(0.0, |most: f64, factor| most.max(*factor)), 1.0);
+        assert_eq!(
+            factors
+                .iter()
+                .fold(0.0, |most: f64, factor| most.max(*factor)),
+            1.0
+        );
         fairshare.assess(|entity| entity == 2);
         assert_eq!(fairshare.numbers.factor, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
@@ -352,21 +438,32 @@ mod tests {
             fairshare.assess(|_| true);
             fairshare.assess(|_| true);
         }
-        let all = |numbers: &EntityNumbers| [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat();
+        let all = |numbers: &EntityNumbers| {
+            [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat()
+        };
         let (exact, printed) = (all(&exact.numbers), all(&printed.numbers));
-        let parsed: Vec<f64> = exact.iter().map(|number| format!("{number:.6}").parse().unwrap()).collect();
+        let parsed: Vec<f64> = exact
+            .iter()
+            .map(|number| format!("{number:.6}").parse().unwrap())
+            .collect();
         assert_eq!(printed, parsed);
         assert_ne!(printed, exact);
     }
 
     #[test]
     fn a_long_time_is_as_many_periods() {
-        let decay = Some(Decay { period: 7, factor: 0.5 });
+        let decay = Some(Decay {
+            period: 7,
+            factor: 0.5,
+        });
         let (mut at_once, mut stepwise) = (documented(decay), documented(decay));
         let jobs = running(&at_once, &[0, 1, 2, 0]);
         at_once.advance(7_000_003, &jobs);
         (1..1_000_001).for_each(|period| stepwise.advance(7 * period, &jobs));
         stepwise.advance(7_000_003, &jobs);
-        assert_eq!((at_once.own_usage, at_once.time), (stepwise.own_usage, stepwise.time));
+        assert_eq!(
+            (at_once.own_usage, at_once.time),
+            (stepwise.own_usage, stepwise.time)
+        );
     }
 }

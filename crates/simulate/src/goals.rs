@@ -178,7 +178,8 @@ pub struct JudgedGoal {
     pub jobs: usize,
     /// How many of them never start, although the machine is large enough for each.
     pub never_start: usize,
-    /// The value; infinite where jobs that never start decide it, `None` without a job, or without shares for an index of fairness.
+    /// The value; infinite where jobs that never start decide it, `None` without a job, or without
+    /// shares for an index of fairness.
     pub value: Option<f64>,
     /// Whether the value is to be at most the limit, else at least.
     #[serde(skip)]
@@ -262,7 +263,10 @@ struct ObjectiveTable {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected mean, median, p1 to p100, max or { within = \"1h\" }")]
+#[serde(
+    untagged,
+    expecting = "expected mean, median, p1 to p100, max or { within = \"1h\" }"
+)]
 enum StatisticValue {
     Name(String),
     Within { within: LimitNumber },
@@ -289,36 +293,57 @@ type Span = std::ops::Range<usize>;
 type Fault = (Span, String);
 
 impl Goals {
-    /// Reads goals from TOML. `name` is the file's name in messages, and conditions use the names of `schema`.
+    /// Reads goals from TOML. `name` is the file's name in messages, and conditions use the names
+    /// of `schema`.
     ///
     /// # Errors
-    /// The text is not TOML, has an unknown key, or a value that is not what the key expects: says the line and what is expected.
+    /// The text is not TOML, has an unknown key, or a value that is not what the key expects: says
+    /// the line and what is expected.
     pub fn parse(name: &str, text: &str, schema: &Schema) -> Result<Self, GoalsError> {
         if text.len() > MAX_GOALS_BYTES {
-            return Err(GoalsError(format!("`{name}` is larger than {MAX_GOALS_BYTES} bytes, the limit for goals")));
+            return Err(GoalsError(format!(
+                "`{name}` is larger than {MAX_GOALS_BYTES} bytes, the limit for goals"
+            )));
         }
         let at_line = |(span, message): Fault| {
-            let line = text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1);
+            let line = text
+                .get(..span.start)
+                .map_or(1, |before| before.matches('\n').count() + 1);
             GoalsError(format!("`{name}`, line {line}: {message}"))
         };
         let file: File = toml::from_str(text).map_err(|error| {
             let message = error.message().trim_end().replace('\n', ", ");
             let is_table = text.lines().any(|line| line.trim() == "[goal]");
-            let hint = if is_table { "; write `[[goal]]`, as there can be several" } else { "" };
+            let hint = if is_table {
+                "; write `[[goal]]`, as there can be several"
+            } else {
+                ""
+            };
             at_line((error.span().unwrap_or_default(), message + hint))
         })?;
         if file.goal.is_empty() && file.objective.is_none() {
-            return Err(GoalsError(format!("`{name}` has no goal: expected at least one `[[goal]]`")));
+            return Err(GoalsError(format!(
+                "`{name}` has no goal: expected at least one `[[goal]]`"
+            )));
         }
         same_name(&file.goal).map_err(at_line)?;
-        let goals: Result<Vec<Goal>, Fault> = file.goal.into_iter().map(|goal| goal_of(goal, schema)).collect();
+        let goals: Result<Vec<Goal>, Fault> = file
+            .goal
+            .into_iter()
+            .map(|goal| goal_of(goal, schema))
+            .collect();
         let objective = file.objective.map(objective_of).transpose();
-        Ok(Self { goals: goals.map_err(at_line)?, objective: objective.map_err(at_line)? })
+        Ok(Self {
+            goals: goals.map_err(at_line)?,
+            objective: objective.map_err(at_line)?,
+        })
     }
 
     /// The conditions, whose names a log is read for.
     pub fn conditions(&self) -> impl Iterator<Item = &Formula> {
-        self.goals.iter().filter_map(|goal| Some(&goal.condition.as_ref()?.formula))
+        self.goals
+            .iter()
+            .filter_map(|goal| Some(&goal.condition.as_ref()?.formula))
     }
 
     /// Whether a goal or the objective is one number of the whole run, and not only of jobs.
@@ -330,8 +355,15 @@ impl Goals {
 
     /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal.
     pub fn judge(&self, run: &JudgedRun<'_>, old: Option<&[JudgedGoal]>) -> Vec<JudgedGoal> {
-        let olds = (0..self.goals.len()).map(|index| old.and_then(|old| old.get(index)).and_then(|goal| goal.value));
-        self.goals.iter().zip(olds).map(|(goal, old)| goal.judge(run, old)).collect()
+        let olds = (0..self.goals.len()).map(|index| {
+            old.and_then(|old| old.get(index))
+                .and_then(|goal| goal.value)
+        });
+        self.goals
+            .iter()
+            .zip(olds)
+            .map(|(goal, old)| goal.judge(run, old))
+            .collect()
     }
 }
 
@@ -366,21 +398,39 @@ impl JudgedRun<'_> {
             Measure::OfRun(measure) => {
                 let is_of_end = matches!(measure, RunMeasure::Makespan | RunMeasure::MeanQueue);
                 // the queue never empties, and the last job never ends
-                let value = if is_of_end && never_start > 0 { Some(f64::INFINITY) } else { self.of_run(measure) };
-                Measured { jobs: self.results.statistics.summary.jobs + never_start, never_start, value }
+                let value = if is_of_end && never_start > 0 {
+                    Some(f64::INFINITY)
+                } else {
+                    self.of_run(measure)
+                };
+                Measured {
+                    jobs: self.results.statistics.summary.jobs + never_start,
+                    never_start,
+                    value,
+                }
             }
             Measure::OfJobs(measure, statistic) => {
                 let counted = (0..jobs.len()).filter(is_counted);
-                let mut values: Vec<f64> = counted.filter_map(|job| self.of_job(measure, job)).collect();
+                let mut values: Vec<f64> = counted
+                    .filter_map(|job| self.of_job(measure, job))
+                    .collect();
                 // a job that never starts waits longer than any limit
                 values.extend(std::iter::repeat_n(f64::INFINITY, never_start));
-                Measured { jobs: values.len(), never_start, value: statistic.of(&mut values) }
+                Measured {
+                    jobs: values.len(),
+                    never_start,
+                    value: statistic.of(&mut values),
+                }
             }
         }
     }
 
     fn of_run(&self, measure: RunMeasure) -> Option<f64> {
-        let Results { statistics, fairness, .. } = self.results;
+        let Results {
+            statistics,
+            fairness,
+            ..
+        } = self.results;
         let summary = &statistics.summary;
         match measure {
             RunMeasure::Utilisation => Some(summary.utilisation),
@@ -388,7 +438,10 @@ impl JudgedRun<'_> {
             RunMeasure::MeanQueue => Some(summary.mean_queue),
             RunMeasure::Jain => fairness.as_ref()?.jain,
             // where nothing is used, nothing is used by others
-            RunMeasure::Hoover => fairness.as_ref().filter(|_| summary.jobs > 0).map(|fairness| fairness.hoover),
+            RunMeasure::Hoover => fairness
+                .as_ref()
+                .filter(|_| summary.jobs > 0)
+                .map(|fairness| fairness.hoover),
         }
     }
 
@@ -417,7 +470,9 @@ impl Statistic {
         Some(match self {
             Self::Mean => Distribution::new(values).mean,
             Self::Median => Distribution::new(values).median,
-            Self::Within(limit) => values.iter().filter(|value| **value <= limit).count() as f64 / values.len() as f64,
+            Self::Within(limit) => {
+                values.iter().filter(|value| **value <= limit).count() as f64 / values.len() as f64
+            }
             Self::Percentile(percentage) => {
                 values.sort_unstable_by(f64::total_cmp);
                 let rank = (values.len() * usize::from(percentage)).div_ceil(100);
@@ -430,7 +485,11 @@ impl Statistic {
 impl Goal {
     fn judge(&self, run: &JudgedRun<'_>, old: Option<f64>) -> JudgedGoal {
         let is_concerned = self.is_concerned(run.workload);
-        let Measured { jobs, never_start, value } = run.measured(self.measure, is_concerned);
+        let Measured {
+            jobs,
+            never_start,
+            value,
+        } = run.measured(self.measure, is_concerned);
         let limit = match self.limit.amount {
             LimitAmount::Number(limit) => Some(limit),
             LimitAmount::OfOld(times) => old.map(|old| old * times),
@@ -446,7 +505,16 @@ impl Goal {
             _ => GoalState::Missed,
         };
         let Limit { is_most, .. } = self.limit;
-        JudgedGoal { name: self.name.clone(), measure: self.measure, jobs, never_start, value, is_most, limit, state }
+        JudgedGoal {
+            name: self.name.clone(),
+            measure: self.measure,
+            jobs,
+            never_start,
+            value,
+            is_most,
+            limit,
+            state,
+        }
     }
 
     /// Whether the goal is about some of the jobs and not about all of them.
@@ -461,10 +529,18 @@ impl Goal {
 
     /// Which jobs of a workload the goal is about.
     fn is_concerned<'a>(&'a self, workload: &'a Workload) -> impl Fn(&WorkloadJob) -> bool + 'a {
-        let member = self.member.as_ref().map(|(member, name)| (*member, member.index(name, workload)));
+        let member = self
+            .member
+            .as_ref()
+            .map(|(member, name)| (*member, member.index(name, workload)));
         move |job| {
-            let is_member = member.is_none_or(|(member, index)| index == Some(member.index_of(job)));
-            is_member && self.condition.as_ref().is_none_or(|condition| condition.holds(workload, job))
+            let is_member =
+                member.is_none_or(|(member, index)| index == Some(member.index_of(job)));
+            is_member
+                && self
+                    .condition
+                    .as_ref()
+                    .is_none_or(|condition| condition.holds(workload, job))
         }
     }
 }
@@ -472,7 +548,9 @@ impl Goal {
 impl Member {
     /// The place of a name among those of the log; `None` if no job has it.
     pub fn index(self, name: &str, workload: &Workload) -> Option<usize> {
-        self.names(workload).iter().position(|other| **other == *name)
+        self.names(workload)
+            .iter()
+            .position(|other| **other == *name)
     }
 
     fn index_of(self, job: &WorkloadJob) -> usize {
@@ -484,7 +562,8 @@ impl Member {
         index as usize
     }
 
-    /// The names in the log; those of an anonymous log are not to be shown, except those of its queues.
+    /// The names in the log; those of an anonymous log are not to be shown, except those of its
+    /// queues.
     pub fn names(self, workload: &Workload) -> &[Box<str>] {
         match self {
             Self::Queue => workload.queues(),
@@ -506,11 +585,14 @@ impl fmt::Display for Member {
 
 impl Condition {
     fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
-        let formula = Formula::parse(text).map_err(|error| format!("the condition `{text}` is not valid: {error}"))?;
+        let formula = Formula::parse(text)
+            .map_err(|error| format!("the condition `{text}` is not valid: {error}"))?;
         match formula.compile(schema) {
             Ok(program) => Ok(Self { formula, program }),
             Err(error) => {
-                let found = lint(formula.expr(), schema).into_iter().find(|found| found.severity == Severity::Error);
+                let found = lint(formula.expr(), schema)
+                    .into_iter()
+                    .find(|found| found.severity == Severity::Error);
                 let reason = found.map_or_else(|| error.to_string(), |found| in_one_line(&found));
                 Err(format!("the condition `{text}`: {reason}"))
             }
@@ -524,93 +606,178 @@ impl Condition {
             "walltime" => Value::Int(job.walltime),
             name => workload.amount(job, name),
         };
-        let inputs: Vec<Value> = self.program.inputs().iter().map(|name| input(name)).collect();
-        self.program.evaluate(&inputs).ok().and_then(|value| value.to_f64()).is_some_and(|value| value != 0.0)
+        let inputs: Vec<Value> = self
+            .program
+            .inputs()
+            .iter()
+            .map(|name| input(name))
+            .collect();
+        self.program
+            .evaluate(&inputs)
+            .ok()
+            .and_then(|value| value.to_f64())
+            .is_some_and(|value| value != 0.0)
     }
 }
 
 /// A finding about a condition with what it suggests.
 pub fn in_one_line(found: &Diagnostic) -> String {
-    let suggestion = if found.label.is_empty() { String::new() } else { format!("; {}", found.label) };
+    let suggestion = if found.label.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", found.label)
+    };
     format!("{}{suggestion}", found.message)
 }
 
 /// Refuses a second goal of the same name: nobody could tell which one is missed.
 fn same_name(goals: &[Spanned<GoalTable>]) -> Result<(), Fault> {
     let mut names = BTreeSet::new();
-    match goals.iter().find(|goal| !names.insert(&*goal.get_ref().name)) {
-        Some(second) => Err((second.span(), format!("there are several goals `{}`", second.get_ref().name))),
+    match goals
+        .iter()
+        .find(|goal| !names.insert(&*goal.get_ref().name))
+    {
+        Some(second) => Err((
+            second.span(),
+            format!("there are several goals `{}`", second.get_ref().name),
+        )),
         None => Ok(()),
     }
 }
 
 fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let whole = goal.span();
-    let GoalTable { name, jobs, queue, entity, group, measure, statistic, at_most, at_least } = goal.into_inner();
+    let GoalTable {
+        name,
+        jobs,
+        queue,
+        entity,
+        group,
+        measure,
+        statistic,
+        at_most,
+        at_least,
+    } = goal.into_inner();
     let condition = jobs.map(|jobs| {
         let span = jobs.span();
         Condition::parse(jobs.get_ref(), schema).map_err(|message| (span, message))
     });
     let condition = condition.transpose()?;
-    let members = [(Member::Queue, queue), (Member::Entity, entity), (Member::Group, group)];
-    let mut members = members.into_iter().filter_map(|(member, name)| Some((member, name?)));
+    let members = [
+        (Member::Queue, queue),
+        (Member::Entity, entity),
+        (Member::Group, group),
+    ];
+    let mut members = members
+        .into_iter()
+        .filter_map(|(member, name)| Some((member, name?)));
     let member = members.next();
     if members.next().is_some() {
-        return Err((whole, format!("goal `{name}` has several of `queue`, `entity` and `group`: give one")));
+        return Err((
+            whole,
+            format!("goal `{name}` has several of `queue`, `entity` and `group`: give one"),
+        ));
     }
     let measure = measure_of(&measure, statistic.as_ref())?;
     if matches!(measure, Measure::OfRun(_)) && (condition.is_some() || member.is_some()) {
-        return Err((whole, format!("goal `{name}` measures the whole run, which is not of some jobs")));
+        return Err((
+            whole,
+            format!("goal `{name}` measures the whole run, which is not of some jobs"),
+        ));
     }
     let (is_most, limit) = match (at_most, at_least) {
         (Some(limit), None) => (true, limit),
         (None, Some(limit)) => (false, limit),
-        _ => return Err((whole, format!("goal `{name}` needs one limit: `at_most` or `at_least`"))),
+        _ => {
+            return Err((
+                whole,
+                format!("goal `{name}` needs one limit: `at_most` or `at_least`"),
+            ));
+        }
     };
     let span = limit.span();
     let amount = match limit.into_inner() {
         LimitValue::OfOld { old } => LimitAmount::OfOld(old),
         LimitValue::Number(number) => {
-            let number = number.value_of(measure).map_err(|message| (span.clone(), message))?;
+            let number = number
+                .value_of(measure)
+                .map_err(|message| (span.clone(), message))?;
             if measure.is_fraction() && !(0.0..=1.0).contains(&number) {
-                return Err((span, format!("{number} is not a fraction, expected 0 to 1, such as 0.7")));
+                return Err((
+                    span,
+                    format!("{number} is not a fraction, expected 0 to 1, such as 0.7"),
+                ));
             }
             LimitAmount::Number(number)
         }
     };
-    Ok(Goal { name, condition, member, measure, limit: Limit { is_most, amount } })
+    Ok(Goal {
+        name,
+        condition,
+        member,
+        measure,
+        limit: Limit { is_most, amount },
+    })
 }
 
 /// The measure of a name and, for one of jobs, a statistic.
-fn measure_of(name: &Spanned<String>, statistic: Option<&Spanned<StatisticValue>>) -> Result<Measure, Fault> {
+fn measure_of(
+    name: &Spanned<String>,
+    statistic: Option<&Spanned<StatisticValue>>,
+) -> Result<Measure, Fault> {
     let (span, name) = (name.span(), name.get_ref());
     if let Some((measure, _)) = RUN_MEASURES.into_iter().find(|(_, known)| known == name) {
         return match statistic {
-            Some(statistic) => Err((statistic.span(), format!("`{name}` is one number, without a statistic"))),
+            Some(statistic) => Err((
+                statistic.span(),
+                format!("`{name}` is one number, without a statistic"),
+            )),
             None => Ok(Measure::OfRun(measure)),
         };
     }
     let Some((of_jobs, _)) = JOB_MEASURES.into_iter().find(|(_, known)| known == name) else {
-        let names: Vec<&str> =
-            JOB_MEASURES.map(|(_, name)| name).into_iter().chain(RUN_MEASURES.map(|(_, name)| name)).collect();
+        let names: Vec<&str> = JOB_MEASURES
+            .map(|(_, name)| name)
+            .into_iter()
+            .chain(RUN_MEASURES.map(|(_, name)| name))
+            .collect();
         let (last, others) = names.split_last().unwrap_or((&"", &[]));
-        return Err((span, format!("`{name}` is not a measure, expected {} or {last}", others.join(", "))));
+        return Err((
+            span,
+            format!(
+                "`{name}` is not a measure, expected {} or {last}",
+                others.join(", ")
+            ),
+        ));
     };
     let Some(statistic) = statistic else {
-        return Err((span, format!("`{name}` needs a `statistic`, such as \"mean\" or \"p95\"")));
+        return Err((
+            span,
+            format!("`{name}` needs a `statistic`, such as \"mean\" or \"p95\""),
+        ));
     };
     let parsed = match statistic.get_ref() {
         StatisticValue::Name(name) => statistic_of(name),
         StatisticValue::Within { within } => {
             // a limit of the values themselves, and not of a fraction of the jobs
-            within.value_of(Measure::OfJobs(of_jobs, Statistic::Mean)).map(Statistic::Within)
+            within
+                .value_of(Measure::OfJobs(of_jobs, Statistic::Mean))
+                .map(Statistic::Within)
         }
     };
-    Ok(Measure::OfJobs(of_jobs, parsed.map_err(|message| (statistic.span(), message))?))
+    Ok(Measure::OfJobs(
+        of_jobs,
+        parsed.map_err(|message| (statistic.span(), message))?,
+    ))
 }
 
 fn statistic_of(name: &str) -> Result<Statistic, String> {
-    let percentage = || name.strip_prefix('p')?.parse().ok().filter(|percentage| (1..=100).contains(percentage));
+    let percentage = || {
+        name.strip_prefix('p')?
+            .parse()
+            .ok()
+            .filter(|percentage| (1..=100).contains(percentage))
+    };
     match name {
         "mean" => Ok(Statistic::Mean),
         "median" => Ok(Statistic::Median),
@@ -624,30 +791,46 @@ fn statistic_of(name: &str) -> Result<Statistic, String> {
 fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> {
     let whole = objective.span();
     let (is_minimised, text) = match objective.into_inner() {
-        ObjectiveTable { minimise: Some(text), maximise: None } => (true, text),
-        ObjectiveTable { minimise: None, maximise: Some(text) } => (false, text),
-        _ => return Err((whole, "the objective needs one of `minimise` and `maximise`".to_owned())),
+        ObjectiveTable {
+            minimise: Some(text),
+            maximise: None,
+        } => (true, text),
+        ObjectiveTable {
+            minimise: None,
+            maximise: Some(text),
+        } => (false, text),
+        _ => {
+            return Err((
+                whole,
+                "the objective needs one of `minimise` and `maximise`".to_owned(),
+            ));
+        }
     };
     let name = text.get_ref().trim().to_owned();
     let (statistic, measure) = match name.split_once(char::is_whitespace) {
         Some((statistic, measure)) => (Some(statistic.to_owned()), measure.trim().to_owned()),
         None => (None, name.clone()),
     };
-    let statistic = statistic.map(|statistic| Spanned::new(text.span(), StatisticValue::Name(statistic)));
+    let statistic =
+        statistic.map(|statistic| Spanned::new(text.span(), StatisticValue::Name(statistic)));
     let measure = measure_of(&Spanned::new(text.span(), measure), statistic.as_ref())?;
-    Ok(Objective { name, measure, is_minimised })
+    Ok(Objective {
+        name,
+        measure,
+        is_minimised,
+    })
 }
 
 impl LimitNumber {
     /// The number as a limit of a measure: a text is a duration, which only a measure of time has.
     fn value_of(&self, measure: Measure) -> Result<f64, String> {
         match self {
-            Self::Text(text) if measure.is_fraction() => {
-                Err(format!("`{text}` is not a fraction, expected a number from 0 to 1, such as 0.7"))
-            }
-            Self::Text(text) if !measure.is_duration() => {
-                Err(format!("`{text}` is not a number, which is expected of {measure}"))
-            }
+            Self::Text(text) if measure.is_fraction() => Err(format!(
+                "`{text}` is not a fraction, expected a number from 0 to 1, such as 0.7"
+            )),
+            Self::Text(text) if !measure.is_duration() => Err(format!(
+                "`{text}` is not a number, which is expected of {measure}"
+            )),
             _ => self.value(),
         }
     }
@@ -666,20 +849,29 @@ impl Measure {
     /// Whether its values are seconds.
     pub fn is_duration(self) -> bool {
         match self {
-            Self::OfJobs(JobMeasure::BoundedSlowdown, _) | Self::OfJobs(_, Statistic::Within(_)) => false,
+            Self::OfJobs(JobMeasure::BoundedSlowdown, _)
+            | Self::OfJobs(_, Statistic::Within(_)) => false,
             Self::OfJobs(..) => true,
             Self::OfRun(measure) => measure == RunMeasure::Makespan,
         }
     }
 
-    /// Whether it is a fact about all jobs of a log, as the longest wait is, and no estimate that another log would repeat by chance.
+    /// Whether it is a fact about all jobs of a log, as the longest wait is, and no estimate that
+    /// another log would repeat by chance.
     pub fn is_of_each_job(self) -> bool {
-        matches!(self, Self::OfJobs(_, Statistic::Percentile(100) | Statistic::Within(_)))
+        matches!(
+            self,
+            Self::OfJobs(_, Statistic::Percentile(100) | Statistic::Within(_))
+        )
     }
 
     /// Whether its values are fractions, 0..=1.
     pub fn is_fraction(self) -> bool {
-        let of_run = [RunMeasure::Utilisation, RunMeasure::Jain, RunMeasure::Hoover];
+        let of_run = [
+            RunMeasure::Utilisation,
+            RunMeasure::Jain,
+            RunMeasure::Hoover,
+        ];
         match self {
             Self::OfJobs(_, statistic) => matches!(statistic, Statistic::Within(_)),
             Self::OfRun(measure) => of_run.contains(&measure),
@@ -699,7 +891,9 @@ impl fmt::Display for Measure {
             Statistic::Median => write!(f, "median {measure}"),
             Statistic::Percentile(100) => write!(f, "longest {measure}"),
             Statistic::Percentile(percentage) => write!(f, "p{percentage} {measure}"),
-            Statistic::Within(limit) if of_jobs == JobMeasure::BoundedSlowdown => write!(f, "{measure} within {limit}"),
+            Statistic::Within(limit) if of_jobs == JobMeasure::BoundedSlowdown => {
+                write!(f, "{measure} within {limit}")
+            }
             Statistic::Within(limit) => write!(f, "{measure} within {}", time_in_words(*limit)),
         }
     }
@@ -714,7 +908,9 @@ fn words_of<M: PartialEq>(measure: M, names: &[(M, &str)]) -> String {
 /// A time in the largest unit of which it is a multiple.
 fn time_in_words(seconds: f64) -> String {
     let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min")];
-    let unit = units.into_iter().find(|(unit, _)| seconds > 0.0 && seconds % unit == 0.0);
+    let unit = units
+        .into_iter()
+        .find(|(unit, _)| seconds > 0.0 && seconds % unit == 0.0);
     let (unit, name) = unit.unwrap_or((1.0, "s"));
     format!("{} {name}", seconds / unit)
 }

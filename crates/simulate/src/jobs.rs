@@ -30,7 +30,13 @@ impl<'w> RequestedJobs<'w> {
         } else {
             Cow::Borrowed(&*rules.requests)
         };
-        Self { jobs, placed: rules.machine.amounts().min(counted), counted, requests, arrays: &rules.arrays }
+        Self {
+            jobs,
+            placed: rules.machine.amounts().min(counted),
+            counted,
+            requests,
+            arrays: &rules.arrays,
+        }
     }
 }
 

@@ -76,7 +76,10 @@ impl LeftOutReason {
             Self::Waiting => ("waiting", "still waiting at the end of the log"),
             Self::Running => ("running", "still running at the end of the log"),
             Self::Moved => ("moved", "moved to another server"),
-            Self::Unlisted => ("unlisted", "in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)"),
+            Self::Unlisted => (
+                "unlisted",
+                "in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)",
+            ),
             Self::Incomplete => ("incomplete", "submitted before the log is complete"),
             Self::Outside => ("outside", "submitted outside the time that is simulated"),
             Self::Rerun => ("rerun", "executions before a rerun"),
@@ -108,17 +111,29 @@ pub struct Fault {
 
 impl Fault {
     /// A job that was cancelled while it waited.
-    pub(super) const CANCELLED: Self = Self::new(LeftOutReason::Cancelled, "the job was cancelled before it ran");
+    pub(super) const CANCELLED: Self = Self::new(
+        LeftOutReason::Cancelled,
+        "the job was cancelled before it ran",
+    );
     /// A job without a number of processors.
-    pub(super) const NO_PROCESSORS: Self = Self::new(LeftOutReason::NoProcessors, "no number of processors");
+    pub(super) const NO_PROCESSORS: Self =
+        Self::new(LeftOutReason::NoProcessors, "no number of processors");
 
     pub(super) const fn new(reason: LeftOutReason, kind: &'static str) -> Self {
-        Self { reason, kind, found: None, jobs: 1 }
+        Self {
+            reason,
+            kind,
+            found: None,
+            jobs: 1,
+        }
     }
 
     /// The fault with what the line has.
     pub(super) fn found(self, text: &str) -> Self {
-        Self { found: Some(clipped(text).into()), ..self }
+        Self {
+            found: Some(clipped(text).into()),
+            ..self
+        }
     }
 
     /// The fault of a line that describes several jobs.
@@ -145,11 +160,13 @@ impl From<&'static str> for Fault {
     }
 }
 
-/// What of logs is left out, by kind: lines that are damaged are named, a few of each kind, and all are counted.
+/// What of logs is left out, by kind: lines that are damaged are named, a few of each kind, and all
+/// are counted.
 #[derive(Debug, Clone, Default)]
 pub struct Faults {
     kinds: BTreeMap<(&'static str, LeftOutReason), Kind>,
-    /// Whether the texts that lines have in place of what is expected are not shown: they may be names.
+    /// Whether the texts that lines have in place of what is expected are not shown: they may be
+    /// names.
     hides_texts: bool,
 }
 
@@ -162,7 +179,10 @@ struct Kind {
 impl Faults {
     /// None yet, and none will show what its line has.
     pub(super) fn without_texts() -> Self {
-        Self { hides_texts: true, ..Self::default() }
+        Self {
+            hides_texts: true,
+            ..Self::default()
+        }
     }
 
     /// Adds a line, which `line` names.
@@ -171,7 +191,9 @@ impl Faults {
         if self.hides_texts {
             fault.found = None;
         }
-        let Fault { reason, kind, jobs, .. } = fault;
+        let Fault {
+            reason, kind, jobs, ..
+        } = fault;
         let entry = self.kinds.entry((kind, reason)).or_default();
         entry.count += jobs;
         if reason.is_fault() && entry.named.len() < MAX_NAMED {
@@ -186,13 +208,21 @@ impl Faults {
 
     /// The number of lines and jobs that are left out for this reason.
     pub fn of(&self, reason: LeftOutReason) -> usize {
-        self.kinds.iter().filter(|((_, other), _)| *other == reason).map(|(_, kind)| kind.count).sum()
+        self.kinds
+            .iter()
+            .filter(|((_, other), _)| *other == reason)
+            .map(|(_, kind)| kind.count)
+            .sum()
     }
 
     /// A sentence for each of the named lines and, where a kind has more, one with their number.
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();
-        for ((name, _), kind) in self.kinds.iter().filter(|((_, reason), _)| reason.is_fault()) {
+        for ((name, _), kind) in self
+            .kinds
+            .iter()
+            .filter(|((_, reason), _)| reason.is_fault())
+        {
             messages.extend(kind.named.iter().cloned());
             if kind.count > kind.named.len() {
                 let more = counted(kind.count - kind.named.len(), "more line", "more lines");
@@ -203,13 +233,18 @@ impl Faults {
     }
 
     /// What is left out, in words; `None` if nothing is. `others` counts what else is left out.
-    pub fn summary(&self, others: impl IntoIterator<Item = (usize, &'static str)>) -> Option<String> {
+    pub fn summary(
+        &self,
+        others: impl IntoIterator<Item = (usize, &'static str)>,
+    ) -> Option<String> {
         let own = LeftOutReason::ALL.into_iter().map(|reason| {
             let count = self.of(reason);
             (count, reason.words(count))
         });
         let parts = own.chain(others).filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts.map(|(count, words)| format!("{count} {words}")).collect();
+        let parts: Vec<String> = parts
+            .map(|(count, words)| format!("{count} {words}"))
+            .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }

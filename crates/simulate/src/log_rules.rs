@@ -1,4 +1,5 @@
-//! What is made of a log: which of its jobs are simulated, how long they run, and how many processors they hold.
+//! What is made of a log: which of its jobs are simulated, how long they run, and how many
+//! processors they hold.
 
 use super::left_out::Fault;
 
@@ -11,11 +12,13 @@ pub struct LogRules {
     pub overrun: Overrun,
     /// Whose number of processors counts.
     pub processors_of: ProcessorsOf,
-    /// The first time of submission of the jobs that are simulated; without one, the log is simulated from when on it is complete.
+    /// The first time of submission of the jobs that are simulated; without one, the log is
+    /// simulated from when on it is complete.
     pub from: Option<i64>,
     /// The time of submission before which they are submitted.
     pub to: Option<i64>,
-    /// Whether other names than those in the log are shown, and no text of a line that cannot be read.
+    /// Whether other names than those in the log are shown, and no text of a line that cannot be
+    /// read.
     pub anonymise: bool,
 }
 
@@ -28,7 +31,10 @@ pub enum Cancelled {
     #[cfg_attr(feature = "clap", value(help = "They are left out and counted"))]
     LeaveOut,
     /// It waits for its turn, and ends as it starts.
-    #[cfg_attr(feature = "clap", value(help = "They wait for their turn, and end as they start"))]
+    #[cfg_attr(
+        feature = "clap",
+        value(help = "They wait for their turn, and end as they start")
+    )]
     Keep,
 }
 
@@ -38,7 +44,10 @@ pub enum Cancelled {
 pub enum Overrun {
     /// It ends after the requested time.
     #[default]
-    #[cfg_attr(feature = "clap", value(help = "They end after the requested time, and are counted"))]
+    #[cfg_attr(
+        feature = "clap",
+        value(help = "They end after the requested time, and are counted")
+    )]
     Cut,
     /// It runs as long as in the log.
     #[cfg_attr(feature = "clap", value(help = "They run as long as in the log"))]
@@ -54,12 +63,16 @@ pub enum ProcessorsOf {
     #[cfg_attr(feature = "clap", value(help = "What the job asks for"))]
     Requested,
     /// What it was given, such as whole nodes.
-    #[cfg_attr(feature = "clap", value(help = "What the job was given, such as whole nodes"))]
+    #[cfg_attr(
+        feature = "clap",
+        value(help = "What the job was given, such as whole nodes")
+    )]
     Allocated,
 }
 
 impl ProcessorsOf {
-    /// The number that counts, else the other one. One that cannot be read is not replaced by the other.
+    /// The number that counts, else the other one. One that cannot be read is not replaced by the
+    /// other.
     pub(super) fn choose(
         self,
         requested: Result<Option<i64>, Fault>,
@@ -76,7 +89,8 @@ impl ProcessorsOf {
     }
 }
 
-/// A number of processors in a log; `None` for an empty text and for 0. `kind` is the fault of a text that is no whole number.
+/// A number of processors in a log; `None` for an empty text and for 0. `kind` is the fault of a
+/// text that is no whole number.
 pub(super) fn processor_count(text: &str, kind: &'static str) -> Result<Option<i64>, Fault> {
     if text.is_empty() {
         return Ok(None);
@@ -100,10 +114,21 @@ pub struct AssumedWalltimes {
 impl AssumedWalltimes {
     /// What is assumed, in words; `None` if nothing is.
     pub fn in_words(self) -> Option<String> {
-        let jobs = |count: usize| if count == 1 { "1 job".to_owned() } else { format!("{count} jobs") };
-        let defaults = (self.defaults > 0).then(|| format!("the default of the queue for {}", jobs(self.defaults)));
-        let run_times = (self.run_times > 0)
-            .then(|| format!("the run time for {}, so that backfilling sees the future", jobs(self.run_times)));
+        let jobs = |count: usize| {
+            if count == 1 {
+                "1 job".to_owned()
+            } else {
+                format!("{count} jobs")
+            }
+        };
+        let defaults = (self.defaults > 0)
+            .then(|| format!("the default of the queue for {}", jobs(self.defaults)));
+        let run_times = (self.run_times > 0).then(|| {
+            format!(
+                "the run time for {}, so that backfilling sees the future",
+                jobs(self.run_times)
+            )
+        });
         let parts: Vec<String> = defaults.into_iter().chain(run_times).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }

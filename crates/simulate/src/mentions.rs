@@ -38,12 +38,20 @@ impl Course {
     /// What became of a job that did not end.
     fn fate(&self) -> Fault {
         match self {
-            _ if self.started > 0 && self.started >= self.requeued => {
-                Fault::new(LeftOutReason::Running, "the job still runs at the end of the log")
+            _ if self.started > 0 && self.started >= self.requeued => Fault::new(
+                LeftOutReason::Running,
+                "the job still runs at the end of the log",
+            ),
+            Self {
+                is_deleted: true, ..
+            } => Fault::CANCELLED,
+            Self { is_moved: true, .. } => {
+                Fault::new(LeftOutReason::Moved, "the job was moved to another server")
             }
-            Self { is_deleted: true, .. } => Fault::CANCELLED,
-            Self { is_moved: true, .. } => Fault::new(LeftOutReason::Moved, "the job was moved to another server"),
-            _ => Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log"),
+            _ => Fault::new(
+                LeftOutReason::Waiting,
+                "the job still waits at the end of the log",
+            ),
         }
     }
 }
@@ -66,12 +74,17 @@ impl Mentions {
 
     /// Forgets a job that ended, unless more than its end matters.
     pub(super) fn end(&mut self, id: &str) {
-        if self.courses.get(id).is_some_and(|course| course.requeued == 0) {
+        if self
+            .courses
+            .get(id)
+            .is_some_and(|course| course.requeued == 0)
+        {
             self.courses.remove(id);
         }
     }
 
-    /// Notes that a line about a job's end is left out: the job is not counted again for what the other lines say.
+    /// Notes that a line about a job's end is left out: the job is not counted again for what the
+    /// other lines say.
     pub(super) fn leave_out(&mut self, id: &str) {
         self.courses.entry(id.into()).or_default().is_left_out = true;
     }
@@ -82,17 +95,24 @@ impl Mentions {
 
     /// Whether a job, which did not end, was cancelled while it waited.
     pub(super) fn is_cancelled(&self, id: &str) -> bool {
-        self.courses.get(id).is_some_and(|course| course.fate() == Fault::CANCELLED)
+        self.courses
+            .get(id)
+            .is_some_and(|course| course.fate() == Fault::CANCELLED)
     }
 
     /// Whether a job was queued again after an execution.
     pub(super) fn is_rerun(&self, id: &str) -> bool {
-        self.courses.get(id).is_some_and(|course| course.requeued > 0)
+        self.courses
+            .get(id)
+            .is_some_and(|course| course.requeued > 0)
     }
 
     /// What became of each job whose end was not read.
     pub(super) fn fates(&self) -> impl Iterator<Item = (&str, Fault)> {
-        let others = self.courses.iter().filter(|(_, course)| !course.is_left_out);
+        let others = self
+            .courses
+            .iter()
+            .filter(|(_, course)| !course.is_left_out);
         others.map(|(id, course)| (&**id, course.fate()))
     }
 }

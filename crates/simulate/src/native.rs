@@ -1,6 +1,8 @@
-//! Reads and writes native NDJSON: a job per line, `{"id":"1.vm","entity":"Bob","queue":"workq","submit":0,"run":60,
-//! "resources":{"ncpus":4,"walltime":"01:00:00"}}`; also `group`, `project`, `start`, and `user` where it is not the entity. A formula gets the other `resources` too, and
-//! `queue_priority`, `job_priority`, `accrue_type` and the ready-made `inputs`. Of the subjobs of an array, `max_run_subjobs` run at a time.
+//! Reads and writes native NDJSON: a job per line,
+//! `{"id":"1.vm","entity":"Bob","queue":"workq","submit":0,"run":60, "resources":{"ncpus":4,"walltime":"01:00:00"}}`;
+//! also `group`, `project`, `start`, and `user` where it is not the entity. A formula gets the
+//! other `resources` too, and `queue_priority`, `job_priority`, `accrue_type` and the ready-made
+//! `inputs`. Of the subjobs of an array, `max_run_subjobs` run at a time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -66,14 +68,22 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     let entity = name(&job.entity, "`entity` is neither a text nor a number")?.unwrap_or_default();
     let user = name(&job.user, "`user` is neither a text nor a number")?;
     let group = name(&job.group, "`group` is neither a text nor a number")?.unwrap_or_default();
-    let project = name(&job.project, "`project` is neither a text nor a number")?.unwrap_or_default();
+    let project =
+        name(&job.project, "`project` is neither a text nor a number")?.unwrap_or_default();
     let queue = name(&job.queue, "`queue` is neither a text nor a number")?.unwrap_or_default();
-    let submit = moment(&job.submit, "`submit` is not a number of seconds")?.ok_or("no time of submission")?;
+    let submit = moment(&job.submit, "`submit` is not a number of seconds")?
+        .ok_or("no time of submission")?;
     let started = moment(&job.start, "`start` is not a number of seconds")?;
     let run = run_time(&job.run, started.unwrap_or(submit))?;
     let amounts = amounts(&job, builder);
-    let amounts: Vec<LoggedAmount<'_>> =
-        amounts.iter().map(|(name, text, source)| LoggedAmount { name, text, source: *source }).collect();
+    let amounts: Vec<LoggedAmount<'_>> = amounts
+        .iter()
+        .map(|(name, text, source)| LoggedAmount {
+            name,
+            text,
+            source: *source,
+        })
+        .collect();
     let logged = LoggedJob {
         id: &id,
         entity: &entity,
@@ -84,8 +94,15 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         queue: &queue,
         submit: submit.rounded(),
         run,
-        walltime: job.resources.get("walltime").map_or(Ok(None), requested_time)?,
-        processors: job.resources.get("ncpus").map_or(Ok(None), processors)?.ok_or(Fault::NO_PROCESSORS)?,
+        walltime: job
+            .resources
+            .get("walltime")
+            .map_or(Ok(None), requested_time)?,
+        processors: job
+            .resources
+            .get("ncpus")
+            .map_or(Ok(None), processors)?
+            .ok_or(Fault::NO_PROCESSORS)?,
         started: started.map(Moment::rounded),
         extent: Extent::Whole,
         amounts: &amounts,
@@ -98,20 +115,29 @@ fn amounts<'j>(
     job: &'j NativeJob<'_>,
     builder: &WorkloadBuilder,
 ) -> Vec<(&'j str, Cow<'j, str>, Option<AmountSource>)> {
-    let resources = job.resources.iter().map(|(name, value)| (&**name, value, Some(AmountSource::User)));
+    let resources = job
+        .resources
+        .iter()
+        .map(|(name, value)| (&**name, value, Some(AmountSource::User)));
     let special = [
         ("queue_priority", &job.queue_priority, None),
         ("job_priority", &job.job_priority, None),
         ("accrue_type", &job.accrue_type, None),
         (MAX_RUN_SUBJOBS, &job.max_run_subjobs, None),
     ];
-    let inputs = job.inputs.iter().map(|(name, value)| (&**name, value, None));
+    let inputs = job
+        .inputs
+        .iter()
+        .map(|(name, value)| (&**name, value, None));
     let all = resources.chain(special).chain(inputs);
     let taken = all.filter(|(name, value, _)| builder.takes(name) && **value != Scalar::Absent);
-    taken.map(|(name, value, source)| (name, amount(value, source), source)).collect()
+    taken
+        .map(|(name, value, source)| (name, amount(value, source), source))
+        .collect()
 }
 
-/// The text of an amount. `4.0` of a resource is 4, and of an input, which reaches the formula as it is, a float.
+/// The text of an amount. `4.0` of a resource is 4, and of an input, which reaches the formula as
+/// it is, a float.
 fn amount<'j>(value: &'j Scalar<'_>, source: Option<AmountSource>) -> Cow<'j, str> {
     match value {
         Scalar::Text(text) => Cow::Borrowed(text),
@@ -163,11 +189,15 @@ fn moment(value: &Scalar<'_>, kind: &'static str) -> Result<Option<Moment>, Faul
     match value {
         Scalar::Absent => Ok(None),
         Scalar::Decimal(seconds) => Ok(Some(Moment::Fraction(*seconds))),
-        _ => value.integer().map(|seconds| Some(Moment::Whole(seconds))).ok_or_else(|| misfit(value, kind)),
+        _ => value
+            .integer()
+            .map(|seconds| Some(Moment::Whole(seconds)))
+            .ok_or_else(|| misfit(value, kind)),
     }
 }
 
-/// The run time: a number of seconds, or a duration such as `01:00:00`. Its start and its end are rounded, as in SWF.
+/// The run time: a number of seconds, or a duration such as `01:00:00`. Its start and its end are
+/// rounded, as in SWF.
 fn run_time(value: &Scalar<'_>, start: Moment) -> Result<i64, Fault> {
     let run = match value {
         Scalar::Absent => return Err("no run time".into()),
@@ -187,7 +217,12 @@ fn requested_time(value: &Scalar<'_>) -> Result<Option<i64>, Fault> {
         _ => value.integer(),
     };
     let requested = requested.filter(|requested| *requested > 0);
-    requested.map(Some).ok_or_else(|| misfit(value, "`resources.walltime` is not a duration of a second or more"))
+    requested.map(Some).ok_or_else(|| {
+        misfit(
+            value,
+            "`resources.walltime` is not a duration of a second or more",
+        )
+    })
 }
 
 fn processors(value: &Scalar<'_>) -> Result<Option<i64>, Fault> {
@@ -196,7 +231,9 @@ fn processors(value: &Scalar<'_>) -> Result<Option<i64>, Fault> {
         Scalar::Text(text) => text.parse().ok(),
         _ => value.integer(),
     };
-    number.map(Some).ok_or_else(|| misfit(value, "`resources.ncpus` is not a whole number"))
+    number
+        .map(Some)
+        .ok_or_else(|| misfit(value, "`resources.ncpus` is not a whole number"))
 }
 
 fn misfit(value: &Scalar<'_>, kind: &'static str) -> Fault {

@@ -1,8 +1,8 @@
 //! Reads what `qstat -x -f -F json` prints: the finished jobs that the server remembers.
 //!
-//! A finished job is read as the accounting record of its end would be. Its times are those of the clock of the host of qstat.
-//! A job that has not finished is counted by its state, and the subjobs of an array that are not listed by that of the array:
-//! qstat lists subjobs only with `-t`.
+//! A finished job is read as the accounting record of its end would be. Its times are those of the
+//! clock of the host of qstat. A job that has not finished is counted by its state, and the subjobs
+//! of an array that are not listed by that of the array: qstat lists subjobs only with `-t`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -36,9 +36,10 @@ pub(super) fn read(name: &str, document: impl BufRead, builder: &mut WorkloadBui
     let mut source = serde_json::Deserializer::from_reader(document.take(MAX_DOCUMENT));
     let read = Object::Document(&mut *builder).deserialize(&mut source);
     if let Err(error) = read {
-        builder.faults().add("not valid JSON, so that the jobs from here on are not read", || {
-            format!("`{name}`, line {}", error.line())
-        });
+        builder.faults().add(
+            "not valid JSON, so that the jobs from here on are not read",
+            || format!("`{name}`, line {}", error.line()),
+        );
     }
 }
 
@@ -67,7 +68,9 @@ impl<'de> Visitor<'de> for Object<'_> {
         let mut arrays = HashMap::new();
         while let Some(key) = entries.next_key::<String>()? {
             match &mut self {
-                Self::Document(builder) if key == JOBS => entries.next_value_seed(Object::Jobs(builder))?,
+                Self::Document(builder) if key == JOBS => {
+                    entries.next_value_seed(Object::Jobs(builder))?
+                }
                 Self::Document(_) => _ = entries.next_value::<IgnoredAny>()?,
                 Self::Jobs(builder) => {
                     let mut job: Value = entries.next_value()?;
@@ -75,7 +78,9 @@ impl<'de> Visitor<'de> for Object<'_> {
                         arrays.insert(key, Array::new(&job));
                         continue;
                     }
-                    if let Some(array) = array_and_index(&key).and_then(|(array, _)| arrays.get_mut(&array)) {
+                    if let Some(array) =
+                        array_and_index(&key).and_then(|(array, _)| arrays.get_mut(&array))
+                    {
                         array.list(&mut job);
                     }
                     if let Err(fault) = read_job(&key, &job, builder) {
@@ -85,7 +90,9 @@ impl<'de> Visitor<'de> for Object<'_> {
             }
         }
         if let Self::Jobs(builder) = self {
-            arrays.iter().for_each(|(id, array)| array.count_unlisted(id, builder));
+            arrays
+                .iter()
+                .for_each(|(id, array)| array.count_unlisted(id, builder));
         }
         Ok(())
     }
@@ -104,31 +111,51 @@ impl Array {
     fn new(job: &Value) -> Self {
         // `Queued:3 Running:2 Exiting:0 Expired:5`
         let states = text(&job["array_state_count"]);
-        let counts = states.split_whitespace().map(|state| state.split_once(':')?.1.parse::<usize>().ok());
+        let counts = states
+            .split_whitespace()
+            .map(|state| state.split_once(':')?.1.parse::<usize>().ok());
         let subjobs = counts.sum::<Option<usize>>().filter(|subjobs| *subjobs > 0);
-        Self { state: text(&job["job_state"]), subjobs, listed: 0, max_run_subjobs: job[MAX_RUN_SUBJOBS].clone() }
+        Self {
+            state: text(&job["job_state"]),
+            subjobs,
+            listed: 0,
+            max_run_subjobs: job[MAX_RUN_SUBJOBS].clone(),
+        }
     }
 
     /// Counts a subjob, which has the limit of its array.
     fn list(&mut self, subjob: &mut Value) {
         self.listed += 1;
-        if let Some(subjob) = subjob.as_object_mut().filter(|_| !self.max_run_subjobs.is_null()) {
-            subjob.entry(MAX_RUN_SUBJOBS).or_insert_with(|| self.max_run_subjobs.clone());
+        if let Some(subjob) = subjob
+            .as_object_mut()
+            .filter(|_| !self.max_run_subjobs.is_null())
+        {
+            subjob
+                .entry(MAX_RUN_SUBJOBS)
+                .or_insert_with(|| self.max_run_subjobs.clone());
         }
     }
 
     /// Counts the subjobs that are not listed.
     fn count_unlisted(&self, id: &str, builder: &mut WorkloadBuilder) {
-        let unlisted = self.subjobs.unwrap_or(1.max(self.listed)).saturating_sub(self.listed);
+        let unlisted = self
+            .subjobs
+            .unwrap_or(1.max(self.listed))
+            .saturating_sub(self.listed);
         if unlisted == 0 {
             return;
         }
         // of one that begins, some subjobs have finished
         let fault = match unfinished(&self.state) {
             Some(fault) if fault.reason != LeftOutReason::Running => fault,
-            _ => Fault::new(LeftOutReason::Unlisted, "the subjobs of the array are not listed"),
+            _ => Fault::new(
+                LeftOutReason::Unlisted,
+                "the subjobs of the array are not listed",
+            ),
         };
-        builder.faults().add(fault.of_jobs(unlisted), || format!("job `{id}`"));
+        builder
+            .faults()
+            .add(fault.of_jobs(unlisted), || format!("job `{id}`"));
     }
 }
 
@@ -149,24 +176,53 @@ fn unfinished(state: &str) -> Option<Fault> {
         // a subjob of an array that is over is in the state X
         "F" | "X" => return None,
         "M" => Fault::new(LeftOutReason::Moved, "the job was moved to another server"),
-        "R" | "E" | "S" | "U" | "B" => Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"),
+        "R" | "E" | "S" | "U" | "B" => Fault::new(
+            LeftOutReason::Running,
+            "the job still runs at the end of the log",
+        ),
         "" => "no `job_state`".into(),
-        _ => Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log"),
+        _ => Fault::new(
+            LeftOutReason::Waiting,
+            "the job still waits at the end of the log",
+        ),
     })
 }
 
 /// The attributes of the accounting record of the job's end.
 fn attributes(job: &Value) -> Vec<(String, String)> {
     let user = match text(&job["euser"]) {
-        user if user.is_empty() => text(&job["Job_Owner"]).split('@').next().unwrap_or_default().to_owned(),
+        user if user.is_empty() => text(&job["Job_Owner"])
+            .split('@')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
         user => user,
     };
-    let names = [("user", user), ("group", text(&job["egroup"])), ("account", text(&job["Account_Name"]))];
-    let same = ["project", "queue", "exec_host", "exec_vnode", MAX_RUN_SUBJOBS].map(|name| (name, text(&job[name])));
-    let texts = names.into_iter().chain(same).filter(|(_, value)| !value.is_empty());
-    let mut attributes: Vec<(String, String)> = texts.map(|(name, value)| (name.to_owned(), value)).collect();
+    let names = [
+        ("user", user),
+        ("group", text(&job["egroup"])),
+        ("account", text(&job["Account_Name"])),
+    ];
+    let same = [
+        "project",
+        "queue",
+        "exec_host",
+        "exec_vnode",
+        MAX_RUN_SUBJOBS,
+    ]
+    .map(|name| (name, text(&job[name])));
+    let texts = names
+        .into_iter()
+        .chain(same)
+        .filter(|(_, value)| !value.is_empty());
+    let mut attributes: Vec<(String, String)> = texts
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
     let times = ["ctime", "qtime", "etime"].map(|name| (name, time(job, name)));
-    for (name, time) in times.into_iter().chain([("start", time(job, "stime")), ("end", end(job))]) {
+    for (name, time) in times
+        .into_iter()
+        .chain([("start", time(job, "stime")), ("end", end(job))])
+    {
         attributes.extend(time.map(|time| (name.to_owned(), time.to_string())));
     }
     for (name, value) in job["Resource_List"].as_object().into_iter().flatten() {
@@ -175,9 +231,12 @@ fn attributes(job: &Value) -> Vec<(String, String)> {
     attributes
 }
 
-/// When a job ended: at its obituary, else after its run time; a job that never ran, when it was last changed.
+/// When a job ended: at its obituary, else after its run time; a job that never ran, when it was
+/// last changed.
 fn end(job: &Value) -> Option<i64> {
-    let Some(start) = time(job, "stime") else { return time(job, "mtime") };
+    let Some(start) = time(job, "stime") else {
+        return time(job, "mtime");
+    };
     let obituary = time(job, "obittime").filter(|end| *end >= start);
     obituary.or_else(|| start.checked_add(seconds(&text(&job["resources_used"]["walltime"])).ok()?))
 }

@@ -9,9 +9,11 @@ use super::swf::FIELDS;
 use super::workload::WorkloadBuilder;
 use super::{accounting, native, qstat, swf};
 
-/// The longest line that is read, in bytes; the rest of a longer one is skipped, and it is counted as damaged.
+/// The longest line that is read, in bytes; the rest of a longer one is skipped, and it is counted
+/// as damaged.
 const MAX_LINE: u64 = 1 << 20;
-/// The most of a longer line that is skipped, in bytes: what has no line end for so long is no log, and may have no end.
+/// The most of a longer line that is skipped, in bytes: what has no line end for so long is no log,
+/// and may have no end.
 const MAX_SKIPPED: u64 = 256 << 20;
 
 /// A format, with what its first line says of the others.
@@ -27,7 +29,9 @@ impl Reader {
     /// The reader of a log in which this is the first line that is neither blank nor a comment.
     fn detect(line: &str) -> Option<Self> {
         match line {
-            _ if swf::is_swf(line) => Some(Self::Swf { columns: swf::columns(line) }),
+            _ if swf::is_swf(line) => Some(Self::Swf {
+                columns: swf::columns(line),
+            }),
             _ if accounting::is_accounting(line) => Some(Self::Accounting),
             _ if native::is_native(line) => Some(Self::Native),
             _ => match SacctColumns::from_heading(line).or_else(|| SacctColumns::of_xdmod(line)) {
@@ -48,13 +52,17 @@ impl Reader {
     }
 }
 
-/// Adds the jobs of a log. `name` is the log's name in messages. A line that cannot be read is left out, counted and named,
-/// see [`Workload::faults`](super::Workload::faults). Returns whether the log has a line in a known
-/// format; else no job is added.
+/// Adds the jobs of a log. `name` is the log's name in messages. A line that cannot be read is left
+/// out, counted and named, see [`Workload::faults`](super::Workload::faults). Returns whether the
+/// log has a line in a known format; else no job is added.
 ///
 /// # Errors
 /// The log cannot be read, or has a line of more than 256 MiB.
-pub fn read_workload(name: &str, mut log: impl BufRead, builder: &mut WorkloadBuilder) -> io::Result<bool> {
+pub fn read_workload(
+    name: &str,
+    mut log: impl BufRead,
+    builder: &mut WorkloadBuilder,
+) -> io::Result<bool> {
     if qstat::is_qstat(log.fill_buf()?) {
         qstat::read(name, log, builder);
         return Ok(true);
@@ -95,23 +103,34 @@ pub fn read_workload(name: &str, mut log: impl BufRead, builder: &mut WorkloadBu
         ));
     }
     if reader.is_none() && has_header && unknown.is_empty() {
-        builder.faults().add("it has the header of a log in SWF and no job", || format!("`{name}`"));
+        builder
+            .faults()
+            .add("it has the header of a log in SWF and no job", || {
+                format!("`{name}`")
+            });
         return Ok(true);
     }
     if reader.is_some() {
         for number in unknown {
-            builder.faults().add("not a line of this format", || place(number));
+            builder
+                .faults()
+                .add("not a line of this format", || place(number));
         }
     }
     Ok(reader.is_some())
 }
 
-/// How many lines may precede the first one whose format is recognised, apart from blank ones and comments.
+/// How many lines may precede the first one whose format is recognised, apart from blank ones and
+/// comments.
 const MAX_UNKNOWN: usize = 100;
 
-/// Calls a function with the number and the text of each line, until it returns `false`. Bytes that are not UTF-8 are
-/// replaced; a line of more than [`MAX_LINE`] bytes is passed as an empty one with a control character, which no format has.
-fn for_each_line(mut log: impl BufRead, mut call: impl FnMut(usize, &str) -> bool) -> io::Result<()> {
+/// Calls a function with the number and the text of each line, until it returns `false`. Bytes that
+/// are not UTF-8 are replaced; a line of more than [`MAX_LINE`] bytes is passed as an empty one
+/// with a control character, which no format has.
+fn for_each_line(
+    mut log: impl BufRead,
+    mut call: impl FnMut(usize, &str) -> bool,
+) -> io::Result<()> {
     let mut bytes = Vec::new();
     for number in 1.. {
         bytes.clear();
@@ -121,12 +140,18 @@ fn for_each_line(mut log: impl BufRead, mut call: impl FnMut(usize, &str) -> boo
         }
         if read as u64 == MAX_LINE && bytes.last() != Some(&b'\n') {
             if log.by_ref().take(MAX_SKIPPED).skip_until(b'\n')? as u64 == MAX_SKIPPED {
-                return Err(io::Error::other(format!("line {number} has more than {} MiB", MAX_SKIPPED >> 20)));
+                return Err(io::Error::other(format!(
+                    "line {number} has more than {} MiB",
+                    MAX_SKIPPED >> 20
+                )));
             }
             bytes.clear();
             bytes.push(0);
         }
-        let line = bytes.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 1).unwrap_or(&bytes);
+        let line = bytes
+            .strip_prefix(b"\xef\xbb\xbf")
+            .filter(|_| number == 1)
+            .unwrap_or(&bytes);
         if !call(number, &String::from_utf8_lossy(line)) {
             break;
         }

@@ -18,7 +18,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// The results of a schedule on this many processors. `shares` are those of the entities of the workload, by index.
+    /// The results of a schedule on this many processors. `shares` are those of the entities of the
+    /// workload, by index.
     pub fn new(
         workload: &Workload,
         schedule: &Schedule,
@@ -36,10 +37,15 @@ impl Results {
 
     /// The run as goals and objectives judge it.
     pub fn run<'a>(&'a self, workload: &'a Workload, schedule: &'a Schedule) -> JudgedRun<'a> {
-        JudgedRun { workload, schedule, results: self }
+        JudgedRun {
+            workload,
+            schedule,
+            results: self,
+        }
     }
 
-    /// Judges the schedule by goals; without goals, by none. `old` are the values of the old side of a comparison.
+    /// Judges the schedule by goals; without goals, by none. `old` are the values of the old side
+    /// of a comparison.
     pub fn judge(
         &self,
         goals: Option<&Goals>,
@@ -47,6 +53,8 @@ impl Results {
         schedule: &Schedule,
         old: Option<&[JudgedGoal]>,
     ) -> Vec<JudgedGoal> {
-        goals.map_or_else(Vec::new, |goals| goals.judge(&self.run(workload, schedule), old))
+        goals.map_or_else(Vec::new, |goals| {
+            goals.judge(&self.run(workload, schedule), old)
+        })
     }
 }

@@ -7,9 +7,13 @@ use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Backfill {
-    /// Those that do not delay the first job that does not fit, as far as the walltimes tell (EASY).
+    /// Those that do not delay the first job that does not fit, as far as the walltimes tell
+    /// (EASY).
     #[default]
-    #[cfg_attr(feature = "clap", value(help = "Those that do not delay the first job that does not fit"))]
+    #[cfg_attr(
+        feature = "clap",
+        value(help = "Those that do not delay the first job that does not fit")
+    )]
     Easy,
     /// All that fit.
     Greedy,
@@ -20,11 +24,21 @@ pub enum Backfill {
 impl Backfill {
     /// The rules of a cycle that backfills so.
     pub fn rules(self) -> CycleRules {
-        let rules = CycleRules { window: 0, ..CycleRules::default() };
+        let rules = CycleRules {
+            window: 0,
+            ..CycleRules::default()
+        };
         match self {
-            Self::Easy => CycleRules { strict_ordering: true, ..rules },
+            Self::Easy => CycleRules {
+                strict_ordering: true,
+                ..rules
+            },
             Self::Greedy => rules,
-            Self::None => CycleRules { strict_ordering: true, backfill_depth: 0, ..rules },
+            Self::None => CycleRules {
+                strict_ordering: true,
+                backfill_depth: 0,
+                ..rules
+            },
         }
     }
 }
@@ -34,8 +48,8 @@ impl Backfill {
 pub struct SimulationRules {
     /// The machine; nothing runs on it yet.
     pub machine: Machine,
-    /// What each job asks for, job by job: the machine's amounts, then those that only limits count; empty if that is only
-    /// processors.
+    /// What each job asks for, job by job: the machine's amounts, then those that only limits
+    /// count; empty if that is only processors.
     pub requests: Vec<i64>,
     /// The array of each job, by the index of the limit of its subjobs; empty if no array has one.
     pub arrays: Vec<Option<u32>>,
@@ -47,16 +61,19 @@ pub struct SimulationRules {
     pub limits: Vec<Limit>,
     /// A job whose value is at most this is not considered, and does not become older meanwhile.
     pub threshold: Option<f64>,
-    /// Whether a job at a limit of its user, group or project does not become older (`eligible_time_enable`).
+    /// Whether a job at a limit of its user, group or project does not become older
+    /// (`eligible_time_enable`).
     pub has_accrual: bool,
-    /// The precision to which values are rounded before they are compared; decimals are computed as doubles.
+    /// The precision to which values are rounded before they are compared; decimals are computed as
+    /// doubles.
     pub precision: ScorePrecision,
     /// The value of a job for which the formula raises an error: 0, or less than every other one.
     pub on_error: OnError,
 }
 
 impl SimulationRules {
-    /// The rules without a site: identical processors, the higher value first, doubles, 0 for an error.
+    /// The rules without a site: identical processors, the higher value first, doubles, 0 for an
+    /// error.
     pub fn new(processors: u32, backfill: Backfill) -> Self {
         Self {
             machine: Machine::new(&[vec![processors.into()]]),
@@ -81,8 +98,8 @@ impl SimulationRules {
 /// What orders the waiting jobs besides their values.
 #[derive(Debug, Clone, Default)]
 pub struct OrderRules {
-    /// By queue of the workload: its place. The jobs of a queue at an earlier place come first, whatever their values are.
-    /// Empty: all queues are at one place.
+    /// By queue of the workload: its place. The jobs of a queue at an earlier place come first,
+    /// whatever their values are. Empty: all queues are at one place.
     pub places: Vec<u32>,
     /// By queue of the workload: its turn among the queues at its place.
     pub turns: Vec<u32>,
@@ -107,7 +124,11 @@ impl OrderRules {
     }
 
     pub(super) fn turn(&self, queue: u32) -> u32 {
-        if self.takes_turns { self.turns.get(queue as usize).copied().unwrap_or(0) } else { 0 }
+        if self.takes_turns {
+            self.turns.get(queue as usize).copied().unwrap_or(0)
+        } else {
+            0
+        }
     }
 
     pub(super) fn is_stopped(&self, queue: u32) -> bool {

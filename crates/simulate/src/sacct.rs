@@ -1,12 +1,12 @@
-//! Reads what `sacct --parsable2` (`-P`) prints: a line of column names, then a line for each job, separated by `|` or by
-//! another `--delimiter`.
+//! Reads what `sacct --parsable2` (`-P`) prints: a line of column names, then a line for each job,
+//! separated by `|` or by another `--delimiter`.
 //!
-//! A name may contain the separator, so that its line has more fields than there are columns. If one column only is such a
-//! text, the fields too many are its own; if such columns come after all others, nothing else moves. Any other line of that
-//! kind is left out.
+//! A name may contain the separator, so that its line has more fields than there are columns. If
+//! one column only is such a text, the fields too many are its own; if such columns come after all
+//! others, nothing else moves. Any other line of that kind is left out.
 //!
-//! Steps, such as `12.batch`, are not jobs. Times are those of the cluster's clock; where it changes to summer time, waits
-//! across the change are an hour off.
+//! Steps, such as `12.batch`, are not jobs. Times are those of the cluster's clock; where it
+//! changes to summer time, waits across the change are an hour off.
 
 use jsf_openpbs::duration::seconds;
 
@@ -41,7 +41,8 @@ const TOO_MANY: &str = "more fields than the first line has, because a name cont
 const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
                        ReqCPUS,AllocCPUS,State,JobName`";
 
-/// The columns that XDMoD has `sacct` print, without a line of their names, and those of its versions before 10.
+/// The columns that XDMoD has `sacct` print, without a line of their names, and those of its
+/// versions before 10.
 ///
 /// Source: <https://open.xdmod.org/10.0/resource-manager-slurm.html>
 const XDMOD: [&str; 2] = [
@@ -85,11 +86,15 @@ pub(super) struct SacctColumns {
 }
 
 impl SacctColumns {
-    /// The columns that a line names; `None` if it is no such line, or lacks the id, a time of submission, a length or the
-    /// processors.
+    /// The columns that a line names; `None` if it is no such line, or lacks the id, a time of
+    /// submission, a length or the processors.
     pub(super) fn from_heading(line: &str) -> Option<Self> {
         let separator = separator(line)?;
-        let names: Vec<String> = line.trim_end().split(separator).map(str::to_ascii_lowercase).collect();
+        let names: Vec<String> = line
+            .trim_end()
+            .split(separator)
+            .map(str::to_ascii_lowercase)
+            .collect();
         let find = |name: &str| names.iter().position(|known| known == name);
         let mut places = COLUMNS.map(find);
         places[0] = places[0].or_else(|| find(RAW_ID));
@@ -112,24 +117,49 @@ impl SacctColumns {
             processors,
         ] = places.map(|place| place.is_some());
         let has_length = elapsed || elapsed_raw || (start && end);
-        let is_usable = id && (submit || eligible) && has_length && (requested || allocated || processors);
+        let is_usable =
+            id && (submit || eligible) && has_length && (requested || allocated || processors);
         is_usable.then(|| Self {
             separator: separator.to_owned(),
             places,
-            texts: (0..names.len()).filter(|&index| TEXTS.contains(&&*names[index])).collect(),
+            texts: (0..names.len())
+                .filter(|&index| TEXTS.contains(&&*names[index]))
+                .collect(),
             count: names.len(),
         })
     }
 
-    /// The columns of XDMoD, if a line has their form: that of a job, since there is no line of names.
+    /// The columns of XDMoD, if a line has their form: that of a job, since there is no line of
+    /// names.
     pub(super) fn of_xdmod(line: &str) -> Option<Self> {
-        XDMOD.iter().filter_map(|names| Self::from_heading(names)).find(|columns| columns.fits(line))
+        XDMOD
+            .iter()
+            .filter_map(|names| Self::from_heading(names))
+            .find(|columns| columns.fits(line))
     }
 
     /// Whether a line is that of a job: times, a duration and numbers are where they should be.
     fn fits(&self, line: &str) -> bool {
-        let Ok(fields) = self.fields(line.trim_end()) else { return false };
-        let [id, _, _, _, submit, eligible, start, end, elapsed, _, _, _, _, requested, ..] = fields;
+        let Ok(fields) = self.fields(line.trim_end()) else {
+            return false;
+        };
+        let [
+            id,
+            _,
+            _,
+            _,
+            submit,
+            eligible,
+            start,
+            end,
+            elapsed,
+            _,
+            _,
+            _,
+            _,
+            requested,
+            ..,
+        ] = fields;
         let is_time = |text: &str| time(text).is_some() || matches!(text, "Unknown" | "None");
         id.starts_with(|first: char| first.is_ascii_digit())
             && time(submit).is_some()
@@ -138,7 +168,8 @@ impl SacctColumns {
             && number(requested).is_some()
     }
 
-    /// The fields of a line in the order of [`COLUMNS`]; empty texts for columns that the log does not have.
+    /// The fields of a line in the order of [`COLUMNS`]; empty texts for columns that the log does
+    /// not have.
     fn fields<'l>(&self, line: &'l str) -> Result<[&'l str; COLUMNS.len()], &'static str> {
         let mut fields: Vec<&str> = line.split(&*self.separator).collect();
         let surplus = fields.len().checked_sub(self.count).ok_or(TOO_FEW)?;
@@ -149,7 +180,12 @@ impl SacctColumns {
             [text] => _ = fields.drain(text..text + surplus),
             _ => return Err(TOO_MANY),
         }
-        Ok(self.places.map(|place| place.and_then(|place| fields.get(place)).copied().unwrap_or("")))
+        Ok(self.places.map(|place| {
+            place
+                .and_then(|place| fields.get(place))
+                .copied()
+                .unwrap_or("")
+        }))
     }
 
     /// Adds the job of a line.
@@ -159,37 +195,79 @@ impl SacctColumns {
             return Ok(());
         }
         let fields = self.fields(line)?;
-        let [id, user, account, partition, submit, eligible, start, end, elapsed, elapsed_raw, ..] = fields;
-        let [.., limit, limit_raw, state, requested, allocated, processors] = fields;
+        let [
+            id,
+            user,
+            account,
+            partition,
+            submit,
+            eligible,
+            start,
+            end,
+            elapsed,
+            elapsed_raw,
+            ..,
+        ] = fields;
+        let [
+            ..,
+            limit,
+            limit_raw,
+            state,
+            requested,
+            allocated,
+            processors,
+        ] = fields;
         let [_, _, _, _, _, _, has_start, has_end, ..] = self.places.map(|place| place.is_some());
-        if id.contains('.') || [COLUMNS[0], RAW_ID].iter().any(|name| id.eq_ignore_ascii_case(name)) {
+        if id.contains('.')
+            || [COLUMNS[0], RAW_ID]
+                .iter()
+                .any(|name| id.eq_ignore_ascii_case(name))
+        {
             return Ok(());
         }
         let [submit, eligible, start, end] = [submit, eligible, start, end].map(time);
         let submit = eligible.or(submit).ok_or("no time of submission")?;
         if state.starts_with("REVOKED") {
-            return Err(Fault::new(LeftOutReason::Moved, "the job was moved to another cluster"));
+            return Err(Fault::new(
+                LeftOutReason::Moved,
+                "the job was moved to another cluster",
+            ));
         }
         let has_started = !has_start || start.is_some();
         if has_end && end.is_none() {
             if has_started {
-                return Err(Fault::new(LeftOutReason::Running, "the job still runs at the end of the log"));
+                return Err(Fault::new(
+                    LeftOutReason::Running,
+                    "the job still runs at the end of the log",
+                ));
             }
-            let waits = Fault::new(LeftOutReason::Waiting, "the job still waits at the end of the log");
+            let waits = Fault::new(
+                LeftOutReason::Waiting,
+                "the job still waits at the end of the log",
+            );
             return Err(waits.of_jobs(tasks(id)));
         }
         if has_started && state.starts_with("REQUEUED") {
-            return Err(Fault::new(LeftOutReason::Rerun, "an execution after which the job was queued again"));
+            return Err(Fault::new(
+                LeftOutReason::Rerun,
+                "an execution after which the job was queued again",
+            ));
         }
         let between = || start.zip(end).map(|(start, end)| end - start);
-        let run = number(elapsed_raw).or_else(|| duration(elapsed)).or_else(between);
+        let run = number(elapsed_raw)
+            .or_else(|| duration(elapsed))
+            .or_else(between);
         let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
         if is_cancelled && builder.rules.cancelled == Cancelled::LeaveOut {
             return Err(Fault::CANCELLED.of_jobs(tasks(id)));
         }
         let run = if is_cancelled { Some(0) } else { run };
         let requested = processor_count(requested, "`ReqCPUS` is not a whole number");
-        let allocated = if matches!(allocated, "" | "0") { processors } else { allocated };
+        let allocated = if matches!(allocated, "" | "0") {
+            processors
+        } else {
+            allocated
+        };
         let allocated = processor_count(allocated, "`AllocCPUS` or `NCPUS` is not a whole number");
         builder.push(&LoggedJob {
             id,
@@ -200,18 +278,25 @@ impl SacctColumns {
             submit,
             run: run.ok_or("no run time")?,
             walltime: time_limit(limit_raw, limit)?,
-            processors: builder.rules.processors_of.choose(requested, allocated)?.ok_or(Fault::NO_PROCESSORS)?,
+            processors: builder
+                .rules
+                .processors_of
+                .choose(requested, allocated)?
+                .ok_or(Fault::NO_PROCESSORS)?,
             started: start.filter(|_| !is_cancelled),
             ..LoggedJob::default()
         })
     }
 }
 
-/// What separates the names in a line of column names: what follows the first one, unless that is blanks.
+/// What separates the names in a line of column names: what follows the first one, unless that is
+/// blanks.
 fn separator(line: &str) -> Option<&str> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let line = line.trim_end();
-    let start = line.find(|letter| !is_name(letter)).filter(|start| *start > 0)?;
+    let start = line
+        .find(|letter| !is_name(letter))
+        .filter(|start| *start > 0)?;
     let length = line[start..].find(is_name)?;
     let separator = &line[start..start + length];
     (separator == "\t" || !separator.starts_with(char::is_whitespace)).then_some(separator)
@@ -219,18 +304,30 @@ fn separator(line: &str) -> Option<&str> {
 
 /// How to get a log from `sacct`, for a text that looks like its output and cannot be used.
 pub fn sacct_advice(text: &str) -> Option<String> {
-    let line = text.lines().find(|line| !line.trim().is_empty())?.trim_start();
-    let has_names = line.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("jobid"));
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())?
+        .trim_start();
+    let has_names = line
+        .get(..5)
+        .is_some_and(|start| start.eq_ignore_ascii_case("jobid"));
     let has_fields = line.split('|').count() > 5;
     let is_job = has_fields && line.starts_with(|first: char| first.is_ascii_digit());
-    let missing = if is_job { "the line of the column names is missing: " } else { "" };
-    (has_names || has_fields).then(|| format!("{missing}of sacct, give what {COMMAND} prints, with its first line"))
+    let missing = if is_job {
+        "the line of the column names is missing: "
+    } else {
+        ""
+    };
+    (has_names || has_fields)
+        .then(|| format!("{missing}of sacct, give what {COMMAND} prints, with its first line"))
 }
 
 /// The time that a job asks for, in seconds, of minutes or a duration; `None` for 0.
 fn time_limit(minutes: &str, text: &str) -> Result<Option<i64>, Fault> {
     let [minutes, text] = [minutes, text].map(|field| Some(field).filter(|field| is_limit(field)));
-    let Some(given) = minutes.or(text) else { return Ok(None) };
+    let Some(given) = minutes.or(text) else {
+        return Ok(None);
+    };
     let limit = match minutes {
         Some(minutes) => number(minutes).and_then(|minutes| minutes.checked_mul(60)),
         None => duration(given),
@@ -246,11 +343,15 @@ fn is_limit(field: &str) -> bool {
     !NO_LIMIT.iter().any(|word| field.eq_ignore_ascii_case(word))
 }
 
-/// The number of tasks that a row describes, such as 8 for `15_[2-9]` and 3 for `15_[0-4:2%1]`; 1 for any other id.
+/// The number of tasks that a row describes, such as 8 for `15_[2-9]` and 3 for `15_[0-4:2%1]`; 1
+/// for any other id.
 fn tasks(id: &str) -> usize {
-    let list = id.split_once("_[").and_then(|(_, rest)| rest.strip_suffix(']'));
+    let list = id
+        .split_once("_[")
+        .and_then(|(_, rest)| rest.strip_suffix(']'));
     let list = list.map(|list| list.split('%').next().unwrap_or(list));
-    list.and_then(|list| list.split(',').map(tasks_in).sum()).unwrap_or(1)
+    list.and_then(|list| list.split(',').map(tasks_in).sum())
+        .unwrap_or(1)
 }
 
 /// The number of tasks in a range such as `2-9` or `0-4:2`, or of one task.
@@ -269,7 +370,9 @@ fn number(field: &str) -> Option<i64> {
 /// A duration such as `1-02:03:04` or `02:03:04`; `None` for a word such as `UNLIMITED`.
 fn duration(field: &str) -> Option<i64> {
     let (days, clock) = field.split_once('-').unwrap_or(("0", field));
-    number(days)?.checked_mul(86_400)?.checked_add(seconds(clock).ok()?)
+    number(days)?
+        .checked_mul(86_400)?
+        .checked_add(seconds(clock).ok()?)
 }
 
 /// The seconds since 1970 of a time such as `2026-11-22T17:05:29`, or a number of seconds.
@@ -279,11 +382,14 @@ pub(super) fn time(field: &str) -> Option<i64> {
     }
     let (date, clock) = field.split_once('T')?;
     let parts: Vec<i64> = date.split('-').map(number).collect::<Option<_>>()?;
-    let &[year @ 1900..=9999, month @ 1..=12, day @ 1..=31] = &parts[..] else { return None };
+    let &[year @ 1900..=9999, month @ 1..=12, day @ 1..=31] = &parts[..] else {
+        return None;
+    };
     Some(days_since_1970(year, month, day) * 86_400 + seconds(clock).ok()?)
 }
 
-/// The days since 1970-01-01 in the Gregorian calendar, whose years are counted here from March: leap days come last.
+/// The days since 1970-01-01 in the Gregorian calendar, whose years are counted here from March:
+/// leap days come last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let month = (month + 9) % 12;
@@ -316,8 +422,14 @@ mod tests {
         assert_eq!(time("2000-03-01T00:00:01"), Some(951_868_801));
         assert_eq!(time("2024-02-29T23:59:59"), Some(1_709_251_199));
         assert_eq!(time("1700000000"), Some(1_700_000_000));
-        assert_eq!([time("Unknown"), time("None"), time("2024-13-01T00:00:00")], [None; 3]);
+        assert_eq!(
+            [time("Unknown"), time("None"), time("2024-13-01T00:00:00")],
+            [None; 3]
+        );
         assert_eq!(duration("1-02:03:04"), Some(93_784));
-        assert_eq!([duration("UNLIMITED"), duration("Partition_Limit")], [None; 2]);
+        assert_eq!(
+            [duration("UNLIMITED"), duration("Partition_Limit")],
+            [None; 2]
+        );
     }
 }

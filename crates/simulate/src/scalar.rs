@@ -1,4 +1,5 @@
-//! A value in JSON that is a text or a number, as logs have them in any of the forms that programs write.
+//! A value in JSON that is a text or a number, as logs have them in any of the forms that programs
+//! write.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,13 +22,13 @@ pub(super) enum Scalar<'a> {
 }
 
 impl Scalar<'_> {
-    /// The number, if it is a whole one: `4`, also as `4.0`, which programs write for a column of floats.
+    /// The number, if it is a whole one: `4`, also as `4.0`, which programs write for a column of
+    /// floats.
     pub(super) fn integer(&self) -> Option<i64> {
         match *self {
             Self::Integer(number) => number.try_into().ok(),
-            Self::Decimal(number) => {
-                Some(number as i64).filter(|whole| *whole as f64 == number && whole.abs() <= MAX_EXACT_INT)
-            }
+            Self::Decimal(number) => Some(number as i64)
+                .filter(|whole| *whole as f64 == number && whole.abs() <= MAX_EXACT_INT),
             _ => None,
         }
     }

@@ -39,7 +39,8 @@ pub struct Schedule {
     starts: Vec<i64>,
     /// The value of each job when it starts; not a number for one that does not.
     start_values: Vec<f64>,
-    /// The jobs that ask for more than there is, so that they can never start. They never wait either.
+    /// The jobs that ask for more than there is, so that they can never start. They never wait
+    /// either.
     pub too_large: Vec<usize>,
     /// The errors of the formula.
     pub errors: EvaluationErrors,
@@ -50,31 +51,44 @@ pub struct Schedule {
 impl Schedule {
     /// When a job starts; `None` if it does not.
     pub fn start(&self, job: usize) -> Option<i64> {
-        self.starts.get(job).copied().filter(|&start| start != NOT_STARTED)
+        self.starts
+            .get(job)
+            .copied()
+            .filter(|&start| start != NOT_STARTED)
     }
 
-    /// The value of a job under the formula when it starts; `None` if it does not start, or has no value.
+    /// The value of a job under the formula when it starts; `None` if it does not start, or has no
+    /// value.
     pub fn start_value(&self, job: usize) -> Option<f64> {
-        self.start_values.get(job).copied().filter(|value| value.is_finite())
+        self.start_values
+            .get(job)
+            .copied()
+            .filter(|value| value.is_finite())
     }
 
-    /// The jobs that never start although the machine is large enough for each: a limit, a threshold or a stopped queue lets none
-    /// run. None of a simulation that did not reach the end.
+    /// The jobs that never start although the machine is large enough for each: a limit, a
+    /// threshold or a stopped queue lets none run. None of a simulation that did not reach the end.
     pub fn never_start(&self) -> impl Iterator<Item = usize> + '_ {
-        let jobs = if self.is_complete { 0..self.starts.len() } else { 0..0 };
+        let jobs = if self.is_complete {
+            0..self.starts.len()
+        } else {
+            0..0
+        };
         jobs.filter(|job| self.start(*job).is_none() && self.too_large.binary_search(job).is_err())
     }
 }
 
-/// Simulates a workload: at each submission and each end of a job one cycle of the scheduler orders the waiting jobs and starts
-/// what may start, as [`Cycle`] does.
+/// Simulates a workload: at each submission and each end of a job one cycle of the scheduler orders
+/// the waiting jobs and starts what may start, as [`Cycle`] does.
 ///
-/// A job gets the inputs `ncpus` (its processors), `walltime`, `eligible_time` (the time since its submission, without that for
-/// which it was not eligible) and, with a tree, the fair-share numbers of its entity; all other inputs are what the log says,
-/// else 0. Of jobs with equal values the one that was submitted first comes first, then the one with the lower id.
+/// A job gets the inputs `ncpus` (its processors), `walltime`, `eligible_time` (the time since its
+/// submission, without that for which it was not eligible) and, with a tree, the fair-share numbers
+/// of its entity; all other inputs are what the log says, else 0. Of jobs with equal values the one
+/// that was submitted first comes first, then the one with the lower id.
 ///
-/// A job that asks for more than there is can never start, and could block all jobs behind it for ever. It is left out
-/// ([`Schedule::too_large`]): it neither waits, nor is its submission an event.
+/// A job that asks for more than there is can never start, and could block all jobs behind it for
+/// ever. It is left out ([`Schedule::too_large`]): it neither waits, nor is its submission an
+/// event.
 ///
 /// ```
 /// use jsf_simulate::{Backfill, LoggedJob, SimulationRules, WorkloadBuilder, simulate};
@@ -106,8 +120,13 @@ pub fn simulate(
     let count = workload.jobs().len();
     let is_too_large = |&job: &usize| !rules.machine.can_ever_run(&jobs.job(job as u32).request);
     let too_large: Vec<usize> = (0..count).filter(is_too_large).collect();
-    let reads_eligible_time = program.inputs().iter().any(|name| **name == *"eligible_time");
-    let has_accrual = rules.has_accrual && reads_eligible_time && (limits.has_personal() || rules.threshold.is_some());
+    let reads_eligible_time = program
+        .inputs()
+        .iter()
+        .any(|name| **name == *"eligible_time");
+    let has_accrual = rules.has_accrual
+        && reads_eligible_time
+        && (limits.has_personal() || rules.threshold.is_some());
     let mut simulation = Simulation {
         now: 0,
         rules,
@@ -156,16 +175,25 @@ impl Simulation<'_> {
         for event in 1_u64.. {
             let next_submit = self.jobs.jobs.get(submitted).map(|job| job.submit);
             let next_end = self.ends.peek().map(|Reverse((end, _))| *end);
-            let Some(now) = next_submit.into_iter().chain(next_end).min() else { break };
+            let Some(now) = next_submit.into_iter().chain(next_end).min() else {
+                break;
+            };
             self.now = now;
             if let Some(fairshare) = &mut self.fairshare {
                 fairshare.advance(now, &self.running);
             }
-            while let Some(&Reverse((_, job))) = self.ends.peek().filter(|Reverse((end, _))| *end == now) {
+            while let Some(&Reverse((_, job))) =
+                self.ends.peek().filter(|Reverse((end, _))| *end == now)
+            {
                 self.ends.pop();
                 self.end(job);
             }
-            while let Some(job) = self.jobs.jobs.get(submitted).filter(|job| job.submit == now) {
+            while let Some(job) = self
+                .jobs
+                .jobs
+                .get(submitted)
+                .filter(|job| job.submit == now)
+            {
                 if !self.rules.order.is_stopped(job.queue) {
                     self.waiting.valued.push(submitted as u32, job);
                 }
@@ -180,8 +208,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The first job from this one on that the machine is large enough for. The submission of a job that is left out is no
-    /// event: nothing may depend on it.
+    /// The first job from this one on that the machine is large enough for. The submission of a job
+    /// that is left out is no event: nothing may depend on it.
     fn next_that_can_run(&self, mut job: usize) -> usize {
         while self.schedule.too_large.binary_search(&job).is_ok() {
             job += 1;
@@ -202,19 +230,38 @@ impl Simulation<'_> {
         }
     }
 
-    /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could start one.
+    /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could
+    /// start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
         let fits = self.waiting.valued.least_processors() <= self.machine.free(0);
         if !fits && !self.waiting.valued.has_accrual() {
             return Ok(());
         }
-        self.waiting.valued.evaluate(self.now, self.fairshare.as_mut(), &mut self.schedule.errors)?;
+        self.waiting.valued.evaluate(
+            self.now,
+            self.fairshare.as_mut(),
+            &mut self.schedule.errors,
+        )?;
         let decided = self.waiting.valued.has_accrual().then(Vec::new);
-        let mut outcome = Outcome { now: self.now, started: Vec::new(), decided, observer };
+        let mut outcome = Outcome {
+            now: self.now,
+            started: Vec::new(),
+            decided,
+            observer,
+        };
         let free = self.machine.free(0);
-        let cycle = Cycle::new(self.now, &self.rules.cycle, &mut self.machine, &mut self.limits, &self.jobs);
-        self.waiting.decide(cycle, free, self.fairshare.as_ref(), &mut outcome);
-        let Outcome { started, decided, .. } = outcome;
+        let cycle = Cycle::new(
+            self.now,
+            &self.rules.cycle,
+            &mut self.machine,
+            &mut self.limits,
+            &self.jobs,
+        );
+        self.waiting
+            .decide(cycle, free, self.fairshare.as_ref(), &mut outcome);
+        let Outcome {
+            started, decided, ..
+        } = outcome;
         if let Some(decided) = decided {
             self.waiting.set_eligible(self.now, &decided);
         }
@@ -225,13 +272,23 @@ impl Simulation<'_> {
 
     /// Notes the start of a job, which the cycle has placed on the machine.
     fn start(&mut self, job: u32) {
-        let &WorkloadJob { entity, processors, .. } = &self.jobs.jobs[job as usize];
+        let &WorkloadJob {
+            entity, processors, ..
+        } = &self.jobs.jobs[job as usize];
         self.schedule.starts[job as usize] = self.now;
-        self.schedule.start_values[job as usize] = self.waiting.valued.value(job).unwrap_or(f64::NAN);
+        self.schedule.start_values[job as usize] =
+            self.waiting.valued.value(job).unwrap_or(f64::NAN);
         self.started += 1;
-        self.ends.push(Reverse((self.now + self.jobs.jobs[job as usize].duration(), job)));
+        self.ends.push(Reverse((
+            self.now + self.jobs.jobs[job as usize].duration(),
+            job,
+        )));
         if let Some(fairshare) = &self.fairshare {
-            self.running.push(RunningJob { job, node: fairshare.node_index(entity), processors });
+            self.running.push(RunningJob {
+                job,
+                node: fairshare.node_index(entity),
+                processors,
+            });
         }
     }
 }
@@ -255,6 +312,7 @@ impl CycleObserver for Outcome<'_> {
     }
 
     fn reserved(&mut self, reservation: Reservation) {
-        self.observer.reserved(self.now, reservation.job as usize, reservation.start);
+        self.observer
+            .reserved(self.now, reservation.job as usize, reservation.start);
     }
 }

@@ -1,10 +1,11 @@
 //! Whether a result depends on seconds: the same jobs, submitted a little earlier or later.
 //!
-//! A schedule of a loaded machine is chaotic: a job that comes ten seconds later can change the order of starts for days. A change
-//! that such moves alone make is no effect of a formula. Two formulas are compared on the same moves.
+//! A schedule of a loaded machine is chaotic: a job that comes ten seconds later can change the
+//! order of starts for days. A change that such moves alone make is no effect of a formula. Two
+//! formulas are compared on the same moves.
 //!
-//! Source: D. Tsafrir, K. Ouaknine, D. G. Feitelson, "Reducing Performance Evaluation Sensitivity and Variability by Input Shaking",
-//! 2007.
+//! Source: D. Tsafrir, K. Ouaknine, D. G. Feitelson, "Reducing Performance Evaluation Sensitivity
+//! and Variability by Input Shaking", 2007.
 
 use serde::Serialize;
 
@@ -33,7 +34,8 @@ pub struct Spread {
     pub increases: usize,
 }
 
-/// The spread of the results of several runs with moved submissions: of means under one formula, or of their changes.
+/// The spread of the results of several runs with moved submissions: of means under one formula, or
+/// of their changes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Shake {
     /// The number of runs.
@@ -52,7 +54,8 @@ pub struct Shake {
 }
 
 impl Workload {
-    /// The same jobs, each submitted up to 30 s earlier or later. Another seed moves them otherwise.
+    /// The same jobs, each submitted up to 30 s earlier or later. Another seed moves them
+    /// otherwise.
     pub fn shaken(&self, seed: u64) -> Self {
         let mut random = Random(seed);
         let choices = 2 * SHAKE_SECONDS as usize + 1;
@@ -62,7 +65,12 @@ impl Workload {
 
 impl Spread {
     fn new(results: impl Iterator<Item = f64>) -> Self {
-        let nothing = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, decreases: 0, increases: 0 };
+        let nothing = Self {
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+            decreases: 0,
+            increases: 0,
+        };
         results.fold(nothing, |spread, result| Self {
             low: spread.low.min(result),
             high: spread.high.max(result),
@@ -71,8 +79,8 @@ impl Spread {
         })
     }
 
-    /// Whether so many results have the same sign that chance would hardly show it: by the two-sided sign test, at 5 %. It takes six
-    /// results at least.
+    /// Whether so many results have the same sign that chance would hardly show it: by the
+    /// two-sided sign test, at 5 %. It takes six results at least.
     pub fn has_sign(&self) -> bool {
         let trials = self.decreases + self.increases;
         let fewer = self.decreases.min(self.increases);
@@ -111,7 +119,9 @@ impl Shake {
             runs: runs.len(),
             seconds: SHAKE_SECONDS,
             wait: Spread::new(runs.iter().map(|run| run.wait.difference())),
-            wait_per_core_hour: Spread::new(runs.iter().map(|run| run.wait_per_core_hour.difference())),
+            wait_per_core_hour: Spread::new(
+                runs.iter().map(|run| run.wait_per_core_hour.difference()),
+            ),
             bounded_slowdown: Spread::new(runs.iter().map(|run| run.bounded_slowdown.difference())),
         })
     }
@@ -122,34 +132,63 @@ mod tests {
     use super::super::generate::{WorkloadModel, generate};
     use super::*;
 
-    /// The tails of the binomial distribution with a probability of one half: 5 of 20 is 0.0414, 6 of 20 is 0.1153.
+    /// The tails of the binomial distribution with a probability of one half: 5 of 20 is 0.0414, 6
+    /// of 20 is 0.1153.
     #[test]
     fn a_sign_takes_six_results_or_few_against_many() {
-        let few =
-            [(5, 0, false), (6, 0, true), (7, 1, false), (8, 1, true), (15, 5, true), (14, 6, false), (0, 0, false)];
-        let cases = few.into_iter().chain([(1100, 900, true), (1000, 1000, false)]);
+        let few = [
+            (5, 0, false),
+            (6, 0, true),
+            (7, 1, false),
+            (8, 1, true),
+            (15, 5, true),
+            (14, 6, false),
+            (0, 0, false),
+        ];
+        let cases = few
+            .into_iter()
+            .chain([(1100, 900, true), (1000, 1000, false)]);
         for (decreases, increases, expected) in cases {
             let results = |sign: f64, count| std::iter::repeat_n(sign, count);
-            let spread = Spread::new(results(-1.0, decreases).chain(results(1.0, increases)).chain([0.0]));
+            let spread = Spread::new(
+                results(-1.0, decreases)
+                    .chain(results(1.0, increases))
+                    .chain([0.0]),
+            );
             assert_eq!(spread.has_sign(), expected, "{decreases} and {increases}");
-            let reverse = Spread { decreases: increases, increases: decreases, ..spread };
+            let reverse = Spread {
+                decreases: increases,
+                increases: decreases,
+                ..spread
+            };
             assert_eq!(reverse.has_sign(), expected);
         }
     }
 
     #[test]
     fn shaken_jobs_are_the_same_jobs_half_a_minute_apart_at_most() {
-        let workload = generate(&WorkloadModel { jobs: 500, ..WorkloadModel::default() });
+        let workload = generate(&WorkloadModel {
+            jobs: 500,
+            ..WorkloadModel::default()
+        });
         let shaken = workload.shaken(1);
         assert!(shaken.jobs().is_sorted_by_key(|job| job.submit));
         let moves = (0..500).map(|index| {
-            let of = (0..500).find(|&other| shaken.id(other) == workload.id(index)).expect("the same job");
+            let of = (0..500)
+                .find(|&other| shaken.id(other) == workload.id(index))
+                .expect("the same job");
             let [before, after] = [workload.jobs()[index], shaken.jobs()[of]];
-            assert_eq!((before.run, before.processors), (after.run, after.processors));
+            assert_eq!(
+                (before.run, before.processors),
+                (after.run, after.processors)
+            );
             after.submit - before.submit
         });
         let moves: Vec<i64> = moves.collect();
-        assert_eq!((moves.iter().min(), moves.iter().max()), (Some(&-SHAKE_SECONDS), Some(&SHAKE_SECONDS)));
+        assert_eq!(
+            (moves.iter().min(), moves.iter().max()),
+            (Some(&-SHAKE_SECONDS), Some(&SHAKE_SECONDS))
+        );
         assert_eq!(shaken.jobs(), workload.shaken(1).jobs());
         assert_ne!(shaken.jobs(), workload.shaken(2).jobs());
     }
@@ -157,7 +196,15 @@ mod tests {
     #[test]
     fn a_spread_is_compared_with_an_effect() {
         let spread = Spread::new([3.0, -1.0, 2.0].into_iter());
-        assert_eq!(spread, Spread { low: -1.0, high: 3.0, decreases: 1, increases: 2 });
+        assert_eq!(
+            spread,
+            Spread {
+                low: -1.0,
+                high: 3.0,
+                decreases: 1,
+                increases: 2
+            }
+        );
         assert!(spread.is_larger_than(-3.9) && !spread.is_larger_than(4.0));
         assert_eq!(Shake::of_means(&[]), None);
     }

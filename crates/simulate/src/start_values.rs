@@ -1,4 +1,5 @@
-//! The values that jobs have when they start, by the processors and the time that they ask for: which value such a job needs.
+//! The values that jobs have when they start, by the processors and the time that they ask for:
+//! which value such a job needs.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,8 @@ pub struct StartValues {
 }
 
 impl StartValues {
-    /// The values of the jobs that were submitted at least `warm_up` seconds after the first one, for each class that has some.
+    /// The values of the jobs that were submitted at least `warm_up` seconds after the first one,
+    /// for each class that has some.
     pub fn of_classes(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Vec<Self> {
         let mut classes: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
         for index in workload.after_warm_up(warm_up) {
@@ -35,7 +37,10 @@ impl StartValues {
                 classes.entry(class).or_default().push(value);
             }
         }
-        classes.into_iter().map(|((size, walltime), values)| Self::new(size, walltime, values)).collect()
+        classes
+            .into_iter()
+            .map(|((size, walltime), values)| Self::new(size, walltime, values))
+            .collect()
     }
 
     fn new(size: usize, walltime: usize, mut values: Vec<f64>) -> Self {

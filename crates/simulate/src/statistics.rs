@@ -1,4 +1,5 @@
-//! What a schedule means for those who wait: waits, slowdown and utilisation, for all jobs, by group and over time.
+//! What a schedule means for those who wait: waits, slowdown and utilisation, for all jobs, by
+//! group and over time.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,25 @@ const SLOWDOWN_BOUND: i64 = 10;
 /// The largest number of processors of each class of sizes but the last.
 const SIZE_CLASSES: [u32; 7] = [1, 4, 16, 64, 256, 1024, 4096];
 /// The longest run time of each class of lengths but the last, in seconds, and its name.
-const LENGTH_CLASSES: [(i64, &str); 5] =
-    [(60, "up to 1 min"), (600, "up to 10 min"), (3600, "up to 1 h"), (6 * 3600, "up to 6 h"), (86_400, "up to 1 d")];
+const LENGTH_CLASSES: [(i64, &str); 5] = [
+    (60, "up to 1 min"),
+    (600, "up to 10 min"),
+    (3600, "up to 1 h"),
+    (6 * 3600, "up to 6 h"),
+    (86_400, "up to 1 d"),
+];
 const LONGEST_CLASS: &str = "longer";
 /// The lengths that a period of the course of time may have, in seconds.
-const PERIODS: [i64; 8] = [60, 600, 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_400, 365 * 86_400];
+const PERIODS: [i64; 8] = [
+    60,
+    600,
+    3600,
+    6 * 3600,
+    86_400,
+    7 * 86_400,
+    30 * 86_400,
+    365 * 86_400,
+];
 /// The most periods, and the most of the coarse ones.
 const MAX_PERIODS: i64 = 200;
 const MAX_COARSE_PERIODS: i64 = 16;
@@ -52,13 +67,21 @@ pub struct Distribution {
 
 impl Distribution {
     /// The distribution of no values.
-    const NOT_NUMBERS: Self =
-        Self { mean: f64::NAN, p25: f64::NAN, median: f64::NAN, p75: f64::NAN, p95: f64::NAN, max: f64::NAN };
+    const NOT_NUMBERS: Self = Self {
+        mean: f64::NAN,
+        p25: f64::NAN,
+        median: f64::NAN,
+        p75: f64::NAN,
+        p95: f64::NAN,
+        max: f64::NAN,
+    };
 
     /// The distribution of these values, which are sorted; all zeros for none.
     pub fn new(values: &mut [f64]) -> Self {
         values.sort_unstable_by(f64::total_cmp);
-        let Some(&max) = values.last() else { return Self::default() };
+        let Some(&max) = values.last() else {
+            return Self::default();
+        };
         let count = values.len();
         let percentile = |percent: usize| values[(count * percent).div_ceil(100) - 1];
         Self {
@@ -73,7 +96,10 @@ impl Distribution {
 }
 
 /// Serialises a number, without a fraction if it is whole.
-pub(super) fn without_fraction<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn without_fraction<S: Serializer>(
+    value: &f64,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     Whole(*value).serialize(serializer)
 }
 
@@ -105,7 +131,8 @@ pub struct Summary {
     pub utilisation: f64,
     /// The waits, in seconds.
     pub wait: Distribution,
-    /// The mean wait of a core hour, in seconds: that of the jobs, each weighted by the processors times seconds that it held.
+    /// The mean wait of a core hour, in seconds: that of the jobs, each weighted by the processors
+    /// times seconds that it held.
     pub wait_per_core_hour: f64,
     /// The number of jobs that start within a minute of their submission.
     pub started_within_minute: usize,
@@ -129,7 +156,8 @@ impl Summary {
 
     /// The numbers of a distribution; without a job not numbers, which are null in JSON.
     pub fn distribution_if_any(&self, distribution: Distribution) -> Distribution {
-        self.if_any(distribution).unwrap_or(Distribution::NOT_NUMBERS)
+        self.if_any(distribution)
+            .unwrap_or(Distribution::NOT_NUMBERS)
     }
 }
 
@@ -139,7 +167,10 @@ impl Serialize for Summary {
         let mut numbers = serializer.serialize_struct("Summary", 12)?;
         numbers.serialize_field("jobs", &self.jobs)?;
         numbers.serialize_field("core_seconds", &self.core_seconds)?;
-        numbers.serialize_field("mean_wait_per_core_hour", &self.if_any(self.wait_per_core_hour))?;
+        numbers.serialize_field(
+            "mean_wait_per_core_hour",
+            &self.if_any(self.wait_per_core_hour),
+        )?;
         numbers.serialize_field("started_within_a_minute", &self.started_within_minute)?;
         numbers.serialize_field("started_within_an_hour", &self.started_within_hour)?;
         numbers.serialize_field("waited_over_1_d", &self.waited_over_day)?;
@@ -148,7 +179,10 @@ impl Serialize for Summary {
         numbers.serialize_field("utilisation", &self.if_any(self.utilisation))?;
         numbers.serialize_field("mean_queue", &self.if_any(self.mean_queue))?;
         numbers.serialize_field("wait", &self.distribution_if_any(self.wait))?;
-        numbers.serialize_field("bounded_slowdown", &self.distribution_if_any(self.bounded_slowdown))?;
+        numbers.serialize_field(
+            "bounded_slowdown",
+            &self.distribution_if_any(self.bounded_slowdown),
+        )?;
         numbers.end()
     }
 }
@@ -207,7 +241,8 @@ pub struct Statistics {
     pub warm_up: i64,
     /// All jobs.
     pub summary: Summary,
-    /// By entity, in the order of their first submission, as are groups and queues: nothing depends on names.
+    /// By entity, in the order of their first submission, as are groups and queues: nothing depends
+    /// on names.
     pub entities: Vec<GroupStatistics>,
     /// By the group or account that the log names.
     pub groups: Vec<GroupStatistics>,
@@ -228,8 +263,8 @@ pub fn wait_of(workload: &Workload, schedule: &Schedule, job: usize) -> Option<i
     Some(schedule.start(job)? - workload.jobs().get(job)?.submit)
 }
 
-/// The bounded slowdown of a job: how many times longer it took than it ran, where a run time of less than 10 s counts as
-/// 10 s.
+/// The bounded slowdown of a job: how many times longer it took than it ran, where a run time of
+/// less than 10 s counts as 10 s.
 ///
 /// Source: D. G. Feitelson, "Metrics for Parallel Job Scheduling and Their Convergence", 2001.
 pub fn bounded_slowdown(wait: i64, run: i64) -> f64 {
@@ -238,11 +273,17 @@ pub fn bounded_slowdown(wait: i64, run: i64) -> f64 {
 
 /// The class of sizes that a number of processors belongs to.
 pub(super) fn size_class(processors: u32) -> usize {
-    SIZE_CLASSES.iter().position(|&most| processors <= most).unwrap_or(SIZE_CLASSES.len())
+    SIZE_CLASSES
+        .iter()
+        .position(|&most| processors <= most)
+        .unwrap_or(SIZE_CLASSES.len())
 }
 
 pub(super) fn size_class_name(class: usize) -> String {
-    let first = class.checked_sub(1).and_then(|before| SIZE_CLASSES.get(before)).map_or(1, |most| most + 1);
+    let first = class
+        .checked_sub(1)
+        .and_then(|before| SIZE_CLASSES.get(before))
+        .map_or(1, |most| most + 1);
     match SIZE_CLASSES.get(class) {
         Some(&most) if most == first => most.to_string(),
         Some(most) => format!("{first}-{most}"),
@@ -251,24 +292,45 @@ pub(super) fn size_class_name(class: usize) -> String {
 }
 
 pub(super) fn length_class(seconds: i64) -> usize {
-    LENGTH_CLASSES.iter().position(|(most, _)| seconds <= *most).unwrap_or(LENGTH_CLASSES.len())
+    LENGTH_CLASSES
+        .iter()
+        .position(|(most, _)| seconds <= *most)
+        .unwrap_or(LENGTH_CLASSES.len())
 }
 
 pub(super) fn length_class_name(class: usize) -> String {
-    LENGTH_CLASSES.get(class).map_or(LONGEST_CLASS, |(_, name)| name).to_owned()
+    LENGTH_CLASSES
+        .get(class)
+        .map_or(LONGEST_CLASS, |(_, name)| name)
+        .to_owned()
 }
 
 impl Statistics {
-    /// The numbers of the jobs that were submitted at least `warm_up` seconds after the first one and that started. The use of the
-    /// machine and the length of the queue are those of all jobs in the time of these.
+    /// The numbers of the jobs that were submitted at least `warm_up` seconds after the first one
+    /// and that started. The use of the machine and the length of the queue are those of all jobs
+    /// in the time of these.
     pub fn new(workload: &Workload, schedule: &Schedule, processors: u32, warm_up: i64) -> Self {
-        let begin = workload.jobs().first().map_or(0, |job| job.submit).saturating_add(warm_up);
+        let begin = workload
+            .jobs()
+            .first()
+            .map_or(0, |job| job.submit)
+            .saturating_add(warm_up);
         let started = workload.jobs().iter().enumerate();
-        let started: Vec<StartedJob> =
-            started.filter_map(|(index, job)| Some(StartedJob { job: *job, start: schedule.start(index)? })).collect();
+        let started: Vec<StartedJob> = started
+            .filter_map(|(index, job)| {
+                Some(StartedJob {
+                    job: *job,
+                    start: schedule.start(index)?,
+                })
+            })
+            .collect();
         let jobs = &started[started.partition_point(|started| started.job.submit < begin)..];
         let by_name = |names: &[Box<str>], index: fn(&WorkloadJob) -> u32| {
-            grouped(jobs, |job| index(job) as usize, |index| names[index].to_string())
+            grouped(
+                jobs,
+                |job| index(job) as usize,
+                |index| names[index].to_string(),
+            )
         };
         let mut entities = by_name(workload.entities(), |job| job.entity);
         // jobs whose entity the log does not say are not one entity
@@ -282,7 +344,13 @@ impl Statistics {
             sizes: grouped(jobs, |job| size_class(job.processors), size_class_name),
             lengths: grouped(jobs, |job| length_class(job.duration()), length_class_name),
             periods: periods(jobs, &started, processors, MAX_PERIODS, 0),
-            coarse_periods: periods(jobs, &started, processors, MAX_COARSE_PERIODS, first_submit(jobs)),
+            coarse_periods: periods(
+                jobs,
+                &started,
+                processors,
+                MAX_COARSE_PERIODS,
+                first_submit(jobs),
+            ),
         }
     }
 }
@@ -310,28 +378,50 @@ impl StartedJob {
 
 /// The first submission and the last end.
 fn span(jobs: &[StartedJob]) -> Option<(i64, i64)> {
-    Some((jobs.first()?.job.submit, jobs.iter().map(StartedJob::end).max()?))
+    Some((
+        jobs.first()?.job.submit,
+        jobs.iter().map(StartedJob::end).max()?,
+    ))
 }
 
 /// The numbers of some of the jobs that started.
 fn summary(jobs: &[StartedJob], started: &[StartedJob], processors: u32) -> Summary {
-    let Some((first, last)) = span(jobs) else { return Summary::default() };
+    let Some((first, last)) = span(jobs) else {
+        return Summary::default();
+    };
     let makespan = last - first;
     let within = |from: i64, to: i64| (to.min(last) - from.max(first)).max(0);
-    let held = started.iter().map(|job| i128::from(job.job.processors) * i128::from(within(job.start, job.end())));
-    let waited = started.iter().map(|job| i128::from(within(job.job.submit, job.start)));
+    let held = started
+        .iter()
+        .map(|job| i128::from(job.job.processors) * i128::from(within(job.start, job.end())));
+    let waited = started
+        .iter()
+        .map(|job| i128::from(within(job.job.submit, job.start)));
     let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
     let mut slowdowns: Vec<f64> = jobs.iter().map(StartedJob::slowdown).collect();
-    let weighted: f64 = jobs.iter().map(|job| job.wait() as f64 * job.job.core_seconds() as f64).sum();
+    let weighted: f64 = jobs
+        .iter()
+        .map(|job| job.wait() as f64 * job.job.core_seconds() as f64)
+        .sum();
     let core_seconds: u128 = jobs.iter().map(|job| job.job.core_seconds()).sum();
-    let over_makespan = |amount: f64| if makespan == 0 { 0.0 } else { amount / makespan as f64 };
+    let over_makespan = |amount: f64| {
+        if makespan == 0 {
+            0.0
+        } else {
+            amount / makespan as f64
+        }
+    };
     Summary {
         jobs: jobs.len(),
         makespan,
         core_seconds,
         utilisation: over_makespan(held.sum::<i128>() as f64) / f64::from(processors),
         mean_queue: over_makespan(waited.sum::<i128>() as f64),
-        wait_per_core_hour: if core_seconds == 0 { 0.0 } else { weighted / core_seconds as f64 },
+        wait_per_core_hour: if core_seconds == 0 {
+            0.0
+        } else {
+            weighted / core_seconds as f64
+        },
         started_within_minute: started_within(jobs, MINUTE),
         started_within_hour: started_within(jobs, HOUR),
         waited_over_day: jobs.len() - started_within(jobs, DAY),
@@ -361,9 +451,11 @@ fn grouped(
             name: name(index),
             jobs: jobs.len(),
             core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
-            within_hour: waits.iter().filter(|wait| **wait <= HOUR as f64).count() as f64 / waits.len() as f64,
+            within_hour: waits.iter().filter(|wait| **wait <= HOUR as f64).count() as f64
+                / waits.len() as f64,
             wait: Distribution::new(&mut waits),
-            mean_bounded_slowdown: jobs.iter().map(|job| job.slowdown()).sum::<f64>() / jobs.len() as f64,
+            mean_bounded_slowdown: jobs.iter().map(|job| job.slowdown()).sum::<f64>()
+                / jobs.len() as f64,
         }
     };
     members.into_iter().map(group).collect()
@@ -373,33 +465,57 @@ fn first_submit(jobs: &[StartedJob]) -> i64 {
     jobs.first().map_or(0, |job| job.job.submit)
 }
 
-/// The course of time in at most so many periods of equal length, which begin at multiples of it after a time.
-fn periods(jobs: &[StartedJob], started: &[StartedJob], processors: u32, most: i64, zero: i64) -> Vec<Period> {
-    let Some((first, last)) = span(jobs) else { return Vec::new() };
+/// The course of time in at most so many periods of equal length, which begin at multiples of it
+/// after a time.
+fn periods(
+    jobs: &[StartedJob],
+    started: &[StartedJob],
+    processors: u32,
+    most: i64,
+    zero: i64,
+) -> Vec<Period> {
+    let Some((first, last)) = span(jobs) else {
+        return Vec::new();
+    };
     let (first, last) = (first - zero, last - zero);
     let fits = |length: &&i64| last.div_euclid(**length) - first.div_euclid(**length) < most;
-    let length = PERIODS.iter().find(fits).copied().unwrap_or((last - first) / (most - 1) + 1);
+    let length = PERIODS
+        .iter()
+        .find(fits)
+        .copied()
+        .unwrap_or((last - first) / (most - 1) + 1);
     let origin = first.div_euclid(length);
     let count = (last.div_euclid(length) - origin + 1) as usize;
     let mut submitted = vec![(0_usize, 0.0, 0.0); count];
     let mut held = TimeShares::new(origin * length, length, count);
     let mut waited = TimeShares::new(origin * length, length, count);
     for job in jobs {
-        let (jobs, waits, slowdowns) = &mut submitted[((job.job.submit - zero).div_euclid(length) - origin) as usize];
+        let (jobs, waits, slowdowns) =
+            &mut submitted[((job.job.submit - zero).div_euclid(length) - origin) as usize];
         *jobs += 1;
         *waits += job.wait() as f64;
         *slowdowns += job.slowdown();
     }
     for job in started {
         let within = |time: i64| (time - zero).clamp(first, last);
-        held.add(within(job.start), within(job.end()), job.job.processors.into());
+        held.add(
+            within(job.start),
+            within(job.end()),
+            job.job.processors.into(),
+        );
         waited.add(within(job.job.submit), within(job.start), 1.0);
     }
     let (held, waited) = (held.finish(), waited.finish());
     let period = |index: usize| {
         let start = ((origin + index as i64) * length).max(first);
         let seconds = ((origin + index as i64 + 1) * length).min(last) - start;
-        let per_second = |amount: f64| if seconds <= 0 { 0.0 } else { amount / seconds as f64 };
+        let per_second = |amount: f64| {
+            if seconds <= 0 {
+                0.0
+            } else {
+                amount / seconds as f64
+            }
+        };
         let (submitted, waits, slowdowns) = submitted[index];
         let mean = |sum: f64| (submitted > 0).then(|| sum / submitted as f64);
         Period {
@@ -412,7 +528,10 @@ fn periods(jobs: &[StartedJob], started: &[StartedJob], processors: u32, most: i
             mean_queue: per_second(waited[index]),
         }
     };
-    (0..count).map(period).filter(|period| period.seconds > 0 || period.submitted > 0).collect()
+    (0..count)
+        .map(period)
+        .filter(|period| period.seconds > 0 || period.submitted > 0)
+        .collect()
 }
 
 /// Distributes intervals of time to periods.
@@ -427,7 +546,12 @@ pub(super) struct TimeShares {
 
 impl TimeShares {
     pub(super) fn new(origin: i64, length: i64, count: usize) -> Self {
-        Self { origin, length, parts: vec![0.0; count], changes: vec![0.0; count + 1] }
+        Self {
+            origin,
+            length,
+            parts: vec![0.0; count],
+            changes: vec![0.0; count + 1],
+        }
     }
 
     pub(super) fn add(&mut self, from: i64, to: i64, weight: f64) {

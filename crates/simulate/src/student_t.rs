@@ -1,13 +1,15 @@
 //! Student's t-distribution with a whole number of degrees of freedom.
 //!
-//! Source: M. Abramowitz, I. A. Stegun, "Handbook of Mathematical Functions", 1964, formulas 26.7.3 and 26.7.4.
+//! Source: M. Abramowitz, I. A. Stegun, "Handbook of Mathematical Functions", 1964, formulas 26.7.3
+//! and 26.7.4.
 
 use std::f64::consts::FRAC_2_PI;
 
 /// A bisection ends after so many steps.
 const BISECTIONS: usize = 64;
 
-/// The probability that `t` is at least so far from 0, on either side. Below 1e-12 it is a rounding error.
+/// The probability that `t` is at least so far from 0, on either side. Below 1e-12 it is a rounding
+/// error.
 pub(super) fn two_sided_p(t: f64, degrees: usize) -> f64 {
     let angle = libm::atan(t.abs() / libm::sqrt(degrees as f64));
     let sine = libm::sin(angle);
@@ -20,10 +22,18 @@ pub(super) fn two_sided_p(t: f64, degrees: usize) -> f64 {
     for index in 1..=terms {
         sum += term;
         let even = 2.0 * index as f64;
-        let ratio = if is_odd { even / (even + 1.0) } else { (even - 1.0) / even };
+        let ratio = if is_odd {
+            even / (even + 1.0)
+        } else {
+            (even - 1.0) / even
+        };
         term *= cosine * cosine * ratio;
     }
-    let within = if is_odd { FRAC_2_PI * (angle + sine * sum) } else { sine * sum };
+    let within = if is_odd {
+        FRAC_2_PI * (angle + sine * sum)
+    } else {
+        sine * sum
+    };
     (1.0 - within).clamp(0.0, 1.0)
 }
 
@@ -52,7 +62,15 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_the_tables() {
         // the handbook's table 26.10, and the normal distribution for many degrees
-        let cases = [(1, 12.706), (2, 4.303), (5, 2.571), (6, 2.447), (29, 2.045), (120, 1.980), (100_000, 1.960)];
+        let cases = [
+            (1, 12.706),
+            (2, 4.303),
+            (5, 2.571),
+            (6, 2.447),
+            (29, 2.045),
+            (120, 1.980),
+            (100_000, 1.960),
+        ];
         for (degrees, expected) in cases {
             let found = quantile(0.05, degrees);
             assert!((found - expected).abs() < 6e-4, "{degrees}: {found}");

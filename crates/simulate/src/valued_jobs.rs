@@ -2,7 +2,9 @@
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::{ColumnError, ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision};
+use job_sort_formula::rank::{
+    ColumnError, ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision,
+};
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::cycle::MostProcessors;
 
@@ -59,12 +61,21 @@ struct Accrual {
 
 impl Accrual {
     fn eligible_time(self, now: i64) -> i64 {
-        self.eligible_time + if self.is_eligible { now - self.since } else { 0 }
+        self.eligible_time
+            + if self.is_eligible {
+                now - self.since
+            } else {
+                0
+            }
     }
 
     fn set(&mut self, is_eligible: bool, now: i64) {
         if is_eligible != self.is_eligible {
-            *self = Self { eligible_time: self.eligible_time(now), since: now, is_eligible };
+            *self = Self {
+                eligible_time: self.eligible_time(now),
+                since: now,
+                is_eligible,
+            };
         }
     }
 }
@@ -110,7 +121,11 @@ impl<'p> ValuedJobs<'p> {
         rules: &SimulationRules,
         has_accrual: bool,
     ) -> Self {
-        let inputs: Vec<Input> = program.inputs().iter().map(|name| Input::new(name, workload)).collect();
+        let inputs: Vec<Input> = program
+            .inputs()
+            .iter()
+            .map(|name| Input::new(name, workload))
+            .collect();
         let mut logged = Vec::new();
         for input in &inputs {
             if let Input::Logged(index) = input {
@@ -194,7 +209,11 @@ impl<'p> ValuedJobs<'p> {
         self.submits.push(of.submit);
         self.entities.push(of.entity);
         if let Some(accruals) = &mut self.accruals {
-            accruals.push(Accrual { eligible_time: 0, since: of.submit, is_eligible: true });
+            accruals.push(Accrual {
+                eligible_time: 0,
+                since: of.submit,
+                is_eligible: true,
+            });
         }
         for (column, amount) in self.logged.iter_mut().zip(self.workload.amounts(of)) {
             column.values.push(amount.value);
@@ -245,19 +264,31 @@ impl<'p> ValuedJobs<'p> {
         fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
     ) -> Result<(), ColumnError> {
-        let first = if self.is_dynamic { 0 } else { self.values.len() };
+        let first = if self.is_dynamic {
+            0
+        } else {
+            self.values.len()
+        };
         self.values.resize(self.len(), 0.0);
         if self.inputs.contains(&Input::Wait) {
             self.waits.clear();
             match &self.accruals {
-                Some(accruals) => self.waits.extend(accruals.iter().map(|accrual| accrual.eligible_time(now))),
-                None => self.waits.extend(self.submits.iter().map(|submit| now - submit)),
+                Some(accruals) => self
+                    .waits
+                    .extend(accruals.iter().map(|accrual| accrual.eligible_time(now))),
+                None => self
+                    .waits
+                    .extend(self.submits.iter().map(|submit| now - submit)),
             }
         }
         let none = EntityNumbers::default();
         let mut numbers = &none;
         if let Some(fairshare) = fairshare {
-            if self.inputs.iter().any(|input| matches!(input, Input::Fairshare(_))) {
+            if self
+                .inputs
+                .iter()
+                .any(|input| matches!(input, Input::Fairshare(_)))
+            {
                 fairshare.assess(|entity| self.waiting_of_entity[entity] > 0);
             }
             numbers = &fairshare.numbers;
@@ -280,27 +311,48 @@ impl<'p> ValuedJobs<'p> {
                 if values.is_empty() {
                     InputColumn::Same(Value::Int(0))
                 } else {
-                    InputColumn::ByEntity { index: &self.entities[first..], values }
+                    InputColumn::ByEntity {
+                        index: &self.entities[first..],
+                        values,
+                    }
                 }
             }
         };
         let names = self.program.inputs().iter().map(|name| &**name);
-        let columns: Vec<(&str, InputColumn<'_>)> = names.zip(self.inputs.iter().map(|&input| column(input))).collect();
+        let columns: Vec<(&str, InputColumn<'_>)> = names
+            .zip(self.inputs.iter().map(|&input| column(input)))
+            .collect();
         let values = &mut self.values[first..];
-        self.program.score_columns(&columns, OnError::ZeroLikePbs, &mut self.scratch, values, &mut self.failed)?;
+        self.program.score_columns(
+            &columns,
+            OnError::ZeroLikePbs,
+            &mut self.scratch,
+            values,
+            &mut self.failed,
+        )?;
         // the rows are in no order, and the first job of each error is shown
         self.failed.sort_by_key(|(row, _)| self.jobs[first + row]);
         for (row, error) in &self.failed {
-            values[*row] = if self.on_error == OnError::Null { f64::NEG_INFINITY } else { 0.0 };
+            values[*row] = if self.on_error == OnError::Null {
+                f64::NEG_INFINITY
+            } else {
+                0.0
+            };
             errors.add(self.jobs[first + row], error);
         }
         if self.precision != ScorePrecision::Double {
-            values.iter_mut().for_each(|value| *value = self.precision.round(*value));
+            values
+                .iter_mut()
+                .for_each(|value| *value = self.precision.round(*value));
         }
         // counted first, as that is fast and none is the rule
         if values.iter().filter(|value| value.is_nan()).count() > 0 {
             let mut jobs = Vec::new();
-            for (row, value) in values.iter_mut().enumerate().filter(|(_, value)| value.is_nan()) {
+            for (row, value) in values
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, value)| value.is_nan())
+            {
                 *value = 0.0;
                 jobs.push(self.jobs[first + row]);
             }

@@ -40,7 +40,13 @@ impl<'p> WaitingJobs<'p> {
             jobs_of_ties[tie as usize] = job;
         }
         let valued = ValuedJobs::new(program, workload, rules, has_accrual);
-        Self { workload, order, threshold: rules.threshold, jobs_of_ties, valued }
+        Self {
+            workload,
+            order,
+            threshold: rules.threshold,
+            jobs_of_ties,
+            valued,
+        }
     }
 
     /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
@@ -69,28 +75,53 @@ impl<'p> WaitingJobs<'p> {
             return cycle.run(&mut self.sorted_candidates(fairshare), outcome);
         }
         // where eligibility is noted, it matters how each job is decided
-        let most = if self.valued.has_accrual() { i64::MAX } else { free };
+        let most = if self.valued.has_accrual() {
+            i64::MAX
+        } else {
+            free
+        };
         cycle.run(&mut ValuedCandidates::new(self, most), outcome);
     }
 
     /// The jobs of queues that take turns, or that fair share orders again after each start.
-    fn sorted_candidates<'c>(&'c self, fairshare: Option<&'c Fairshare>) -> SortedCandidates<SimulatedOrder<'c>> {
+    fn sorted_candidates<'c>(
+        &'c self,
+        fairshare: Option<&'c Fairshare>,
+    ) -> SortedCandidates<SimulatedOrder<'c>> {
         let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
         for key in self.keys() {
             let job = self.job_of(key);
             let queue = self.workload.jobs()[job as usize].queue;
             let turn = self.order.turn(queue);
-            groups.entry(self.order.place(queue)).or_default().entry(turn).or_default().push(job);
+            groups
+                .entry(self.order.place(queue))
+                .or_default()
+                .entry(turn)
+                .or_default()
+                .push(job);
         }
-        let groups = groups.into_values().map(|queues| queues.into_values().collect()).collect();
+        let groups = groups
+            .into_values()
+            .map(|queues| queues.into_values().collect())
+            .collect();
         let fairshare = fairshare.filter(|_| self.order.by_fair_share);
         let paths = fairshare.map(Fairshare::paths).unwrap_or_default();
-        SortedCandidates::new(SimulatedOrder { waiting: self, paths, fairshare }, groups, self.order.takes_turns)
+        SortedCandidates::new(
+            SimulatedOrder {
+                waiting: self,
+                paths,
+                fairshare,
+            },
+            groups,
+            self.order.takes_turns,
+        )
     }
 
     /// What orders the jobs that are considered.
     fn keys(&self) -> impl Iterator<Item = Key> + '_ {
-        (0..self.valued.len()).map(|row| self.key(row)).filter(|key| *key != NOT_CONSIDERED)
+        (0..self.valued.len())
+            .map(|row| self.key(row))
+            .filter(|key| *key != NOT_CONSIDERED)
     }
 
     /// What orders the job of a row.
@@ -101,7 +132,11 @@ impl<'p> WaitingJobs<'p> {
         }
         let job = self.valued.jobs()[row];
         let places = &self.order.places;
-        let place = if places.is_empty() { 0 } else { self.order.place(self.workload.jobs()[job as usize].queue) };
+        let place = if places.is_empty() {
+            0
+        } else {
+            self.order.place(self.workload.jobs()[job as usize].queue)
+        };
         Key::from(place) << 96 | Key::from(double_key(value)) << 32 | Key::from(self.order.tie(job))
     }
 
@@ -111,14 +146,15 @@ impl<'p> WaitingJobs<'p> {
     }
 }
 
-/// What orders a waiting job, in one number: the place of its queue, its value, and its place among equal ones, which identifies
-/// it. The one that comes first is the smallest.
+/// What orders a waiting job, in one number: the place of its queue, its value, and its place among
+/// equal ones, which identifies it. The one that comes first is the smallest.
 type Key = u128;
 /// The key of a job that is not considered, which comes last.
 const NOT_CONSIDERED: Key = Key::MAX;
 
-/// The jobs by their values as candidates of one cycle. What is free only gets less in a cycle, so that few of the jobs can start;
-/// of all others the first is found when it is asked for, as the scheduler may promise it a start.
+/// The jobs by their values as candidates of one cycle. What is free only gets less in a cycle, so
+/// that few of the jobs can start; of all others the first is found when it is asked for, as the
+/// scheduler may promise it a start.
 struct ValuedCandidates<'c, 'p> {
     waiting: &'c WaitingJobs<'p>,
     /// The most processors of a job that can start.
@@ -136,10 +172,25 @@ struct ValuedCandidates<'c, 'p> {
 
 impl<'c, 'p> ValuedCandidates<'c, 'p> {
     fn new(waiting: &'c WaitingJobs<'p>, most: i64) -> Self {
-        let rows = waiting.valued.processors().iter().enumerate().filter(|(_, processors)| **processors <= most);
-        let keys = rows.map(|(row, _)| (waiting.key(row), row)).filter(|(key, _)| *key != NOT_CONSIDERED);
+        let rows = waiting
+            .valued
+            .processors()
+            .iter()
+            .enumerate()
+            .filter(|(_, processors)| **processors <= most);
+        let keys = rows
+            .map(|(row, _)| (waiting.key(row), row))
+            .filter(|(key, _)| *key != NOT_CONSIDERED);
         let fitting = keys.map(Reverse).collect();
-        Self { waiting, most, fitting, is_filtered: false, other: None, is_other_known: false, last_other: 0 }
+        Self {
+            waiting,
+            most,
+            fitting,
+            is_filtered: false,
+            other: None,
+            is_other_known: false,
+            last_other: 0,
+        }
     }
 
     /// The first of the jobs, whether it fits or not.
@@ -149,7 +200,10 @@ impl<'c, 'p> ValuedCandidates<'c, 'p> {
             self.is_other_known = true;
         }
         let fitting = self.fitting.peek().map(|Reverse((key, _))| *key);
-        let Some(other) = self.other.filter(|other| fitting.is_none_or(|key| *other < key)) else {
+        let Some(other) = self
+            .other
+            .filter(|other| fitting.is_none_or(|key| *other < key))
+        else {
             return self.fitting.pop().map(|Reverse((key, _))| key);
         };
         self.is_other_known = false;
@@ -234,11 +288,17 @@ impl JobOrder for SimulatedOrder<'_> {
     }
 
     fn charge(&mut self, job: u32) -> bool {
-        let Some(fairshare) = self.fairshare else { return false };
+        let Some(fairshare) = self.fairshare else {
+            return false;
+        };
         let charge = fairshare.requested_usage(self.job(job));
         let charged = self.paths.get(self.job(job).entity as usize).cloned();
-        let Some(charged) = charged.filter(|_| charge != 0.0) else { return false };
-        self.paths.iter_mut().for_each(|path| path.charge(&charged, charge));
+        let Some(charged) = charged.filter(|_| charge != 0.0) else {
+            return false;
+        };
+        self.paths
+            .iter_mut()
+            .for_each(|path| path.charge(&charged, charge));
         true
     }
 }

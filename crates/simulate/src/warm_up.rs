@@ -5,9 +5,11 @@
 pub enum WarmUp {
     /// All jobs count.
     None,
-    /// Usage starts fresh, and the jobs of the time until it decays first, in seconds, do not count.
+    /// Usage starts fresh, and the jobs of the time until it decays first, in seconds, do not
+    /// count.
     UntilDecay(i64),
-    /// Usage starts fresh, but that time, in seconds, is more than half of the log, so that all jobs count.
+    /// Usage starts fresh, but that time, in seconds, is more than half of the log, so that all
+    /// jobs count.
     LogTooShort(i64),
 }
 

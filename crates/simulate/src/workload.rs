@@ -1,5 +1,5 @@
-//! A workload: jobs with the times at which they were submitted, the processors and the time that they ask for, and how
-//! long they run.
+//! A workload: jobs with the times at which they were submitted, the processors and the time that
+//! they ask for, and how long they run.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -34,7 +34,8 @@ pub struct LogInputs {
     pub entity: FairshareEntity,
     /// The priority of each queue, for logs that do not give `queue_priority`.
     pub queue_priorities: BTreeMap<String, i64>,
-    /// The time that a job of a queue gets if it asks for none, in seconds; that of an empty name is for all other queues.
+    /// The time that a job of a queue gets if it asks for none, in seconds; that of an empty name
+    /// is for all other queues.
     pub default_walltimes: BTreeMap<String, i64>,
     /// What is made of a log.
     pub rules: LogRules,
@@ -86,8 +87,8 @@ pub struct LoggedJob<'a> {
     pub project: &'a str,
     /// The queue; empty if the log does not say.
     pub queue: &'a str,
-    /// When the job was submitted, in seconds of the log's clock. The smallest number for a later part of an
-    /// execution.
+    /// When the job was submitted, in seconds of the log's clock. The smallest number for a later
+    /// part of an execution.
     pub submit: i64,
     /// How long it ran, in seconds.
     pub run: i64,
@@ -103,8 +104,8 @@ pub struct LoggedJob<'a> {
     pub amounts: &'a [LoggedAmount<'a>],
 }
 
-/// The number that a formula gets for an input of a job: a Python integer or a float. An integer beyond 2^53 is kept as the
-/// nearest float.
+/// The number that a formula gets for an input of a job: a Python integer or a float. An integer
+/// beyond 2^53 is kept as the nearest float.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Amount {
     /// The number.
@@ -115,12 +116,19 @@ pub struct Amount {
 
 impl Amount {
     /// What a job has of a resource that it does not request.
-    const NONE: Self = Self { value: 0.0, is_int: true };
+    const NONE: Self = Self {
+        value: 0.0,
+        is_int: true,
+    };
 
     fn new(value: &Value) -> Option<Self> {
         let is_exact = |int: i64| int.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs();
         let is_int = matches!(value, Value::Int(int) if is_exact(*int));
-        Some(Self { value: value.to_f64()?, is_int }).filter(|amount| amount.value.is_finite())
+        Some(Self {
+            value: value.to_f64()?,
+            is_int,
+        })
+        .filter(|amount| amount.value.is_finite())
     }
 }
 
@@ -160,7 +168,11 @@ pub struct WorkloadJob {
 impl WorkloadJob {
     /// How long the job runs: as a rule at most the time that it asks for.
     pub fn duration(&self) -> i64 {
-        if self.may_overrun { self.run } else { self.run.min(self.walltime) }
+        if self.may_overrun {
+            self.run
+        } else {
+            self.run.min(self.walltime)
+        }
     }
 
     /// The core seconds by which its run is cut.
@@ -168,22 +180,39 @@ impl WorkloadJob {
         u128::from(self.processors) * (self.run - self.duration()).unsigned_abs() as u128
     }
 
-    /// What happened to it, by which one of several lines with its id is chosen, whatever their order.
+    /// What happened to it, by which one of several lines with its id is chosen, whatever their
+    /// order.
     fn course(&self) -> (bool, i64, i64, i64, u32) {
-        (self.started == UNKNOWN, self.started, self.run, self.walltime, self.processors)
+        (
+            self.started == UNKNOWN,
+            self.started,
+            self.run,
+            self.walltime,
+            self.processors,
+        )
     }
 
-    /// Adds another part of the same job: it is submitted as its first part is, and runs as long as all of them.
+    /// Adds another part of the same job: it is submitted as its first part is, and runs as long as
+    /// all of them.
     fn join(&mut self, other: &Self) {
         let known = |time: i64| if time == UNKNOWN { i64::MAX } else { time };
         let first = |part: &Self| (known(part.submit), known(part.started), part.processors);
         let run = (self.run + other.run).min(MAX_SECONDS);
         let walltime = self.walltime.max(other.walltime);
-        let earliest = if first(other) < first(self) { *other } else { *self };
-        *self = Self { run, walltime, ..earliest };
+        let earliest = if first(other) < first(self) {
+            *other
+        } else {
+            *self
+        };
+        *self = Self {
+            run,
+            walltime,
+            ..earliest
+        };
     }
 
-    /// Gives the job, which does not say how long it asks for, a default, unless it ran longer; else its run time.
+    /// Gives the job, which does not say how long it asks for, a default, unless it ran longer;
+    /// else its run time.
     fn assume_walltime(&mut self, default: Option<i64>, assumed: &mut AssumedWalltimes) {
         match default.filter(|default| *default >= self.run) {
             Some(default) => {
@@ -252,7 +281,8 @@ pub struct NameLists {
 }
 
 impl NameLists {
-    /// As many other names: a letter and a number each, in the order of the first submission. An empty name stays.
+    /// As many other names: a letter and a number each, in the order of the first submission. An
+    /// empty name stays.
     fn anonymous(&self) -> Self {
         Self {
             entities: numbered('u', &self.entities),
@@ -267,12 +297,17 @@ impl NameLists {
 fn numbered(letter: char, names: &[Box<str>]) -> Vec<Box<str>> {
     let mut numbered = Vec::with_capacity(names.len());
     for (name, number) in names.iter().zip(1_usize..) {
-        numbered.push(if name.is_empty() { "".into() } else { format!("{letter}{number}").into() });
+        numbered.push(if name.is_empty() {
+            "".into()
+        } else {
+            format!("{letter}{number}").into()
+        });
     }
     numbered
 }
 
-/// The jobs of a workload in the order of their submission, jobs of the same second in the order of their ids.
+/// The jobs of a workload in the order of their submission, jobs of the same second in the order of
+/// their ids.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
     jobs: Vec<WorkloadJob>,
@@ -351,32 +386,45 @@ impl Workload {
     /// What a job has of each input that was taken from the logs.
     pub(super) fn amounts(&self, job: &WorkloadJob) -> &[Amount] {
         let count = self.inputs.len();
-        self.amounts.get(job.row as usize * count..(job.row as usize + 1) * count).unwrap_or(&[])
+        self.amounts
+            .get(job.row as usize * count..(job.row as usize + 1) * count)
+            .unwrap_or(&[])
     }
 
     /// Whether a job of the logs has an input, apart from those that every log has.
     pub fn has_input(&self, name: &str) -> bool {
-        self.inputs.iter().any(|input| &*input.name == name && input.is_set)
+        self.inputs
+            .iter()
+            .any(|input| &*input.name == name && input.is_set)
     }
 
-    /// The number of processors of the machine that wrote the logs, where they say it; of several the most.
+    /// The number of processors of the machine that wrote the logs, where they say it; of several
+    /// the most.
     pub fn machine_processors(&self) -> Option<u32> {
         self.machine_processors
     }
 
-    /// What the headers of the logs say of their clock, such as `UnixStartTime: 0`; of several logs the first one counts.
+    /// What the headers of the logs say of their clock, such as `UnixStartTime: 0`; of several logs
+    /// the first one counts.
     pub fn clock(&self) -> &[Box<str>] {
         &self.clock
     }
 
-    /// The most processors that jobs held at one time according to the log; `None` if it does not say when jobs started.
+    /// The most processors that jobs held at one time according to the log; `None` if it does not
+    /// say when jobs started.
     pub fn most_processors_in_use(&self) -> Option<u64> {
-        let started = self.jobs.iter().filter_map(|job| Some((job.started()?, job)));
+        let started = self
+            .jobs
+            .iter()
+            .filter_map(|job| Some((job.started()?, job)));
         let mut changes: Vec<(i64, i64)> = started
             .filter(|(_, job)| job.run > 0)
             .flat_map(|(start, job)| {
                 let processors = i64::from(job.processors);
-                [(start, processors), (start.saturating_add(job.run), -processors)]
+                [
+                    (start, processors),
+                    (start.saturating_add(job.run), -processors),
+                ]
             })
             .collect();
         // what ends at a second frees its processors for what starts then
@@ -392,7 +440,10 @@ impl Workload {
 
     /// What a job has of an input that was taken from the logs; 0 if the logs do not have it.
     pub(super) fn amount(&self, job: &WorkloadJob, name: &str) -> Value {
-        match self.input(name).and_then(|index| self.amounts(job).get(index)) {
+        match self
+            .input(name)
+            .and_then(|index| self.amounts(job).get(index))
+        {
             Some(amount) if amount.is_int => Value::Int(amount.value as i64),
             Some(amount) => Value::Float(amount.value),
             None => Value::Int(0),
@@ -402,10 +453,16 @@ impl Workload {
     /// What each job has of an input that was taken from the logs.
     pub fn amounts_of(&self, name: &str) -> Option<Vec<f64>> {
         let index = self.input(name)?;
-        Some(self.jobs.iter().map(|job| self.amounts(job)[index].value).collect())
+        Some(
+            self.jobs
+                .iter()
+                .map(|job| self.amounts(job)[index].value)
+                .collect(),
+        )
     }
 
-    /// From when on the logs are complete, in seconds of their clock, if jobs that were submitted before are left out.
+    /// From when on the logs are complete, in seconds of their clock, if jobs that were submitted
+    /// before are left out.
     pub fn complete_from(&self) -> Option<i64> {
         self.complete_from
     }
@@ -439,7 +496,10 @@ impl Workload {
 
     /// The jobs that are submitted at least so many seconds after the first one.
     pub fn after_warm_up(&self, warm_up: i64) -> std::ops::Range<usize> {
-        let begin = self.jobs.first().map_or(0, |job| job.submit.saturating_add(warm_up));
+        let begin = self
+            .jobs
+            .first()
+            .map_or(0, |job| job.submit.saturating_add(warm_up));
         self.count_before(begin)..self.jobs.len()
     }
 
@@ -450,8 +510,14 @@ impl Workload {
             job.submit = submit(job);
         }
         let ids = &self.ids;
-        let by_id = |one: &WorkloadJob, other: &WorkloadJob| compare_ids(id_in(ids, one), id_in(ids, other));
-        moved.jobs.sort_by(|one, other| one.submit.cmp(&other.submit).then_with(|| by_id(one, other)));
+        let by_id = |one: &WorkloadJob, other: &WorkloadJob| {
+            compare_ids(id_in(ids, one), id_in(ids, other))
+        };
+        moved.jobs.sort_by(|one, other| {
+            one.submit
+                .cmp(&other.submit)
+                .then_with(|| by_id(one, other))
+        });
         moved
     }
 
@@ -503,11 +569,41 @@ impl WorkloadBuilder {
 
     /// A builder without jobs, which also takes these inputs from the logs.
     pub fn with_inputs(inputs: LogInputs) -> Self {
-        let LogInputs { numbers, names, entity, queue_priorities, default_walltimes, rules } = inputs;
-        let inputs = names.into_iter().map(|(name, kind)| Input { name, kind, is_set: false }).collect();
-        let faults = if rules.anonymise { Faults::without_texts() } else { Faults::default() };
-        let read = Workload { inputs, faults, ..Workload::default() };
-        Self { read, numbers, entity, queue_priorities, default_walltimes, rules, ..Self::default() }
+        let LogInputs {
+            numbers,
+            names,
+            entity,
+            queue_priorities,
+            default_walltimes,
+            rules,
+        } = inputs;
+        let inputs = names
+            .into_iter()
+            .map(|(name, kind)| Input {
+                name,
+                kind,
+                is_set: false,
+            })
+            .collect();
+        let faults = if rules.anonymise {
+            Faults::without_texts()
+        } else {
+            Faults::default()
+        };
+        let read = Workload {
+            inputs,
+            faults,
+            ..Workload::default()
+        };
+        Self {
+            read,
+            numbers,
+            entity,
+            queue_priorities,
+            default_walltimes,
+            rules,
+            ..Self::default()
+        }
     }
 
     /// Whether an input is taken from the logs.
@@ -538,7 +634,10 @@ impl WorkloadBuilder {
     /// Notes what the header of the log says of its clock: a key and a value.
     pub(super) fn note_clock(&mut self, (key, value): (&str, &str)) {
         let clock = &mut self.read.clock;
-        if !clock.iter().any(|line| line.split_once(':').is_some_and(|(known, _)| known == key)) {
+        if !clock
+            .iter()
+            .any(|line| line.split_once(':').is_some_and(|(known, _)| known == key))
+        {
             clock.push(format!("{key}: {value}").into());
         }
     }
@@ -573,17 +672,35 @@ impl WorkloadBuilder {
             };
             return Err(Fault::from(fault).found(&job.submit.to_string()));
         }
-        if let Some(seconds) = [job.run].into_iter().chain(job.walltime).find(|seconds| !is_time(*seconds)) {
+        if let Some(seconds) = [job.run]
+            .into_iter()
+            .chain(job.walltime)
+            .find(|seconds| !is_time(*seconds))
+        {
             return Err(Fault::from("a duration is out of range").found(&seconds.to_string()));
         }
         if !(1..=MAX_PROCESSORS).contains(&job.processors) {
-            return Err(Fault::from("the number of processors is out of range").found(&job.processors.to_string()));
+            return Err(Fault::from("the number of processors is out of range")
+                .found(&job.processors.to_string()));
         }
-        let names = [job.entity, job.user, job.group, job.unix_group, job.project, job.queue];
-        if names.iter().chain([&job.id]).any(|name| name.len() > MAX_NAME) {
+        let names = [
+            job.entity,
+            job.user,
+            job.group,
+            job.unix_group,
+            job.project,
+            job.queue,
+        ];
+        if names
+            .iter()
+            .chain([&job.id])
+            .any(|name| name.len() > MAX_NAME)
+        {
             return Err("a name is too long".into());
         }
-        let id_start = u32::try_from(self.read.ids.len()).ok().filter(|_| self.len() < MAX_JOBS);
+        let id_start = u32::try_from(self.read.ids.len())
+            .ok()
+            .filter(|_| self.len() < MAX_JOBS);
         let id_start = id_start.ok_or("the workload has too many jobs")?;
         self.push_amounts(job)?;
         if job.extent != Extent::Queued {
@@ -620,7 +737,9 @@ impl WorkloadBuilder {
     /// Adds what a job has of each input.
     fn push_amounts(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
         let inputs = 0..self.read.inputs.len();
-        let amounts = inputs.map(|index| self.amount(index, job)).collect::<Result<Vec<Option<Amount>>, Fault>>()?;
+        let amounts = inputs
+            .map(|index| self.amount(index, job))
+            .collect::<Result<Vec<Option<Amount>>, Fault>>()?;
         for (input, amount) in self.read.inputs.iter_mut().zip(amounts) {
             input.is_set |= amount.is_some();
             self.read.amounts.push(amount.unwrap_or(Amount::NONE));
@@ -632,7 +751,10 @@ impl WorkloadBuilder {
     fn amount(&self, index: usize, job: &LoggedJob<'_>) -> Result<Option<Amount>, Fault> {
         let Input { name, kind, .. } = &self.read.inputs[index];
         let Some(logged) = job.amounts.iter().rfind(|amount| *amount.name == **name) else {
-            let priority = self.queue_priorities.get(job.queue).filter(|_| **name == *QUEUE_PRIORITY);
+            let priority = self
+                .queue_priorities
+                .get(job.queue)
+                .filter(|_| **name == *QUEUE_PRIORITY);
             return Ok(priority.and_then(|priority| Amount::new(&Value::Int(*priority))));
         };
         let value = match logged.source {
@@ -649,22 +771,42 @@ impl WorkloadBuilder {
         })
     }
 
-    /// The workload. Its names are in the order of their first submission, so that it does not depend on the order in which
-    /// the jobs were added. Of several jobs with the same id the one that was submitted first is kept, and of those the one
-    /// that started first.
+    /// The workload. Its names are in the order of their first submission, so that it does not
+    /// depend on the order in which the jobs were added. Of several jobs with the same id the one
+    /// that was submitted first is kept, and of those the one that started first.
     pub fn finish(self) -> Workload {
-        let Self { mut read, mentions, names, default_walltimes, rules, .. } = self;
-        let Workload { jobs, ids, faults, assumed, complete_from: is_complete_from, .. } = &mut read;
+        let Self {
+            mut read,
+            mentions,
+            names,
+            default_walltimes,
+            rules,
+            ..
+        } = self;
+        let Workload {
+            jobs,
+            ids,
+            faults,
+            assumed,
+            complete_from: is_complete_from,
+            ..
+        } = &mut read;
         let names = names.map(|names| names.names);
         complete(jobs, ids, &mentions, faults);
         let [.., queues] = &names;
         for job in jobs.iter_mut().filter(|job| job.walltime == UNKNOWN) {
             let default = default_walltimes.get(&*queues[job.queue as usize]);
-            job.assume_walltime(default.or_else(|| default_walltimes.get("")).copied(), assumed);
+            job.assume_walltime(
+                default.or_else(|| default_walltimes.get("")).copied(),
+                assumed,
+            );
         }
         jobs.sort_by(|one, other| {
             let by_id = || compare_ids(id_in(ids, one), id_in(ids, other));
-            one.submit.cmp(&other.submit).then_with(by_id).then_with(|| one.course().cmp(&other.course()))
+            one.submit
+                .cmp(&other.submit)
+                .then_with(by_id)
+                .then_with(|| one.course().cmp(&other.course()))
         });
         remove_duplicates(jobs, ids, faults);
         if !mentions.is_empty() {
@@ -673,16 +815,35 @@ impl WorkloadBuilder {
                 faults.add(fate, || format!("job `{id}`"));
             }
         }
-        let LogRules { from, to, anonymise, .. } = rules;
+        let LogRules {
+            from,
+            to,
+            anonymise,
+            ..
+        } = rules;
         if from.is_none() {
             *is_complete_from = complete_from(jobs);
-            keep_submitted(jobs, *is_complete_from, None, LeftOutReason::Incomplete, faults);
+            keep_submitted(
+                jobs,
+                *is_complete_from,
+                None,
+                LeftOutReason::Incomplete,
+                faults,
+            );
         }
         keep_submitted(jobs, from, to, LeftOutReason::Outside, faults);
-        let used = std::array::from_fn(|kind| numbered_by_first_use(jobs, NAMES_OF_JOB[kind], &names[kind]));
+        let used = std::array::from_fn(|kind| {
+            numbered_by_first_use(jobs, NAMES_OF_JOB[kind], &names[kind])
+        });
         let [entities, users, groups, unix_groups, projects, queues] = used;
         read.queues = queues;
-        read.names = NameLists { entities, users, groups, unix_groups, projects };
+        read.names = NameLists {
+            entities,
+            users,
+            groups,
+            unix_groups,
+            projects,
+        };
         if anonymise {
             read.anonymise();
         }
@@ -699,15 +860,24 @@ fn keep_submitted(
     faults: &mut Faults,
 ) {
     let all = jobs.len();
-    jobs.retain(|job| from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to));
+    jobs.retain(|job| {
+        from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to)
+    });
     let left_out = all - jobs.len();
     if left_out > 0 {
-        faults.add(Fault::new(reason, reason.words(left_out)).of_jobs(left_out), String::new);
+        faults.add(
+            Fault::new(reason, reason.words(left_out)).of_jobs(left_out),
+            String::new,
+        );
     }
 }
 
 /// Numbers the names of jobs in the order of their first use, and returns those that are used.
-fn numbered_by_first_use(jobs: &mut [WorkloadJob], index_of: IndexOf, names: &[Box<str>]) -> Vec<Box<str>> {
+fn numbered_by_first_use(
+    jobs: &mut [WorkloadJob],
+    index_of: IndexOf,
+    names: &[Box<str>],
+) -> Vec<Box<str>> {
     let mut numbers: Vec<Option<u32>> = vec![None; names.len()];
     let mut used: Vec<Box<str>> = Vec::new();
     for job in jobs {
@@ -721,11 +891,14 @@ fn numbered_by_first_use(jobs: &mut [WorkloadJob], index_of: IndexOf, names: &[B
     used
 }
 
-/// Makes whole jobs of parts and of jobs that were queued: a part is joined to the others of its job, or dropped if a line
-/// describes all of it; a job that was only queued stays if it was cancelled.
+/// Makes whole jobs of parts and of jobs that were queued: a part is joined to the others of its
+/// job, or dropped if a line describes all of it; a job that was only queued stays if it was
+/// cancelled.
 fn complete(jobs: &mut Vec<WorkloadJob>, ids: &str, mentions: &Mentions, faults: &mut Faults) {
     if !mentions.is_empty() {
-        jobs.iter_mut().filter(|job| mentions.is_rerun(id_in(ids, job))).for_each(|job| job.started = UNKNOWN);
+        jobs.iter_mut()
+            .filter(|job| mentions.is_rerun(id_in(ids, job)))
+            .for_each(|job| job.started = UNKNOWN);
     }
     if jobs.iter().all(|job| job.extent == Extent::Whole) {
         return;
@@ -741,7 +914,12 @@ fn complete(jobs: &mut Vec<WorkloadJob>, ids: &str, mentions: &Mentions, faults:
             _ if whole.contains(id) => {}
             Extent::Queued if mentions.is_cancelled(id) => kept.push(job),
             Extent::Queued => {}
-            Extent::Part => _ = joined.entry(id).and_modify(|parts| parts.join(&job)).or_insert(job),
+            Extent::Part => {
+                _ = joined
+                    .entry(id)
+                    .and_modify(|parts| parts.join(&job))
+                    .or_insert(job)
+            }
         }
     }
     for (id, job) in joined {
@@ -786,7 +964,10 @@ pub fn compare_ids(one: &str, other: &str) -> Ordering {
             let (number, rest) = leading_number(left);
             let (other_number, other_rest) = leading_number(right);
             (left, right) = (rest, other_rest);
-            number.len().cmp(&other_number.len()).then_with(|| number.cmp(other_number))
+            number
+                .len()
+                .cmp(&other_number.len())
+                .then_with(|| number.cmp(other_number))
         } else {
             (left, right) = (&left[1..], &right[1..]);
             first.cmp(second)
@@ -800,8 +981,14 @@ pub fn compare_ids(one: &str, other: &str) -> Ordering {
 
 /// The digits at the start, without leading zeros, and what follows.
 fn leading_number(text: &[u8]) -> (&[u8], &[u8]) {
-    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
-    let zeros = digits.iter().position(|&digit| digit != b'0').unwrap_or(digits.len());
+    let zeros = digits
+        .iter()
+        .position(|&digit| digit != b'0')
+        .unwrap_or(digits.len());
     (&digits[zeros..], rest)
 }

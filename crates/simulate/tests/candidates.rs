@@ -1,4 +1,5 @@
-//! Candidates that are found without looking at every waiting job give the same schedule as those that are sorted.
+//! Candidates that are found without looking at every waiting job give the same schedule as those
+//! that are sorted.
 
 use std::collections::HashMap;
 
@@ -10,18 +11,26 @@ use jsf_testing::random::Generator;
 const QUEUES: [&str; 3] = ["short", "long", "gpu"];
 const USERS: [&str; 4] = ["ada", "bob", "cy", "dot"];
 
-/// Formulas in pairs of equal values: those of the first never change while a job waits, so that all jobs are ordered once.
-/// Those of the second may change as far as the program tells.
+/// Formulas in pairs of equal values: those of the first never change while a job waits, so that
+/// all jobs are ordered once. Those of the second may change as far as the program tells.
 const CONSTANT: [[&str; 2]; 4] = [
     ["ncpus", "ncpus + 0 * eligible_time"],
     ["0", "0 * eligible_time"],
     ["-walltime", "0 * eligible_time - walltime"],
-    ["10 * ncpus // 3 - walltime", "10 * ncpus // 3 - walltime + 0 * eligible_time"],
+    [
+        "10 * ncpus // 3 - walltime",
+        "10 * ncpus // 3 - walltime + 0 * eligible_time",
+    ],
 ];
-/// Formulas by which jobs stay in the order of their submission; the program recognises only the first.
+/// Formulas by which jobs stay in the order of their submission; the program recognises only the
+/// first.
 const GROWING: [&str; 2] = ["eligible_time", "eligible_time + 0 * ncpus"];
 /// Formulas whose order changes while jobs wait.
-const CHANGING: [&str; 3] = ["-eligible_time", "eligible_time * ncpus", "eligible_time // 20 % 3 * 100 - walltime"];
+const CHANGING: [&str; 3] = [
+    "-eligible_time",
+    "eligible_time * ncpus",
+    "eligible_time // 20 % 3 * 100 - walltime",
+];
 
 fn random_workload(generator: &mut Generator, processors: u64) -> Workload {
     let mut builder = WorkloadBuilder::new();
@@ -46,17 +55,29 @@ fn random_workload(generator: &mut Generator, processors: u64) -> Workload {
 }
 
 /// A machine of one count, or with GPUs, or with nodes that the last queue has for itself.
-fn random_machine(generator: &mut Generator, workload: &Workload, processors: i64) -> (Machine, Vec<i64>) {
+fn random_machine(
+    generator: &mut Generator,
+    workload: &Workload,
+    processors: i64,
+) -> (Machine, Vec<i64>) {
     let jobs = workload.jobs();
     match generator.below(3) {
         0 => (Machine::new(&[vec![processors]]), Vec::new()),
         1 => {
-            let requests = jobs.iter().flat_map(|job| [job.processors.into(), generator.below(3) as i64]).collect();
+            let requests = jobs
+                .iter()
+                .flat_map(|job| [job.processors.into(), generator.below(3) as i64])
+                .collect();
             (Machine::new(&[vec![processors, 2]]), requests)
         }
         _ => {
-            let pools: Vec<Vec<u32>> = (0..workload.queues().len()).map(|queue| vec![u32::from(queue == 1)]).collect();
-            (Machine::new(&[vec![processors], vec![processors]]).with_pool_lists(pools), Vec::new())
+            let pools: Vec<Vec<u32>> = (0..workload.queues().len())
+                .map(|queue| vec![u32::from(queue == 1)])
+                .collect();
+            (
+                Machine::new(&[vec![processors], vec![processors]]).with_pool_lists(pools),
+                Vec::new(),
+            )
         }
     }
 }
@@ -64,10 +85,17 @@ fn random_machine(generator: &mut Generator, workload: &Workload, processors: i6
 fn random_limit(generator: &mut Generator, queues: u64) -> Limit {
     Limit {
         queue: (generator.below(2) == 0).then(|| generator.below(queues) as u32),
-        kind: generator.pick(&[LimitKind::User, LimitKind::User, LimitKind::All, LimitKind::Project]),
+        kind: generator.pick(&[
+            LimitKind::User,
+            LimitKind::User,
+            LimitKind::All,
+            LimitKind::Project,
+        ]),
         amount: (generator.below(3) == 0).then_some(0),
         generic: Some(1 + generator.below(6) as i64),
-        named: HashMap::from_iter((generator.below(3) == 0).then(|| (0, 1 + generator.below(6) as i64))),
+        named: HashMap::from_iter(
+            (generator.below(3) == 0).then(|| (0, 1 + generator.below(6) as i64)),
+        ),
     }
 }
 
@@ -76,7 +104,9 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
     let (machine, requests) = random_machine(generator, workload, processors as i64);
     let queues = workload.queues().len() as u64;
     let queue_depths = match generator.below(4) {
-        0 => (0..queues).map(|_| (generator.below(2) == 0).then(|| generator.below(3) as u32)).collect(),
+        0 => (0..queues)
+            .map(|_| (generator.below(2) == 0).then(|| generator.below(3) as u32))
+            .collect(),
         _ => Vec::new(),
     };
     let cycle = CycleRules {
@@ -87,11 +117,17 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
     };
     let by_queue = generator.below(3) == 0;
     let order = OrderRules {
-        places: if by_queue { (0..queues).map(|_| generator.below(2) as u32).collect() } else { Vec::new() },
+        places: if by_queue {
+            (0..queues).map(|_| generator.below(2) as u32).collect()
+        } else {
+            Vec::new()
+        },
         ..OrderRules::default()
     };
     let limits = match generator.below(2) {
-        0 => (0..1 + generator.below(2)).map(|_| random_limit(generator, queues)).collect(),
+        0 => (0..1 + generator.below(2))
+            .map(|_| random_limit(generator, queues))
+            .collect(),
         _ => Vec::new(),
     };
     SimulationRules {
@@ -108,15 +144,27 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
 
 /// The start of each job.
 fn run(formula: &str, workload: &Workload, rules: &SimulationRules) -> Vec<Option<i64>> {
-    let program = Formula::parse(formula).expect("a formula").compile(&Schema::openpbs()).expect("a program");
+    let program = Formula::parse(formula)
+        .expect("a formula")
+        .compile(&Schema::openpbs())
+        .expect("a program");
     let schedule = simulate(&program, workload, rules.clone(), None, &mut ()).expect("a schedule");
-    (0..workload.jobs().len()).map(|job| schedule.start(job)).collect()
+    (0..workload.jobs().len())
+        .map(|job| schedule.start(job))
+        .collect()
 }
 
-/// The rules with turns of the queues of which each place has one: the same order, by comparing the jobs.
+/// The rules with turns of the queues of which each place has one: the same order, by comparing the
+/// jobs.
 fn sorted(rules: &SimulationRules) -> SimulationRules {
-    let order = OrderRules { takes_turns: true, ..rules.order.clone() };
-    SimulationRules { order, ..rules.clone() }
+    let order = OrderRules {
+        takes_turns: true,
+        ..rules.order.clone()
+    };
+    SimulationRules {
+        order,
+        ..rules.clone()
+    }
 }
 
 #[test]
@@ -134,10 +182,16 @@ fn all_candidates_give_one_schedule() {
         };
         let expected = run(formulas[0], &workload, &sorted(&rules));
         for formula in &formulas {
-            assert_eq!(run(formula, &workload, &rules), expected, "case {case}: {formula}, {rules:?}");
+            assert_eq!(
+                run(formula, &workload, &rules),
+                expected,
+                "case {case}: {formula}, {rules:?}"
+            );
         }
         let jobs = workload.jobs().iter().zip(&expected);
-        waits += jobs.filter(|(job, start)| start.is_some_and(|start| start > job.submit)).count();
+        waits += jobs
+            .filter(|(job, start)| start.is_some_and(|start| start > job.submit))
+            .count();
     }
     assert!(waits > 10_000, "{waits}");
 }

@@ -1,5 +1,5 @@
-//! What a comparison claims, and how often it is wrong: pairs of orders that differ by chance alone, a real effect, and how often
-//! an interval contains the true change.
+//! What a comparison claims, and how often it is wrong: pairs of orders that differ by chance
+//! alone, a real effect, and how often an interval contains the true change.
 //!
 //! By default few logs are simulated. The figures of `docs/simulation.md` are those of
 //! `JSF_CLAIM_PAIRS=200 JSF_CLAIM_LOGS=200 JSF_CLAIM_EFFECTS=100 JSF_CLAIM_JOBS=10000 cargo test -p jsf-simulate claims -- --nocapture`.
@@ -10,8 +10,8 @@ use std::thread;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema};
 use jsf_simulate::{
-    Backfill, Difference, LogInputs, LoggedAmount, LoggedJob, MeanChange, Random, Schedule, SimulationRules, Workload,
-    WorkloadBuilder, WorkloadModel, generate, simulate,
+    Backfill, Difference, LogInputs, LoggedAmount, LoggedJob, MeanChange, Random, Schedule,
+    SimulationRules, Workload, WorkloadBuilder, WorkloadModel, generate, simulate,
 };
 use jsf_testing::random::Generator;
 use jsf_testing::setting;
@@ -23,17 +23,30 @@ const KINDS: [(u32, f64); 2] = [(16, 0.7), (64, 0.8)];
 
 fn builder() -> WorkloadBuilder {
     let names = RANDOM.map(|name| (name.into(), Some(InputType::Float)));
-    WorkloadBuilder::with_inputs(LogInputs { names: names.into(), ..LogInputs::default() })
+    WorkloadBuilder::with_inputs(LogInputs {
+        names: names.into(),
+        ..LogInputs::default()
+    })
 }
 
 /// A generated log whose jobs have two random priorities each.
 fn log(jobs: usize, (processors, load): (u32, f64), seed: u64) -> Workload {
-    let generated = generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() });
+    let generated = generate(&WorkloadModel {
+        jobs,
+        processors,
+        load,
+        seed,
+        ..WorkloadModel::default()
+    });
     let mut builder = builder();
     let mut generator = Generator(seed);
     for (index, job) in generated.jobs().iter().enumerate() {
         let numbers = RANDOM.map(|_| generator.below(1 << 40).to_string());
-        let amounts = [0, 1].map(|input| LoggedAmount { name: RANDOM[input], text: &numbers[input], source: None });
+        let amounts = [0, 1].map(|input| LoggedAmount {
+            name: RANDOM[input],
+            text: &numbers[input],
+            source: None,
+        });
         let logged = LoggedJob {
             id: generated.id(index),
             entity: &generated.entities()[job.entity as usize],
@@ -56,7 +69,10 @@ fn run(workload: &Workload, formula: &str, processors: u32) -> Schedule {
     for name in RANDOM {
         schema.add_listed(name, InputType::Float);
     }
-    let program = Formula::parse(formula).expect("a formula").compile(&schema).expect("arithmetic");
+    let program = Formula::parse(formula)
+        .expect("a formula")
+        .compile(&schema)
+        .expect("arithmetic");
     let rules = SimulationRules::new(processors, Backfill::Easy);
     simulate(&program, workload, rules, None, &mut ()).expect("a schedule")
 }
@@ -84,10 +100,16 @@ fn differences_on(
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut compared: Vec<(usize, Difference)> = thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(compare_some)).collect();
-        running.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+        running
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("no panic"))
+            .collect()
     });
     compared.sort_by_key(|(seed, _)| *seed);
-    compared.into_iter().map(|(_, difference)| difference).collect()
+    compared
+        .into_iter()
+        .map(|(_, difference)| difference)
+        .collect()
 }
 
 /// The same on generated logs.
@@ -97,9 +119,22 @@ fn differences(logs: usize, jobs: usize, kind: (u32, f64), formulas: [&str; 2]) 
 
 /// All changes of a comparison that can have a star.
 fn changes(difference: &Difference) -> impl Iterator<Item = &MeanChange> {
-    let Difference { entities, groups, queues, sizes, lengths, .. } = difference;
-    let classes = [entities, groups, queues, sizes, lengths].into_iter().flat_map(|classes| &classes.groups);
-    let all = [&difference.wait, &difference.wait_per_core_hour, &difference.bounded_slowdown];
+    let Difference {
+        entities,
+        groups,
+        queues,
+        sizes,
+        lengths,
+        ..
+    } = difference;
+    let classes = [entities, groups, queues, sizes, lengths]
+        .into_iter()
+        .flat_map(|classes| &classes.groups);
+    let all = [
+        &difference.wait,
+        &difference.wait_per_core_hour,
+        &difference.bounded_slowdown,
+    ];
     all.into_iter().chain(classes.map(|group| &group.wait))
 }
 
@@ -113,11 +148,27 @@ fn two_random_orders_are_hardly_ever_told_apart() {
     let jobs = setting("JSF_CLAIM_JOBS", 6000) as usize;
     for kind in KINDS {
         let compared = differences(pairs, jobs, kind, RANDOM);
-        let tested: usize = compared.iter().flat_map(changes).filter(|change| change.interval().is_some()).count();
-        let claims = compared.iter().filter(|difference| claims_something(difference)).count();
-        println!("{kind:?}: {claims} of {pairs} pairs claim something, of {} changes each", tested / pairs);
-        assert!(tested > pairs * 20, "{kind:?}: {tested} changes have an interval");
-        assert!(claims * 10 <= pairs, "{kind:?}: {claims} of {pairs} pairs of random orders claim something");
+        let tested: usize = compared
+            .iter()
+            .flat_map(changes)
+            .filter(|change| change.interval().is_some())
+            .count();
+        let claims = compared
+            .iter()
+            .filter(|difference| claims_something(difference))
+            .count();
+        println!(
+            "{kind:?}: {claims} of {pairs} pairs claim something, of {} changes each",
+            tested / pairs
+        );
+        assert!(
+            tested > pairs * 20,
+            "{kind:?}: {tested} changes have an interval"
+        );
+        assert!(
+            claims * 10 <= pairs,
+            "{kind:?}: {claims} of {pairs} pairs of random orders claim something"
+        );
     }
 }
 
@@ -127,10 +178,21 @@ fn a_real_effect_is_found() {
     let jobs = setting("JSF_CLAIM_JOBS", 6000) as usize;
     for kind in KINDS {
         let compared = differences(logs, jobs, kind, ["eligible_time", "-walltime"]);
-        let found = compared.iter().filter(|difference| difference.bounded_slowdown.is_decrease()).count();
-        let classes: usize = compared.iter().filter(|difference| difference.lengths.winners.is_some()).count();
-        println!("{kind:?}: the slowdown falls in {found} of {logs} logs, and short jobs win in {classes}");
-        assert!(found * 10 >= logs * 7, "{kind:?}: found in {found} of {logs} logs");
+        let found = compared
+            .iter()
+            .filter(|difference| difference.bounded_slowdown.is_decrease())
+            .count();
+        let classes: usize = compared
+            .iter()
+            .filter(|difference| difference.lengths.winners.is_some())
+            .count();
+        println!(
+            "{kind:?}: the slowdown falls in {found} of {logs} logs, and short jobs win in {classes}"
+        );
+        assert!(
+            found * 10 >= logs * 7,
+            "{kind:?}: found in {found} of {logs} logs"
+        );
     }
 }
 
@@ -139,14 +201,27 @@ fn a_real_effect_is_found() {
 fn intervals_contain_the_true_change() {
     let logs = setting("JSF_CLAIM_LOGS", 8) as usize;
     let jobs = setting("JSF_CLAIM_JOBS", 6000) as usize;
-    let pairs = [["eligible_time", "eligible_time / (walltime + 1)"], RANDOM, ["eligible_time", "-walltime"]];
-    for (kind, pair) in KINDS.into_iter().flat_map(|kind| pairs.map(|pair| (kind, pair))) {
+    let pairs = [
+        ["eligible_time", "eligible_time / (walltime + 1)"],
+        RANDOM,
+        ["eligible_time", "-walltime"],
+    ];
+    for (kind, pair) in KINDS
+        .into_iter()
+        .flat_map(|kind| pairs.map(|pair| (kind, pair)))
+    {
         let compared = differences(logs, jobs, kind, pair);
         let waits: Vec<MeanChange> = compared.iter().map(|difference| difference.wait).collect();
-        let slowdowns: Vec<MeanChange> = compared.iter().map(|difference| difference.bounded_slowdown).collect();
+        let slowdowns: Vec<MeanChange> = compared
+            .iter()
+            .map(|difference| difference.bounded_slowdown)
+            .collect();
         let covered = [covered(&waits), covered(&slowdowns)];
         let percent = covered.map(|covered| covered as f64 / logs as f64 * 100.0);
-        println!("{kind:?} {pair:?}: {:.1} % of the intervals of waits, {:.1} % of slowdowns", percent[0], percent[1]);
+        println!(
+            "{kind:?} {pair:?}: {:.1} % of the intervals of waits, {:.1} % of slowdowns",
+            percent[0], percent[1]
+        );
         // few logs say little, and their mean is not the truth
         let is_study = logs >= 200;
         let bounds = match is_study {
@@ -156,13 +231,20 @@ fn intervals_contain_the_true_change() {
             true => 90.0..=98.0,
             false => 60.0..=100.0,
         };
-        assert!(percent.iter().all(|percent| bounds.contains(percent)), "{kind:?} {pair:?}: {percent:?}");
+        assert!(
+            percent.iter().all(|percent| bounds.contains(percent)),
+            "{kind:?} {pair:?}: {percent:?}"
+        );
     }
 }
 
 fn covered(changes: &[MeanChange]) -> usize {
     let truth = changes.iter().map(MeanChange::difference).sum::<f64>() / changes.len() as f64;
-    let contains = |change: &&MeanChange| change.interval().is_some_and(|[low, high]| (low..=high).contains(&truth));
+    let contains = |change: &&MeanChange| {
+        change
+            .interval()
+            .is_some_and(|[low, high]| (low..=high).contains(&truth))
+    };
     changes.iter().filter(contains).count()
 }
 
@@ -186,17 +268,48 @@ struct Bursts {
 }
 
 const BURSTS: [Bursts; 5] = [
-    Bursts { users: 160, processors: 128, load: 0.93, jobs: 25.0, fixed_for: FixedFor::User },
-    Bursts { users: 40, processors: 64, load: 0.85, jobs: 12.0, fixed_for: FixedFor::User },
-    Bursts { users: 80, processors: 128, load: 0.9, jobs: 60.0, fixed_for: FixedFor::User },
-    Bursts { users: 160, processors: 128, load: 0.93, jobs: 25.0, fixed_for: FixedFor::Burst },
-    Bursts { users: 160, processors: 128, load: 0.93, jobs: 25.0, fixed_for: FixedFor::Job },
+    Bursts {
+        users: 160,
+        processors: 128,
+        load: 0.93,
+        jobs: 25.0,
+        fixed_for: FixedFor::User,
+    },
+    Bursts {
+        users: 40,
+        processors: 64,
+        load: 0.85,
+        jobs: 12.0,
+        fixed_for: FixedFor::User,
+    },
+    Bursts {
+        users: 80,
+        processors: 128,
+        load: 0.9,
+        jobs: 60.0,
+        fixed_for: FixedFor::User,
+    },
+    Bursts {
+        users: 160,
+        processors: 128,
+        load: 0.93,
+        jobs: 25.0,
+        fixed_for: FixedFor::Burst,
+    },
+    Bursts {
+        users: 160,
+        processors: 128,
+        load: 0.93,
+        jobs: 25.0,
+        fixed_for: FixedFor::Job,
+    },
 ];
 const HALF_YEAR: f64 = 182.0 * 86_400.0;
 const HOUR: f64 = 3600.0;
 const LONGEST_RUN: f64 = 3.0 * 86_400.0;
 
-/// A job of a burst: when it is submitted in a half-year, whose it is, what it asks for, and its priorities.
+/// A job of a burst: when it is submitted in a half-year, whose it is, what it asks for, and its
+/// priorities.
 #[derive(Debug, Clone, Copy)]
 struct BurstJob {
     submit: f64,
@@ -212,27 +325,44 @@ impl Bursts {
     fn log(&self, jobs: usize, seed: u64) -> Workload {
         let random = &mut Random(seed);
         let mut bursts: Vec<BurstJob> = Vec::new();
-        let users: Vec<BurstJob> = (0..self.users).map(|user| self.user(user, random)).collect();
+        let users: Vec<BurstJob> = (0..self.users)
+            .map(|user| self.user(user, random))
+            .collect();
         while bursts.len() < jobs {
             // a few users submit most bursts
             let user = libm::pow(self.users as f64 + 1.0, random.uniform()) as usize - 1;
             self.add_burst(&users[user.min(self.users - 1)], &mut bursts, random);
         }
         bursts.sort_by(|one, other| one.submit.total_cmp(&other.submit));
-        let held: f64 = bursts.iter().map(|job| job.run * f64::from(job.processors)).sum();
+        let held: f64 = bursts
+            .iter()
+            .map(|job| job.run * f64::from(job.processors))
+            .sum();
         let span = bursts[bursts.len() - 1].submit - bursts[0].submit;
         let speed = held / f64::from(self.processors) / self.load / span;
         let mut builder = builder();
         for (id, job) in bursts.iter().enumerate() {
-            let [id, user, group] = [id.to_string(), format!("u{}", job.user), format!("g{}", job.user / 8)];
+            let [id, user, group] = [
+                id.to_string(),
+                format!("u{}", job.user),
+                format!("g{}", job.user / 8),
+            ];
             let numbers = job.priorities.map(|number| number.to_string());
-            let amounts = [0, 1].map(|input| LoggedAmount { name: RANDOM[input], text: &numbers[input], source: None });
+            let amounts = [0, 1].map(|input| LoggedAmount {
+                name: RANDOM[input],
+                text: &numbers[input],
+                source: None,
+            });
             let logged = LoggedJob {
                 id: &id,
                 entity: &user,
                 user: &user,
                 group: &group,
-                queue: if job.walltime <= HOUR { "short" } else { "workq" },
+                queue: if job.walltime <= HOUR {
+                    "short"
+                } else {
+                    "workq"
+                },
                 submit: ((job.submit - bursts[0].submit) * speed) as i64,
                 run: job.run as i64,
                 walltime: Some(job.walltime as i64),
@@ -249,11 +379,19 @@ impl Bursts {
     fn user(&self, user: usize, random: &mut Random) -> BurstJob {
         let priorities = [0, 1].map(|_| random.below(1 << 30));
         let processors = self.size(2.5 + 1.6 * random.normal());
-        BurstJob { submit: 0.0, user, processors, run: 7.8 + 1.3 * random.normal(), walltime: 0.0, priorities }
+        BurstJob {
+            submit: 0.0,
+            user,
+            processors,
+            run: 7.8 + 1.3 * random.normal(),
+            walltime: 0.0,
+            priorities,
+        }
     }
 
     fn size(&self, exponent: f64) -> u32 {
-        libm::exp2(libm::round(exponent).clamp(0.0, libm::log2(self.processors.into()) - 1.0)) as u32
+        libm::exp2(libm::round(exponent).clamp(0.0, libm::log2(self.processors.into()) - 1.0))
+            as u32
     }
 
     fn add_burst(&self, user: &BurstJob, bursts: &mut Vec<BurstJob>, random: &mut Random) {
@@ -265,34 +403,71 @@ impl Bursts {
         let processors = self.size(libm::log2(user.processors.into()) + 0.7 * random.normal());
         let of_burst = [0, 1].map(|_| random.below(1 << 30));
         for _ in 0..jobs {
-            let run = libm::exp(run + 0.5 * random.normal()).clamp(10.0, LONGEST_RUN).min(walltime);
+            let run = libm::exp(run + 0.5 * random.normal())
+                .clamp(10.0, LONGEST_RUN)
+                .min(walltime);
             let priorities = match self.fixed_for {
                 FixedFor::User => user.priorities,
                 FixedFor::Burst => of_burst,
                 FixedFor::Job => [0, 1].map(|_| random.below(1 << 30)),
             };
-            bursts.push(BurstJob { submit, processors, run, walltime, priorities, ..*user });
+            bursts.push(BurstJob {
+                submit,
+                processors,
+                run,
+                walltime,
+                priorities,
+                ..*user
+            });
             submit -= between * libm::log(random.uniform());
         }
     }
 }
 
-/// The jobs of a user go one way under orders that know the user, and those of a burst are alike: that is no effect either.
+/// The jobs of a user go one way under orders that know the user, and those of a burst are alike:
+/// that is no effect either.
 #[test]
 fn random_orders_of_users_are_hardly_ever_told_apart() {
     let pairs = setting("JSF_CLAIM_PAIRS", 24) as usize;
     let jobs = setting("JSF_CLAIM_JOBS", 6000) as usize;
     let first = setting("JSF_CLAIM_SEED", 0) * 1000;
     for bursts in BURSTS {
-        let compared = differences_on(pairs, bursts.processors, |seed| bursts.log(jobs, first + seed), RANDOM);
-        let claims = compared.iter().filter(|difference| claims_something(difference)).count();
-        let groups: usize = compared.iter().flat_map(changes).filter(|change| change.is_significant()).count();
+        let compared = differences_on(
+            pairs,
+            bursts.processors,
+            |seed| bursts.log(jobs, first + seed),
+            RANDOM,
+        );
+        let claims = compared
+            .iter()
+            .filter(|difference| claims_something(difference))
+            .count();
+        let groups: usize = compared
+            .iter()
+            .flat_map(changes)
+            .filter(|change| change.is_significant())
+            .count();
         // over all draws of the priorities, no mean changes
-        let is_missed = |change: &MeanChange| change.interval().is_some_and(|[low, high]| low > 0.0 || high < 0.0);
-        let missed = compared.iter().filter(|difference| is_missed(&difference.wait)).count();
-        println!("{bursts:?}: {claims} of {pairs} pairs claim something, {groups} changes; {missed} intervals lack 0");
-        assert!(claims * 12 <= pairs, "{bursts:?}: {claims} of {pairs} pairs of random orders claim something");
-        assert!(missed * 10 <= pairs, "{bursts:?}: {missed} of {pairs} intervals do not contain 0");
+        let is_missed = |change: &MeanChange| {
+            change
+                .interval()
+                .is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+        };
+        let missed = compared
+            .iter()
+            .filter(|difference| is_missed(&difference.wait))
+            .count();
+        println!(
+            "{bursts:?}: {claims} of {pairs} pairs claim something, {groups} changes; {missed} intervals lack 0"
+        );
+        assert!(
+            claims * 12 <= pairs,
+            "{bursts:?}: {claims} of {pairs} pairs of random orders claim something"
+        );
+        assert!(
+            missed * 10 <= pairs,
+            "{bursts:?}: {missed} of {pairs} intervals do not contain 0"
+        );
     }
 }
 
@@ -302,8 +477,16 @@ fn an_effect_on_the_jobs_of_bursts_is_found() {
     let jobs = setting("JSF_CLAIM_JOBS", 6000) as usize;
     let bursts = BURSTS[0];
     let formulas = ["eligible_time", "-walltime"];
-    let compared = differences_on(logs, bursts.processors, |seed| bursts.log(jobs, seed), formulas);
-    let found = compared.iter().filter(|difference| claims_something(difference)).count();
+    let compared = differences_on(
+        logs,
+        bursts.processors,
+        |seed| bursts.log(jobs, seed),
+        formulas,
+    );
+    let found = compared
+        .iter()
+        .filter(|difference| claims_something(difference))
+        .count();
     println!("{bursts:?}: something is claimed in {found} of {logs} logs");
     assert!(found * 3 >= logs, "found in {found} of {logs} logs");
 }

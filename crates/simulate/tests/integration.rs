@@ -1,4 +1,5 @@
-//! Simulated queues: recorded cases, a reference simulator in Python, and properties of every schedule.
+//! Simulated queues: recorded cases, a reference simulator in Python, and properties of every
+//! schedule.
 
 mod candidates;
 mod claims;
@@ -20,7 +21,9 @@ use job_sort_formula::fairshare::PolicyRules;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Backfill, LogRules, Observer, Schedule, Workload};
 use jsf_site::Site;
-use jsf_site::{FileSource, Role, SimulateRequest, SimulatedQueue, SiteError, SiteFiles, SiteOptions};
+use jsf_site::{
+    FileSource, Role, SimulateRequest, SimulatedQueue, SiteError, SiteFiles, SiteOptions,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,7 +44,10 @@ struct Case {
 }
 
 fn bytes(name: &str, content: &str) -> FileSource {
-    FileSource::Bytes { name: name.to_owned(), bytes: Arc::from(content.as_bytes()) }
+    FileSource::Bytes {
+        name: name.to_owned(),
+        bytes: Arc::from(content.as_bytes()),
+    }
 }
 
 fn read(log: &str) -> Workload {
@@ -50,21 +56,32 @@ fn read(log: &str) -> Workload {
 
 fn read_by(log: &str, rules: LogRules) -> Workload {
     let site = Site::from_files(SiteFiles::default(), SiteOptions::default()).expect("a site");
-    site.open_workload(&[bytes("log", log)], &[], rules).expect("a log")
+    site.open_workload(&[bytes("log", log)], &[], rules)
+        .expect("a log")
 }
 
 /// Reads logs for formulas that need nothing besides.
 fn open_workload(logs: &[FileSource]) -> Result<Workload, SiteError> {
-    Site::from_files(SiteFiles::default(), SiteOptions::default())?.open_workload(logs, &[], LogRules::default())
+    Site::from_files(SiteFiles::default(), SiteOptions::default())?.open_workload(
+        logs,
+        &[],
+        LogRules::default(),
+    )
 }
 
 /// The id, entity, group, queue, submission, run time, walltime and processors of each job.
 fn described(workload: &Workload) -> Vec<String> {
     let describe = |(index, job): (usize, &jsf_simulate::WorkloadJob)| {
-        let names = [&workload.entities()[job.entity as usize], &workload.groups()[job.group as usize]];
+        let names = [
+            &workload.entities()[job.entity as usize],
+            &workload.groups()[job.group as usize],
+        ];
         let queue = &workload.queues()[job.queue as usize];
         let (id, [entity, group]) = (workload.id(index), names);
-        format!("{id} {entity} {group} {queue} {} {} {} {}", job.submit, job.run, job.walltime, job.processors)
+        format!(
+            "{id} {entity} {group} {queue} {} {} {} {}",
+            job.submit, job.run, job.walltime, job.processors
+        )
     };
     workload.jobs().iter().enumerate().map(describe).collect()
 }
@@ -84,10 +101,17 @@ impl Case {
     }
 
     fn simulate(&self, workload: &Workload, observer: &mut dyn Observer) -> SimulatedQueue {
-        let tree = self.tree.as_ref().map(|tree| (Role::Tree, bytes("tree", &tree.to_string())));
-        let rules =
-            SiteOptions { rules: PolicyRules::Documented, numbers: NumberMode::Exact, ..SiteOptions::default() };
-        let site = Site::from_files(tree.into_iter().collect::<SiteFiles>(), rules).expect("a tree");
+        let tree = self
+            .tree
+            .as_ref()
+            .map(|tree| (Role::Tree, bytes("tree", &tree.to_string())));
+        let rules = SiteOptions {
+            rules: PolicyRules::Documented,
+            numbers: NumberMode::Exact,
+            ..SiteOptions::default()
+        };
+        let site =
+            Site::from_files(tree.into_iter().collect::<SiteFiles>(), rules).expect("a tree");
         let formula = Formula::parse(&self.formula).expect("a formula");
         let request = SimulateRequest {
             processors: Some(self.processors),
@@ -103,5 +127,6 @@ impl Case {
 /// The start of every job that starts, by id.
 fn starts(workload: &Workload, schedule: &Schedule) -> Vec<(String, i64)> {
     let jobs = 0..workload.jobs().len();
-    jobs.filter_map(|job| Some((workload.id(job).to_owned(), schedule.start(job)?))).collect()
+    jobs.filter_map(|job| Some((workload.id(job).to_owned(), schedule.start(job)?)))
+        .collect()
 }

@@ -1,13 +1,13 @@
 //! Logs as sites have them: each line is read right, or left out and counted by its reason.
 //!
-//! The lines follow the definition of the Standard Workload Format, the manual pages of `sacct`, and records that PBS and
-//! Torque wrote.
+//! The lines follow the definition of the Standard Workload Format, the manual pages of `sacct`,
+//! and records that PBS and Torque wrote.
 
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Backfill, Cancelled, LeftOutReason, LogRules, Overrun, ProcessorsOf, SimulationRules, Statistics, Workload,
-    simulate,
+    Backfill, Cancelled, LeftOutReason, LogRules, Overrun, ProcessorsOf, SimulationRules,
+    Statistics, Workload, simulate,
 };
 use jsf_site::{Role, Site, SiteFiles, SiteOptions};
 
@@ -50,14 +50,29 @@ fn jobs_of_swf_that_were_cancelled_while_they_waited() {
 5 14 5 0 4 -1 -1 4 90 -1 0 7 3 -1 2 -1 -1 -1
 ";
     let workload = read(log);
-    assert_eq!(described(&workload), ["1 7 3 2 10 60 90 4", "4 7 3 2 13 30 90 4", "5 7 3 2 14 0 90 4"]);
+    assert_eq!(
+        described(&workload),
+        [
+            "1 7 3 2 10 60 90 4",
+            "4 7 3 2 13 30 90 4",
+            "5 7 3 2 14 0 90 4"
+        ]
+    );
     assert_eq!(left_out(&workload), [("cancelled", 2)]);
     assert!(workload.faults().messages().is_empty());
     let kept = read_by(log, KEEP_CANCELLED);
-    let expected =
-        ["1 7 3 2 10 60 90 4", "2 7 3 2 11 0 90 4", "3 7 3 2 12 0 90 4", "4 7 3 2 13 30 90 4", "5 7 3 2 14 0 90 4"];
+    let expected = [
+        "1 7 3 2 10 60 90 4",
+        "2 7 3 2 11 0 90 4",
+        "3 7 3 2 12 0 90 4",
+        "4 7 3 2 13 30 90 4",
+        "5 7 3 2 14 0 90 4",
+    ];
     assert_eq!(described(&kept), expected);
-    assert_eq!(starts_recorded(&kept), [Some(15), None, None, Some(18), Some(19)]);
+    assert_eq!(
+        starts_recorded(&kept),
+        [Some(15), None, None, Some(18), Some(19)]
+    );
     assert!(left_out(&kept).is_empty());
 }
 
@@ -69,7 +84,10 @@ fn swf_with_fractions_of_seconds() {
 ";
     let workload = read(log);
     // 1: from 0.5, 2.75 and 13.25; 2: from 1.5 to 11.99, and as much as 10.2 s asked for
-    assert_eq!(described(&workload), ["1 7 3 2 1 10 11 4", "2 7 3 2 2 10 11 4"]);
+    assert_eq!(
+        described(&workload),
+        ["1 7 3 2 1 10 11 4", "2 7 3 2 2 10 11 4"]
+    );
     assert_eq!(starts_recorded(&workload), [Some(3), None]);
 }
 
@@ -78,7 +96,10 @@ fn swf_with_more_columns() {
     let log = "1 10 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1 0.7 node1\n2 10 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1 0.3\n\
                3 10 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1 0.3 a b\n";
     let workload = read(log);
-    assert_eq!(described(&workload), ["1 7 3 2 10 60 90 4", "2 7 3 2 10 60 90 4"]);
+    assert_eq!(
+        described(&workload),
+        ["1 7 3 2 10 60 90 4", "2 7 3 2 10 60 90 4"]
+    );
     assert_eq!(
         workload.notes(),
         ["`log` has 20 columns; those after the first 18, which are the format's, are not read"]
@@ -103,10 +124,17 @@ fn parts_of_an_execution_are_joined() {
         (described(&workload), starts_recorded(&workload)),
         (expected.map(str::to_owned).into(), vec![Some(15), Some(25)])
     );
-    assert_eq!(workload.faults().messages(), ["job `3`: no time of submission"]);
+    assert_eq!(
+        workload.faults().messages(),
+        ["job `3`: no time of submission"]
+    );
     let mut lines: Vec<&str> = log.lines().collect();
     lines.reverse();
-    assert_eq!(described(&read(&lines.join("\n"))), expected, "in whatever order the lines are");
+    assert_eq!(
+        described(&read(&lines.join("\n"))),
+        expected,
+        "in whatever order the lines are"
+    );
 }
 
 #[test]
@@ -117,12 +145,26 @@ fn an_unknown_user_is_no_entity() {
 3 10 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1
 ";
     let workload = read(log);
-    assert_eq!(described(&workload), ["1  3 2 10 60 90 4", "2  3 2 10 60 90 4", "3 7 3 2 10 60 90 4"]);
-    let program = Formula::parse("ncpus").expect("a formula").compile(&Schema::openpbs()).expect("arithmetic");
+    assert_eq!(
+        described(&workload),
+        [
+            "1  3 2 10 60 90 4",
+            "2  3 2 10 60 90 4",
+            "3 7 3 2 10 60 90 4"
+        ]
+    );
+    let program = Formula::parse("ncpus")
+        .expect("a formula")
+        .compile(&Schema::openpbs())
+        .expect("arithmetic");
     let rules = SimulationRules::new(4, Backfill::Easy);
     let schedule = simulate(&program, &workload, rules, None, &mut ()).expect("a schedule");
     let statistics = Statistics::new(&workload, &schedule, 4, 0);
-    let entities: Vec<(&str, usize)> = statistics.entities.iter().map(|group| (&*group.name, group.jobs)).collect();
+    let entities: Vec<(&str, usize)> = statistics
+        .entities
+        .iter()
+        .map(|group| (&*group.name, group.jobs))
+        .collect();
     assert_eq!(entities, [("7", 1)]);
 }
 
@@ -136,31 +178,70 @@ fn requested_times_that_the_log_does_not_say() {
 ";
     let assumed = |workload: &Workload| workload.assumed_walltimes().in_words();
     let workload = read(log);
-    assert_eq!(workload.jobs().iter().map(|job| job.walltime).collect::<Vec<_>>(), [60, 7200, 90, 60]);
-    assert_eq!(assumed(&workload).as_deref(), Some("the run time for 3 jobs, so that backfilling sees the future"));
-    let queues = "create queue short queue_type = e\nset queue short resources_default.walltime = 01:00:00\n\
-                  set server resources_default.walltime = 24:00:00\n";
-    let files: SiteFiles = [(Role::Queues, bytes("queues", queues))].into_iter().collect();
-    let site =
-        Site::from_files(files, SiteOptions { numbers: NumberMode::Exact, ..SiteOptions::default() }).expect("a site");
-    let workload = site.open_workload(&[bytes("log", log)], &[], LogRules::default()).expect("a log");
-    assert_eq!(workload.jobs().iter().map(|job| job.walltime).collect::<Vec<_>>(), [3600, 7200, 90, 86_400]);
+    assert_eq!(
+        workload
+            .jobs()
+            .iter()
+            .map(|job| job.walltime)
+            .collect::<Vec<_>>(),
+        [60, 7200, 90, 60]
+    );
     assert_eq!(
         assumed(&workload).as_deref(),
-        Some("the default of the queue for 2 jobs, the run time for 1 job, so that backfilling sees the future")
+        Some("the run time for 3 jobs, so that backfilling sees the future")
+    );
+    let queues = "create queue short queue_type = e\nset queue short resources_default.walltime = 01:00:00\n\
+                  set server resources_default.walltime = 24:00:00\n";
+    let files: SiteFiles = [(Role::Queues, bytes("queues", queues))]
+        .into_iter()
+        .collect();
+    let site = Site::from_files(
+        files,
+        SiteOptions {
+            numbers: NumberMode::Exact,
+            ..SiteOptions::default()
+        },
+    )
+    .expect("a site");
+    let workload = site
+        .open_workload(&[bytes("log", log)], &[], LogRules::default())
+        .expect("a log");
+    assert_eq!(
+        workload
+            .jobs()
+            .iter()
+            .map(|job| job.walltime)
+            .collect::<Vec<_>>(),
+        [3600, 7200, 90, 86_400]
+    );
+    assert_eq!(
+        assumed(&workload).as_deref(),
+        Some(
+            "the default of the queue for 2 jobs, the run time for 1 job, so that backfilling sees the future"
+        )
     );
 }
 
 #[test]
 fn runs_beyond_the_requested_time_are_cut() {
     let log = "1 10 5 100 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1\n2 10 5 80 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1\n";
-    let cut = |workload: &Workload| workload.jobs().iter().map(|job| (job.duration(), job.cut())).collect::<Vec<_>>();
+    let cut = |workload: &Workload| {
+        workload
+            .jobs()
+            .iter()
+            .map(|job| (job.duration(), job.cut()))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(cut(&read(log)), [(90, 40), (80, 0)]);
-    let keep = LogRules { overrun: Overrun::Keep, ..LogRules::default() };
+    let keep = LogRules {
+        overrun: Overrun::Keep,
+        ..LogRules::default()
+    };
     assert_eq!(cut(&read_by(log, keep)), [(100, 0), (80, 0)]);
 }
 
-/// A job that runs longer than it asks for blocks others as long as it runs, under every rule of backfilling.
+/// A job that runs longer than it asks for blocks others as long as it runs, under every rule of
+/// backfilling.
 #[test]
 fn runs_beyond_the_requested_time_hold_their_processors() {
     let log = "\
@@ -169,14 +250,36 @@ fn runs_beyond_the_requested_time_hold_their_processors() {
 3 60 -1 10 2 -1 -1 2 10 -1 1 7 3 -1 2 -1 -1 -1
 4 61 -1 500 2 -1 -1 2 500 -1 1 7 3 -1 2 -1 -1 -1
 ";
-    let workload = read_by(log, LogRules { overrun: Overrun::Keep, ..LogRules::default() });
-    let program = Formula::parse("eligible_time").expect("a formula").compile(&Schema::openpbs()).expect("arithmetic");
-    for (backfill, expected) in [(Backfill::None, [0, 100, 110, 110]), (Backfill::Greedy, [0, 570, 60, 70])] {
+    let workload = read_by(
+        log,
+        LogRules {
+            overrun: Overrun::Keep,
+            ..LogRules::default()
+        },
+    );
+    let program = Formula::parse("eligible_time")
+        .expect("a formula")
+        .compile(&Schema::openpbs())
+        .expect("arithmetic");
+    for (backfill, expected) in [
+        (Backfill::None, [0, 100, 110, 110]),
+        (Backfill::Greedy, [0, 570, 60, 70]),
+    ] {
         let rules = SimulationRules::new(4, backfill);
         let schedule = simulate(&program, &workload, rules, None, &mut ()).expect("a schedule");
-        assert_eq!([0, 1, 2, 3].map(|job| schedule.start(job)), expected.map(Some), "{backfill:?}");
+        assert_eq!(
+            [0, 1, 2, 3].map(|job| schedule.start(job)),
+            expected.map(Some),
+            "{backfill:?}"
+        );
     }
-    let schedule = simulate(&program, &workload, SimulationRules::new(4, Backfill::Easy), None, &mut ());
+    let schedule = simulate(
+        &program,
+        &workload,
+        SimulationRules::new(4, Backfill::Easy),
+        None,
+        &mut (),
+    );
     let schedule = schedule.expect("a schedule");
     assert!((0..4).all(|job| schedule.start(job).is_some()) && schedule.start(1) >= Some(100));
 }
@@ -188,11 +291,22 @@ fn requested_and_allocated_processors() {
                  7|ada|100|110|170|60|2|3|64|COMPLETED\n";
     let pbs = "11/02/2026 10:01:10;E;1.vm;user=ada queue=q ctime=1000 qtime=1000 etime=1000 start=1010 exec_host=n/0*8 \
                exec_vnode=(n:ncpus=8) Resource_List.ncpus=4 Resource_List.walltime=00:02:00 end=1070\n";
-    let processors = |workload: Workload| workload.jobs().iter().map(|job| job.processors).collect::<Vec<_>>();
-    for (log, requested, allocated) in
-        [(swf, vec![4, 8], vec![8, 8]), (sacct, vec![3], vec![64]), (pbs, vec![4], vec![8])]
-    {
-        assert_eq!((processors(read(log)), processors(read_by(log, ALLOCATED))), (requested, allocated));
+    let processors = |workload: Workload| {
+        workload
+            .jobs()
+            .iter()
+            .map(|job| job.processors)
+            .collect::<Vec<_>>()
+    };
+    for (log, requested, allocated) in [
+        (swf, vec![4, 8], vec![8, 8]),
+        (sacct, vec![3], vec![64]),
+        (pbs, vec![4], vec![8]),
+    ] {
+        assert_eq!(
+            (processors(read(log)), processors(read_by(log, ALLOCATED))),
+            (requested, allocated)
+        );
     }
 }
 
@@ -219,7 +333,10 @@ fn processors_of_torque() {
     ];
     assert_eq!(described(&workload), expected);
     assert_eq!(left_out(&workload), [("cancelled", 2)]);
-    assert_eq!(described(&read_by(TORQUE, KEEP_CANCELLED))[3], "5.napali eva g batch 1000 0 0 4");
+    assert_eq!(
+        described(&read_by(TORQUE, KEEP_CANCELLED))[3],
+        "5.napali eva g batch 1000 0 0 4"
+    );
 }
 
 #[test]
@@ -227,7 +344,10 @@ fn quoted_values_of_accounting_records() {
     let log = r#"11/02/2026 10:01:10;E;1.vm;user=ada group=users account="the lab" project="x y" jobname="a Resource_List.ncpus=99" queue=workq ctime=1000 qtime=1000 etime=1005 start=1010 Resource_List.comment='say "hi" queue=other' Resource_List.select="2:ncpus=4:host=a b" Resource_List.walltime=00:02:00 end=1070 Exit_status=0
 "#;
     let workload = read(log);
-    assert_eq!(described(&workload), ["1.vm ada the lab workq 1005 60 120 8"]);
+    assert_eq!(
+        described(&workload),
+        ["1.vm ada the lab workq 1005 60 120 8"]
+    );
     assert_eq!(workload.names().projects[0].as_ref(), "x y");
 }
 
@@ -256,9 +376,18 @@ const COURSES: &str = "\
 #[test]
 fn courses_of_jobs_and_reservations() {
     let jobs = ["1.vm ada  workq 1000 60 120 4", "7.vm ada  R1 1300 9 60 2"];
-    let reasons = [("cancelled", 2), ("running", 1), ("moved", 1), ("rerun", 2), ("reservation", 1)];
+    let reasons = [
+        ("cancelled", 2),
+        ("running", 1),
+        ("moved", 1),
+        ("rerun", 2),
+        ("reservation", 1),
+    ];
     let workload = read(COURSES);
-    assert_eq!((described(&workload), left_out(&workload)), (jobs.map(str::to_owned).into(), reasons.into()));
+    assert_eq!(
+        (described(&workload), left_out(&workload)),
+        (jobs.map(str::to_owned).into(), reasons.into())
+    );
     assert_eq!(
         starts_recorded(&workload),
         [None, Some(1301)],
@@ -267,36 +396,56 @@ fn courses_of_jobs_and_reservations() {
     let mut lines: Vec<&str> = COURSES.lines().collect();
     lines.reverse();
     let reversed = read(&lines.join("\n"));
-    assert_eq!((described(&reversed), left_out(&reversed)), (jobs.map(str::to_owned).into(), reasons.into()));
+    assert_eq!(
+        (described(&reversed), left_out(&reversed)),
+        (jobs.map(str::to_owned).into(), reasons.into())
+    );
     // where the record of a job that was queued says what it asks for, the job can be kept
     let kept = read_by(COURSES, KEEP_CANCELLED);
-    assert_eq!(described(&kept), [jobs[0], "5.vm bob a b workq 1230 0 60 6", jobs[1]]);
+    assert_eq!(
+        described(&kept),
+        [jobs[0], "5.vm bob a b workq 1230 0 60 6", jobs[1]]
+    );
     assert_eq!(left_out(&kept)[0], ("cancelled", 1));
 }
 
-const COLUMNS: &str =
-    "JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|State|JobName";
+const COLUMNS: &str = "JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|State|JobName";
 
 #[test]
 fn rows_of_sacct_with_the_separator_in_a_name() {
     let row = "7|ada|phys|cpu|100|110|120|180|60|2|3|4|COMPLETED";
     let expected = ["7 ada phys cpu 110 60 120 3"];
-    assert_eq!(described(&read(&format!("{COLUMNS}\n{row}|a|b|c\n"))), expected);
+    assert_eq!(
+        described(&read(&format!("{COLUMNS}\n{row}|a|b|c\n"))),
+        expected
+    );
     // one text among the columns
     let before = "JobID|JobName|Submit|Start|End|ReqCPUS|Priority|TimelimitRaw\n7|a|5000|x|110|120|180|3|99|2\n8|b|111|121|181|3|9|2\n";
-    assert_eq!(described(&read(before)), ["7    110 60 120 3", "8    111 60 120 3"]);
+    assert_eq!(
+        described(&read(before)),
+        ["7    110 60 120 3", "8    111 60 120 3"]
+    );
     // two of them: nobody knows whose fields they are
     let two = "JobID|JobName|Constraints|Submit|Start|End|ReqCPUS\n7|a|b|c|110|120|180|3\n8|a|b|110|120|180|3\n";
     let workload = read(two);
-    assert_eq!((workload.jobs().len(), left_out(&workload)), (1, vec![("damaged", 1)]));
+    assert_eq!(
+        (workload.jobs().len(), left_out(&workload)),
+        (1, vec![("damaged", 1)])
+    );
     let message = &workload.faults().messages()[0];
-    assert!(message.contains("sacct -a -P -X -o JobID,") && message.contains("another separator"), "{message}");
+    assert!(
+        message.contains("sacct -a -P -X -o JobID,") && message.contains("another separator"),
+        "{message}"
+    );
     // another separator, and one at the end of each line (`-p`)
     for separator in ["^", "\t", "@@"] {
         let log = format!("{COLUMNS}\n{row}|a|b\n").replace('|', separator);
         assert_eq!(described(&read(&log)), expected, "{separator}");
     }
-    assert_eq!(described(&read(&format!("{COLUMNS}|\n{row}|a|\n"))), expected);
+    assert_eq!(
+        described(&read(&format!("{COLUMNS}|\n{row}|a|\n"))),
+        expected
+    );
 }
 
 #[test]
@@ -315,9 +464,21 @@ fn states_of_sacct() {
          10|ada|phys|cpu|100|Unknown|None|180|0|2|3|0|CANCELLED|a\n"
     );
     let workload = read(&log);
-    let expected = ["1 ada phys cpu 110 60 120 3", "4 ada phys cpu 110 60 120 3", "8 ada phys cpu 110 60 120 3"];
+    let expected = [
+        "1 ada phys cpu 110 60 120 3",
+        "4 ada phys cpu 110 60 120 3",
+        "8 ada phys cpu 110 60 120 3",
+    ];
     assert_eq!(described(&workload), expected);
-    assert_eq!(left_out(&workload), [("cancelled", 9), ("waiting", 1), ("running", 1), ("rerun", 1)]);
+    assert_eq!(
+        left_out(&workload),
+        [
+            ("cancelled", 9),
+            ("waiting", 1),
+            ("running", 1),
+            ("rerun", 1)
+        ]
+    );
     let kept = read_by(&log, KEEP_CANCELLED);
     assert_eq!(kept.jobs().len(), 7);
     assert_eq!(described(&kept)[0], "10 ada phys cpu 100 0 120 3");
@@ -332,7 +493,10 @@ fn tasks_that_wait_in_one_row_of_sacct() {
          16|ada|phys|cpu|100|110|Unknown|Unknown|0|2|3|0|PENDING|a\n"
     );
     let workload = read(&log);
-    assert_eq!((left_out(&workload), workload.faults().count()), (vec![("waiting", 9)], 9));
+    assert_eq!(
+        (left_out(&workload), workload.faults().count()),
+        (vec![("waiting", 9)], 9)
+    );
 }
 
 /// A request that cannot be read is not replaced by another number.
@@ -355,7 +519,8 @@ fn requests_that_cannot_be_read() {
         format!("{id}|ada|0|110|170|60|{limit}|{raw}|{requested}|8|COMPLETED\n")
     };
     let sacct = [
-        "JobID|User|Submit|Start|End|ElapsedRaw|Timelimit|TimelimitRaw|ReqCPUS|AllocCPUS|State\n".to_owned(),
+        "JobID|User|Submit|Start|End|ElapsedRaw|Timelimit|TimelimitRaw|ReqCPUS|AllocCPUS|State\n"
+            .to_owned(),
         row(1, "UNLIMITED", "UNLIMITED", "4"),
         row(2, "12h", "", "4"),
         row(3, "01:00:00", "-5", "4"),
@@ -366,8 +531,16 @@ fn requests_that_cannot_be_read() {
         3 10 5 60 8 -1 -1 64x 90 -1 1 7 3 -1 2 -1 -1 -1\n4 10 5 60 8 -1 -1 4 x -1 1 7 3 -1 2 -1 -1 -1\n";
     let messages = [accounting.concat(), sacct.concat(), swf.to_owned()].map(|log| {
         let workload = read(&log);
-        assert_eq!((workload.jobs().len(), workload.jobs()[0].walltime), (1, 60), "{log}");
-        assert_eq!((left_out(&workload), workload.faults().count()), (vec![("damaged", 3)], 3), "{log}");
+        assert_eq!(
+            (workload.jobs().len(), workload.jobs()[0].walltime),
+            (1, 60),
+            "{log}"
+        );
+        assert_eq!(
+            (left_out(&workload), workload.faults().count()),
+            (vec![("damaged", 3)], 3),
+            "{log}"
+        );
         workload.faults().messages()
     });
     assert_eq!(
@@ -398,8 +571,13 @@ fn of_lines_with_one_id_the_order_does_not_choose() {
     let line = |submit: u32, run: u32, processors: u32| {
         format!("5 {submit} 0 {run} {processors} -1 -1 {processors} 90 -1 1 7 3 -1 2 -1 -1 -1\n")
     };
-    let kept =
-        |lines: &[String]| read(&lines.concat()).jobs().iter().map(|job| (job.run, job.processors)).collect::<Vec<_>>();
+    let kept = |lines: &[String]| {
+        read(&lines.concat())
+            .jobs()
+            .iter()
+            .map(|job| (job.run, job.processors))
+            .collect::<Vec<_>>()
+    };
     for (one, other, expected) in [
         (line(0, 20, 7), line(0, 20, 3), (20, 3)),
         (line(0, 30, 3), line(0, 20, 3), (20, 3)),
@@ -412,16 +590,27 @@ fn of_lines_with_one_id_the_order_does_not_choose() {
 
 #[test]
 fn what_sacct_prints_otherwise_is_refused_with_the_command() {
-    let refusal = |content: &str| open_workload(&[bytes("file", content)]).expect_err("no log").to_string();
+    let refusal = |content: &str| {
+        open_workload(&[bytes("file", content)])
+            .expect_err("no log")
+            .to_string()
+    };
     for content in [
         "JobID|JobName|State\n7|a|COMPLETED\n",
         "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode \n------------ ---------- \n",
         "7|ada|phys|cpu|100|110|120|180|60|2|3|4|COMPLETED\n",
     ] {
         let message = refusal(content);
-        assert!(message.contains("of sacct, give what `sacct -a -P -X -o JobID,"), "{message}");
+        assert!(
+            message.contains("of sacct, give what `sacct -a -P -X -o JobID,"),
+            "{message}"
+        );
         let is_job = content.starts_with('7');
-        assert_eq!(message.contains("the line of the column names is missing"), is_job, "{message}");
+        assert_eq!(
+            message.contains("the line of the column names is missing"),
+            is_job,
+            "{message}"
+        );
     }
 }
 
@@ -432,8 +621,7 @@ fn one_job_is_the_same_in_every_log() {
         qtime=1771824044 etime=1771824050 start=1771830000 Resource_List.ncpus=4 Resource_List.walltime=02:00:00 \
         session=9 end=1771830005 Exit_status=0\n";
     let job = |state: &str| {
-        let resources =
-            "\"Resource_List\":{\"ncpus\":4,\"walltime\":\"02:00:00\"},\"resources_used\":{\"walltime\":\"00:00:05\"}";
+        let resources = "\"Resource_List\":{\"ncpus\":4,\"walltime\":\"02:00:00\"},\"resources_used\":{\"walltime\":\"00:00:05\"}";
         format!(
             "{{\"Job_Owner\":\"ada@login\",\"job_state\":\"{state}\",\"queue\":\"long\",\"egroup\":\"staff\",\"project\":\"p\",\
              \"Account_Name\":\"phys\",\"ctime\":\"Mon Feb 23 05:20:44 2026\",\"qtime\":\"Mon Feb 23 05:20:44 2026\",\
@@ -448,13 +636,27 @@ fn one_job_is_the_same_in_every_log() {
     let of_qstat = read(&qstat);
     assert_eq!(described(&of_qstat), described(&read(accounting)));
     assert_eq!(of_qstat.jobs()[0].started(), Some(1_771_830_000));
-    assert_eq!(left_out(&of_qstat), [("waiting", 1), ("running", 1), ("moved", 1), ("unlisted", 1), ("damaged", 1)]);
+    assert_eq!(
+        left_out(&of_qstat),
+        [
+            ("waiting", 1),
+            ("running", 1),
+            ("moved", 1),
+            ("unlisted", 1),
+            ("damaged", 1)
+        ]
+    );
     // what follows a fault is not read, and that is said
     let cut = read(&qstat[..qstat.find("\"9.vm").expect("a job") + 20]);
-    assert_eq!((cut.jobs().len(), left_out(&cut)), (1, vec![("running", 1), ("damaged", 1)]));
+    assert_eq!(
+        (cut.jobs().len(), left_out(&cut)),
+        (1, vec![("running", 1), ("damaged", 1)])
+    );
 
-    let heading = "JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|ReqCPUS\n";
-    let times = "2026-02-23T05:20:44|2026-02-23T05:20:50|2026-02-23T07:00:00|2026-02-23T07:00:05|00:00:05";
+    let heading =
+        "JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|ReqCPUS\n";
+    let times =
+        "2026-02-23T05:20:44|2026-02-23T05:20:50|2026-02-23T07:00:00|2026-02-23T07:00:05|00:00:05";
     let sacct = read(&format!("{heading}7|ada|phys|long|{times}|02:00:00|4\n"));
     let xdmod = |qos: &str| {
         format!(
@@ -463,7 +665,11 @@ fn one_job_is_the_same_in_every_log() {
     };
     for line in [xdmod("|normal"), xdmod("")] {
         assert_eq!(described(&read(&line)), described(&sacct), "{line}");
-        assert_eq!(described(&read(&line.repeat(2))), described(&sacct), "{line}");
+        assert_eq!(
+            described(&read(&line.repeat(2))),
+            described(&sacct),
+            "{line}"
+        );
     }
 
     let alcf = "JOB_NAME,COBALT_JOBID,MACHINE_NAME,QUEUED_TIMESTAMP,START_TIMESTAMP,END_TIMESTAMP,USERNAME_GENID,\
@@ -472,7 +678,10 @@ fn one_job_is_the_same_in_every_log() {
         8.vm,8,theta,2026-02-23 05:20:44,,2026-02-23 07:00:05,123,45,long,7200.0,0,1,64,4\n";
     let of_alcf = read(alcf);
     assert_eq!(described(&of_alcf), ["7.vm 123 45 a,b 1771824044 5 7200 4"]);
-    assert_eq!((of_alcf.jobs()[0].started(), left_out(&of_alcf)), (Some(1_771_830_000), vec![("cancelled", 1)]));
+    assert_eq!(
+        (of_alcf.jobs()[0].started(), left_out(&of_alcf)),
+        (Some(1_771_830_000), vec![("cancelled", 1)])
+    );
     assert_eq!(read_by(alcf, ALLOCATED).jobs()[0].processors, 64);
 }
 
@@ -483,9 +692,16 @@ fn subjobs_that_qstat_does_not_list_are_counted() {
         \"stime\":\"Mon Feb 23 07:00:00 2026\",\"resources_used\":{\"walltime\":\"00:00:05\"}";
     let subjob = |index: u32| format!("\"7[{index}].vm\":{{{finished}}}");
     let states = |queued: u32, running: u32, expired: u32| {
-        format!(",\"array_state_count\":\"Queued:{queued} Running:{running} Exiting:0 Expired:{expired} \"")
+        format!(
+            ",\"array_state_count\":\"Queued:{queued} Running:{running} Exiting:0 Expired:{expired} \""
+        )
     };
-    let read = |jobs: &[String]| read(&format!("{{\"Jobs\":{{\"1.vm\":{{{finished}}},{}}}}}", jobs.join(",")));
+    let read = |jobs: &[String]| {
+        read(&format!(
+            "{{\"Jobs\":{{\"1.vm\":{{{finished}}},{}}}}}",
+            jobs.join(",")
+        ))
+    };
     for (jobs, expected) in [
         (vec![array("F", "")], vec![("unlisted", 1)]),
         (vec![array("F", &states(0, 0, 10))], vec![("unlisted", 10)]),
@@ -494,13 +710,29 @@ fn subjobs_that_qstat_does_not_list_are_counted() {
         (vec![array("Q", &states(10, 0, 0))], vec![("waiting", 10)]),
         (vec![array("H", "")], vec![("waiting", 1)]),
         (vec![array("M", &states(10, 0, 0))], vec![("moved", 10)]),
-        (vec![array("F", &states(0, 0, 2)), subjob(0), subjob(1)], vec![]),
+        (
+            vec![array("F", &states(0, 0, 2)), subjob(0), subjob(1)],
+            vec![],
+        ),
         (vec![array("F", ""), subjob(0)], vec![]),
-        (vec![array("F", &states(0, 0, 2)), subjob(0)], vec![("unlisted", 1)]),
+        (
+            vec![array("F", &states(0, 0, 2)), subjob(0)],
+            vec![("unlisted", 1)],
+        ),
     ] {
         let workload = read(&jobs);
-        assert_eq!((workload.jobs().len(), left_out(&workload)), (jobs.len(), expected), "{jobs:?}");
+        assert_eq!(
+            (workload.jobs().len(), left_out(&workload)),
+            (jobs.len(), expected),
+            "{jobs:?}"
+        );
     }
     let words = "10 in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)";
-    assert_eq!(read(&[array("F", &states(0, 0, 10))]).faults().summary([]).as_deref(), Some(words));
+    assert_eq!(
+        read(&[array("F", &states(0, 0, 10))])
+            .faults()
+            .summary([])
+            .as_deref(),
+        Some(words)
+    );
 }

@@ -1,4 +1,5 @@
-//! Names, and the order and the files of the lines, decide nothing: no number of a result changes with them, nor its place.
+//! Names, and the order and the files of the lines, decide nothing: no number of a result changes
+//! with them, nor its place.
 
 use jsf_simulate::{Classes, Difference, Fairness, LogRules, Statistics, Workload};
 use jsf_testing::random::Generator;
@@ -24,7 +25,11 @@ struct Numbers {
 impl Numbers {
     fn new(case: &Case, workload: &Workload) -> Self {
         let simulated = case.simulate(workload, &mut ());
-        let by_submission = Case { formula: "eligible_time".into(), ..case.clone() }.run(workload, &mut ());
+        let by_submission = Case {
+            formula: "eligible_time".into(),
+            ..case.clone()
+        }
+        .run(workload, &mut ());
         let results = simulated.results(workload, 0);
         let mut numbers = Self {
             starts: starts(workload, &simulated.schedule),
@@ -32,12 +37,32 @@ impl Numbers {
             fairness: results.fairness,
             difference: Difference::new(workload, &by_submission, &simulated.schedule, 0),
         };
-        let groups = [&mut numbers.statistics.entities, &mut numbers.statistics.groups, &mut numbers.statistics.queues];
-        groups.into_iter().flatten().for_each(|group| group.name.clear());
-        let uses = numbers.fairness.iter_mut().flat_map(|fairness| &mut fairness.entities);
+        let groups = [
+            &mut numbers.statistics.entities,
+            &mut numbers.statistics.groups,
+            &mut numbers.statistics.queues,
+        ];
+        groups
+            .into_iter()
+            .flatten()
+            .for_each(|group| group.name.clear());
+        let uses = numbers
+            .fairness
+            .iter_mut()
+            .flat_map(|fairness| &mut fairness.entities);
         uses.for_each(|entity| entity.name.clear());
-        let of_groups = |classes: &mut Classes| classes.groups.iter_mut().for_each(|group| group.name.clear());
-        [&mut numbers.difference.entities, &mut numbers.difference.groups].into_iter().for_each(of_groups);
+        let of_groups = |classes: &mut Classes| {
+            classes
+                .groups
+                .iter_mut()
+                .for_each(|group| group.name.clear())
+        };
+        [
+            &mut numbers.difference.entities,
+            &mut numbers.difference.groups,
+        ]
+        .into_iter()
+        .for_each(of_groups);
         numbers
     }
 }
@@ -55,7 +80,10 @@ fn shuffle<T>(items: &mut [T], generator: &mut Generator) {
 
 /// The case with other names of its users, in the log and in the tree.
 fn renamed(case: &Case, names: &[u64]) -> Case {
-    let renamed = |name: &str| name.parse().map_or(name.to_owned(), |user: usize| names[user].to_string());
+    let renamed = |name: &str| {
+        name.parse()
+            .map_or(name.to_owned(), |user: usize| names[user].to_string())
+    };
     let line = |line: &str| {
         let mut fields: Vec<String> = line.split(' ').map(str::to_owned).collect();
         if let Some(user) = fields.get_mut(USER) {
@@ -64,8 +92,13 @@ fn renamed(case: &Case, names: &[u64]) -> Case {
         fields.join(" ") + "\n"
     };
     let mut tree = case.tree.clone();
-    tree.iter_mut().for_each(|tree| rename_nodes(tree, &renamed));
-    Case { workload: case.workload.lines().map(line).collect(), tree, ..case.clone() }
+    tree.iter_mut()
+        .for_each(|tree| rename_nodes(tree, &renamed));
+    Case {
+        workload: case.workload.lines().map(line).collect(),
+        tree,
+        ..case.clone()
+    }
 }
 
 fn rename_nodes(node: &mut Value, renamed: &dyn Fn(&str) -> String) {
@@ -99,9 +132,26 @@ fn renamed_entities_change_no_number() {
 #[test]
 fn an_anonymous_log_has_the_same_numbers() {
     for (case, _) in cases() {
-        let anonymous = read_by(&case.workload, LogRules { anonymise: true, ..LogRules::default() });
-        assert!(anonymous.entities().iter().all(|name| name.starts_with('u')), "{:?}", anonymous.entities());
-        assert_eq!(Numbers::new(&case, &read(&case.workload)), Numbers::new(&case, &anonymous), "{case:?}");
+        let anonymous = read_by(
+            &case.workload,
+            LogRules {
+                anonymise: true,
+                ..LogRules::default()
+            },
+        );
+        assert!(
+            anonymous
+                .entities()
+                .iter()
+                .all(|name| name.starts_with('u')),
+            "{:?}",
+            anonymous.entities()
+        );
+        assert_eq!(
+            Numbers::new(&case, &read(&case.workload)),
+            Numbers::new(&case, &anonymous),
+            "{case:?}"
+        );
     }
 }
 
@@ -113,7 +163,13 @@ fn the_order_and_the_files_of_the_lines_change_no_number() {
         let (one, other) = lines.split_at(generator.below(lines.len() as u64) as usize);
         let files = [one, other].map(|lines| bytes("log", &(lines.join("\n") + "\n; no job\n")));
         // a file without a job is no log
-        let Ok(split) = open_workload(&files) else { continue };
-        assert_eq!(Numbers::new(&case, &read(&case.workload)), Numbers::new(&case, &split), "{case:?}");
+        let Ok(split) = open_workload(&files) else {
+            continue;
+        };
+        assert_eq!(
+            Numbers::new(&case, &read(&case.workload)),
+            Numbers::new(&case, &split),
+            "{case:?}"
+        );
     }
 }

@@ -31,8 +31,13 @@ fn no_more_processors_are_in_use_than_there_are() {
         let workload = read(&case.workload);
         let intervals = intervals(&workload, &case.run(&workload, &mut ()));
         for &(time, ..) in &intervals {
-            let in_use = intervals.iter().filter(|(start, end, _)| *start <= time && time < *end);
-            assert!(in_use.map(|(.., processors)| processors).sum::<u32>() <= case.processors, "{case:?}");
+            let in_use = intervals
+                .iter()
+                .filter(|(start, end, _)| *start <= time && time < *end);
+            assert!(
+                in_use.map(|(.., processors)| processors).sum::<u32>() <= case.processors,
+                "{case:?}"
+            );
         }
     }
 }
@@ -61,11 +66,21 @@ fn the_order_of_the_lines_does_not_matter() {
             lines.swap(last, generator.below(last as u64 + 1) as usize);
         }
         let (one, other) = (read(&case.workload), read(&lines.join("\n")));
-        let ids = |workload: &Workload| (0..workload.jobs().len()).map(|job| workload.id(job).to_owned()).collect();
+        let ids = |workload: &Workload| {
+            (0..workload.jobs().len())
+                .map(|job| workload.id(job).to_owned())
+                .collect()
+        };
         let (ids, other_ids): (Vec<String>, Vec<String>) = (ids(&one), ids(&other));
         assert_eq!(ids, other_ids);
-        assert_eq!((one.entities(), one.queues()), (other.entities(), other.queues()));
-        assert_eq!(starts(&one, &case.run(&one, &mut ())), starts(&other, &case.run(&other, &mut ())));
+        assert_eq!(
+            (one.entities(), one.queues()),
+            (other.entities(), other.queues())
+        );
+        assert_eq!(
+            starts(&one, &case.run(&one, &mut ())),
+            starts(&other, &case.run(&other, &mut ()))
+        );
     }
 }
 
@@ -79,13 +94,18 @@ impl Observer for Reservations {
     }
 }
 
-/// A reservation holds as long as no other job comes before the reserved one. Under a formula by which jobs that arrive later
-/// never do, that is always.
+/// A reservation holds as long as no other job comes before the reserved one. Under a formula by
+/// which jobs that arrive later never do, that is always.
 #[test]
 fn under_easy_the_first_job_starts_no_later_than_reserved() {
     let mut reservations = 0;
     for case in cases() {
-        let case = Case { formula: "eligible_time".into(), tree: None, backfill: "easy".into(), ..case };
+        let case = Case {
+            formula: "eligible_time".into(),
+            tree: None,
+            backfill: "easy".into(),
+            ..case
+        };
         let workload = read(&case.workload);
         let mut observer = Reservations::default();
         let schedule = case.run(&workload, &mut observer);
@@ -103,35 +123,50 @@ fn under_easy_the_first_job_starts_no_later_than_reserved() {
 #[test]
 fn under_greedy_no_waiting_job_would_fit() {
     for case in cases() {
-        let case = Case { backfill: "greedy".into(), ..case };
+        let case = Case {
+            backfill: "greedy".into(),
+            ..case
+        };
         let workload = read(&case.workload);
         let schedule = case.run(&workload, &mut ());
         let intervals = intervals(&workload, &schedule);
         let times = intervals.iter().flat_map(|(start, end, _)| [*start, *end]);
-        let times: BTreeSet<i64> = times.chain(workload.jobs().iter().map(|job| job.submit)).collect();
+        let times: BTreeSet<i64> = times
+            .chain(workload.jobs().iter().map(|job| job.submit))
+            .collect();
         for now in times {
-            let in_use = intervals.iter().filter(|(start, end, _)| *start <= now && now < *end);
+            let in_use = intervals
+                .iter()
+                .filter(|(start, end, _)| *start <= now && now < *end);
             let free = case.processors - in_use.map(|(.., processors)| processors).sum::<u32>();
             for (index, job) in workload.jobs().iter().enumerate() {
-                let waits = job.submit <= now && schedule.start(index).is_some_and(|start| start > now);
+                let waits =
+                    job.submit <= now && schedule.start(index).is_some_and(|start| start > now);
                 assert!(!waits || job.processors > free, "{case:?}");
             }
         }
     }
 }
 
-/// From the same queue, greedy backfilling uses at least as many processors as none, but over a whole workload it may use the
-/// machine less: a small job that starts early can keep a large one waiting, which then runs alone at the end. Such anomalies
-/// are in the nature of scheduling from a list (R. L. Graham, "Bounds on Multiprocessing Timing Anomalies", 1969), so the cases
-/// are counted.
+/// From the same queue, greedy backfilling uses at least as many processors as none, but over a
+/// whole workload it may use the machine less: a small job that starts early can keep a large one
+/// waiting, which then runs alone at the end. Such anomalies are in the nature of scheduling from a
+/// list (R. L. Graham, "Bounds on Multiprocessing Timing Anomalies", 1969), so the cases are
+/// counted.
 #[test]
 fn greedy_backfilling_seldom_uses_the_machine_less_than_none() {
     let (mut better, mut worse) = (0, 0);
     for case in cases() {
         let workload = read(&case.workload);
         let last_end = |backfill: &str| {
-            let case = Case { backfill: backfill.into(), ..case.clone() };
-            intervals(&workload, &case.run(&workload, &mut ())).iter().map(|(_, end, _)| *end).max()
+            let case = Case {
+                backfill: backfill.into(),
+                ..case.clone()
+            };
+            intervals(&workload, &case.run(&workload, &mut ()))
+                .iter()
+                .map(|(_, end, _)| *end)
+                .max()
         };
         let (greedy, none) = (last_end("greedy"), last_end("none"));
         better += usize::from(greedy < none);

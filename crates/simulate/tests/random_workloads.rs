@@ -29,7 +29,8 @@ const FORMULAS: [&str; 16] = [
     "pow(2, -(fairshare_tree_usage/fairshare_perc)) - walltime / 1000",
 ];
 
-/// A log with ties, run times of 0, jobs that are larger than the machine, and fields that are not known.
+/// A log with ties, run times of 0, jobs that are larger than the machine, and fields that are not
+/// known.
 pub(super) fn random_log(generator: &mut Generator, processors: u32) -> String {
     let jobs = 1 + generator.below(40);
     let horizon = 1 + generator.below(400);
@@ -37,7 +38,11 @@ pub(super) fn random_log(generator: &mut Generator, processors: u32) -> String {
     let mut log = String::from("; a comment\n\n");
     for id in 1..=jobs {
         let submit = generator.below(horizon) / unit * unit;
-        let run = if generator.below(8) == 0 { 0 } else { unit * generator.below(1 + 200 / unit) };
+        let run = if generator.below(8) == 0 {
+            0
+        } else {
+            unit * generator.below(1 + 200 / unit)
+        };
         let estimate = match generator.below(4) {
             0 => run as i64,
             1 => (run / 2) as i64,
@@ -48,7 +53,9 @@ pub(super) fn random_log(generator: &mut Generator, processors: u32) -> String {
         let size = 1 + generator.below(most) as i64;
         let requested = if generator.below(6) == 0 { -1 } else { size };
         let user = generator.below(6);
-        log += &format!("{id} {submit} -1 {run} {size} -1 -1 {requested} {estimate} -1 1 {user} -1 -1 1 -1 -1 -1\n");
+        log += &format!(
+            "{id} {submit} -1 {run} {size} -1 -1 {requested} {estimate} -1 1 {user} -1 -1 1 -1 -1 -1\n"
+        );
     }
     log
 }
@@ -72,7 +79,9 @@ pub(super) fn random_case(generator: &mut Generator) -> Case {
         workload: random_log(generator, processors),
         processors,
         formula: formula.to_owned(),
-        backfill: generator.pick(&["easy", "easy", "greedy", "none"]).to_owned(),
+        backfill: generator
+            .pick(&["easy", "easy", "greedy", "none"])
+            .to_owned(),
         tree: has_tree.then(|| random_tree(generator)),
         decay: has_decay.then(|| generator.pick(&[1, 7, 10, 30, 60, 1000])),
         decay_factor: has_decay.then(|| generator.pick(&[0.0, 0.5, 0.5, 0.9, 1.0])),
@@ -82,7 +91,9 @@ pub(super) fn random_case(generator: &mut Generator) -> Case {
 #[test]
 fn random_workloads_start_as_in_the_reference() {
     let mut generator = Generator(setting("JSF_SIMULATE_SEED", 1));
-    let cases: Vec<Case> = (0..setting("JSF_SIMULATE_CASES", 600)).map(|_| random_case(&mut generator)).collect();
+    let cases: Vec<Case> = (0..setting("JSF_SIMULATE_CASES", 600))
+        .map(|_| random_case(&mut generator))
+        .collect();
     compare_with_the_reference(&cases);
 }
 
@@ -91,10 +102,15 @@ fn random_workloads_start_as_in_the_reference() {
 fn long_logs_start_as_in_the_reference() {
     let mut generator = Generator(setting("JSF_SIMULATE_SEED", 2));
     let jobs = setting("JSF_SIMULATE_JOBS", 1000);
-    let cases =
-        [("eligible_time / walltime", "easy"), (FORMULAS[15], "easy"), ("ncpus + eligible_time / 3600", "greedy")];
+    let cases = [
+        ("eligible_time / walltime", "easy"),
+        (FORMULAS[15], "easy"),
+        ("ncpus + eligible_time / 3600", "greedy"),
+    ];
     let cases = cases.map(|(formula, backfill)| {
-        let tree = formula.contains("fairshare").then(|| random_tree(&mut generator));
+        let tree = formula
+            .contains("fairshare")
+            .then(|| random_tree(&mut generator));
         Case {
             workload: long_log(&mut generator, jobs),
             processors: PROCESSORS,
@@ -110,7 +126,8 @@ fn long_logs_start_as_in_the_reference() {
 
 const PROCESSORS: u32 = 256;
 
-/// A log of jobs that need 93 % of the processors together: more than all by day, so that a queue grows, and less by night.
+/// A log of jobs that need 93 % of the processors together: more than all by day, so that a queue
+/// grows, and less by night.
 fn long_log(generator: &mut Generator, jobs: u64) -> String {
     let mut log = String::new();
     let mut submit = 0;
@@ -121,16 +138,25 @@ fn long_log(generator: &mut Generator, jobs: u64) -> String {
         let run = generator.below(7200);
         let estimate = run + generator.below(7200);
         let user = generator.below(6);
-        log += &format!("{id} {submit} -1 {run} {size} -1 -1 {size} {estimate} -1 1 {user} -1 -1 1 -1 -1 -1\n");
+        log += &format!(
+            "{id} {submit} -1 {run} {size} -1 -1 {size} {estimate} -1 1 {user} -1 -1 1 -1 -1 -1\n"
+        );
     }
     log
 }
 
 fn compare_with_the_reference(cases: &[Case]) {
-    let input: String = cases.iter().map(|case| serde_json::to_string(case).expect("a case") + "\n").collect();
+    let input: String = cases
+        .iter()
+        .map(|case| serde_json::to_string(case).expect("a case") + "\n")
+        .collect();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.py");
     let Some(python) = python::any() else { return };
-    let python = Command::new(python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let python = Command::new(python)
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
     let mut python = python.expect("python3 starts");
     let mut pipe = python.stdin.take().expect("a pipe");
     let writer = std::thread::spawn(move || pipe.write_all(input.as_bytes()));
@@ -145,8 +171,12 @@ fn compare_with_the_reference(cases: &[Case]) {
             continue;
         }
         let workload = read(&case.workload);
-        let found: BTreeMap<String, i64> = starts(&workload, &case.run(&workload, &mut ())).into_iter().collect();
-        let first = expected.iter().find(|(id, start)| found.get(*id) != Some(start));
+        let found: BTreeMap<String, i64> = starts(&workload, &case.run(&workload, &mut ()))
+            .into_iter()
+            .collect();
+        let first = expected
+            .iter()
+            .find(|(id, start)| found.get(*id) != Some(start));
         assert!(
             found == expected,
             "{first:?} is expected, found {:?}\n{}",

@@ -10,12 +10,28 @@ const LINE: &str = "1 10 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1";
 
 #[test]
 fn the_columns_of_swf() {
-    let workload = read(&format!("; a comment\n\n{LINE}\n2 10 -1 60 2 -1 -1 -1 -1 -1 1 8 -1 -1 -1 -1 -1 -1\n"));
+    let workload = read(&format!(
+        "; a comment\n\n{LINE}\n2 10 -1 60 2 -1 -1 -1 -1 -1 1 8 -1 -1 -1 -1 -1 -1\n"
+    ));
     let jobs = workload.jobs();
     let times = [jobs[0], jobs[1]].map(|job| (job.submit, job.run, job.walltime, job.processors));
     assert_eq!(times, [(10, 60, 90, 4), (10, 60, 60, 2)]);
-    assert_eq!(workload.entities().iter().map(|name| &**name).collect::<Vec<_>>(), ["7", "8"]);
-    assert_eq!(workload.queues().iter().map(|name| &**name).collect::<Vec<_>>(), ["2", ""]);
+    assert_eq!(
+        workload
+            .entities()
+            .iter()
+            .map(|name| &**name)
+            .collect::<Vec<_>>(),
+        ["7", "8"]
+    );
+    assert_eq!(
+        workload
+            .queues()
+            .iter()
+            .map(|name| &**name)
+            .collect::<Vec<_>>(),
+        ["2", ""]
+    );
     assert_eq!([jobs[0].started(), jobs[1].started()], [Some(15), None]);
 }
 
@@ -34,7 +50,10 @@ fn damaged_lines_are_counted_and_named() {
         "1 20 5 60 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1",
     ];
     let workload = read(&[&[LINE], &damaged[..]].concat().join("\n"));
-    assert_eq!((workload.jobs().len(), workload.faults().count()), (1, damaged.len()));
+    assert_eq!(
+        (workload.jobs().len(), workload.faults().count()),
+        (1, damaged.len())
+    );
     assert_eq!(
         workload.faults().messages(),
         [
@@ -54,12 +73,19 @@ fn damaged_lines_are_counted_and_named() {
     let many = format!("{LINE}\n{}", "1 2 3\n".repeat(25));
     let messages = read(&many).faults().messages();
     assert_eq!(messages.len(), 11);
-    assert_eq!(messages[10], "and 15 more lines: fewer than 18 fields, expected 18 numbers");
+    assert_eq!(
+        messages[10],
+        "and 15 more lines: fewer than 18 fields, expected 18 numbers"
+    );
 }
 
 #[test]
 fn what_is_no_log_is_refused_with_what_it_seems_to_be() {
-    let refusal = |content: &str| open_workload(&[bytes("file", content)]).expect_err("no log").to_string();
+    let refusal = |content: &str| {
+        open_workload(&[bytes("file", content)])
+            .expect_err("no log")
+            .to_string()
+    };
     assert_eq!(
         refusal("{\"children\":[]}"),
         "`file` is a fair-share tree in native JSON, expected a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON"
@@ -72,7 +98,10 @@ fn what_is_no_log_is_refused_with_what_it_seems_to_be() {
         refusal("; Version: 2.2\n; MaxProcs: 8\n"),
         "`file` has no job that can be simulated; `file`: it has the header of a log in SWF and no job"
     );
-    assert_eq!(refusal(""), "`file` has no job that can be simulated; `file`: it is empty");
+    assert_eq!(
+        refusal(""),
+        "`file` has no job that can be simulated; `file`: it is empty"
+    );
     assert_eq!(
         refusal("1 2 3 4 5 6 7 8 9 10 11 12\n"),
         "`file` has no job that can be simulated; `file`, line 1: fewer than 18 fields, expected 18 numbers"
@@ -81,26 +110,52 @@ fn what_is_no_log_is_refused_with_what_it_seems_to_be() {
 
 #[test]
 fn a_log_without_a_job_says_why() {
-    let refusal = |content: &str| open_workload(&[bytes("file", content)]).expect_err("no log").to_string();
+    let refusal = |content: &str| {
+        open_workload(&[bytes("file", content)])
+            .expect_err("no log")
+            .to_string()
+    };
     let cancelled = "1 10 5 -1 2 -1 -1 4 90 -1 5 7 3 -1 2 -1 -1 -1\n";
-    assert_eq!(refusal(cancelled), "`file` has no job that can be simulated: 1 cancelled before they ran");
+    assert_eq!(
+        refusal(cancelled),
+        "`file` has no job that can be simulated: 1 cancelled before they ran"
+    );
     assert_eq!(
         refusal(&format!("{cancelled}{cancelled}1 2 3\n")),
         "`file` has no job that can be simulated: 2 cancelled before they ran, 1 damaged; `file`, line 3: fewer than 18 \
          fields, expected 18 numbers"
     );
     let queued = "11/02/2026 10:00:01;Q;1.vm;queue=workq\n";
-    assert_eq!(refusal(queued), "`file` has no job that can be simulated: 1 still waiting at the end of the log");
+    assert_eq!(
+        refusal(queued),
+        "`file` has no job that can be simulated: 1 still waiting at the end of the log"
+    );
 }
 
 #[test]
 fn a_summary_replaces_the_parts_of_an_execution() {
-    let part = |status: u32, run: u32| format!("1 10 5 {run} 2 -1 -1 4 90 -1 {status} 7 3 -1 2 -1 -1 -1\n");
-    for lines in [[part(2, 5), part(1, 60), part(3, 55)], [part(3, 55), part(2, 5), part(1, 60)]] {
+    let part = |status: u32, run: u32| {
+        format!("1 10 5 {run} 2 -1 -1 4 90 -1 {status} 7 3 -1 2 -1 -1 -1\n")
+    };
+    for lines in [
+        [part(2, 5), part(1, 60), part(3, 55)],
+        [part(3, 55), part(2, 5), part(1, 60)],
+    ] {
         let workload = read(&lines.concat());
-        assert_eq!(workload.jobs().iter().map(|job| job.run).collect::<Vec<_>>(), [60]);
+        assert_eq!(
+            workload
+                .jobs()
+                .iter()
+                .map(|job| job.run)
+                .collect::<Vec<_>>(),
+            [60]
+        );
     }
-    assert_eq!(read(&part(2, 5)).jobs()[0].run, 5, "without a summary, a part is what is known");
+    assert_eq!(
+        read(&part(2, 5)).jobs()[0].run,
+        5,
+        "without a summary, a part is what is known"
+    );
 }
 
 #[test]
@@ -115,41 +170,87 @@ fn a_line_without_end_is_not_kept_in_memory() {
 #[test]
 fn statistics_of_a_schedule_that_is_known() {
     let line = |id, submit, run, processors| {
-        format!("{id} {submit} -1 {run} {processors} -1 -1 {processors} {run} -1 1 7 1 -1 1 -1 -1 -1\n")
+        format!(
+            "{id} {submit} -1 {run} {processors} -1 -1 {processors} {run} -1 1 7 1 -1 1 -1 -1 -1\n"
+        )
     };
-    let log = [line(1, 0, 100, 2), line(2, 0, 50, 2), line(3, 10, 50, 1), line(4, 200, 5, 2)].concat();
+    let log = [
+        line(1, 0, 100, 2),
+        line(2, 0, 50, 2),
+        line(3, 10, 50, 1),
+        line(4, 200, 5, 2),
+    ]
+    .concat();
     let (formula, backfill) = ("eligible_time".to_owned(), "none".to_owned());
-    let case = Case { workload: log, processors: 2, formula, backfill, tree: None, decay: None, decay_factor: None };
+    let case = Case {
+        workload: log,
+        processors: 2,
+        formula,
+        backfill,
+        tree: None,
+        decay: None,
+        decay_factor: None,
+    };
     let workload = read(&case.workload);
     let schedule = case.run(&workload, &mut ());
     // 1: 0 to 100, 2: 100 to 150, 3: 150 to 200, 4: 200 to 205
     let statistics = Statistics::new(&workload, &schedule, 2, 0);
     let summary = statistics.summary;
-    assert_eq!((summary.jobs, summary.makespan, summary.core_seconds), (4, 205, 360));
+    assert_eq!(
+        (summary.jobs, summary.makespan, summary.core_seconds),
+        (4, 205, 360)
+    );
     assert_eq!(summary.utilisation, 360.0 / 410.0);
     let wait = summary.wait;
     assert_eq!(
-        [wait.mean, wait.p25, wait.median, wait.p75, wait.p95, wait.max],
+        [
+            wait.mean,
+            wait.p25,
+            wait.median,
+            wait.p75,
+            wait.p95,
+            wait.max
+        ],
         [60.0, 0.0, 50.0, 100.0, 140.0, 140.0]
     );
     assert_eq!(summary.bounded_slowdown.mean, (1.0 + 3.0 + 3.8 + 1.0) / 4.0);
     assert_eq!(summary.mean_queue, 240.0 / 205.0);
     // the waits of 0, 100, 140 and 0 s are those of 200, 100, 50 and 10 core seconds
-    assert_eq!(summary.wait_per_core_hour, (100.0 * 100.0 + 140.0 * 50.0) / 360.0);
-    let counts = [summary.started_within_minute, summary.started_within_hour, summary.waited_over_day];
+    assert_eq!(
+        summary.wait_per_core_hour,
+        (100.0 * 100.0 + 140.0 * 50.0) / 360.0
+    );
+    let counts = [
+        summary.started_within_minute,
+        summary.started_within_hour,
+        summary.waited_over_day,
+    ];
     assert_eq!((counts, summary.waited_over_week), ([2, 4, 0], 0));
-    let periods: Vec<_> =
-        statistics.periods.iter().map(|period| (period.start, period.seconds, period.submitted)).collect();
-    assert_eq!(periods, [(0, 60, 3), (60, 60, 0), (120, 60, 0), (180, 25, 1)]);
+    let periods: Vec<_> = statistics
+        .periods
+        .iter()
+        .map(|period| (period.start, period.seconds, period.submitted))
+        .collect();
+    assert_eq!(
+        periods,
+        [(0, 60, 3), (60, 60, 0), (120, 60, 0), (180, 25, 1)]
+    );
     let sums = |of: fn(&jsf_simulate::Period) -> f64| {
-        statistics.periods.iter().map(|period| of(period) * period.seconds as f64).sum::<f64>()
+        statistics
+            .periods
+            .iter()
+            .map(|period| of(period) * period.seconds as f64)
+            .sum::<f64>()
     };
     assert!((sums(|period| period.utilisation) * 2.0 - 360.0).abs() < 1e-9);
     assert!((sums(|period| period.mean_queue) - 240.0).abs() < 1e-9);
     let warm = Statistics::new(&workload, &schedule, 2, 10);
     assert_eq!((warm.summary.jobs, warm.summary.makespan), (2, 195));
     // from 10 to 205 the machine is used by all jobs: 2 · 90 + 2 · 50 + 50 + 2 · 5
-    assert_eq!((warm.summary.core_seconds, warm.summary.utilisation), (60, 340.0 / 390.0));
+    assert_eq!(
+        (warm.summary.core_seconds, warm.summary.utilisation),
+        (60, 340.0 / 390.0)
+    );
     assert_eq!(warm.summary.mean_queue, (90.0 + 140.0) / 195.0);
 }
 
@@ -195,7 +296,8 @@ fn pbs_accounting_records() {
                     3 damaged";
     assert_eq!(workload.faults().summary([]).as_deref(), Some(left_out));
     // the files of two days, the later one first
-    let (first, second) = ACCOUNTING.split_at(ACCOUNTING.find("11/02/2026 10:01:10").expect("a record"));
+    let (first, second) =
+        ACCOUNTING.split_at(ACCOUNTING.find("11/02/2026 10:01:10").expect("a record"));
     let days = open_workload(&[bytes("log", second), bytes("log", first)]).expect("logs");
     assert_eq!(described(&days), expected);
     assert_eq!(days.faults().count(), 6);
@@ -215,10 +317,16 @@ JobID|JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Timel
     let workload = read(log);
     assert_eq!(
         described(&workload),
-        ["8_1 bob chem gpu 1793491200 3600 3600 2", "7 ada phys cpu 1793491210 60 3600 3"]
+        [
+            "8_1 bob chem gpu 1793491200 3600 3600 2",
+            "7 ada phys cpu 1793491210 60 3600 3"
+        ]
     );
     assert_eq!(workload.jobs()[1].started(), Some(1_793_491_260));
-    assert_eq!(workload.faults().messages(), ["`log`, line 7: not as many fields as the first line has"]);
+    assert_eq!(
+        workload.faults().messages(),
+        ["`log`, line 7: not as many fields as the first line has"]
+    );
     let left_out = "1 cancelled before they ran, 1 still running at the end of the log, 1 damaged";
     assert_eq!(workload.faults().summary([]).as_deref(), Some(left_out));
 }
@@ -231,7 +339,10 @@ fn native_ndjson() {
 {"id":3,"submit":5,"resources":{"ncpus":2}}
 {"id":4,"#;
     let workload = read(log);
-    assert_eq!(described(&workload), ["1    5 60 60 2", "2.vm Bob g q 5 60 3600 4"]);
+    assert_eq!(
+        described(&workload),
+        ["1    5 60 60 2", "2.vm Bob g q 5 60 3600 4"]
+    );
     assert_eq!(workload.faults().count(), 2);
 }
 
@@ -242,17 +353,30 @@ fn numbers_of_ndjson() {
 {"id":3,"entity":null,"submit":3,"run":60,"start":null,"resources":{"ncpus":1,"walltime":null}}"#;
     let workload = read(log);
     // 2: from 0.5 to 10.9
-    assert_eq!(described(&workload), ["1 7 4 2 0 60 300 4", "2 7   1 10 61 1", "3    3 60 60 1"]);
-    assert_eq!((&*workload.names().users[0], workload.jobs()[0].started()), ("3", Some(65)));
-    assert_eq!(workload.entities().len(), 2, "the number and the text are one name");
+    assert_eq!(
+        described(&workload),
+        ["1 7 4 2 0 60 300 4", "2 7   1 10 61 1", "3    3 60 60 1"]
+    );
+    assert_eq!(
+        (&*workload.names().users[0], workload.jobs()[0].started()),
+        ("3", Some(65))
+    );
+    assert_eq!(
+        workload.entities().len(),
+        2,
+        "the number and the text are one name"
+    );
     assert_eq!(workload.faults().count(), 0);
 }
 
 #[test]
 fn values_of_ndjson_that_cannot_be_read() {
     let job = |rest: &str| format!("{{\"id\":1,{rest}}}\n");
-    let requested =
-        |walltime: &str| job(&format!("\"submit\":5,\"run\":60,\"resources\":{{\"ncpus\":1,\"walltime\":{walltime}}}"));
+    let requested = |walltime: &str| {
+        job(&format!(
+            "\"submit\":5,\"run\":60,\"resources\":{{\"ncpus\":1,\"walltime\":{walltime}}}"
+        ))
+    };
     let lines = [
         requested("60"),
         requested("\"abc\""),
@@ -268,10 +392,19 @@ fn values_of_ndjson_that_cannot_be_read() {
         "{\"submit\":5,\"run\":60,\"resources\":{\"ncpus\":1}}\n".to_owned(),
     ];
     let workload = read(&lines.concat());
-    assert_eq!((workload.jobs().len(), workload.assumed_walltimes().run_times), (1, 0));
+    assert_eq!(
+        (
+            workload.jobs().len(),
+            workload.assumed_walltimes().run_times
+        ),
+        (1, 0)
+    );
     let mut messages = workload.faults().messages();
     messages.sort_by_key(|message| {
-        message["`log`, line ".len()..].split(':').next().and_then(|line| line.parse::<u32>().ok())
+        message["`log`, line ".len()..]
+            .split(':')
+            .next()
+            .and_then(|line| line.parse::<u32>().ok())
     });
     let walltime = "`resources.walltime` is not a duration of a second or more, found";
     assert_eq!(
@@ -305,6 +438,11 @@ fn names_are_anonymised_in_the_order_of_their_first_submission() {
 #[cfg(unix)]
 #[test]
 fn a_log_without_a_line_end_is_refused() {
-    let error = open_workload(&[FileSource::from("/dev/zero")]).expect_err("no log").to_string();
-    assert!(error.contains("/dev/zero") && error.contains("line 1 has more than 256 MiB"), "{error}");
+    let error = open_workload(&[FileSource::from("/dev/zero")])
+        .expect_err("no log")
+        .to_string();
+    assert!(
+        error.contains("/dev/zero") && error.contains("line 1 has more than 256 MiB"),
+        "{error}"
+    );
 }

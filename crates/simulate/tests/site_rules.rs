@@ -1,4 +1,5 @@
-//! What a site adds to a simulation: the resources of its jobs, limits of running jobs, and shares to compare the use with.
+//! What a site adds to a simulation: the resources of its jobs, limits of running jobs, and shares
+//! to compare the use with.
 
 use job_sort_formula::Formula;
 use job_sort_formula::schema::InputType;
@@ -10,22 +11,41 @@ use jsf_site::{Role, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions};
 use super::bytes;
 
 fn site(files: SiteFiles) -> Site {
-    Site::from_files(files, SiteOptions { numbers: NumberMode::Exact, ..SiteOptions::default() }).expect("a site")
+    Site::from_files(
+        files,
+        SiteOptions {
+            numbers: NumberMode::Exact,
+            ..SiteOptions::default()
+        },
+    )
+    .expect("a site")
 }
 
 /// The workload, the schedule, the start of each job, and the warnings.
-fn run(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, Schedule, Vec<Option<i64>>, Vec<String>) {
+fn run(
+    site: &Site,
+    log: &str,
+    formula: &str,
+    processors: u32,
+) -> (Workload, Schedule, Vec<Option<i64>>, Vec<String>) {
     let (workload, simulated) = simulated(site, log, formula, processors);
-    let starts = (0..workload.jobs().len()).map(|job| simulated.schedule.start(job)).collect();
+    let starts = (0..workload.jobs().len())
+        .map(|job| simulated.schedule.start(job))
+        .collect();
     (workload, simulated.schedule, starts, simulated.warnings)
 }
 
 fn simulated(site: &Site, log: &str, formula: &str, processors: u32) -> (Workload, SimulatedQueue) {
     let formula = &Formula::parse(formula).expect("a formula");
-    let workload = site.open_workload(&[bytes("log", log)], &[formula], LogRules::default()).expect("a log");
+    let workload = site
+        .open_workload(&[bytes("log", log)], &[formula], LogRules::default())
+        .expect("a log");
     let mut observer = ();
     let request = SimulateRequest::new(formula, &workload, &mut observer);
-    let request = SimulateRequest { processors: Some(processors), ..request };
+    let request = SimulateRequest {
+        processors: Some(processors),
+        ..request
+    };
     let simulated = site.simulate(request).expect("a schedule");
     (workload, simulated)
 }
@@ -52,7 +72,10 @@ fn a_formula_gets_the_resources_of_a_job() {
     let order = |formula: &str| {
         let (_, _, starts, warnings) = run(&site, &log, formula, 1);
         assert_eq!(warnings, [""; 0], "{formula}");
-        starts.into_iter().map(|start| (start.expect("a start") - 100) / 10 + 1).collect::<Vec<_>>()
+        starts
+            .into_iter()
+            .map(|start| (start.expect("a start") - 100) / 10 + 1)
+            .collect::<Vec<_>>()
     };
     assert_eq!(order("mem"), [2, 1, 4, 3]);
     assert_eq!(order("-mem"), [3, 4, 1, 2]);
@@ -66,11 +89,22 @@ fn a_formula_gets_the_resources_of_a_job() {
 #[test]
 fn what_no_job_has_is_0_with_a_warning() {
     let site = site(SiteFiles::default());
-    let (.., warnings) = run(&site, &record(1, "Resource_List.mem=1gb"), "cput + mem + job_priority", 1);
-    assert_eq!(warnings, ["no job of the log has `cput` and `job_priority`, so every job has 0"]);
+    let (.., warnings) = run(
+        &site,
+        &record(1, "Resource_List.mem=1gb"),
+        "cput + mem + job_priority",
+        1,
+    );
+    assert_eq!(
+        warnings,
+        ["no job of the log has `cput` and `job_priority`, so every job has 0"]
+    );
     let swf = "1 0 -1 60 1 -1 -1 1 90 -1 1 7 1 -1 1 -1 -1 -1\n";
     let (.., warnings) = run(&site, swf, "mem", 1);
-    assert_eq!(warnings, ["no job of the log has `mem`, so every job has 0"]);
+    assert_eq!(
+        warnings,
+        ["no job of the log has `mem`, so every job has 0"]
+    );
 }
 
 #[test]
@@ -89,15 +123,20 @@ fn an_amount_that_cannot_be_read_is_a_fault() {
 
 #[test]
 fn priorities_come_from_the_log_or_the_queues() {
-    let queues =
-        bytes("queues", "create queue a\nset queue a Priority = 10\ncreate queue b\nset queue b Priority = 20\n");
+    let queues = bytes(
+        "queues",
+        "create queue a\nset queue a Priority = 10\ncreate queue b\nset queue b Priority = 20\n",
+    );
     let site = site(SiteFiles::default().with(Role::Queues, queues));
     let log = r#"{"id":1,"queue":"a","submit":0,"run":10,"resources":{"ncpus":1}}
 {"id":2,"queue":"b","submit":0,"run":10,"resources":{"ncpus":1}}
 {"id":3,"queue":"a","queue_priority":30,"submit":0,"run":10,"resources":{"ncpus":1}}
 {"id":4,"queue":"a","submit":0,"run":10,"resources":{"ncpus":1},"inputs":{"queue_priority":15.5},"job_priority":3}"#;
     let (_, _, starts, warnings) = run(&site, log, "queue_priority", 1);
-    assert_eq!((starts, warnings.len()), (vec![Some(30), Some(10), Some(0), Some(20)], 0));
+    assert_eq!(
+        (starts, warnings.len()),
+        (vec![Some(30), Some(10), Some(0), Some(20)], 0)
+    );
 }
 
 /// A job of one second's submission distance, which runs for 100 s on one processor.
@@ -108,7 +147,11 @@ fn native(jobs: &[(&str, &str)]) -> String {
             index + 1
         )
     };
-    jobs.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    jobs.iter()
+        .enumerate()
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn limited(server: &str) -> Site {
@@ -117,58 +160,97 @@ fn limited(server: &str) -> Site {
 
 #[test]
 fn limits_of_running_jobs_are_kept() {
-    let log = native(&[("ada", "q"), ("ada", "q"), ("ada", "q"), ("bob", "q"), ("ada", "other"), ("cy", "q")]);
+    let log = native(&[
+        ("ada", "q"),
+        ("ada", "q"),
+        ("ada", "q"),
+        ("bob", "q"),
+        ("ada", "other"),
+        ("cy", "q"),
+    ]);
     let starts = |limits: &str| {
-        let server = format!("create queue q\ncreate queue other\nset server eligible_time_enable = True\n{limits}\n");
+        let server = format!(
+            "create queue q\ncreate queue other\nset server eligible_time_enable = True\n{limits}\n"
+        );
         let (workload, simulated) = simulated(&limited(&server), &log, "eligible_time", 8);
         assert_eq!(simulated.warnings, [""; 0]);
         assert_eq!(simulated.limits.is_empty(), limits.is_empty());
         let starts = (0..workload.jobs().len()).map(|job| simulated.schedule.start(job));
-        starts.map(|start| start.expect("a start")).collect::<Vec<_>>()
+        starts
+            .map(|start| start.expect("a start"))
+            .collect::<Vec<_>>()
     };
     assert_eq!(starts(""), [0; 6]);
-    assert_eq!(starts("set queue q max_run = [u:PBS_GENERIC=1]"), [0, 100, 200, 0, 0, 0]);
+    assert_eq!(
+        starts("set queue q max_run = [u:PBS_GENERIC=1]"),
+        [0, 100, 200, 0, 0, 0]
+    );
     assert_eq!(
         starts("set queue q max_run = [u:PBS_GENERIC=1]\nset queue q max_run += [u:ada=2]"),
         [0, 0, 100, 0, 0, 0]
     );
-    assert_eq!(starts("set server max_run = [u:PBS_GENERIC=2]"), [0, 0, 100, 0, 100, 0]);
-    assert_eq!(starts("set queue q max_run = [o:PBS_ALL=2]"), [0, 0, 100, 100, 0, 200]);
-    assert_eq!(starts("set queue q max_user_run = 2\nset server max_running = 3"), [0, 0, 100, 0, 100, 100]);
+    assert_eq!(
+        starts("set server max_run = [u:PBS_GENERIC=2]"),
+        [0, 0, 100, 0, 100, 0]
+    );
+    assert_eq!(
+        starts("set queue q max_run = [o:PBS_ALL=2]"),
+        [0, 0, 100, 100, 0, 200]
+    );
+    assert_eq!(
+        starts("set queue q max_user_run = 2\nset server max_running = 3"),
+        [0, 0, 100, 0, 100, 100]
+    );
 }
 
 #[test]
 fn a_job_at_its_limit_holds_back_no_other() {
     // the first job in the order is at its limit, so that it gets no reservation
     let log = native(&[("ada", "q"), ("ada", "q"), ("bob", "q"), ("bob", "q")]);
-    let server = "create queue q\nset server eligible_time_enable = True\nset queue q max_run = [u:ada=1]\n";
+    let server =
+        "create queue q\nset server eligible_time_enable = True\nset queue q max_run = [u:ada=1]\n";
     let (_, _, starts, _) = run(&limited(server), &log, "eligible_time", 2);
     assert_eq!(starts, [Some(0), Some(100), Some(0), Some(100)]);
-    let server = "create queue q\nset server eligible_time_enable = True\nset queue q max_run = [u:ada=0]\n";
+    let server =
+        "create queue q\nset server eligible_time_enable = True\nset queue q max_run = [u:ada=0]\n";
     let (_, schedule, starts, warnings) = run(&limited(server), &log, "eligible_time", 2);
     assert_eq!(starts, [None, None, Some(0), Some(0)]);
     assert!(schedule.is_complete);
     assert_eq!(
         warnings,
-        ["jobs that never start, because a limit, a threshold or a stopped queue lets none run: `1` and `2`"]
+        [
+            "jobs that never start, because a limit, a threshold or a stopped queue lets none run: `1` and `2`"
+        ]
     );
 }
 
 #[test]
 fn amounts_are_limited_too() {
     let log = native(&[("ada", "q"), ("ada", "q"), ("bob", "q")]);
-    let server =
-        "create queue q\nset server eligible_time_enable = True\nset queue q max_run_res.ncpus = [u:PBS_GENERIC=1]\n";
+    let server = "create queue q\nset server eligible_time_enable = True\nset queue q max_run_res.ncpus = [u:PBS_GENERIC=1]\n";
     let (_, _, starts, warnings) = run(&limited(server), &log, "eligible_time", 3);
-    assert_eq!((starts, warnings.len()), (vec![Some(0), Some(100), Some(0)], 0));
+    assert_eq!(
+        (starts, warnings.len()),
+        (vec![Some(0), Some(100), Some(0)], 0)
+    );
 }
 
 #[test]
 fn what_is_not_simulated_is_named() {
-    let server =
-        "create queue q\nset server eligible_time_enable = True\nset queue q max_run_soft = [u:PBS_GENERIC=4]\n";
-    let (_, simulated) = simulated(&limited(server), &native(&[("ada", "q")]), "eligible_time", 2);
-    assert_eq!(simulated.left_out, [LeftOut { what: "`max_run_soft`".to_owned(), jobs: 1 }]);
+    let server = "create queue q\nset server eligible_time_enable = True\nset queue q max_run_soft = [u:PBS_GENERIC=4]\n";
+    let (_, simulated) = simulated(
+        &limited(server),
+        &native(&[("ada", "q")]),
+        "eligible_time",
+        2,
+    );
+    assert_eq!(
+        simulated.left_out,
+        [LeftOut {
+            what: "`max_run_soft`".to_owned(),
+            jobs: 1
+        }]
+    );
 }
 
 #[test]
@@ -177,18 +259,31 @@ fn the_use_is_compared_with_the_shares() {
     let site = site(SiteFiles::default().with(Role::Tree, bytes("tree", tree)));
     // both want the only processor at once, and ada is served first
     let log = native(&[("ada", "q"), ("bob", "q")]);
-    let (workload, SimulatedQueue { schedule, shares, .. }) = simulated(&site, &log, "eligible_time", 1);
+    let (
+        workload,
+        SimulatedQueue {
+            schedule, shares, ..
+        },
+    ) = simulated(&site, &log, "eligible_time", 1);
     assert_eq!([0, 1].map(|job| schedule.start(job)), [Some(0), Some(100)]);
     let shares = shares.expect("a tree");
     assert_eq!(shares, [Some(0.5), Some(0.5)]);
     let fairness = Fairness::new(&workload, &schedule, &shares, 0);
-    // in the five blocks of 21 s in which both ask for the processor, half of it is promised to each, and then all to bob
-    let promised: Vec<f64> = fairness.entities.iter().map(|entity| entity.promised).collect();
+    // in the five blocks of 21 s in which both ask for the processor, half of it is promised to
+    // each, and then all to bob
+    let promised: Vec<f64> = fairness
+        .entities
+        .iter()
+        .map(|entity| entity.promised)
+        .collect();
     let used: Vec<f64> = fairness.entities.iter().map(|entity| entity.used).collect();
     assert_eq!((promised, used), (vec![52.5, 147.5], vec![100.0, 100.0]));
     assert_eq!((fairness.hoover, fairness.block_seconds), (0.2375, 21));
     let (ada, bob) = (100.0 / 52.5, 100.0 / 147.5);
-    assert_eq!(fairness.jain, Some((ada + bob) * (ada + bob) / (2.0 * (ada * ada + bob * bob))));
+    assert_eq!(
+        fairness.jain,
+        Some((ada + bob) * (ada + bob) / (2.0 * (ada * ada + bob * bob)))
+    );
     // with two processors nobody waits
     let (workload, schedule, ..) = run(&site, &log, "eligible_time", 2);
     let fairness = Fairness::new(&workload, &schedule, &shares, 0);
@@ -199,7 +294,12 @@ fn the_use_is_compared_with_the_shares() {
 fn equal_values_are_ordered_by_a_resource_of_job_sort_key() {
     let config = bytes("sched_config", "job_sort_key: \"mem HIGH ALL\"\n");
     let site = site(SiteFiles::default().with(Role::SchedConfig, config));
-    let log = [record(1, "Resource_List.mem=1gb"), record(2, "Resource_List.mem=3gb"), record(3, "")].concat();
+    let log = [
+        record(1, "Resource_List.mem=1gb"),
+        record(2, "Resource_List.mem=3gb"),
+        record(3, ""),
+    ]
+    .concat();
     let (_, _, starts, _) = run(&site, &log, "0*ncpus", 1);
     assert_eq!(starts, [Some(110), Some(100), Some(120)]);
 }
@@ -211,8 +311,12 @@ fn jobs_wait_for_what_the_server_and_their_queue_have() {
         "create queue q\nset queue q resources_available.qlic = 1\nset server resources_available.lic = 5\n",
     );
     let config = bytes("sched_config", "resources: \"ncpus, lic, qlic\"\n");
-    let files = SiteFiles::default().with(Role::Server, server).with(Role::SchedConfig, config);
-    let declared = ["lic", "qlic"].map(|name| (name.to_owned(), InputType::Count)).into();
+    let files = SiteFiles::default()
+        .with(Role::Server, server)
+        .with(Role::SchedConfig, config);
+    let declared = ["lic", "qlic"]
+        .map(|name| (name.to_owned(), InputType::Count))
+        .into();
     let site = site(files.declaring(declared));
     let log = [
         record(1, "Resource_List.lic=3"),
@@ -223,8 +327,14 @@ fn jobs_wait_for_what_the_server_and_their_queue_have() {
         record(6, ""),
     ];
     let (_, _, starts, warnings) = run(&site, &log.concat(), "0", 64);
-    assert_eq!(starts, [Some(100), Some(110), Some(100), Some(110), None, Some(100)]);
-    assert!(warnings.iter().any(|warning| warning.contains("`5.vm`")), "{warnings:?}");
+    assert_eq!(
+        starts,
+        [Some(100), Some(110), Some(100), Some(110), None, Some(100)]
+    );
+    assert!(
+        warnings.iter().any(|warning| warning.contains("`5.vm`")),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -235,19 +345,32 @@ fn at_most_max_run_subjobs_of_an_array_run() {
              \"resources\":{{\"ncpus\":1,\"walltime\":10}}{more}}}\n"
         )
     };
-    let of_array = |array: u32, more: &str| (0..4).map(|index| native(array, index, more)).collect::<String>();
+    let of_array = |array: u32, more: &str| {
+        (0..4)
+            .map(|index| native(array, index, more))
+            .collect::<String>()
+    };
     let site = site(SiteFiles::default());
     let starts = |log: &str| run(&site, log, "0", 64).2;
     let at_once = [Some(100); 4];
     assert_eq!(starts(&of_array(1, "")), at_once);
     let two_at_a_time = [Some(100), Some(100), Some(110), Some(110)];
-    assert_eq!(starts(&of_array(1, ",\"max_run_subjobs\":2")), two_at_a_time);
+    assert_eq!(
+        starts(&of_array(1, ",\"max_run_subjobs\":2")),
+        two_at_a_time
+    );
     // each array has a limit of its own
-    let both = of_array(1, ",\"max_run_subjobs\":2") + &of_array(2, "") + &of_array(3, ",\"max_run_subjobs\":\"3\"");
+    let both = of_array(1, ",\"max_run_subjobs\":2")
+        + &of_array(2, "")
+        + &of_array(3, ",\"max_run_subjobs\":\"3\"");
     let three_at_a_time = [Some(100), Some(100), Some(100), Some(110)];
-    assert_eq!(starts(&both), [two_at_a_time, at_once, three_at_a_time].concat());
-    let records: String =
-        (0..4).map(|index| record(7, "max_run_subjobs=2").replace("7.vm", &format!("7[{index}].vm"))).collect();
+    assert_eq!(
+        starts(&both),
+        [two_at_a_time, at_once, three_at_a_time].concat()
+    );
+    let records: String = (0..4)
+        .map(|index| record(7, "max_run_subjobs=2").replace("7.vm", &format!("7[{index}].vm")))
+        .collect();
     assert_eq!(starts(&records), two_at_a_time);
     let time = "Fri Nov 20 18:05:02 2026";
     let finished = (0..4).map(|index| {
@@ -257,9 +380,13 @@ fn at_most_max_run_subjobs_of_an_array_run() {
         )
     });
     let finished = finished.collect::<Vec<_>>().join(",");
-    let qstat = format!("{{\"Jobs\":{{\"7[].vm\":{{\"job_state\":\"F\",\"max_run_subjobs\":2}},{finished}}}}}");
+    let qstat = format!(
+        "{{\"Jobs\":{{\"7[].vm\":{{\"job_state\":\"F\",\"max_run_subjobs\":2}},{finished}}}}}"
+    );
     let of_qstat = starts(&qstat);
-    let waits: Vec<i64> =
-        of_qstat.iter().map(|start| start.expect("a start") - of_qstat[0].expect("a start")).collect();
+    let waits: Vec<i64> = of_qstat
+        .iter()
+        .map(|start| start.expect("a start") - of_qstat[0].expect("a start"))
+        .collect();
     assert_eq!(waits, [0, 0, 10, 10]);
 }

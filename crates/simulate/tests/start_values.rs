@@ -9,32 +9,49 @@ use super::{Case, read};
 /// A value of a wait, a number of processors and a walltime.
 type ValueOf = fn(f64, f64, f64) -> f64;
 
-/// Of formulas whose values are computed in each cycle, once for all, and not at all while the simulation runs.
+/// Of formulas whose values are computed in each cycle, once for all, and not at all while the
+/// simulation runs.
 #[test]
 fn the_value_at_the_start_is_that_of_the_wait_until_then() {
     let formulas: [(&str, ValueOf); 4] = [
         ("eligible_time", |wait, _, _| wait),
         ("2 * eligible_time + 1", |wait, _, _| 2.0 * wait + 1.0),
-        ("ncpus - walltime", |_, processors, walltime| processors - walltime),
-        ("eligible_time * ncpus - walltime", |wait, processors, walltime| wait * processors - walltime),
+        ("ncpus - walltime", |_, processors, walltime| {
+            processors - walltime
+        }),
+        (
+            "eligible_time * ncpus - walltime",
+            |wait, processors, walltime| wait * processors - walltime,
+        ),
     ];
     let mut generator = Generator(3);
     let mut compared = 0;
     for round in 0..200 {
         let (formula, value) = formulas[round % formulas.len()];
-        let case = Case { formula: formula.into(), tree: None, ..random_case(&mut generator) };
+        let case = Case {
+            formula: formula.into(),
+            tree: None,
+            ..random_case(&mut generator)
+        };
         let workload = read(&case.workload);
         let schedule = case.run(&workload, &mut ());
         let mut of_jobs = 0;
         for (index, job) in workload.jobs().iter().enumerate() {
-            let expected = schedule
-                .start(index)
-                .map(|start| value((start - job.submit) as f64, f64::from(job.processors), job.walltime as f64));
+            let expected = schedule.start(index).map(|start| {
+                value(
+                    (start - job.submit) as f64,
+                    f64::from(job.processors),
+                    job.walltime as f64,
+                )
+            });
             assert_eq!(schedule.start_value(index), expected, "{formula}: {case:?}");
             of_jobs += usize::from(expected.is_some());
         }
         let classes = StartValues::of_classes(&workload, &schedule, 0);
-        assert_eq!(classes.iter().map(|class| class.jobs).sum::<usize>(), of_jobs);
+        assert_eq!(
+            classes.iter().map(|class| class.jobs).sum::<usize>(),
+            of_jobs
+        );
         assert!(classes.iter().all(|class| class.p10 <= class.median));
         compared += of_jobs;
     }
@@ -44,9 +61,14 @@ fn the_value_at_the_start_is_that_of_the_wait_until_then() {
 #[test]
 fn a_class_is_of_a_size_and_a_walltime() {
     let line = |id: u32, submit: u32, processors: u32| {
-        format!("{id} {submit} -1 100 {processors} -1 -1 {processors} 3000 -1 1 7 1 -1 1 -1 -1 -1\n")
+        format!(
+            "{id} {submit} -1 100 {processors} -1 -1 {processors} 3000 -1 1 7 1 -1 1 -1 -1 -1\n"
+        )
     };
-    let log: String = (0..20).map(|id| line(id + 1, 0, 2)).chain([line(21, 5000, 1)]).collect();
+    let log: String = (0..20)
+        .map(|id| line(id + 1, 0, 2))
+        .chain([line(21, 5000, 1)])
+        .collect();
     let case = Case {
         workload: log,
         tree: None,
@@ -58,9 +80,22 @@ fn a_class_is_of_a_size_and_a_walltime() {
     let workload = read(&case.workload);
     let schedule = case.run(&workload, &mut ());
     // waits of 0, 100 … 1900 s
-    let expected = [("1", "up to 1 h", 1, 0.0, 0.0), ("2-4", "up to 1 h", 20, 100.0, 950.0)];
+    let expected = [
+        ("1", "up to 1 h", 1, 0.0, 0.0),
+        ("2-4", "up to 1 h", 20, 100.0, 950.0),
+    ];
     let found = StartValues::of_classes(&workload, &schedule, 0);
-    let found: Vec<_> =
-        found.iter().map(|class| (&*class.size, &*class.walltime, class.jobs, class.p10, class.median)).collect();
+    let found: Vec<_> = found
+        .iter()
+        .map(|class| {
+            (
+                &*class.size,
+                &*class.walltime,
+                class.jobs,
+                class.p10,
+                class.median,
+            )
+        })
+        .collect();
     assert_eq!(found, expected);
 }

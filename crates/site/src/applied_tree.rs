@@ -1,4 +1,5 @@
-//! The fair-share tree under the policy in force, with the entities of the jobs, and the numbers that it gives them.
+//! The fair-share tree under the policy in force, with the entities of the jobs, and the numbers
+//! that it gives them.
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{AssessedTree, ShareTree};
@@ -42,11 +43,19 @@ impl Site {
     /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
     pub(super) fn needs_shares(&self, inputs: &[impl AsRef<str>]) -> bool {
         self.config.fair_share.prime
-            || self.config.job_sort_key.prime.iter().any(|key| key.name == "fair_share_perc")
-            || inputs.iter().any(|input| FairshareInput::from_name(input.as_ref()).is_some())
+            || self
+                .config
+                .job_sort_key
+                .prime
+                .iter()
+                .any(|key| key.name == "fair_share_perc")
+            || inputs
+                .iter()
+                .any(|input| FairshareInput::from_name(input.as_ref()).is_some())
     }
 
-    /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if the numbers come from it.
+    /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if
+    /// the numbers come from it.
     pub(super) fn fill_shares(
         &self,
         inputs: &[Box<str>],
@@ -69,13 +78,16 @@ impl Site {
         }
     }
 
-    /// The fair-share tree, with the entities of these jobs, under the policy in force; `None` if the site has none.
+    /// The fair-share tree, with the entities of these jobs, under the policy in force; `None` if
+    /// the site has none.
     pub(super) fn applied_tree(
         &self,
         table: &JobTable,
         assumed: &SharesRequest,
     ) -> Result<Option<AppliedTree>, SiteError> {
-        let Some(tree) = &self.tree else { return Ok(None) };
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
         Ok(Some(match self.policy.name {
             PolicyName::Pbs => {
                 let entities = table.entities().iter().map(|entity| &**entity);
@@ -83,7 +95,8 @@ impl Site {
                 if assumed.assumes_usage() {
                     let mut changed = tree.tree().clone();
                     self.assume_usage(&mut changed, PolicyName::Pbs, assumed)?;
-                    tree = tree.with_usage_of(changed, &*self.policy.build_policy(PolicyName::Pbs, &[]));
+                    tree = tree
+                        .with_usage_of(changed, &*self.policy.build_policy(PolicyName::Pbs, &[]));
                 }
                 AppliedTree::Pbs(tree)
             }
@@ -92,15 +105,26 @@ impl Site {
                 self.assume_usage(&mut shares, name, assumed)?;
                 let active = match assumed.active.as_slice() {
                     [] => pending_nodes(table, &shares),
-                    given => given.iter().map(|name| find_node(&shares, name)).collect::<Result<_, _>>()?,
+                    given => given
+                        .iter()
+                        .map(|name| find_node(&shares, name))
+                        .collect::<Result<_, _>>()?,
                 };
-                AppliedTree::Slurm(AssessedTree::new(shares, &self.policy.build_policy(name, &active)))
+                AppliedTree::Slurm(AssessedTree::new(
+                    shares,
+                    &self.policy.build_policy(name, &active),
+                ))
             }
         }))
     }
 
     /// Fills in the fair-share numbers of a tree.
-    pub(super) fn fill_from(&self, tree: &AppliedTree, table: &mut JobTable, warnings: &mut Vec<Message>) {
+    pub(super) fn fill_from(
+        &self,
+        tree: &AppliedTree,
+        table: &mut JobTable,
+        warnings: &mut Vec<Message>,
+    ) {
         let numbers = self.rules.numbers;
         warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
         match tree {
@@ -111,25 +135,32 @@ impl Site {
             AppliedTree::Slurm(assessed) => {
                 let unknown = fill_fairshare(table, assessed, |ratio| numbers.fairshare(ratio));
                 let all = unknown.iter().map(|entity| {
-                    format!("{}; the jobs of `{entity}` get 0", explain_unresolved(assessed.tree(), entity))
+                    format!(
+                        "{}; the jobs of `{entity}` get 0",
+                        explain_unresolved(assessed.tree(), entity)
+                    )
                 });
                 extend_limited(warnings, all, "more entities, whose jobs get 0");
             }
         }
     }
 
-    /// The fair-share tree with the entities of these jobs, to look up which group an entity belongs to; `None` if the
-    /// site has no tree.
+    /// The fair-share tree with the entities of these jobs, to look up which group an entity
+    /// belongs to; `None` if the site has no tree.
     ///
     /// # Errors
     /// The tree cannot be built.
     pub fn tree_of_jobs(&self, table: &JobTable) -> Result<Option<ShareTree>, SiteError> {
-        let Some(tree) = &self.tree else { return Ok(None) };
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
         if self.policy.name != PolicyName::Pbs {
             return tree.share_tree().map(Some);
         }
         let entities = table.entities().iter().map(|entity| &**entity);
-        Ok(Some(tree.pbs_tree(self.policy.rules, entities)?.into_tree()))
+        Ok(Some(
+            tree.pbs_tree(self.policy.rules, entities)?.into_tree(),
+        ))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Reads a site's files in place from a tar archive. Nothing is written to disk, and no other member is opened.
+//! Reads a site's files in place from a tar archive. Nothing is written to disk, and no other
+//! member is opened.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,10 @@ const BLOCK: u64 = 512;
 pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
     let failed = SiteError::reading(path);
     let mut head = Vec::new();
-    file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(&failed)?;
+    file.by_ref()
+        .take(HEAD as u64)
+        .read_to_end(&mut head)
+        .map_err(&failed)?;
     let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_regular || Compression::detect(&head).is_some() {
         return read_stream(path, Cursor::new(head).chain(file));
@@ -39,13 +43,20 @@ pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, Si
     file.rewind().map_err(&failed)?;
     let length = file.metadata().map_err(&failed)?.len();
     let mut archive = Archive::new(BufReader::new(file));
-    let (mut found, end) = collect(path, archive.entries_with_seek().map_err(&failed)?, Some(length))?;
+    let (mut found, end) = collect(
+        path,
+        archive.entries_with_seek().map_err(&failed)?,
+        Some(length),
+    )?;
     found.warnings.extend(missing_end(path, end, length));
     Ok(found)
 }
 
 /// Reads the site's files from an archive that arrives on a stream.
-pub(crate) fn read_archive_stream(name: &str, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
+pub(crate) fn read_archive_stream(
+    name: &str,
+    stream: impl Read + Send,
+) -> Result<FoundFiles, SiteError> {
     read_stream(Path::new(name), stream)
 }
 
@@ -53,15 +64,26 @@ fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, Site
     let failed = SiteError::reading(path);
     let mut content = decompressed(stream).map_err(&failed)?;
     let mut head = Vec::new();
-    content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(&failed)?;
+    content
+        .by_ref()
+        .take(HEAD as u64)
+        .read_to_end(&mut head)
+        .map_err(&failed)?;
     require_tar(path, &head)?;
     let read = Cell::new(0);
-    let mut archive = Archive::new(Counted { source: Cursor::new(head).chain(content), read: &read });
+    let mut archive = Archive::new(Counted {
+        source: Cursor::new(head).chain(content),
+        read: &read,
+    });
     let (mut found, end) = collect(path, archive.entries().map_err(&failed)?, None)?;
     // the checksum of the compressed data follows the last member
-    let after = io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(&failed)?;
+    let after =
+        io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(&failed)?;
     if after == MAX_AFTER {
-        let message = format!("`{}` has more than {MAX_AFTER} bytes after the end of the archive", path.display());
+        let message = format!(
+            "`{}` has more than {MAX_AFTER} bytes after the end of the archive",
+            path.display()
+        );
         return Err(SiteError::content(message));
     }
     found.warnings.extend(missing_end(path, end, read.get()));
@@ -84,7 +106,9 @@ impl<R: Read> Read for Counted<'_, R> {
 
 /// A warning if no block of zeros follows the last member, whose content ends at `end`.
 fn missing_end(path: &Path, end: u64, length: u64) -> Option<String> {
-    let is_marked = end.checked_next_multiple_of(BLOCK).is_some_and(|end| length >= end.saturating_add(BLOCK));
+    let is_marked = end
+        .checked_next_multiple_of(BLOCK)
+        .is_some_and(|end| length >= end.saturating_add(BLOCK));
     (!is_marked).then(|| {
         format!(
             "`{}` ends without the two blocks of zeros that end a tar archive: it may be cut, so files may be missing; \
@@ -99,15 +123,23 @@ fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
         return Ok(());
     }
     let expected = "expected a folder or a tar archive (`.tar`, `.tar.gz`, `.tar.zst`) with the files of a site";
-    Err(SiteError::content(format!("`{}` is neither: {expected}", path.display())))
+    Err(SiteError::content(format!(
+        "`{}` is neither: {expected}",
+        path.display()
+    )))
 }
 
-/// The files by the folder that contains them, empty for the top of the archive, and by their paths in it.
+/// The files by the folder that contains them, empty for the top of the archive, and by their paths
+/// in it.
 type ByFolder = BTreeMap<String, FoundFiles>;
 
-/// The site's files, and where the content of the last member ends. An archive in a file is given with its `length`:
-/// a seek does not notice that the file ends before the member does.
-fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -> Result<(FoundFiles, u64), SiteError> {
+/// The site's files, and where the content of the last member ends. An archive in a file is given
+/// with its `length`: a seek does not notice that the file ends before the member does.
+fn collect<R: Read>(
+    path: &Path,
+    entries: Entries<'_, R>,
+    length: Option<u64>,
+) -> Result<(FoundFiles, u64), SiteError> {
     let archive = path.display().to_string();
     let failed = SiteError::reading(path);
     let mut folders = ByFolder::new();
@@ -118,28 +150,48 @@ fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -
     for (index, entry) in entries.raw(true).enumerate() {
         let mut entry = entry.map_err(&failed)?;
         if index >= MAX_MEMBERS {
-            return Err(refusal(&archive, &format!("the archive has more than {MAX_MEMBERS} members")));
+            return Err(refusal(
+                &archive,
+                &format!("the archive has more than {MAX_MEMBERS} members"),
+            ));
         }
         end = entry.raw_file_position().saturating_add(entry.size());
         if let Some(length) = length.filter(|length| *length < end) {
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            return Err(cut(&archive, &name, entry.size(), length.saturating_sub(entry.raw_file_position())));
+            return Err(cut(
+                &archive,
+                &name,
+                entry.size(),
+                length.saturating_sub(entry.raw_file_position()),
+            ));
         }
         if describes_next(entry.header().entry_type()) {
             long_name = read_next_name(&mut entry).map_err(&failed)?.or(long_name);
             continue;
         }
-        let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
+        let name = long_name
+            .take()
+            .unwrap_or_else(|| entry.path_bytes().into_owned());
         let name = String::from_utf8_lossy(&name).into_owned();
         let place = split_site_path(&name).map_err(|reason| refusal(&archive, &reason))?;
-        let Some((folder, file)) = place else { continue };
+        let Some((folder, file)) = place else {
+            continue;
+        };
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Continuous => {}
             EntryType::Directory => {
-                folders.entry(folder).or_default().warn_of_folder(&archive, &file);
+                folders
+                    .entry(folder)
+                    .or_default()
+                    .warn_of_folder(&archive, &file);
                 continue;
             }
-            _ => return Err(refusal(&archive, &format!("`{name}` is a link or a device, expected a regular file"))),
+            _ => {
+                return Err(refusal(
+                    &archive,
+                    &format!("`{name}` is a link or a device, expected a regular file"),
+                ));
+            }
         }
         kept = kept.saturating_add(entry.size());
         if kept > MAX_KEPT {
@@ -151,10 +203,19 @@ fn collect<R: Read>(path: &Path, entries: Entries<'_, R>, length: Option<u64>) -
         if (bytes.len() as u64) < entry.size() {
             return Err(cut(&archive, &name, entry.size(), bytes.len() as u64));
         }
-        let source = FileSource::Bytes { name: format!("{archive}: {name}"), bytes: bytes.into() };
-        folders.entry(folder).or_default().add(&archive, file, source, entry.size() == 0);
+        let source = FileSource::Bytes {
+            name: format!("{archive}: {name}"),
+            bytes: bytes.into(),
+        };
+        folders
+            .entry(folder)
+            .or_default()
+            .add(&archive, file, source, entry.size() == 0);
     }
-    Ok((only_folder(folders).map_err(|reason| refusal(&archive, &reason))?, end))
+    Ok((
+        only_folder(folders).map_err(|reason| refusal(&archive, &reason))?,
+        end,
+    ))
 }
 
 fn refusal(archive: &str, reason: &str) -> SiteError {
@@ -164,54 +225,72 @@ fn refusal(archive: &str, reason: &str) -> SiteError {
 /// The error on a member that has fewer bytes than its header says.
 fn cut(archive: &str, name: &str, size: u64, left: u64) -> SiteError {
     let name = jsf_json::clipped(name);
-    let reason =
-        format!("the archive is cut: `{name}` has {left} bytes, expected {size} as its header says; copy it again");
+    let reason = format!(
+        "the archive is cut: `{name}` has {left} bytes, expected {size} as its header says; copy it again"
+    );
     refusal(archive, &reason)
 }
 
 /// Whether a member only describes the next one.
 fn describes_next(entry_type: EntryType) -> bool {
     use EntryType::{GNULongLink, GNULongName, XGlobalHeader, XHeader};
-    matches!(entry_type, GNULongName | GNULongLink | XHeader | XGlobalHeader)
+    matches!(
+        entry_type,
+        GNULongName | GNULongLink | XHeader | XGlobalHeader
+    )
 }
 
 /// The name of the next member, if the member that describes it gives one.
 fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Vec<u8>>> {
     if entry.size() > MAX_NAME {
-        return Err(io::Error::other(format!("the name of a member has more than {MAX_NAME} bytes")));
+        return Err(io::Error::other(format!(
+            "the name of a member has more than {MAX_NAME} bytes"
+        )));
     }
     let mut content = Vec::new();
     entry.read_to_end(&mut content)?;
     Ok(match entry.header().entry_type() {
         EntryType::GNULongName => {
-            let end = content.iter().position(|&byte| byte == 0).unwrap_or(content.len());
+            let end = content
+                .iter()
+                .position(|&byte| byte == 0)
+                .unwrap_or(content.len());
             content.truncate(end);
             Some(content)
         }
         EntryType::XHeader => {
             let mut extensions = PaxExtensions::new(&content).filter_map(Result::ok);
-            extensions.find(|found| found.key_bytes() == b"path").map(|found| found.value_bytes().to_vec())
+            extensions
+                .find(|found| found.key_bytes() == b"path")
+                .map(|found| found.value_bytes().to_vec())
         }
         _ => None,
     })
 }
 
-/// Splits the name of a member into the folder of a site and the path of the file in it; `None` if no site has a file
-/// with that path.
+/// Splits the name of a member into the folder of a site and the path of the file in it; `None` if
+/// no site has a file with that path.
 ///
 /// # Errors
 /// The name is absolute or leaves the archive, which no tool writes without being told to.
 fn split_site_path(name: &str) -> Result<Option<(String, String)>, String> {
-    let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let parts: Vec<&str> = name
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
     if name.starts_with('/') || parts.contains(&"..") {
         let shown = jsf_json::clipped(name);
-        return Err(format!("the member `{shown}` has a name outside the archive, so none of its members is read"));
+        return Err(format!(
+            "the member `{shown}` has a name outside the archive, so none of its members is read"
+        ));
     }
     let at_top = parts.join("/");
     if is_site_file(&at_top) {
         return Ok(Some((String::new(), at_top)));
     }
-    let in_folder = parts.split_first().map(|(folder, rest)| ((*folder).to_owned(), rest.join("/")));
+    let in_folder = parts
+        .split_first()
+        .map(|(folder, rest)| ((*folder).to_owned(), rest.join("/")));
     Ok(in_folder.filter(|(_, file)| is_site_file(file)))
 }
 
@@ -226,7 +305,10 @@ fn only_folder(mut folders: ByFolder) -> Result<FoundFiles, String> {
         0 | 1 => Ok(folders.into_values().next().unwrap_or_default()),
         _ => {
             let names: Vec<String> = names.into_iter().take(4).collect();
-            Err(format!("it contains several sites: {}; give one of them", names.join(", ")))
+            Err(format!(
+                "it contains several sites: {}; give one of them",
+                names.join(", ")
+            ))
         }
     }
 }
@@ -239,13 +321,18 @@ mod tests {
     fn a_member_is_placed_by_its_name() {
         for (name, expected) in [
             ("./sched_priv/usage", Some(("", "sched_priv/usage"))),
-            ("snapshot/sched_priv/usage", Some(("snapshot", "sched_priv/usage"))),
+            (
+                "snapshot/sched_priv/usage",
+                Some(("snapshot", "sched_priv/usage")),
+            ),
             ("snapshot/server_logs/20240101", None),
             ("a/b/qstat.json", None),
         ] {
             let expected = expected.map(|(folder, file)| (folder.to_owned(), file.to_owned()));
             assert_eq!(split_site_path(name).unwrap(), expected);
         }
-        assert!(split_site_path("/qstat.json").is_err() && split_site_path("a/../qstat.json").is_err());
+        assert!(
+            split_site_path("/qstat.json").is_err() && split_site_path("a/../qstat.json").is_err()
+        );
     }
 }

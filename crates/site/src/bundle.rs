@@ -1,8 +1,9 @@
-//! A site as one block of bytes, which opens where there are no files, such as in a page for a browser.
+//! A site as one block of bytes, which opens where there are no files, such as in a page for a
+//! browser.
 //!
-//! In: a site. Out: a line of JSON with the rules and the list of the files, then their contents one after the other. The
-//! jobs are written as native NDJSON with what a formula, the order or the fair-share tree can use, and nothing else: no
-//! environment, command line, path or host of a job.
+//! In: a site. Out: a line of JSON with the rules and the list of the files, then their contents
+//! one after the other. The jobs are written as native NDJSON with what a formula, the order or the
+//! fair-share tree can use, and nothing else: no environment, command line, path or host of a job.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,10 +60,12 @@ pub struct SiteBundle {
 }
 
 impl Site {
-    /// Writes everything that the site is read from into one block, for [`from_bundle`](Self::from_bundle).
+    /// Writes everything that the site is read from into one block, for
+    /// [`from_bundle`](Self::from_bundle).
     ///
-    /// The formula in force is written with the documents of the server, but neither a `sched_formula` nor the file of a given
-    /// formula is, and the nodes are not. Of the jobs only the inputs of formulas are kept, as this site's rules read them.
+    /// The formula in force is written with the documents of the server, but neither a
+    /// `sched_formula` nor the file of a given formula is, and the nodes are not. Of the jobs only
+    /// the inputs of formulas are kept, as this site's rules read them.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -73,26 +76,45 @@ impl Site {
         let mut warnings = Vec::new();
         for (role, source) in files.sources() {
             let content = match role {
-                // no answer of a page needs the nodes and reservations, which have the names of hosts
-                Role::SchedPriv | Role::SchedFormula | Role::Formula | Role::Log | Role::Nodes | Role::Reservations => {
+                // no answer of a page needs the nodes and reservations, which have the names of
+                // hosts
+                Role::SchedPriv
+                | Role::SchedFormula
+                | Role::Formula
+                | Role::Log
+                | Role::Nodes
+                | Role::Reservations => {
                     continue;
                 }
                 Role::Queue => self.written_jobs(&mut warnings)?,
                 _ => source.read()?,
             };
-            entries.push(BundledFile { role: Some(role), name: last_part(&source.name()), bytes: content.len() });
+            entries.push(BundledFile {
+                role: Some(role),
+                name: last_part(&source.name()),
+                bytes: content.len(),
+            });
             contents.extend(content);
         }
-        let declared = files.declared.iter().map(|(name, kind)| (name.clone(), kind.pbs_type().to_owned())).collect();
-        let header = Header { rules: self.rules, declared, partition: files.partition.clone(), files: entries };
+        let declared = files
+            .declared
+            .iter()
+            .map(|(name, kind)| (name.clone(), kind.pbs_type().to_owned()))
+            .collect();
+        let header = Header {
+            rules: self.rules,
+            declared,
+            partition: files.partition.clone(),
+            files: entries,
+        };
         let mut bytes = serde_json::to_vec(&header).map_err(SiteError::content)?;
         bytes.push(b'\n');
         bytes.extend(contents);
         Ok(SiteBundle { bytes, warnings })
     }
 
-    /// Opens a site that [`to_bundle`](Self::to_bundle) wrote. A file without a role is recognised by its path, as in a
-    /// folder, else by its content; an archive is read as a site.
+    /// Opens a site that [`to_bundle`](Self::to_bundle) wrote. A file without a role is recognised
+    /// by its path, as in a folder, else by its content; an archive is read as a site.
     ///
     /// # Errors
     /// The block is not a bundle, or a file in it cannot be used.
@@ -102,9 +124,14 @@ impl Site {
         let mut found = FoundFiles::default();
         let mut rest = contents;
         for BundledFile { role, name, bytes } in header.files {
-            let (content, after) = rest.split_at_checked(bytes).ok_or_else(|| SiteError::content("the page is cut"))?;
+            let (content, after) = rest
+                .split_at_checked(bytes)
+                .ok_or_else(|| SiteError::content("the page is cut"))?;
             rest = after;
-            let source = FileSource::Bytes { name: name.clone(), bytes: content.into() };
+            let source = FileSource::Bytes {
+                name: name.clone(),
+                bytes: content.into(),
+            };
             match role {
                 Some(role) => files = files.with(role, source),
                 None => files = add_found(&mut found, files, &name, source)?,
@@ -122,15 +149,29 @@ impl Site {
     /// The jobs as native NDJSON, with every input that any formula can use.
     fn written_jobs(&self, warnings: &mut Vec<Message>) -> Result<Vec<u8>, SiteError> {
         let no_names = self.request(&[]);
-        let SiteJobs { schema, warnings: of_jobs, .. } =
-            self.read_columns(&ColumnsRequest { again: true, ..no_names })?;
+        let SiteJobs {
+            schema,
+            warnings: of_jobs,
+            ..
+        } = self.read_columns(&ColumnsRequest {
+            again: true,
+            ..no_names
+        })?;
         warnings.extend(of_jobs);
-        let names: Vec<&str> = schema.iter().map(|(name, _)| name).filter(|name| schema.is_numeric(name)).collect();
-        let request = ColumnsRequest { again: true, ..self.request(&names) };
+        let names: Vec<&str> = schema
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| schema.is_numeric(name))
+            .collect();
+        let request = ColumnsRequest {
+            again: true,
+            ..self.request(&names)
+        };
         let SiteJobs { table, .. } = self.read_columns(&request)?;
         let mut lines = Vec::new();
         for row in 0..table.len() {
-            serde_json::to_writer(&mut lines, &self.written_job(&table, row)).map_err(SiteError::content)?;
+            serde_json::to_writer(&mut lines, &self.written_job(&table, row))
+                .map_err(SiteError::content)?;
             lines.push(b'\n');
         }
         Ok(lines)
@@ -150,9 +191,13 @@ impl Site {
             queue: table.queue(row),
             state: table.state(row).letter(),
             queued_at: Some(time).filter(|time| !matches!(*time, i64::MIN | i64::MAX)),
-            inputs: inputs.filter_map(|(name, value)| Some((name, number(&value)?))).collect(),
+            inputs: inputs
+                .filter_map(|(name, value)| Some((name, number(&value)?)))
+                .collect(),
             resources: match table.exclusion(row) {
-                Some(Exclusion::Invalid { resource, found }) => BTreeMap::from([(&**resource, &**found)]),
+                Some(Exclusion::Invalid { resource, found }) => {
+                    BTreeMap::from([(&**resource, &**found)])
+                }
                 _ => BTreeMap::new(),
             },
         }
@@ -178,18 +223,34 @@ struct WrittenJob<'t> {
 }
 
 /// Adds a file by its path in a folder, else by its content.
-fn add_found(found: &mut FoundFiles, files: SiteFiles, name: &str, source: FileSource) -> Result<SiteFiles, SiteError> {
-    let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    let at_top = (0..parts.len()).map(|first| parts[first..].join("/")).find(|path| is_site_file(path));
+fn add_found(
+    found: &mut FoundFiles,
+    files: SiteFiles,
+    name: &str,
+    source: FileSource,
+) -> Result<SiteFiles, SiteError> {
+    let parts: Vec<&str> = name
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
+    let at_top = (0..parts.len())
+        .map(|first| parts[first..].join("/"))
+        .find(|path| is_site_file(path));
     if let Some(path) = at_top {
         found.by_path.insert(path, source);
         return Ok(files);
     }
-    let kind = source.opened().map_or(FileKind::Empty, |opened| opened.kind);
+    let kind = source
+        .opened()
+        .map_or(FileKind::Empty, |opened| opened.kind);
     if kind == FileKind::Archive {
         return Ok(SiteFiles::from_archive(name, &source)?.replaced_by(files));
     }
-    let mut roles = ROLES.iter().filter(|known| known.shown_by.contains(&kind)).map(|known| known.role).peekable();
+    let mut roles = ROLES
+        .iter()
+        .filter(|known| known.shown_by.contains(&kind))
+        .map(|known| known.role)
+        .peekable();
     // a folder contains more than a site
     if roles.peek().is_none() && parts.len() <= 1 {
         return Err(kind.not_of_a_site(name));
@@ -198,7 +259,10 @@ fn add_found(found: &mut FoundFiles, files: SiteFiles, name: &str, source: FileS
 }
 
 fn split(bundle: &[u8]) -> Result<(Header, &[u8]), SiteError> {
-    let end = bundle.iter().position(|&byte| byte == b'\n').unwrap_or(bundle.len());
+    let end = bundle
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .unwrap_or(bundle.len());
     let (header, contents) = bundle.split_at(end);
     let header = serde_json::from_slice(header).map_err(SiteError::content)?;
     Ok((header, contents.get(1..).unwrap_or_default()))
@@ -213,5 +277,7 @@ fn last_part(name: &str) -> String {
 
 /// A number as the readers take it for an input: with all of its digits.
 fn number(value: &Value) -> Option<Box<RawValue>> {
-    RawValue::from_string(value.repr()).or_else(|_| to_raw_value(&value.repr())).ok()
+    RawValue::from_string(value.repr())
+        .or_else(|_| to_raw_value(&value.repr()))
+        .ok()
 }

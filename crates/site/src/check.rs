@@ -20,15 +20,17 @@ use super::jobs::ColumnsRequest;
 use super::role::Role;
 use super::source::FileSource;
 use super::tree::SiteTree;
-use super::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+use super::{
+    ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError, SiteJobs,
+};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
 const RATES_WORK: u64 = 50_000_000;
 
 impl Site {
-    /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one. Without the
-    /// fair-share tree that the formula needs, or if the queue is empty or missing in the site's folder, a finding says that it was
-    /// tried on none.
+    /// Checks a formula: the server's answer, and the result for every job of the queue, if there
+    /// is one. Without the fair-share tree that the formula needs, or if the queue is empty or
+    /// missing in the site's folder, a finding says that it was tried on none.
     ///
     /// # Errors
     /// The jobs or the tree cannot be read.
@@ -36,51 +38,90 @@ impl Site {
         self.check_with(submitted, self.files.first(Role::Queue))
     }
 
-    /// Checks a formula as [`check`](Self::check) does, with the jobs that wait beside those of a log, if the files were
-    /// [opened](crate::SiteFiles::for_workload) for one and there are any.
+    /// Checks a formula as [`check`](Self::check) does, with the jobs that wait beside those of a
+    /// log, if the files were [opened](crate::SiteFiles::for_workload) for one and there are any.
     ///
     /// # Errors
     /// As for [`check`](Self::check).
-    pub fn check_with_queue(&self, submitted: &FormulaSubmission<'_>) -> Result<Option<Checked>, SiteError> {
-        let Some(queue) = &self.files.queue_beside_log else { return Ok(None) };
+    pub fn check_with_queue(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+    ) -> Result<Option<Checked>, SiteError> {
+        let Some(queue) = &self.files.queue_beside_log else {
+            return Ok(None);
+        };
         queue.check(Role::Queue)?;
         self.check_with(submitted, Some(queue)).map(Some)
     }
 
-    fn check_with(&self, submitted: &FormulaSubmission<'_>, queue: Option<&FileSource>) -> Result<Checked, SiteError> {
+    fn check_with(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+        queue: Option<&FileSource>,
+    ) -> Result<Checked, SiteError> {
         let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
             let mut checked = self.checked(submitted, &self.schema, None, None);
             if self.files.root.is_some() && self.files.lacks_queue() {
-                checked.findings.extend(untried(submitted, "the site has no jobs (`qstat -f`)"));
+                checked
+                    .findings
+                    .extend(untried(submitted, "the site has no jobs (`qstat -f`)"));
             }
             return Ok(checked);
         };
         let mut names = formula.names();
         // a finding is about running jobs without one
         names.push("walltime");
-        let mut jobs = self.read_columns_of(source, &ColumnsRequest { again: true, ..self.request(&names) })?;
+        let mut jobs = self.read_columns_of(
+            source,
+            &ColumnsRequest {
+                again: true,
+                ..self.request(&names)
+            },
+        )?;
         jobs.program = formula.compile(&jobs.schema).ok();
         let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
-        jobs.warnings.extend(guessed_types.iter().map(|name| guessed_type(name)));
-        let mut reason = jobs.table.is_empty().then(|| format!("`{}` has no job", source.name()));
-        let inputs = jobs.program.as_ref().filter(|_| self.tree.is_none()).map(Program::inputs);
+        jobs.warnings
+            .extend(guessed_types.iter().map(|name| guessed_type(name)));
+        let mut reason = jobs
+            .table
+            .is_empty()
+            .then(|| format!("`{}` has no job", source.name()));
+        let inputs = jobs
+            .program
+            .as_ref()
+            .filter(|_| self.tree.is_none())
+            .map(Program::inputs);
         let missing = inputs.and_then(|inputs| require_own_shares(inputs, &jobs.table).err());
         let mut checked = if jobs.program.is_some() && missing.is_none() {
             let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
             let checked = self.check_ranked(submitted, &ranked);
-            Checked { warnings: ranked.warnings, ..checked }
+            Checked {
+                warnings: ranked.warnings,
+                ..checked
+            }
         } else {
-            let SiteJobs { schema, program, warnings, .. } = jobs;
-            Checked { warnings, ..self.checked(submitted, &schema, program.as_ref(), None) }
+            let SiteJobs {
+                schema,
+                program,
+                warnings,
+                ..
+            } = jobs;
+            Checked {
+                warnings,
+                ..self.checked(submitted, &schema, program.as_ref(), None)
+            }
         };
         reason = missing.map(|missing| missing.to_string()).or(reason);
         checked.guessed_types = guessed_types;
-        checked.findings.extend(reason.and_then(|reason| untried(submitted, &reason)));
+        checked
+            .findings
+            .extend(reason.and_then(|reason| untried(submitted, &reason)));
         Ok(checked)
     }
 
-    /// Checks the text of a formula as [`check`](Self::check) does, with the numbers of this site, and of the site of a log as
-    /// [`check_with_queue`](Self::check_with_queue) does if there are jobs that wait.
+    /// Checks the text of a formula as [`check`](Self::check) does, with the numbers of this site,
+    /// and of the site of a log as [`check_with_queue`](Self::check_with_queue) does if there are
+    /// jobs that wait.
     ///
     /// # Errors
     /// As for [`check`](Self::check).
@@ -94,19 +135,34 @@ impl Site {
 
     /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
     pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
-        let RankedQueue { table, ranking, not_considered, program, tree, .. } = queue;
+        let RankedQueue {
+            table,
+            ranking,
+            not_considered,
+            program,
+            tree,
+            ..
+        } = queue;
         let scored = self.scored(table, ranking, not_considered, tree.as_ref());
         self.checked(submitted, &queue.schema, Some(program), Some(scored))
     }
 
     /// Checks the formula of a cycle, as [`check`](Self::check) does.
     pub fn check_cycled(&self, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) -> Checked {
-        let CycledQueue { table, ranking, not_considered, program, tree, .. } = cycle;
+        let CycledQueue {
+            table,
+            ranking,
+            not_considered,
+            program,
+            tree,
+            ..
+        } = cycle;
         let scored = self.scored(table, ranking, not_considered, tree.as_ref());
         self.checked(submitted, &cycle.schema, Some(program), Some(scored))
     }
 
-    /// Checks both formulas of a comparison with another site, or with this one, as [`check`](Self::check) does.
+    /// Checks both formulas of a comparison with another site, or with this one, as
+    /// [`check`](Self::check) does.
     pub fn check_compared(
         &self,
         new_site: &Self,
@@ -115,7 +171,11 @@ impl Site {
     ) -> OldNew<Checked> {
         let tables = queue.tables();
         let new_tree = queue.trees.new.as_ref();
-        let old_tree = if queue.old_table.is_some() { queue.trees.old.as_ref() } else { new_tree };
+        let old_tree = if queue.old_table.is_some() {
+            queue.trees.old.as_ref()
+        } else {
+            new_tree
+        };
         let OldNew { old, new } = &queue.sides;
         OldNew {
             old: self.check_side(submitted.old, &queue.schema, old, tables.old, old_tree),
@@ -131,7 +191,9 @@ impl Site {
         table: &JobTable,
         tree: Option<&AppliedTree>,
     ) -> Checked {
-        let tree = tree.filter(|_| self.needs_shares(side.program.inputs())).and_then(AppliedTree::pbs);
+        let tree = tree
+            .filter(|_| self.needs_shares(side.program.inputs()))
+            .and_then(AppliedTree::pbs);
         let scored = self.scored(table, &side.ranking, &side.not_considered, tree);
         self.checked(submitted, schema, Some(&side.program), Some(scored))
     }
@@ -143,11 +205,17 @@ impl Site {
         not_considered: &'a [(usize, NotConsidered)],
         tree: Option<&'a PbsTree>,
     ) -> ScoredQueue<'a> {
-        ScoredQueue { table, ranking, not_considered, precision: self.precision(), tree }
+        ScoredQueue {
+            table,
+            ranking,
+            not_considered,
+            precision: self.precision(),
+            tree,
+        }
     }
 
-    /// Checks a formula against jobs that it has ranked, if there are any; `program` is the compiled formula, unless it is still to
-    /// be compiled.
+    /// Checks a formula against jobs that it has ranked, if there are any; `program` is the
+    /// compiled formula, unless it is still to be compiled.
     fn checked(
         &self,
         submitted: &FormulaSubmission<'_>,
@@ -156,12 +224,16 @@ impl Site {
         queue: Option<ScoredQueue<'_>>,
     ) -> Checked {
         let formula = submitted.formula().ok();
-        let compiled = formula.filter(|_| program.is_none()).and_then(|formula| formula.compile(schema).ok());
+        let compiled = formula
+            .filter(|_| program.is_none())
+            .and_then(|formula| formula.compile(schema).ok());
         let program = program.or(compiled.as_ref());
         let (_, python_source) = self.python();
         let table = queue.map(|queue| queue.table);
         let names = formula.map(Formula::names).unwrap_or_default();
-        let constants = names.iter().filter_map(|name| Some((*name, self.site_constant(name, schema, table)?)));
+        let constants = names
+            .iter()
+            .filter_map(|name| Some((*name, self.site_constant(name, schema, table)?)));
         let facts = SiteFacts {
             program,
             queue,
@@ -176,19 +248,32 @@ impl Site {
             has_tree_of_slurm: self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
         };
         let mut checked = Checked::new(submitted, schema, &facts);
-        checked.rates = program.map(|program| self.rates(program, schema, &facts)).unwrap_or_default();
+        checked.rates = program
+            .map(|program| self.rates(program, schema, &facts))
+            .unwrap_or_default();
         checked
     }
 
     /// What inputs are worth in time of waiting, but for those that the site alone decides.
-    fn rates(&self, program: &Program, schema: &Schema, facts: &SiteFacts<'_>) -> Vec<ExchangeRate> {
+    fn rates(
+        &self,
+        program: &Program,
+        schema: &Schema,
+        facts: &SiteFacts<'_>,
+    ) -> Vec<ExchangeRate> {
         if self.precision() == ScorePrecision::Decimal {
             return Vec::new();
         }
-        let queue = facts.queue.filter(|queue| !queue.ranking.order().is_empty());
+        let queue = facts
+            .queue
+            .filter(|queue| !queue.ranking.order().is_empty());
         let inputs = match queue {
             Some(queue) => medians(program, queue.table, queue.ranking.order()),
-            None => program.inputs().iter().map(|name| plain_value(schema, name)).collect(),
+            None => program
+                .inputs()
+                .iter()
+                .map(|name| plain_value(schema, name))
+                .collect(),
         };
         let mut rates = exchange_rates(program, schema, &inputs, &mut WorkBudget::new(RATES_WORK));
         rates.retain(|rate| {
@@ -198,13 +283,19 @@ impl Site {
         rates
     }
 
-    /// The names of a formula that no document declares and that are numbers by the amounts of the jobs only: a string can
-    /// have such amounts too.
-    pub(super) fn guessed_types(&self, formula: &Formula, table: &JobTable, schema: &Schema) -> Vec<String> {
+    /// The names of a formula that no document declares and that are numbers by the amounts of the
+    /// jobs only: a string can have such amounts too.
+    pub(super) fn guessed_types(
+        &self,
+        formula: &Formula,
+        table: &JobTable,
+        schema: &Schema,
+    ) -> Vec<String> {
         let names = formula.names();
         let guessed = table.undeclared().map(|(name, _)| name);
-        let guessed =
-            guessed.filter(|name| names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name));
+        let guessed = guessed.filter(|name| {
+            names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name)
+        });
         guessed.map(str::to_owned).collect()
     }
 }

@@ -1,4 +1,5 @@
-//! Compares two rankings of a site's jobs: by two formulas, or under two trees, policies, settings or thresholds.
+//! Compares two rankings of a site's jobs: by two formulas, or under two trees, policies, settings
+//! or thresholds.
 
 use job_sort_formula::diagnostic::{Diagnostic, Message};
 use job_sort_formula::fairshare::AssessedTree;
@@ -25,7 +26,8 @@ pub struct ComparedJobs {
     pub table: JobTable,
     /// The same jobs with the entities of the new site, if those differ.
     pub(super) new_table: Option<JobTable>,
-    /// The names that the formulas may use: those that either site declares, and those that only the jobs contain.
+    /// The names that the formulas may use: those that either site declares, and those that only
+    /// the jobs contain.
     pub schema: Schema,
     /// The findings about the text of each formula and its names, without evaluating it.
     pub findings: OldNew<Vec<Diagnostic>>,
@@ -38,8 +40,8 @@ pub struct ComparedJobs {
 pub struct CompareRequest<'a> {
     /// The old formula.
     pub old: &'a Formula,
-    /// The site of the new side, whose tree, policy, settings and threshold count there; `None`: the same as that of the old
-    /// side.
+    /// The site of the new side, whose tree, policy, settings and threshold count there; `None`:
+    /// the same as that of the old side.
     pub new_site: Option<&'a Site>,
     /// The new formula.
     pub new: &'a Formula,
@@ -48,7 +50,11 @@ pub struct CompareRequest<'a> {
 impl<'a> CompareRequest<'a> {
     /// Two formulas at the same site.
     pub fn new(old: &'a Formula, new: &'a Formula) -> Self {
-        Self { old, new_site: None, new }
+        Self {
+            old,
+            new_site: None,
+            new,
+        }
     }
 }
 
@@ -69,7 +75,8 @@ pub struct ComparedQueue {
     pub sides: OldNew<ComparedSide>,
     /// What changes.
     pub comparison: Comparison,
-    /// The warnings, one sentence each: those about the jobs, then those about the inputs of the formulas.
+    /// The warnings, one sentence each: those about the jobs, then those about the inputs of the
+    /// formulas.
     pub warnings: Vec<Message>,
 }
 
@@ -87,9 +94,9 @@ pub struct ComparedSide {
 }
 
 impl Site {
-    /// Compares the ranking of this site's jobs by one formula with the ranking of the same jobs by another formula, under
-    /// the tree, the policy, the `sched_config` and the threshold of another site, or of this one. The jobs and their inputs
-    /// are read as this site describes them.
+    /// Compares the ranking of this site's jobs by one formula with the ranking of the same jobs by
+    /// another formula, under the tree, the policy, the `sched_config` and the threshold of another
+    /// site, or of this one. The jobs and their inputs are read as this site describes them.
     ///
     /// ```
     /// use job_sort_formula::Formula;
@@ -124,20 +131,37 @@ impl Site {
         jobs: ComparedJobs,
     ) -> Result<ComparedQueue, SiteError> {
         let CompareRequest { old, new_site, new } = request;
-        let old_program = old.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let new_program = new.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let old_program = old
+            .compile(&jobs.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
+        let new_program = new
+            .compile(&jobs.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
         self.compare_jobs(old_program, new_site.unwrap_or(self), new_program, jobs)
     }
 
-    /// The first half of [`compare`](Self::compare): reads the jobs with the columns that both formulas need, and finds what is
-    /// to be said of their texts.
+    /// The first half of [`compare`](Self::compare): reads the jobs with the columns that both
+    /// formulas need, and finds what is to be said of their texts.
     ///
     /// # Errors
     /// The jobs cannot be read, or the new site's entity gives it other jobs.
-    pub fn read_for_comparison(&self, request: CompareRequest<'_>) -> Result<ComparedJobs, SiteError> {
-        let CompareRequest { old: formula, new_site, new: new_formula } = request;
+    pub fn read_for_comparison(
+        &self,
+        request: CompareRequest<'_>,
+    ) -> Result<ComparedJobs, SiteError> {
+        let CompareRequest {
+            old: formula,
+            new_site,
+            new: new_formula,
+        } = request;
         let new = new_site.unwrap_or(self);
-        let mut names = [formula.names(), new_formula.names(), new.order_columns(), SIZES.to_vec()].concat();
+        let mut names = [
+            formula.names(),
+            new_formula.names(),
+            new.order_columns(),
+            SIZES.to_vec(),
+        ]
+        .concat();
         if self.tree.is_none() || new.tree.is_none() {
             names.push("fairshare_perc");
         }
@@ -148,24 +172,54 @@ impl Site {
                 schema.add_listed(name, entry.input_type);
             }
         }
-        let entities = OldNew { old: self.config.fairshare_entity, new: new.config.fairshare_entity };
+        let entities = OldNew {
+            old: self.config.fairshare_entity,
+            new: new.config.fairshare_entity,
+        };
         let is_read_again = entities.old != entities.new;
-        let request = ColumnsRequest { schema: &schema, again: is_read_again, ..self.request(&names) };
-        let SiteJobs { table, schema: seen, warnings, .. } = self.read_columns(&request)?;
+        let request = ColumnsRequest {
+            schema: &schema,
+            again: is_read_again,
+            ..self.request(&names)
+        };
+        let SiteJobs {
+            table,
+            schema: seen,
+            warnings,
+            ..
+        } = self.read_columns(&request)?;
         let new_table = if is_read_again {
-            Some(self.read_columns(&ColumnsRequest { entity: entities.new, ..request })?.table)
+            Some(
+                self.read_columns(&ColumnsRequest {
+                    entity: entities.new,
+                    ..request
+                })?
+                .table,
+            )
         } else {
             None
         };
-        let has_same_jobs = new_table
-            .as_ref()
-            .is_none_or(|new| new.len() == table.len() && (0..table.len()).all(|row| new.id(row) == table.id(row)));
+        let has_same_jobs = new_table.as_ref().is_none_or(|new| {
+            new.len() == table.len() && (0..table.len()).all(|row| new.id(row) == table.id(row))
+        });
         if !has_same_jobs {
-            let message = format!("the jobs with `{}` are not those with `{}`", entities.old, entities.new);
+            let message = format!(
+                "the jobs with `{}` are not those with `{}`",
+                entities.old, entities.new
+            );
             return Err(SiteError::content(message));
         }
-        let findings = OldNew { old: lint(formula.expr(), &seen), new: lint(new_formula.expr(), &seen) };
-        Ok(ComparedJobs { table, new_table, schema: seen, findings, warnings })
+        let findings = OldNew {
+            old: lint(formula.expr(), &seen),
+            new: lint(new_formula.expr(), &seen),
+        };
+        Ok(ComparedJobs {
+            table,
+            new_table,
+            schema: seen,
+            findings,
+            warnings,
+        })
     }
 
     /// Compares two rankings of jobs that were read for both.
@@ -176,7 +230,13 @@ impl Site {
         new_program: Program,
         jobs: ComparedJobs,
     ) -> Result<ComparedQueue, SiteError> {
-        let ComparedJobs { table, new_table, schema, findings, mut warnings } = jobs;
+        let ComparedJobs {
+            table,
+            new_table,
+            schema,
+            findings,
+            mut warnings,
+        } = jobs;
         let has_one_table = new_table.is_none() && self.has_shares_of(new);
         let (mut table, mut old_table) = match (has_one_table, new_table) {
             (true, _) => (table, None),
@@ -184,7 +244,9 @@ impl Site {
         };
         let mut inputs = new_program.inputs().to_vec();
         let old_tree = match &mut old_table {
-            Some(old_table) => self.fill_for_comparison(old_program.inputs(), old_table, &mut warnings)?,
+            Some(old_table) => {
+                self.fill_for_comparison(old_program.inputs(), old_table, &mut warnings)?
+            }
             None => {
                 inputs.extend_from_slice(old_program.inputs());
                 None
@@ -192,26 +254,67 @@ impl Site {
         };
         let new_tree = new.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
         let of_old = if has_one_table { &new_tree } else { &old_tree };
-        let tables = OldNew { old: old_table.as_ref().unwrap_or(&table), new: &table };
+        let tables = OldNew {
+            old: old_table.as_ref().unwrap_or(&table),
+            new: &table,
+        };
         let old_side = self.compared_side(old_program, tables.old, of_old.as_ref());
         let new_side = new.compared_side(new_program, tables.new, new_tree.as_ref());
-        let comparison =
-            compare(&old_side, &new_side, tables, OldNew { old: assessed(of_old), new: assessed(&new_tree) });
-        let sides = OldNew { old: old_side, new: new_side };
-        let trees = OldNew { old: old_tree, new: new_tree };
-        Ok(ComparedQueue { table, old_table, trees, schema, findings, sides, comparison, warnings })
+        let comparison = compare(
+            &old_side,
+            &new_side,
+            tables,
+            OldNew {
+                old: assessed(of_old),
+                new: assessed(&new_tree),
+            },
+        );
+        let sides = OldNew {
+            old: old_side,
+            new: new_side,
+        };
+        let trees = OldNew {
+            old: old_tree,
+            new: new_tree,
+        };
+        Ok(ComparedQueue {
+            table,
+            old_table,
+            trees,
+            schema,
+            findings,
+            sides,
+            comparison,
+            warnings,
+        })
     }
 
     /// Whether another site gives every entity the same fair-share numbers.
     fn has_shares_of(&self, other: &Self) -> bool {
-        let roles = [Role::Tree, Role::ResourceGroup, Role::Usage, Role::SchedConfig, Role::SlurmConf];
-        let [own, others] =
-            [self, other].map(|site| (site.policy.name, site.policy.rules, site.policy.release, site.rules.numbers));
+        let roles = [
+            Role::Tree,
+            Role::ResourceGroup,
+            Role::Usage,
+            Role::SchedConfig,
+            Role::SlurmConf,
+        ];
+        let [own, others] = [self, other].map(|site| {
+            (
+                site.policy.name,
+                site.policy.rules,
+                site.policy.release,
+                site.rules.numbers,
+            )
+        });
         std::ptr::eq(self, other)
-            || own == others && roles.into_iter().all(|role| self.files.all(role) == other.files.all(role))
+            || own == others
+                && roles
+                    .into_iter()
+                    .all(|role| self.files.all(role) == other.files.all(role))
     }
 
-    /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any case.
+    /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any
+    /// case.
     fn fill_for_comparison(
         &self,
         inputs: &[Box<str>],
@@ -227,12 +330,26 @@ impl Site {
         Ok(tree)
     }
 
-    pub(super) fn compared_side(&self, program: Program, table: &JobTable, tree: Option<&AppliedTree>) -> ComparedSide {
-        let tree = tree.filter(|_| self.needs_shares(program.inputs())).and_then(AppliedTree::pbs);
-        let Ordered { ranking, not_considered } =
-            self.score_and_order(&program, table, tree, self.threshold(), usize::MAX);
+    pub(super) fn compared_side(
+        &self,
+        program: Program,
+        table: &JobTable,
+        tree: Option<&AppliedTree>,
+    ) -> ComparedSide {
+        let tree = tree
+            .filter(|_| self.needs_shares(program.inputs()))
+            .and_then(AppliedTree::pbs);
+        let Ordered {
+            ranking,
+            not_considered,
+        } = self.score_and_order(&program, table, tree, self.threshold(), usize::MAX);
         let rules = self.rules(&program, table, tree);
-        ComparedSide { ranking, not_considered, program, rules }
+        ComparedSide {
+            ranking,
+            not_considered,
+            program,
+            rules,
+        }
     }
 }
 
@@ -241,25 +358,57 @@ impl ComparedQueue {
     pub(super) fn from_ranked(old: RankedQueue, new: RankedQueue) -> Self {
         let warnings = new.warnings.clone();
         let schema = new.schema.clone();
-        let findings = OldNew { old: old.findings.clone(), new: new.findings.clone() };
+        let findings = OldNew {
+            old: old.findings.clone(),
+            new: new.findings.clone(),
+        };
         let (old_table, old) = ComparedSide::from_ranked(old);
         let (table, new) = ComparedSide::from_ranked(new);
-        let tables = OldNew { old: &old_table, new: &table };
-        let comparison = compare(&old, &new, tables, OldNew { old: None, new: None });
+        let tables = OldNew {
+            old: &old_table,
+            new: &table,
+        };
+        let comparison = compare(
+            &old,
+            &new,
+            tables,
+            OldNew {
+                old: None,
+                new: None,
+            },
+        );
         let sides = OldNew { old, new };
-        let trees = OldNew { old: None, new: None };
-        Self { table, old_table: Some(old_table), trees, schema, findings, sides, comparison, warnings }
+        let trees = OldNew {
+            old: None,
+            new: None,
+        };
+        Self {
+            table,
+            old_table: Some(old_table),
+            trees,
+            schema,
+            findings,
+            sides,
+            comparison,
+            warnings,
+        }
     }
 
     /// The jobs with the inputs of either side.
     pub fn tables(&self) -> OldNew<&JobTable> {
-        OldNew { old: self.old_table.as_ref().unwrap_or(&self.table), new: &self.table }
+        OldNew {
+            old: self.old_table.as_ref().unwrap_or(&self.table),
+            new: &self.table,
+        }
     }
 
     /// What each summand of either formula decides of its order of the jobs.
     pub fn decides(&self) -> OldNew<Vec<SummandAgreement>> {
         let OldNew { old, new } = self.tables();
-        OldNew { old: self.sides.old.decides(&self.schema, old), new: self.sides.new.decides(&self.schema, new) }
+        OldNew {
+            old: self.sides.old.decides(&self.schema, old),
+            new: self.sides.new.decides(&self.schema, new),
+        }
     }
 }
 
@@ -269,8 +418,23 @@ impl ComparedSide {
     }
 
     fn from_ranked(queue: RankedQueue) -> (JobTable, Self) {
-        let RankedQueue { table, ranking, not_considered, program, rules, .. } = queue;
-        (table, Self { ranking, not_considered, program, rules })
+        let RankedQueue {
+            table,
+            ranking,
+            not_considered,
+            program,
+            rules,
+            ..
+        } = queue;
+        (
+            table,
+            Self {
+                ranking,
+                not_considered,
+                program,
+                rules,
+            },
+        )
     }
 }
 
@@ -287,14 +451,27 @@ pub(super) fn compare(
     let old_under = under_threshold(old);
     let new_under = under_threshold(new);
     Comparison::new(
-        &ComparedRanking { table: tables.old, ranking: &old.ranking, under_threshold: &old_under, tree: trees.old },
-        &ComparedRanking { table: tables.new, ranking: &new.ranking, under_threshold: &new_under, tree: trees.new },
+        &ComparedRanking {
+            table: tables.old,
+            ranking: &old.ranking,
+            under_threshold: &old_under,
+            tree: trees.old,
+        },
+        &ComparedRanking {
+            table: tables.new,
+            ranking: &new.ranking,
+            under_threshold: &new_under,
+            tree: trees.new,
+        },
     )
 }
 
 /// The rows whose values do not exceed the threshold, ascending.
 fn under_threshold(side: &ComparedSide) -> Vec<u32> {
-    let under = side.not_considered.iter().filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
+    let under = side
+        .not_considered
+        .iter()
+        .filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
     let mut rows: Vec<u32> = under.map(|(row, _)| *row as u32).collect();
     rows.sort_unstable();
     rows

@@ -1,5 +1,5 @@
-//! Decompresses what gzip or zstd has compressed, recognised by its first bytes, and refuses archive bombs and other
-//! methods of compression.
+//! Decompresses what gzip or zstd has compressed, recognised by its first bytes, and refuses
+//! archive bombs and other methods of compression.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -69,17 +69,23 @@ impl Compression {
         };
         io::Error::other(match self {
             Self::Zip | Self::SevenZip => {
-                format!("it is a {name} archive: unpack it, `{command} FILE`, and give what it contains")
+                format!(
+                    "it is a {name} archive: unpack it, `{command} FILE`, and give what it contains"
+                )
             }
-            _ => format!("it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file"),
+            _ => format!(
+                "it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file"
+            ),
         })
     }
 }
 
-/// The content of a stream: decompressed if it is compressed, and without the marks of a mail that quotes it.
+/// The content of a stream: decompressed if it is compressed, and without the marks of a mail that
+/// quotes it.
 ///
 /// # Errors
-/// The stream cannot be read, or it is compressed by another method than gzip and zstd, or this build does not decompress.
+/// The stream cannot be read, or it is compressed by another method than gzip and zstd, or this
+/// build does not decompress.
 pub(super) fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<Stream<'s>> {
     let (head, compression) = Compression::detect_at_start(&mut stream)?;
     let whole = Cursor::new(head).chain(stream);
@@ -89,20 +95,35 @@ pub(super) fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<
     })
 }
 
-/// A document of at most this many bytes when decompressed is accepted, however small it was when compressed.
+/// A document of at most this many bytes when decompressed is accepted, however small it was when
+/// compressed.
 const ALWAYS_ACCEPTED: u64 = 64 << 20;
 /// The factor by which a larger document may expand. Real outputs of schedulers stay below 100.
 const MAX_EXPANSION: u64 = 200;
 
-pub(super) fn decoder<'s>(compression: Compression, source: impl Read + Send + 's) -> io::Result<Stream<'s>> {
+pub(super) fn decoder<'s>(
+    compression: Compression,
+    source: impl Read + Send + 's,
+) -> io::Result<Stream<'s>> {
     let consumed = Arc::new(AtomicU64::new(0));
-    let source = BufReader::new(Counted { source, read: Arc::clone(&consumed) });
+    let source = BufReader::new(Counted {
+        source,
+        read: Arc::clone(&consumed),
+    });
     let decoder: Stream<'s> = match compression {
         Compression::Gzip => Box::new(MultiGzDecoder::new(source)),
-        Compression::Zstd => Box::new(ZstdFrames { source, decoder: FrameDecoder::new(), is_open: false }),
+        Compression::Zstd => Box::new(ZstdFrames {
+            source,
+            decoder: FrameDecoder::new(),
+            is_open: false,
+        }),
         other => return Err(other.refusal()),
     };
-    Ok(Box::new(BoundedExpansion { decoder, consumed, produced: 0 }))
+    Ok(Box::new(BoundedExpansion {
+        decoder,
+        consumed,
+        produced: 0,
+    }))
 }
 
 struct Counted<R> {
@@ -129,7 +150,10 @@ impl Read for BoundedExpansion<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(buffer)?;
         self.produced += read as u64;
-        let bound = self.consumed.load(Ordering::Relaxed).saturating_mul(MAX_EXPANSION);
+        let bound = self
+            .consumed
+            .load(Ordering::Relaxed)
+            .saturating_mul(MAX_EXPANSION);
         if self.produced > ALWAYS_ACCEPTED.max(bound) {
             return Err(io::Error::other(format!(
                 "it expands to more than {MAX_EXPANSION} times its compressed size, which no file of a scheduler does"
@@ -156,10 +180,15 @@ impl<R: BufRead> ZstdFrames<R> {
             }
             match self.decoder.init(&mut self.source) {
                 Ok(()) => return Ok(true),
-                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
                     let length = u64::from(length);
                     if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
-                        return Err(io::Error::other("it is not valid zstd: it ends inside a skippable frame"));
+                        return Err(io::Error::other(
+                            "it is not valid zstd: it ends inside a skippable frame",
+                        ));
                     }
                 }
                 Err(error) => return Err(invalid(&error)),
@@ -183,7 +212,9 @@ impl<R: BufRead> Read for ZstdFrames<R> {
             }
             if !self.decoder.is_finished() {
                 let one_block = BlockDecodingStrategy::UptoBlocks(1);
-                self.decoder.decode_blocks(&mut self.source, one_block).map_err(|error| invalid(&error))?;
+                self.decoder
+                    .decode_blocks(&mut self.source, one_block)
+                    .map_err(|error| invalid(&error))?;
                 continue;
             }
             let expected = self.decoder.get_checksum_from_data();
@@ -220,7 +251,9 @@ mod tests {
 
     fn gzip(text: &[u8]) -> Vec<u8> {
         let mut compressed = Vec::new();
-        GzEncoder::new(text, flate2::Compression::fast()).read_to_end(&mut compressed).unwrap();
+        GzEncoder::new(text, flate2::Compression::fast())
+            .read_to_end(&mut compressed)
+            .unwrap();
         compressed
     }
 
@@ -230,7 +263,10 @@ mod tests {
 
     #[test]
     fn gzip_and_zstd_are_decompressed_with_all_their_parts() {
-        assert_eq!(read(&[gzip(b"one, "), gzip(b"two")].concat()).unwrap(), b"one, two");
+        assert_eq!(
+            read(&[gzip(b"one, "), gzip(b"two")].concat()).unwrap(),
+            b"one, two"
+        );
         let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
         let frames = [skippable, zstd(b"one, "), zstd(b"two")].concat();
         assert_eq!(read(&frames).unwrap(), b"one, two");
@@ -247,6 +283,11 @@ mod tests {
     fn a_bomb_is_an_error() {
         let zeros = GzEncoder::new(io::repeat(0).take(300 << 20), flate2::Compression::fast());
         let copied = io::copy(&mut decompressed(zeros).unwrap(), &mut io::sink());
-        assert!(copied.unwrap_err().to_string().contains("more than 200 times"));
+        assert!(
+            copied
+                .unwrap_err()
+                .to_string()
+                .contains("more than 200 times")
+        );
     }
 }

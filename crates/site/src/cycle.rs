@@ -1,4 +1,5 @@
-//! The next cycle of the site's scheduler: which jobs start, which are promised a start, why each other one waits.
+//! The next cycle of the site's scheduler: which jobs start, which are promised a start, why each
+//! other one waits.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,7 +14,8 @@ use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
-    Cycle, CycleObserver, Decision, Limit, LimitKind, Machine, Refusal, Request, Reservation, Shortage,
+    Cycle, CycleObserver, Decision, Limit, LimitKind, Machine, Refusal, Request, Reservation,
+    Shortage,
 };
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
@@ -44,8 +46,8 @@ pub struct CycleRequest<'a> {
     pub at: Option<Time>,
     /// The number of processors, instead of the nodes.
     pub processors: Option<u32>,
-    /// The jobs and subjobs that are asked for. It is estimated when they start if the cycle neither starts them nor promises
-    /// them a start.
+    /// The jobs and subjobs that are asked for. It is estimated when they start if the cycle
+    /// neither starts them nor promises them a start.
     pub asked: Vec<String>,
 }
 
@@ -60,9 +62,11 @@ pub struct CycledQueue {
     pub started: Vec<String>,
     /// The jobs that are promised a start, in their order.
     pub reserved: Vec<ReservedJob>,
-    /// The jobs that wait, in the order in which the scheduler looks at them, with those that it does not look at last.
+    /// The jobs that wait, in the order in which the scheduler looks at them, with those that it
+    /// does not look at last.
     pub waiting: Vec<WaitingJob>,
-    /// The accrue type of every job after the cycle, by id: 0 not known, 1 not eligible, 2 eligible, 3 running.
+    /// The accrue type of every job after the cycle, by id: 0 not known, 1 not eligible, 2
+    /// eligible, 3 running.
     pub accrue_types: BTreeMap<String, u8>,
     /// The ids of the jobs and subjobs that were asked for, as the document has them.
     #[serde(skip)]
@@ -70,7 +74,8 @@ pub struct CycledQueue {
     /// What was asked for and is no job that waits or runs, one sentence each.
     #[serde(skip)]
     pub unknown: Vec<String>,
-    /// When the jobs that were asked for start, if nothing else is submitted and every job takes its whole walltime.
+    /// When the jobs that were asked for start, if nothing else is submitted and every job takes
+    /// its whole walltime.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub estimates: Vec<EstimatedStart>,
     /// The rules of the scheduler.
@@ -84,7 +89,8 @@ pub struct CycledQueue {
     /// The names that the formula may use: the site's, and those that only its jobs contain.
     #[serde(skip)]
     pub schema: Schema,
-    /// The scores of the jobs before the cycle, and the rows that the scheduler considers, best first.
+    /// The scores of the jobs before the cycle, and the rows that the scheduler considers, best
+    /// first.
     #[serde(skip)]
     pub ranking: Ranking,
     /// The waiting rows that the scheduler does not consider, and why.
@@ -102,7 +108,8 @@ pub struct CycledQueue {
     /// The warnings, one sentence each.
     #[serde(skip)]
     pub warnings: Vec<Message>,
-    /// The warning that jobs ask for amounts that are not counted, because only a number of processors is known.
+    /// The warning that jobs ask for amounts that are not counted, because only a number of
+    /// processors is known.
     #[serde(skip)]
     pub not_counted: Option<Message>,
 }
@@ -155,7 +162,16 @@ pub struct WaitingJob {
 impl CycledQueue {
     /// Keeps what the cycle decides about these rows of its table.
     pub fn retain_rows(&mut self, rows: &HashSet<usize>) {
-        let Self { table, started, reserved, waiting, accrue_types, estimates, asked, .. } = self;
+        let Self {
+            table,
+            started,
+            reserved,
+            waiting,
+            accrue_types,
+            estimates,
+            asked,
+            ..
+        } = self;
         let is_kept = |id: &str| row_of(table, id).is_some_and(|row| rows.contains(&row));
         started.retain(|id| is_kept(id));
         reserved.retain(|one| is_kept(&one.id));
@@ -179,14 +195,24 @@ impl Site {
     /// The next cycle of the scheduler.
     ///
     /// # Errors
-    /// The jobs, the nodes or the tree cannot be read, the formula is not arithmetic, neither nodes nor a number of processors
-    /// are known, or the moment is not.
+    /// The jobs, the nodes or the tree cannot be read, the formula is not arithmetic, neither nodes
+    /// nor a number of processors are known, or the moment is not.
     pub fn cycle(&self, request: &CycleRequest<'_>) -> Result<CycledQueue, SiteError> {
         let no_formula = Formula::parse("0").map_err(SiteError::content)?;
         let formula = request.formula.unwrap_or(&no_formula);
         let names = formula.names();
-        let columns = ColumnsRequest { cycle: true, ..self.request(&names) };
-        let SiteJobs { mut table, schema, program, mut warnings, cycle, .. } = self.read_jobs(formula, &columns)?;
+        let columns = ColumnsRequest {
+            cycle: true,
+            ..self.request(&names)
+        };
+        let SiteJobs {
+            mut table,
+            schema,
+            program,
+            mut warnings,
+            cycle,
+            ..
+        } = self.read_jobs(formula, &columns)?;
         let mut cycle = cycle.unwrap_or_default();
         cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
         let at = moment(request.at, &cycle)?;
@@ -194,24 +220,48 @@ impl Site {
         age(&mut table, &cycle, at);
         warnings.extend(uncertain_clock(&cycle, self.files.has(Role::Reservations)));
         if matches!(request.at, Some(Time::Wall(_))) && !cycle.clock.is_known() {
-            warnings.push("the time zone of the moment of the cycle is not known and taken to be UTC".into());
+            warnings.push(
+                "the time zone of the moment of the cycle is not known and taken to be UTC".into(),
+            );
         }
         let program = program.ok_or(SiteError::NotArithmetic)?;
-        let tree = self.fill_shares(program.inputs(), &mut table, &SharesRequest::default(), &mut warnings)?;
+        let tree = self.fill_shares(
+            program.inputs(),
+            &mut table,
+            &SharesRequest::default(),
+            &mut warnings,
+        )?;
         let threshold = self.threshold().filter(|_| request.formula.is_some());
         let ordered = self.score_and_order(&program, &table, tree.as_ref(), threshold, usize::MAX);
-        let mut machine = CycleMachine::new(self, &table, &cycle, at, request.processors, &mut warnings)?;
+        let mut machine =
+            CycleMachine::new(self, &table, &cycle, at, request.processors, &mut warnings)?;
         let processors = machine.processors();
         let order = self.order_rules(tree.as_ref(), threshold);
         let charges = self.charges(&cycle.jobs);
         let scores = ordered.ranking.scores();
-        let queue = OrderedQueue { order, scores, table: &table, charges };
+        let queue = OrderedQueue {
+            order,
+            scores,
+            table: &table,
+            charges,
+        };
         let mut subjobs = machine.subjobs();
-        let mut decided = Decided { short: Some(HashMap::new()), ..Decided::new(&table, &cycle.jobs) };
-        let rows = decided.set_aside(self, &ordered, &subjobs, |queue| machine.reservations.not_begun(queue, at));
+        let mut decided = Decided {
+            short: Some(HashMap::new()),
+            ..Decided::new(&table, &cycle.jobs)
+        };
+        let rows = decided.set_aside(self, &ordered, &subjobs, |queue| {
+            machine.reservations.not_begun(queue, at)
+        });
         queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
-        let AskedJobs { jobs: asked, unmatched } = AskedJobs::find(&table, &cycle.jobs, &request.asked);
-        let estimated = asked.iter().filter_map(|job| decided.estimated(job)).collect();
+        let AskedJobs {
+            jobs: asked,
+            unmatched,
+        } = AskedJobs::find(&table, &cycle.jobs, &request.asked);
+        let estimated = asked
+            .iter()
+            .filter_map(|job| decided.estimated(job))
+            .collect();
         let mut later = Later::new(rows, subjobs, &decided, estimated);
         while let Some(at) = later.next_cycle(&mut machine) {
             let mut observer = Decided::new(&table, &cycle.jobs);
@@ -219,20 +269,35 @@ impl Site {
             queue.decide(at, rows, subjobs, &mut machine, &mut observer);
             later.note(at, &observer);
         }
-        let estimates =
-            later.estimates.into_iter().map(|Estimate { id, start, .. }| EstimatedStart { id, start }).collect();
+        let estimates = later
+            .estimates
+            .into_iter()
+            .map(|Estimate { id, start, .. }| EstimatedStart { id, start })
+            .collect();
         let waiting = decided.waiting(self, &machine);
-        let mut left_out =
-            self.left_out(table.queues().iter().map(|queue| &**queue), |queue| waiting_in(&table, queue));
-        let considered: Vec<&QueuedJob> = table.considered_rows().filter_map(|row| cycle.jobs.get(row)).collect();
-        let running: Vec<&QueuedJob> = cycle.jobs.iter().filter(|job| matches!(job.state, 'R' | 'E')).collect();
+        let mut left_out = self.left_out(table.queues().iter().map(|queue| &**queue), |queue| {
+            waiting_in(&table, queue)
+        });
+        let considered: Vec<&QueuedJob> = table
+            .considered_rows()
+            .filter_map(|row| cycle.jobs.get(row))
+            .collect();
+        let running: Vec<&QueuedJob> = cycle
+            .jobs
+            .iter()
+            .filter(|job| matches!(job.state, 'R' | 'E'))
+            .collect();
         left_out.extend(machine.pools.left_out(self, &considered, &running));
         left_out.extend(machine.reservations.left_out(&table, &machine.pools.nodes));
         Ok(CycledQueue {
             at,
             processors,
             started: decided.started.iter().map(|(_, id)| id.clone()).collect(),
-            reserved: decided.reserved.iter().map(|(_, reserved)| reserved.clone()).collect(),
+            reserved: decided
+                .reserved
+                .iter()
+                .map(|(_, reserved)| reserved.clone())
+                .collect(),
             waiting,
             accrue_types: decided.accrue_types(),
             asked: asked.into_iter().map(|job| job.id).collect(),
@@ -243,7 +308,9 @@ impl Site {
                 starts: starts_in_words(&machine.rules),
             },
             left_out,
-            findings: request.formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
+            findings: request
+                .formula
+                .map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
             warnings,
             not_counted: machine.pools.not_counted(self, &considered),
             table,
@@ -256,10 +323,19 @@ impl Site {
     }
 
     /// What orders the jobs, in words.
-    fn order_in_words(&self, table: &JobTable, tree: Option<&PbsTree>, has_formula: bool) -> String {
+    fn order_in_words(
+        &self,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+        has_formula: bool,
+    ) -> String {
         let mut criteria = self.criteria(table, tree);
         criteria.retain(|(criterion, _)| has_formula || *criterion != Criterion::Value);
-        criteria.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(", then ")
+        criteria
+            .into_iter()
+            .map(|(_, words)| words)
+            .collect::<Vec<_>>()
+            .join(", then ")
     }
 }
 
@@ -267,7 +343,8 @@ impl Site {
 struct AskedJob {
     row: usize,
     id: String,
-    /// The place of a subjob among those of its array that wait, where the document has the array only.
+    /// The place of a subjob among those of its array that wait, where the document has the array
+    /// only.
     position: Option<usize>,
 }
 
@@ -278,14 +355,22 @@ struct AskedJobs {
 }
 
 impl AskedJobs {
-    /// Finds jobs by their ids. A subjob that waits and of which the document has only the array is found by that.
+    /// Finds jobs by their ids. A subjob that waits and of which the document has only the array is
+    /// found by that.
     fn find(table: &JobTable, queued: &[QueuedJob], ids: &[String]) -> Self {
-        let mut found = Self { jobs: Vec::new(), unmatched: Vec::new() };
+        let mut found = Self {
+            jobs: Vec::new(),
+            unmatched: Vec::new(),
+        };
         for id in ids {
             match table.find_jobs(id) {
                 Ok(rows) => {
                     let jobs = rows.into_iter();
-                    found.jobs.extend(jobs.map(|row| AskedJob { row, id: table.id(row).to_owned(), position: None }));
+                    found.jobs.extend(jobs.map(|row| AskedJob {
+                        row,
+                        id: table.id(row).to_owned(),
+                        position: None,
+                    }));
                 }
                 Err(why) => found.find_subjob(table, queued, id, why),
             }
@@ -297,13 +382,24 @@ impl AskedJobs {
 
     fn find_subjob(&mut self, table: &JobTable, queued: &[QueuedJob], id: &str, why: String) {
         let array = array_and_index(id);
-        let rows = array.as_ref().and_then(|(array, _)| table.find_jobs(array).ok());
-        let (Some((_, index)), Some(rows)) = (array, rows) else { return self.unmatched.push(why) };
-        for (row, job) in rows.into_iter().filter_map(|row| Some((row, queued.get(row)?))) {
+        let rows = array
+            .as_ref()
+            .and_then(|(array, _)| table.find_jobs(array).ok());
+        let (Some((_, index)), Some(rows)) = (array, rows) else {
+            return self.unmatched.push(why);
+        };
+        for (row, job) in rows
+            .into_iter()
+            .filter_map(|row| Some((row, queued.get(row)?)))
+        {
             match waiting_subjob(table.id(row), job, index) {
                 Ok(position) => {
                     let id = table.id(row).replacen("[]", &format!("[{index}]"), 1);
-                    self.jobs.push(AskedJob { row, id, position: Some(position) });
+                    self.jobs.push(AskedJob {
+                        row,
+                        id,
+                        position: Some(position),
+                    });
                 }
                 Err(why) => self.unmatched.push(why),
             }
@@ -313,24 +409,46 @@ impl AskedJobs {
 
 /// The place of a subjob among those of its array that wait, or why it does not wait.
 fn waiting_subjob(array: &str, job: &QueuedJob, index: u32) -> Result<usize, String> {
-    let position = job.queued_subjobs.as_ref().and_then(|waiting| waiting.position(index));
-    let is_submitted = job.submitted_subjobs.as_ref().is_none_or(|submitted| submitted.position(index).is_some());
-    position.filter(|_| is_submitted).ok_or_else(|| match (is_submitted, job.running_subjobs) {
-        (false, _) => format!("the array `{array}` has no subjob {index}"),
-        (true, 0) => format!("the subjob {index} of `{array}` does not wait any more: it has ended"),
-        (true, _) => format!("the subjob {index} of `{array}` does not wait any more: it runs or has ended"),
-    })
+    let position = job
+        .queued_subjobs
+        .as_ref()
+        .and_then(|waiting| waiting.position(index));
+    let is_submitted = job
+        .submitted_subjobs
+        .as_ref()
+        .is_none_or(|submitted| submitted.position(index).is_some());
+    position
+        .filter(|_| is_submitted)
+        .ok_or_else(|| match (is_submitted, job.running_subjobs) {
+            (false, _) => format!("the array `{array}` has no subjob {index}"),
+            (true, 0) => {
+                format!("the subjob {index} of `{array}` does not wait any more: it has ended")
+            }
+            (true, _) => format!(
+                "the subjob {index} of `{array}` does not wait any more: it runs or has ended"
+            ),
+        })
 }
 
 /// The moment of the cycle.
 fn moment(asked: Option<Time>, cycle: &CycleJobs) -> Result<i64, SiteError> {
-    let missing = || SiteError::missing("the document of jobs does not say when it was written: ", Need::Moment);
-    asked.map(|time| cycle.clock.utc(time)).or(cycle.timestamp).ok_or_else(missing)
+    let missing = || {
+        SiteError::missing(
+            "the document of jobs does not say when it was written: ",
+            Need::Moment,
+        )
+    };
+    asked
+        .map(|time| cycle.clock.utc(time))
+        .or(cycle.timestamp)
+        .ok_or_else(missing)
 }
 
 /// Adds to the `eligible_time` of eligible jobs the time from the document to the cycle.
 fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
-    let Some(written) = cycle.timestamp.filter(|written| *written != at) else { return };
+    let Some(written) = cycle.timestamp.filter(|written| *written != at) else {
+        return;
+    };
     for (row, job) in cycle.jobs.iter().enumerate() {
         if let (Some(2), Some(eligible_time)) = (job.accrue_type, job.eligible_time) {
             let aged = Value::Int(eligible_time.saturating_add(at - written).max(0));
@@ -342,17 +460,29 @@ fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
 
 /// A warning about a moment that is far from all times of the jobs.
 fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
-    let times = cycle.jobs.iter().flat_map(|job| [job.stime, job.qtime, job.etime]).chain([cycle.timestamp]).flatten();
+    let times = cycle
+        .jobs
+        .iter()
+        .flat_map(|job| [job.stime, job.qtime, job.etime])
+        .chain([cycle.timestamp])
+        .flatten();
     let nearest = times.map(|time| time.abs_diff(at)).min()?;
     (nearest > FAR).then(|| {
         let years = nearest / FAR;
-        let years = if years == 1 { "a year".to_owned() } else { format!("{years} years") };
-        format!("the moment of the cycle is more than {years} from every time in the document of jobs").into()
+        let years = if years == 1 {
+            "a year".to_owned()
+        } else {
+            format!("{years} years")
+        };
+        format!(
+            "the moment of the cycle is more than {years} from every time in the document of jobs"
+        )
+        .into()
     })
 }
 
-/// A warning if times on qstat's clock count and its distance from UTC is not known: those of running jobs, and those of
-/// reservations where there are some.
+/// A warning if times on qstat's clock count and its distance from UTC is not known: those of
+/// running jobs, and those of reservations where there are some.
 fn uncertain_clock(cycle: &CycleJobs, has_reservations: bool) -> Option<Message> {
     let has_running = cycle.jobs.iter().any(|job| job.stime.is_some());
     let of_running = has_running && !cycle.is_time_zone_known;
@@ -360,7 +490,11 @@ fn uncertain_clock(cycle: &CycleJobs, has_reservations: bool) -> Option<Message>
     if !of_running && !of_reservations {
         return None;
     }
-    let whose = if of_running { "start times of running jobs" } else { "times of reservations" };
+    let whose = if of_running {
+        "start times of running jobs"
+    } else {
+        "times of reservations"
+    };
     let found = format!(
         "the time zone of the {whose} is not known and taken to be UTC: the times of reservations may be off by hours"
     );
@@ -369,7 +503,10 @@ fn uncertain_clock(cycle: &CycleJobs, has_reservations: bool) -> Option<Message>
 
 /// The number of waiting jobs in a queue.
 fn waiting_in(table: &JobTable, queue: &str) -> usize {
-    table.considered_rows().filter(|&row| table.queue(row) == queue).count()
+    table
+        .considered_rows()
+        .filter(|&row| table.queue(row) == queue)
+        .count()
 }
 
 /// The jobs of a table with what orders them.
@@ -392,8 +529,16 @@ impl OrderedQueue<'_> {
         observer: &mut Decided<'_>,
     ) {
         let rows = rows.iter().copied();
-        let mut candidates = self.order.candidates(self.scores, self.table, rows, self.charges.clone(), subjobs);
-        let CycleMachine { machine, limits, jobs, rules, .. } = machine;
+        let mut candidates =
+            self.order
+                .candidates(self.scores, self.table, rows, self.charges.clone(), subjobs);
+        let CycleMachine {
+            machine,
+            limits,
+            jobs,
+            rules,
+            ..
+        } = machine;
         Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates, observer);
     }
 }
@@ -432,7 +577,8 @@ impl<'t> Decided<'t> {
         }
     }
 
-    /// Sets aside the waiting jobs that the scheduler does not look at. Returns the rows of the others.
+    /// Sets aside the waiting jobs that the scheduler does not look at. Returns the rows of the
+    /// others.
     fn set_aside(
         &mut self,
         site: &Site,
@@ -446,7 +592,8 @@ impl<'t> Decided<'t> {
             if let Some(reason) = not_begun(queue) {
                 self.set_aside.push((row, reason));
             } else if !site.queues.is_started(queue) {
-                self.set_aside.push((row, format!("queue {queue} is not started")));
+                self.set_aside
+                    .push((row, format!("queue {queue} is not started")));
             } else if subjobs[row] > 0 {
                 rows.push(row);
             } else {
@@ -466,7 +613,9 @@ impl<'t> Decided<'t> {
                     self.eligible[row] = Some(false);
                     "it is held".to_owned()
                 }
-                (JobState::Waiting, _) => "it waits for the time at which it may start (qsub -a)".to_owned(),
+                (JobState::Waiting, _) => {
+                    "it waits for the time at which it may start (qsub -a)".to_owned()
+                }
                 _ => continue,
             };
             self.set_aside.push((row, reason));
@@ -477,7 +626,10 @@ impl<'t> Decided<'t> {
     /// The id of the job that starts next: of an array that of its first subjob.
     fn id_of_next(&self, row: usize) -> String {
         let id = self.table.id(row);
-        let indices = self.jobs.get(row).and_then(|job| job.queued_subjobs.as_ref());
+        let indices = self
+            .jobs
+            .get(row)
+            .and_then(|job| job.queued_subjobs.as_ref());
         match indices.and_then(|indices| indices.iter().nth(self.begun[row])) {
             Some(index) => id.replacen("[]", &format!("[{index}]"), 1),
             None => id.to_owned(),
@@ -486,11 +638,17 @@ impl<'t> Decided<'t> {
 
     /// What is to be found out of a job that neither starts nor is promised a start.
     fn estimated(&self, job: &AskedJob) -> Option<Estimate> {
-        let is_refused = self.refused.iter().any(|(refused, _)| *refused as usize == job.row);
-        let is_reserved = self.reserved.iter().any(|(row, reserved)| match job.position {
-            None => *row as usize == job.row,
-            Some(_) => reserved.id == job.id,
-        });
+        let is_refused = self
+            .refused
+            .iter()
+            .any(|(refused, _)| *refused as usize == job.row);
+        let is_reserved = self
+            .reserved
+            .iter()
+            .any(|(row, reserved)| match job.position {
+                None => *row as usize == job.row,
+                Some(_) => reserved.id == job.id,
+            });
         let starts = match job.position {
             None => 1,
             Some(position) => (position + 1).saturating_sub(self.begun[job.row]),
@@ -507,7 +665,11 @@ impl<'t> Decided<'t> {
     fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
         let refused = self.refused.iter().map(|(row, refusal)| {
             let row = *row as usize;
-            let words = ChunkWords { site, machine, job: &self.jobs[row] };
+            let words = ChunkWords {
+                site,
+                machine,
+                job: &self.jobs[row],
+            };
             let reason = match refusal {
                 Refusal::TooLarge => words.too_large(row),
                 Refusal::NotEnoughFree => {
@@ -516,28 +678,44 @@ impl<'t> Decided<'t> {
                 }
                 Refusal::Limit(limit) => {
                     let limit = machine.limits.get(*limit);
-                    limit.map_or_else(String::new, |limit| limit_in_words(site, limit, machine, row, &self.jobs[row]))
+                    limit.map_or_else(String::new, |limit| {
+                        limit_in_words(site, limit, machine, row, &self.jobs[row])
+                    })
                 }
                 Refusal::DelaysReservation(delayed) => {
                     let reserved = self.reserved.iter().find(|(row, _)| row == delayed);
-                    machine.reason_delays(*delayed, reserved.map(|(_, reserved)| &*reserved.id), self.table)
+                    machine.reason_delays(
+                        *delayed,
+                        reserved.map(|(_, reserved)| &*reserved.id),
+                        self.table,
+                    )
                 }
                 Refusal::StrictOrdering(blocking) => {
                     let blocking = self.table.id(*blocking as usize);
                     format!("strict_ordering: {blocking} comes first and does not start")
                 }
             };
-            WaitingJob { id: self.table.id(row).to_owned(), reason }
+            WaitingJob {
+                id: self.table.id(row).to_owned(),
+                reason,
+            }
         });
         let aside = self.set_aside.iter();
         refused
-            .chain(aside.map(|(row, why)| WaitingJob { id: self.table.id(*row).to_owned(), reason: why.clone() }))
+            .chain(aside.map(|(row, why)| WaitingJob {
+                id: self.table.id(*row).to_owned(),
+                reason: why.clone(),
+            }))
             .collect()
     }
 
     /// The accrue type of every job after the cycle.
     fn accrue_types(&self) -> BTreeMap<String, u8> {
-        let mut types: Vec<u8> = self.jobs.iter().map(|job| job.accrue_type.unwrap_or(0)).collect();
+        let mut types: Vec<u8> = self
+            .jobs
+            .iter()
+            .map(|job| job.accrue_type.unwrap_or(0))
+            .collect();
         types.resize(self.table.len(), 0);
         for (row, eligible) in self.eligible.iter().enumerate() {
             if let Some(is_eligible) = eligible {
@@ -546,7 +724,10 @@ impl<'t> Decided<'t> {
         }
         for (row, _) in &self.started {
             let row = *row as usize;
-            let subjobs = self.jobs.get(row).and_then(|job| job.queued_subjobs.as_ref());
+            let subjobs = self
+                .jobs
+                .get(row)
+                .and_then(|job| job.queued_subjobs.as_ref());
             match subjobs {
                 None => types[row] = 3,
                 // nothing of the array waits any more
@@ -554,7 +735,10 @@ impl<'t> Decided<'t> {
                 Some(_) => {}
             }
         }
-        let subjobs = self.started.iter().filter(|(row, id)| *id != self.table.id(*row as usize));
+        let subjobs = self
+            .started
+            .iter()
+            .filter(|(row, id)| *id != self.table.id(*row as usize));
         let rows = (0..self.table.len()).map(|row| (self.table.id(row).to_owned(), types[row]));
         rows.chain(subjobs.map(|(_, id)| (id.clone(), 3))).collect()
     }
@@ -576,7 +760,8 @@ impl CycleObserver for Decided<'_> {
     }
 
     fn short(&mut self, job: u32, machine: &Machine, request: &Request<'_>) {
-        if let (Some(short), Some(shortage)) = (&mut self.short, machine.shortage_of_free(request)) {
+        if let (Some(short), Some(shortage)) = (&mut self.short, machine.shortage_of_free(request))
+        {
             short.insert(job as usize, shortage);
         }
     }
@@ -597,7 +782,13 @@ fn reason_not_considered(why: &NotConsidered) -> String {
 }
 
 /// A limit that a job is at, in words.
-fn limit_in_words(site: &Site, limit: &Limit, machine: &CycleMachine, row: usize, job: &QueuedJob) -> String {
+fn limit_in_words(
+    site: &Site,
+    limit: &Limit,
+    machine: &CycleMachine,
+    row: usize,
+    job: &QueuedJob,
+) -> String {
     let of = match limit.queue {
         None => "the server".to_owned(),
         Some(_) => format!("queue {}", job.queue),
@@ -609,7 +800,10 @@ fn limit_in_words(site: &Site, limit: &Limit, machine: &CycleMachine, row: usize
         LimitKind::Project => format!("project {}", job.project),
         LimitKind::Subjobs => {
             let most = job.max_run_subjobs.unwrap_or(0);
-            return format!("max_run_subjobs: at most {} of the array may run at a time", subjobs(most));
+            return format!(
+                "max_run_subjobs: at most {} of the array may run at a time",
+                subjobs(most)
+            );
         }
         LimitKind::Available => return not_available(site, limit, machine, row, &of),
     };
@@ -620,7 +814,13 @@ fn limit_in_words(site: &Site, limit: &Limit, machine: &CycleMachine, row: usize
 }
 
 /// Why a job waits for a resource that the server or a queue has as a whole.
-fn not_available(site: &Site, limit: &Limit, machine: &CycleMachine, row: usize, owner: &str) -> String {
+fn not_available(
+    site: &Site,
+    limit: &Limit,
+    machine: &CycleMachine,
+    row: usize,
+    owner: &str,
+) -> String {
     let amount = limit.amount.unwrap_or(0);
     let name = &*machine.amounts[amount];
     let most = limit.generic.unwrap_or(0);
@@ -628,26 +828,37 @@ fn not_available(site: &Site, limit: &Limit, machine: &CycleMachine, row: usize,
     let available = amount_in_words(site, name, most);
     if asked > most {
         let asked = counted_in_words(site, name, asked);
-        return format!("can never run: it asks for {asked}, and {owner} has {available} (resources_available)");
+        return format!(
+            "can never run: it asks for {asked}, and {owner} has {available} (resources_available)"
+        );
     }
-    format!("not enough {}: {owner} has {available} (resources_available)", resource_in_words(name))
+    format!(
+        "not enough {}: {owner} has {available} (resources_available)",
+        resource_in_words(name)
+    )
 }
 
 fn subjobs(count: u32) -> String {
-    if count == 1 { "1 subjob".to_owned() } else { format!("{count} subjobs") }
+    if count == 1 {
+        "1 subjob".to_owned()
+    } else {
+        format!("{count} subjobs")
+    }
 }
 
 /// When a job that is asked for starts.
 struct Estimate {
     row: usize,
     id: String,
-    /// How many starts of its row are left up to its own: of an array, the subjobs start one after the other.
+    /// How many starts of its row are left up to its own: of an array, the subjobs start one after
+    /// the other.
     starts: usize,
     /// `None` until it starts.
     start: Option<i64>,
 }
 
-/// The cycles after this one, at the ends of the running jobs, until the jobs that are asked for have started.
+/// The cycles after this one, at the ends of the running jobs, until the jobs that are asked for
+/// have started.
 struct Later {
     rows: Vec<usize>,
     subjobs: Vec<u32>,
@@ -657,8 +868,19 @@ struct Later {
 }
 
 impl Later {
-    fn new(rows: Vec<usize>, subjobs: Vec<u32>, decided: &Decided<'_>, estimates: Vec<Estimate>) -> Self {
-        let mut later = Self { rows, subjobs, estimates, cycles: 0, decisions: 0 };
+    fn new(
+        rows: Vec<usize>,
+        subjobs: Vec<u32>,
+        decided: &Decided<'_>,
+        estimates: Vec<Estimate>,
+    ) -> Self {
+        let mut later = Self {
+            rows,
+            subjobs,
+            estimates,
+            cycles: 0,
+            decisions: 0,
+        };
         later.remove(decided);
         later
     }
@@ -670,9 +892,13 @@ impl Later {
         }
     }
 
-    /// Ends the jobs whose walltimes end next. Returns that time, unless all that is asked for is known or cannot be found out.
+    /// Ends the jobs whose walltimes end next. Returns that time, unless all that is asked for is
+    /// known or cannot be found out.
     fn next_cycle(&mut self, machine: &mut CycleMachine) -> Option<i64> {
-        let is_known = self.estimates.iter().all(|estimate| estimate.start.is_some());
+        let is_known = self
+            .estimates
+            .iter()
+            .all(|estimate| estimate.start.is_some());
         self.cycles += 1;
         self.decisions += self.rows.len();
         if is_known || self.cycles > MAX_LATER_CYCLES || self.decisions > MAX_LATER_DECISIONS {
@@ -682,7 +908,11 @@ impl Later {
     }
 
     fn note(&mut self, at: i64, decided: &Decided<'_>) {
-        for estimate in self.estimates.iter_mut().filter(|estimate| estimate.start.is_none()) {
+        for estimate in self
+            .estimates
+            .iter_mut()
+            .filter(|estimate| estimate.start.is_none())
+        {
             estimate.starts = estimate.starts.saturating_sub(decided.begun[estimate.row]);
             if estimate.starts == 0 {
                 estimate.start = Some(at);

@@ -9,8 +9,8 @@ use job_sort_formula::python::Value;
 use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
-    AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement, Request,
-    UNLIMITED_WALLTIME,
+    AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement,
+    Request, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_simulate::Names;
@@ -57,7 +57,11 @@ impl JobSource for RequestedJobs {
     fn job(&self, index: u32) -> CycleJob<'_> {
         let job = &self.0[index as usize];
         CycleJob {
-            request: Request { counts: &job.counts, amounts: &job.amounts, pool_lists: &job.pool_lists },
+            request: Request {
+                counts: &job.counts,
+                amounts: &job.amounts,
+                pool_lists: &job.pool_lists,
+            },
             counted: &job.counted,
             walltime: job.walltime,
             queue: job.queue,
@@ -78,7 +82,8 @@ struct Unplaced {
     end: i64,
 }
 
-/// The most running subjobs of one array that are looked at: OpenPBS allows no larger array unless `max_array_size` is raised.
+/// The most running subjobs of one array that are looked at: OpenPBS allows no larger array unless
+/// `max_array_size` is raised.
 const MAX_SUBJOBS: u32 = 10_000;
 
 impl CycleMachine {
@@ -91,34 +96,62 @@ impl CycleMachine {
         processors: Option<u32>,
         warnings: &mut Vec<Message>,
     ) -> Result<Self, SiteError> {
-        let queues: Vec<Box<str>> = table.queues().iter().map(|queue| (&**queue).into()).collect();
+        let queues: Vec<Box<str>> = table
+            .queues()
+            .iter()
+            .map(|queue| (&**queue).into())
+            .collect();
         let reservations = Reservations::read(site, cycle, at)?;
         let pools = Pools::new(site, cycle, processors, &reservations)?;
         let mut amounts = pools.names.clone();
-        amounts.extend(site.limited_resources(&queues).into_iter().filter(|name| !pools.names.contains(name)));
+        amounts.extend(
+            site.limited_resources(&queues)
+                .into_iter()
+                .filter(|name| !pools.names.contains(name)),
+        );
         let mut pool_lists = PoolLists::new(site, &pools, &queues);
-        let [mut users, mut groups, mut projects] = [Names::default(), Names::default(), Names::default()];
-        let jobs = cycle.jobs.iter().enumerate().map(|(row, job)| RequestedJob {
-            pool_lists: pool_lists.of_job(table.queue_index(row), job),
-            counted: amounts.iter().map(|name| total_of(job, name)).collect(),
-            walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
-            queue: table.queue_index(row) as u32,
-            user: users.index(&job.user),
-            group: groups.index(&job.group),
-            project: projects.index(&job.project),
-            array: array_row(table, job, row),
-            subjobs: job.queued_subjobs.as_ref().map_or(1, |subjobs| u32::try_from(subjobs.len()).unwrap_or(u32::MAX)),
-            // the scheduler promises no start to jobs of reservations
-            can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
-            ..requested(job, &pools.names)
-        });
+        let [mut users, mut groups, mut projects] =
+            [Names::default(), Names::default(), Names::default()];
+        let jobs = cycle
+            .jobs
+            .iter()
+            .enumerate()
+            .map(|(row, job)| RequestedJob {
+                pool_lists: pool_lists.of_job(table.queue_index(row), job),
+                counted: amounts.iter().map(|name| total_of(job, name)).collect(),
+                walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
+                queue: table.queue_index(row) as u32,
+                user: users.index(&job.user),
+                group: groups.index(&job.group),
+                project: projects.index(&job.project),
+                array: array_row(table, job, row),
+                subjobs: job.queued_subjobs.as_ref().map_or(1, |subjobs| {
+                    u32::try_from(subjobs.len()).unwrap_or(u32::MAX)
+                }),
+                // the scheduler promises no start to jobs of reservations
+                can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
+                ..requested(job, &pools.names)
+            });
         let mut jobs: Vec<RequestedJob> = jobs.collect();
         let mut advance = Vec::new();
-        for reservation in reservations.confirmed().iter().filter(|_| !pools.nodes.is_empty()) {
+        for reservation in reservations
+            .confirmed()
+            .iter()
+            .filter(|_| !pools.nodes.is_empty())
+        {
             let &ListedReservation { start, end, .. } = reservation;
             let placement = pools.placement(reservation);
-            advance.push(AdvanceReservation { job: jobs.len() as u32, start, end, placement });
-            jobs.push(RequestedJob { is_reservation: true, walltime: end - start, ..RequestedJob::default() });
+            advance.push(AdvanceReservation {
+                job: jobs.len() as u32,
+                start,
+                end,
+                placement,
+            });
+            jobs.push(RequestedJob {
+                is_reservation: true,
+                walltime: end - start,
+                ..RequestedJob::default()
+            });
         }
         let jobs = RequestedJobs(jobs);
         let limited = LimitedNames {
@@ -131,12 +164,21 @@ impl CycleMachine {
         let mut limits = site.cycle_limits(&limited);
         limits.extend(limit_of_arrays(&cycle.jobs));
         let limits = Limits::new(limits);
-        let machine =
-            Machine::new(&pools.pools).with_hosts(pools.hosts.clone()).with_pool_lists(pool_lists.into_lists());
+        let machine = Machine::new(&pools.pools)
+            .with_hosts(pools.hosts.clone())
+            .with_pool_lists(pool_lists.into_lists());
         let mut machine = machine.with_reservations(advance);
         machine.begin_reservations(at, &jobs);
         let rules = site.cycle_rules(&queues);
-        let mut made = Self { machine, limits, rules, jobs, pools, reservations, amounts };
+        let mut made = Self {
+            machine,
+            limits,
+            rules,
+            jobs,
+            pools,
+            reservations,
+            amounts,
+        };
         let unplaced = made.run_jobs(table, cycle, at, warnings);
         made.run_unplaced(unplaced, warnings);
         Ok(made)
@@ -148,12 +190,21 @@ impl CycleMachine {
         CycleProcessors { total, free }
     }
 
-    /// Why a job waits that would delay another one, which is promised a start, or run into a reservation.
-    pub(super) fn reason_delays(&self, delayed: u32, reserved_id: Option<&str>, table: &JobTable) -> String {
+    /// Why a job waits that would delay another one, which is promised a start, or run into a
+    /// reservation.
+    pub(super) fn reason_delays(
+        &self,
+        delayed: u32,
+        reserved_id: Option<&str>,
+        table: &JobTable,
+    ) -> String {
         let reservation = (delayed as usize).checked_sub(table.len());
         match reservation.and_then(|index| self.reservations.confirmed().get(index)) {
             Some(reservation) => format!("would run into the reservation {}", reservation.id),
-            None => format!("would delay {}, which is promised a start", reserved_id.unwrap_or("a job")),
+            None => format!(
+                "would delay {}, which is promised a start",
+                reserved_id.unwrap_or("a job")
+            ),
         }
     }
 
@@ -169,12 +220,23 @@ impl CycleMachine {
 
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when.
     pub(super) fn end_next(&mut self) -> Option<i64> {
-        let Self { machine, limits, jobs, .. } = self;
+        let Self {
+            machine,
+            limits,
+            jobs,
+            ..
+        } = self;
         machine.end_next(jobs, |job| limits.end(job))
     }
 
     /// Puts the running jobs on the machine whose places are known. Returns the others.
-    fn run_jobs(&mut self, table: &JobTable, cycle: &CycleJobs, at: i64, warnings: &mut Vec<Message>) -> Vec<Unplaced> {
+    fn run_jobs(
+        &mut self,
+        table: &JobTable,
+        cycle: &CycleJobs,
+        at: i64,
+        warnings: &mut Vec<Message>,
+    ) -> Vec<Unplaced> {
         // what runs while the document is written began before
         let latest_start = cycle.timestamp.unwrap_or(at);
         let mut without_start = Vec::new();
@@ -188,29 +250,44 @@ impl CycleMachine {
             if job.stime.is_none() {
                 without_start.push(table.id(row));
             }
-            let end = job.stime.unwrap_or(latest_start).saturating_add(requested.walltime);
+            let end = job
+                .stime
+                .unwrap_or(latest_start)
+                .saturating_add(requested.walltime);
             if job.placed.is_empty() && self.machine.pools() > 1 {
                 without_place.push(table.id(row));
                 unplaced.push(Unplaced { row, end });
                 continue;
             }
             let placement = self.placement(job, &requested);
-            self.machine.start(row as u32, &requested.request, placement, end);
+            self.machine
+                .start(row as u32, &requested.request, placement, end);
             self.limits.start(&requested);
         }
-        for (attribute, jobs, assumption) in
-            [("stime", without_start, "started just now"), ("exec_vnode", without_place, "is where there is room")]
-        {
+        for (attribute, jobs, assumption) in [
+            ("stime", without_start, "started just now"),
+            ("exec_vnode", without_place, "is where there is room"),
+        ] {
             let Some(first) = jobs.first() else { continue };
             let (jobs, each) = match jobs.len() {
                 1 => ("1 running job has".to_owned(), "it"),
                 count => (format!("{count} running jobs have"), "each"),
             };
-            let found = format!("{jobs} no `{attribute}` (first `{first}`): {each} is taken as if it {assumption}");
+            let found = format!(
+                "{jobs} no `{attribute}` (first `{first}`): {each} is taken as if it {assumption}"
+            );
             warnings.push(found.into());
         }
-        unplaced.extend(unlisted_subjobs(table, cycle, latest_start, &self.pools, warnings));
-        unplaced.retain(|Unplaced { row, .. }| !table.exclusion(*row).is_some_and(Exclusion::is_of_queue));
+        unplaced.extend(unlisted_subjobs(
+            table,
+            cycle,
+            latest_start,
+            &self.pools,
+            warnings,
+        ));
+        unplaced.retain(|Unplaced { row, .. }| {
+            !table.exclusion(*row).is_some_and(Exclusion::is_of_queue)
+        });
         unplaced
     }
 
@@ -226,7 +303,11 @@ impl CycleMachine {
         let unexplained = self.machine.unexplained(&self.pools.in_use);
         let held = self.machine.hold(&unexplained);
         if held > 0 {
-            let processors = if held == 1 { "1 processor".to_owned() } else { format!("{held} processors") };
+            let processors = if held == 1 {
+                "1 processor".to_owned()
+            } else {
+                format!("{held} processors")
+            };
             let found = format!(
                 "by `resources_assigned` of the nodes, {processors} more are in use than the running jobs of the document \
                  hold: nobody knows until when, so they are not free in what follows"
@@ -238,12 +319,25 @@ impl CycleMachine {
     /// Where a running job is, as far as the document says.
     fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
         if self.machine.pools() == 1 {
-            let total = (0..self.pools.names.len()).map(|amount| requested.request.total(amount)).collect();
-            return Placement::Parts([Part { pool: 0, amounts: total }].into());
+            let total = (0..self.pools.names.len())
+                .map(|amount| requested.request.total(amount))
+                .collect();
+            return Placement::Parts(
+                [Part {
+                    pool: 0,
+                    amounts: total,
+                }]
+                .into(),
+            );
         }
         let parts = job.placed.iter().filter_map(|chunk| {
             let pool = self.pools.pool_of(&job.queue, &chunk.node)?;
-            let amounts = self.pools.names.iter().map(|name| amount_of(&chunk.amounts, name)).collect();
+            let amounts = self
+                .pools
+                .names
+                .iter()
+                .map(|name| amount_of(&chunk.amounts, name))
+                .collect();
             Some(Part { pool, amounts })
         });
         Placement::Parts(parts.collect())
@@ -251,11 +345,16 @@ impl CycleMachine {
 }
 
 impl Site {
-    /// What each job adds to the usage of its entity in a cycle in which it starts: its request under `fairshare_usage_res`.
+    /// What each job adds to the usage of its entity in a cycle in which it starts: its request
+    /// under `fairshare_usage_res`.
     pub(super) fn charges(&self, jobs: &[QueuedJob]) -> Vec<f64> {
         let program = Formula::parse(&self.config.fairshare_usage_res);
-        let program = program.ok().and_then(|formula| formula.compile(&self.schema).ok());
-        let Some(program) = program else { return vec![0.0; jobs.len()] };
+        let program = program
+            .ok()
+            .and_then(|formula| formula.compile(&self.schema).ok());
+        let Some(program) = program else {
+            return vec![0.0; jobs.len()];
+        };
         let charge = |job: &QueuedJob| {
             let input = |name: &str| match name {
                 PROCESSORS => Value::Int(job.ncpus.unwrap_or(0)),
@@ -263,13 +362,18 @@ impl Site {
                 name => Value::Int(job.amounts.get(name).copied().unwrap_or(0)),
             };
             let inputs: Vec<Value> = program.inputs().iter().map(|name| input(name)).collect();
-            program.evaluate(&inputs).ok().and_then(|value| value.to_f64()).unwrap_or(0.0)
+            program
+                .evaluate(&inputs)
+                .ok()
+                .and_then(|value| value.to_f64())
+                .unwrap_or(0.0)
         };
         jobs.iter().map(charge).collect()
     }
 }
 
-/// The running subjobs that arrays count and the document does not list: `qstat -f` lists subjobs only with `-t`.
+/// The running subjobs that arrays count and the document does not list: `qstat -f` lists subjobs
+/// only with `-t`.
 fn unlisted_subjobs(
     table: &JobTable,
     cycle: &CycleJobs,
@@ -278,14 +382,22 @@ fn unlisted_subjobs(
     warnings: &mut Vec<Message>,
 ) -> Vec<Unplaced> {
     let mut known: HashMap<String, u32> = HashMap::new();
-    let running = (0..table.len()).filter(|&row| matches!(table.state(row), JobState::Running | JobState::Exiting));
-    let ids = running.map(|row| table.id(row)).chain(pools.subjobs_elsewhere.iter().map(|id| &**id));
+    let running = (0..table.len())
+        .filter(|&row| matches!(table.state(row), JobState::Running | JobState::Exiting));
+    let ids = running
+        .map(|row| table.id(row))
+        .chain(pools.subjobs_elsewhere.iter().map(|id| &**id));
     for (array, _) in ids.filter_map(array_and_index) {
         *known.entry(array).or_default() += 1;
     }
     let mut unlisted = Vec::new();
     let mut arrays = Vec::new();
-    for (row, job) in cycle.jobs.iter().enumerate().filter(|(_, job)| job.running_subjobs > 0) {
+    for (row, job) in cycle
+        .jobs
+        .iter()
+        .enumerate()
+        .filter(|(_, job)| job.running_subjobs > 0)
+    {
         let known = known.get(table.id(row)).copied().unwrap_or(0);
         let count = job.running_subjobs.saturating_sub(known).min(MAX_SUBJOBS);
         let end = latest_start.saturating_add(job.walltime.unwrap_or(UNLIMITED_WALLTIME));
@@ -295,10 +407,16 @@ fn unlisted_subjobs(
         }
     }
     if let Some(first) = arrays.first() {
-        let subjobs =
-            if unlisted.len() == 1 { "1 running subjob" } else { &format!("{} running subjobs", unlisted.len()) };
-        let of =
-            if arrays.len() == 1 { format!("`{first}`") } else { format!("{} arrays (first `{first}`)", arrays.len()) };
+        let subjobs = if unlisted.len() == 1 {
+            "1 running subjob"
+        } else {
+            &format!("{} running subjobs", unlisted.len())
+        };
+        let of = if arrays.len() == 1 {
+            format!("`{first}`")
+        } else {
+            format!("{} arrays (first `{first}`)", arrays.len())
+        };
         let found = format!(
             "the document does not list {subjobs} of {of}: each holds what its array asks for, and is taken to have started \
              just now"
@@ -314,24 +432,37 @@ fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
     let mut amounts: Vec<i64> = names.iter().map(|name| total_of(job, name)).collect();
     if job.chunks.len() > 1 || job.chunks.iter().any(|chunk| chunk.count > 1) {
         counts = job.chunks.iter().map(|chunk| chunk.count).collect();
-        amounts =
-            job.chunks.iter().flat_map(|chunk| names.iter().map(|name| amount_of(&chunk.amounts, name))).collect();
+        amounts = job
+            .chunks
+            .iter()
+            .flat_map(|chunk| names.iter().map(|name| amount_of(&chunk.amounts, name)))
+            .collect();
     }
-    RequestedJob { counts, amounts, ..RequestedJob::default() }
+    RequestedJob {
+        counts,
+        amounts,
+        ..RequestedJob::default()
+    }
 }
 
-/// What a job asks for in all of a resource; what its chunks ask for where the document has no sum of them.
+/// What a job asks for in all of a resource; what its chunks ask for where the document has no sum
+/// of them.
 fn total_of(job: &QueuedJob, name: &str) -> i64 {
     match name {
         PROCESSORS => job.ncpus.unwrap_or(0),
-        name => job.amounts.get(name).copied().unwrap_or_else(|| total_of_chunks(&job.chunks, name)),
+        name => job
+            .amounts
+            .get(name)
+            .copied()
+            .unwrap_or_else(|| total_of_chunks(&job.chunks, name)),
     }
 }
 
 fn total_of_chunks(chunks: &[Chunk], name: &str) -> i64 {
     let mut total = 0_i64;
     for chunk in chunks {
-        total = total.saturating_add(amount_of(&chunk.amounts, name).saturating_mul(chunk.count.into()));
+        total = total
+            .saturating_add(amount_of(&chunk.amounts, name).saturating_mul(chunk.count.into()));
     }
     total
 }
@@ -347,7 +478,10 @@ fn array_row(table: &JobTable, job: &QueuedJob, row: usize) -> Option<u32> {
 
 /// The limit of the subjobs that run at a time, if an array has one.
 fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
-    let arrays = jobs.iter().zip(0..).filter_map(|(job, row)| Some((row, job.max_run_subjobs?.into())));
+    let arrays = jobs
+        .iter()
+        .zip(0..)
+        .filter_map(|(job, row)| Some((row, job.max_run_subjobs?.into())));
     let named: HashMap<u32, i64> = arrays.collect();
     (!named.is_empty()).then(|| Limit::of_subjobs(named))
 }

@@ -1,4 +1,5 @@
-//! The nodes of a site as the pools of a scheduling cycle, and on which of them each chunk of a job may be placed.
+//! The nodes of a site as the pools of a scheduling cycle, and on which of them each chunk of a job
+//! may be placed.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -28,9 +29,11 @@ pub(super) struct Pools {
     /// Pool by pool, its node; empty if only processors are counted.
     pub(super) nodes: Vec<Node>,
     pub(super) pool_of_node: HashMap<Box<str>, u32>,
-    /// The pools with what reservations have, which follow those of the nodes, by their queues and nodes.
+    /// The pools with what reservations have, which follow those of the nodes, by their queues and
+    /// nodes.
     pool_of_reserved: HashMap<(Box<str>, Box<str>), u32>,
-    /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not known of the moment.
+    /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not
+    /// known of the moment.
     pub(super) in_use: Vec<i64>,
     /// The subjobs that run on other nodes.
     pub(super) subjobs_elsewhere: HashSet<Box<str>>,
@@ -51,28 +54,45 @@ impl Pools {
     ) -> Result<Self, SiteError> {
         let names = vec![PROCESSORS.into()];
         if let Some(processors) = processors {
-            return Ok(Self { names, pools: vec![vec![processors.into()]], hosts: vec![0], ..Self::default() });
+            return Ok(Self {
+                names,
+                pools: vec![vec![processors.into()]],
+                hosts: vec![0],
+                ..Self::default()
+            });
         }
         let Some(nodes) = site.nodes()? else {
-            return Err(SiteError::missing("the nodes are not known: ", Need::Processors));
+            return Err(SiteError::missing(
+                "the nodes are not known: ",
+                Need::Processors,
+            ));
         };
         let other_attributes = nodes.other_attributes().map(Into::into).collect();
-        let mut made = Self { names, other_attributes, ..Self::default() };
+        let mut made = Self {
+            names,
+            other_attributes,
+            ..Self::default()
+        };
         made.names.extend(site.counted_resources()?);
         made.names.extend(on_no_node(site, jobs, &made.names));
-        let is_usable = |node: &Node| node.is_usable || node.is_resv_exclusive && reservations.have(node);
+        let is_usable =
+            |node: &Node| node.is_usable || node.is_resv_exclusive && reservations.have(node);
         for (host, node) in by_host(nodes_of(&nodes, site.partition.as_deref(), is_usable)) {
             made.add(host, node);
         }
-        let are_apart =
-            nodes.timestamp().zip(jobs.timestamp).is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
+        let are_apart = nodes
+            .timestamp()
+            .zip(jobs.timestamp)
+            .is_some_and(|(nodes, jobs)| nodes.abs_diff(jobs) > MAX_APART);
         if are_apart {
             made.in_use.clear();
         } else {
             made.subjobs_elsewhere = made.subjobs_elsewhere(&nodes);
         }
         if made.pools.is_empty() {
-            return Err(SiteError::content("no node is usable: all are down, offline or of another partition"));
+            return Err(SiteError::content(
+                "no node is usable: all are down, offline or of another partition",
+            ));
         }
         for reservation in reservations.confirmed() {
             made.add_reserved(reservation);
@@ -84,10 +104,19 @@ impl Pools {
     fn add_reserved(&mut self, reservation: &ListedReservation) {
         let queue = &reservation.queue;
         for pool in 0..self.of_nodes() {
-            let Some(amounts) = self.reserved(reservation, pool) else { continue };
-            let node = Node { queue: Some(queue.clone()), ..self.nodes[pool].clone() };
-            self.pool_of_reserved.insert((queue.clone(), node.name.clone()), self.pools.len() as u32);
-            let is_same_host = self.nodes.last().is_some_and(|last| last.host == node.host && last.queue == node.queue);
+            let Some(amounts) = self.reserved(reservation, pool) else {
+                continue;
+            };
+            let node = Node {
+                queue: Some(queue.clone()),
+                ..self.nodes[pool].clone()
+            };
+            self.pool_of_reserved
+                .insert((queue.clone(), node.name.clone()), self.pools.len() as u32);
+            let is_same_host = self
+                .nodes
+                .last()
+                .is_some_and(|last| last.host == node.host && last.queue == node.queue);
             let last = self.hosts.last().copied().unwrap_or_default();
             self.hosts.push(if is_same_host { last } else { last + 1 });
             self.nodes.push(node);
@@ -103,22 +132,36 @@ impl Pools {
     /// What a reservation has in a pool that is a node.
     fn reserved(&self, reservation: &ListedReservation, pool: usize) -> Option<Vec<i64>> {
         let node = &self.nodes[pool];
-        let parts: Vec<&ReservedNode> =
-            reservation.nodes.iter().filter(|reserved| reserved.name == node.name).collect();
+        let parts: Vec<&ReservedNode> = reservation
+            .nodes
+            .iter()
+            .filter(|reserved| reserved.name == node.name)
+            .collect();
         if parts.is_empty() {
             return None;
         }
         if reservation.is_exclusive || node.is_resv_exclusive {
             return Some(self.pools[pool].clone());
         }
-        let amounts = self.names.iter().map(|name| parts.iter().map(|part| amount_of(&part.amounts, name)));
-        Some(amounts.map(|amounts| amounts.fold(0, i64::saturating_add)).collect())
+        let amounts = self
+            .names
+            .iter()
+            .map(|name| parts.iter().map(|part| amount_of(&part.amounts, name)));
+        Some(
+            amounts
+                .map(|amounts| amounts.fold(0, i64::saturating_add))
+                .collect(),
+        )
     }
 
     /// What a reservation has of the nodes.
     pub(super) fn placement(&self, reservation: &ListedReservation) -> Placement {
-        let parts = (0..self.of_nodes())
-            .filter_map(|pool| Some(Part { pool: pool as u32, amounts: self.reserved(reservation, pool)?.into() }));
+        let parts = (0..self.of_nodes()).filter_map(|pool| {
+            Some(Part {
+                pool: pool as u32,
+                amounts: self.reserved(reservation, pool)?.into(),
+            })
+        });
         Placement::Parts(parts.collect())
     }
 
@@ -130,36 +173,60 @@ impl Pools {
 
     /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
     fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
-        let jobs = nodes.iter().filter(|node| !self.pool_of_node.contains_key(&node.name)).flat_map(|node| &node.jobs);
-        jobs.filter(|id| array_and_index(id).is_some()).cloned().collect()
+        let jobs = nodes
+            .iter()
+            .filter(|node| !self.pool_of_node.contains_key(&node.name))
+            .flat_map(|node| &node.jobs);
+        jobs.filter(|id| array_and_index(id).is_some())
+            .cloned()
+            .collect()
     }
 
     fn add(&mut self, host: u32, node: &Node) {
-        self.pool_of_node.insert(node.name.clone(), self.pools.len() as u32);
+        self.pool_of_node
+            .insert(node.name.clone(), self.pools.len() as u32);
         self.hosts.push(host);
         self.nodes.push(node.clone());
-        self.in_use.push(node.assigned.get(PROCESSORS).copied().unwrap_or(0).max(0));
-        self.pools.push(self.names.iter().map(|name| node.amounts.get(name).copied().unwrap_or(0)).collect());
+        self.in_use
+            .push(node.assigned.get(PROCESSORS).copied().unwrap_or(0).max(0));
+        self.pools.push(
+            self.names
+                .iter()
+                .map(|name| node.amounts.get(name).copied().unwrap_or(0))
+                .collect(),
+        );
     }
 
-    /// The values of resources that the chunks of a job ask for and the scheduler compares with those of the nodes.
+    /// The values of resources that the chunks of a job ask for and the scheduler compares with
+    /// those of the nodes.
     pub(super) fn wanted(&self, site: &Site, job: &QueuedJob) -> Vec<WantedValue> {
-        job.chunks.iter().flat_map(|chunk| wanted(site, chunk)).collect()
+        job.chunks
+            .iter()
+            .flat_map(|chunk| wanted(site, chunk))
+            .collect()
     }
 
     /// A value that a chunk of a job asks for and no node has.
     pub(super) fn on_no_node(&self, site: &Site, job: &QueuedJob) -> Option<WantedValue> {
         let mut all = self.wanted(site, job).into_iter();
-        all.find(|wanted| !self.nodes.is_empty() && !self.nodes.iter().any(|node| has(site, node, wanted)))
+        all.find(|wanted| {
+            !self.nodes.is_empty() && !self.nodes.iter().any(|node| has(site, node, wanted))
+        })
     }
 }
 
-/// The resources of nodes that chunks ask for and no node has: these are 0, but for those that nodes report by themselves.
+/// The resources of nodes that chunks ask for and no node has: these are 0, but for those that
+/// nodes report by themselves.
 fn on_no_node(site: &Site, jobs: &CycleJobs, on_nodes: &[Box<str>]) -> BTreeSet<Box<str>> {
     let chunks = jobs.jobs.iter().flat_map(|job| &job.chunks);
-    let names = chunks.flat_map(|chunk| &chunk.amounts).map(|(name, _)| name);
+    let names = chunks
+        .flat_map(|chunk| &chunk.amounts)
+        .map(|(name, _)| name);
     let unknown = names.filter(|name| site.is_checked(name) && !on_nodes.contains(name));
-    unknown.filter(|name| !matches!(&***name, "mem" | "vmem")).cloned().collect()
+    unknown
+        .filter(|name| !matches!(&***name, "mem" | "vmem"))
+        .cloned()
+        .collect()
 }
 
 /// The nodes in their order, each with the number of its host; those of a host follow each other.
@@ -174,10 +241,15 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
     numbered
 }
 
-/// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and `vnode`, and of the resources in
-/// the line `resources` of `sched_config`.
+/// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and `vnode`,
+/// and of the resources in the line `resources` of `sched_config`.
 pub(super) fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
-    chunk.others.iter().filter(|wanted| is_compared(site, wanted)).cloned().collect()
+    chunk
+        .others
+        .iter()
+        .filter(|wanted| is_compared(site, wanted))
+        .cloned()
+        .collect()
 }
 
 fn is_compared(site: &Site, (name, value): &WantedValue) -> bool {
@@ -209,8 +281,16 @@ pub(super) struct PoolLists<'a> {
 impl<'a> PoolLists<'a> {
     /// The lists of the queues.
     pub(super) fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
-        let lists = queues.iter().map(|queue| pools_of_queue(pools, queue)).collect();
-        Self { site, pools, lists, known: HashMap::new() }
+        let lists = queues
+            .iter()
+            .map(|queue| pools_of_queue(pools, queue))
+            .collect();
+        Self {
+            site,
+            pools,
+            lists,
+            known: HashMap::new(),
+        }
     }
 
     /// The list of each chunk of a job.
@@ -218,7 +298,10 @@ impl<'a> PoolLists<'a> {
         if job.chunks.is_empty() {
             return vec![queue as u32];
         }
-        job.chunks.iter().map(|chunk| self.of_chunk(queue, chunk)).collect()
+        job.chunks
+            .iter()
+            .map(|chunk| self.of_chunk(queue, chunk))
+            .collect()
     }
 
     fn of_chunk(&mut self, queue: usize, chunk: &Chunk) -> u32 {
@@ -226,13 +309,24 @@ impl<'a> PoolLists<'a> {
         if wanted.is_empty() || self.pools.nodes.is_empty() {
             return queue as u32;
         }
-        let Self { site, pools, lists, known } = self;
-        *known.entry((queue, wanted)).or_insert_with_key(|(_, wanted)| {
-            let mut matching = lists[queue].clone();
-            matching.retain(|&pool| wanted.iter().all(|wanted| has(site, &pools.nodes[pool as usize], wanted)));
-            lists.push(matching);
-            lists.len() as u32 - 1
-        })
+        let Self {
+            site,
+            pools,
+            lists,
+            known,
+        } = self;
+        *known
+            .entry((queue, wanted))
+            .or_insert_with_key(|(_, wanted)| {
+                let mut matching = lists[queue].clone();
+                matching.retain(|&pool| {
+                    wanted
+                        .iter()
+                        .all(|wanted| has(site, &pools.nodes[pool as usize], wanted))
+                });
+                lists.push(matching);
+                lists.len() as u32 - 1
+            })
     }
 
     pub(super) fn into_lists(self) -> Vec<Vec<u32>> {
@@ -246,15 +340,26 @@ fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
         return (0..pools.pools.len() as u32).collect();
     }
     let own = pools_for(pools, Some(queue));
-    if own.is_empty() { pools_for(pools, None) } else { own }
+    if own.is_empty() {
+        pools_for(pools, None)
+    } else {
+        own
+    }
 }
 
 /// The pools of the nodes that only this queue has, or that no queue has for itself.
 fn pools_for(pools: &Pools, queue: Option<&str>) -> Vec<u32> {
-    (0..).zip(&pools.nodes).filter(|(_, node)| node.queue.as_deref() == queue).map(|(pool, _)| pool).collect()
+    (0..)
+        .zip(&pools.nodes)
+        .filter(|(_, node)| node.queue.as_deref() == queue)
+        .map(|(pool, _)| pool)
+        .collect()
 }
 
 /// The amount of a resource.
 pub(super) fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
-    amounts.iter().find(|(other, _)| **other == *name).map_or(0, |(_, amount)| *amount)
+    amounts
+        .iter()
+        .find(|(other, _)| **other == *name)
+        .map_or(0, |(_, amount)| *amount)
 }

@@ -24,27 +24,50 @@ impl ChunkWords<'_> {
             return format!("can never run: no node has `{name}={value}`");
         }
         let request = self.machine.jobs.job(row as u32).request;
-        let nowhere = request.pool_lists.iter().position(|&list| self.machine.machine.pool_list(list).is_empty());
+        let nowhere = request
+            .pool_lists
+            .iter()
+            .position(|&list| self.machine.machine.pool_list(list).is_empty());
         if let Some(chunk) = nowhere {
             let with = self.with_values(chunk);
             return format!("can never run: queue {} has no node{with}", self.job.queue);
         }
         match self.machine.machine.shortage(&request) {
             None => "can never run".to_owned(),
-            Some(Shortage::InAll { chunk, amount, asked, available }) => {
+            Some(Shortage::InAll {
+                chunk,
+                amount,
+                asked,
+                available,
+            }) => {
                 let (asked, all) = (self.counted(amount, asked), self.amount(amount, available));
                 match self.with_values(chunk) {
-                    with if with.is_empty() => format!("can never run: it asks for {asked}, and the machine has {all}"),
-                    with => format!("can never run: it asks for {asked}{with}, and these nodes have {all}"),
+                    with if with.is_empty() => {
+                        format!("can never run: it asks for {asked}, and the machine has {all}")
+                    }
+                    with => format!(
+                        "can never run: it asks for {asked}{with}, and these nodes have {all}"
+                    ),
                 }
             }
-            Some(Shortage::OnHost { chunk, amount, asked, available }) => {
+            Some(Shortage::OnHost {
+                chunk,
+                amount,
+                asked,
+                available,
+            }) => {
                 let (asked, most) = (self.counted(amount, asked), self.amount(amount, available));
                 let with = self.with_values(chunk);
-                format!("can never run: a chunk asks for {asked}, and no host{with} has more than {most}")
+                format!(
+                    "can never run: a chunk asks for {asked}, and no host{with} has more than {most}"
+                )
             }
             Some(Shortage::Together { chunk }) => {
-                format!("can never run: no host{} has {}", self.with_values(chunk), self.all_counted(chunk))
+                format!(
+                    "can never run: no host{} has {}",
+                    self.with_values(chunk),
+                    self.all_counted(chunk)
+                )
             }
         }
     }
@@ -52,7 +75,12 @@ impl ChunkWords<'_> {
     /// Why the job waits, as too little is free.
     pub(super) fn not_enough(self, shortage: Shortage) -> String {
         match shortage {
-            Shortage::InAll { chunk, amount, asked, available } => {
+            Shortage::InAll {
+                chunk,
+                amount,
+                asked,
+                available,
+            } => {
                 let name = resource_in_words(self.name(amount));
                 let with = self.with_values(chunk);
                 // how many processors of all are free is said once, above the jobs
@@ -63,32 +91,60 @@ impl ChunkWords<'_> {
                 let (asked, free) = (self.amount(amount, asked), self.amount(amount, available));
                 format!("not enough {name}{on_nodes}{with}: asks for {asked}, {free} free")
             }
-            Shortage::OnHost { chunk, amount, asked, available } => {
+            Shortage::OnHost {
+                chunk,
+                amount,
+                asked,
+                available,
+            } => {
                 let name = resource_in_words(self.name(amount));
                 let with = self.with_values(chunk);
                 let (asked, most) = (self.amount(amount, asked), self.amount(amount, available));
-                format!("not enough {name} on one host{with}: a chunk asks for {asked}, at most {most} free")
+                format!(
+                    "not enough {name} on one host{with}: a chunk asks for {asked}, at most {most} free"
+                )
             }
             Shortage::Together { chunk } => {
-                format!("no host{} has {} free at once", self.with_values(chunk), self.all_counted(chunk))
+                format!(
+                    "no host{} has {} free at once",
+                    self.with_values(chunk),
+                    self.all_counted(chunk)
+                )
             }
         }
     }
 
-    /// The values that a chunk asks for, such as ` with color=red:fast=True`; empty if it asks for none.
+    /// The values that a chunk asks for, such as ` with color=red:fast=True`; empty if it asks for
+    /// none.
     fn with_values(self, chunk: usize) -> String {
         let has_nodes = !self.machine.pools.nodes.is_empty();
         let chunk = self.job.chunks.get(chunk).filter(|_| has_nodes);
-        let wanted = chunk.map(|chunk| wanted(self.site, chunk)).unwrap_or_default();
-        let values: Vec<String> = wanted.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        if values.is_empty() { String::new() } else { format!(" with {}", values.join(":")) }
+        let wanted = chunk
+            .map(|chunk| wanted(self.site, chunk))
+            .unwrap_or_default();
+        let values: Vec<String> = wanted
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        if values.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", values.join(":"))
+        }
     }
 
     /// All amounts of a chunk, such as `4 processors and 1 ngpus`.
     fn all_counted(self, chunk: usize) -> String {
-        let Some(chunk) = self.job.chunks.get(chunk) else { return "all that it asks for".to_owned() };
-        let counted = chunk.amounts.iter().filter(|(name, _)| self.machine.pools.names.contains(name));
-        let counted: Vec<String> = counted.map(|(name, amount)| counted_in_words(self.site, name, *amount)).collect();
+        let Some(chunk) = self.job.chunks.get(chunk) else {
+            return "all that it asks for".to_owned();
+        };
+        let counted = chunk
+            .amounts
+            .iter()
+            .filter(|(name, _)| self.machine.pools.names.contains(name));
+        let counted: Vec<String> = counted
+            .map(|(name, amount)| counted_in_words(self.site, name, *amount))
+            .collect();
         counted.join(" and ")
     }
 
@@ -107,12 +163,20 @@ impl ChunkWords<'_> {
 
 /// A resource in a sentence.
 pub(super) fn resource_in_words(name: &str) -> &str {
-    if name == PROCESSORS { "processors" } else { name }
+    if name == PROCESSORS {
+        "processors"
+    } else {
+        name
+    }
 }
 
 /// An amount with its resource, such as `4 ngpus`.
 pub(super) fn counted_in_words(site: &Site, name: &str, amount: i64) -> String {
-    let noun = if name == PROCESSORS && amount == 1 { "processor" } else { resource_in_words(name) };
+    let noun = if name == PROCESSORS && amount == 1 {
+        "processor"
+    } else {
+        resource_in_words(name)
+    };
     format!("{} {noun}", amount_in_words(site, name, amount))
 }
 

@@ -1,7 +1,7 @@
 //! A job that is only described, as if it were submitted now.
 //!
-//! In: what a user would request, such as `queue=gpu,ncpus=12,walltime=4h`. Out: one more row in the table of jobs, with what
-//! the server and the queue give to a job when it is queued.
+//! In: what a user would request, such as `queue=gpu,ncpus=12,walltime=4h`. Out: one more row in
+//! the table of jobs, with what the server and the queue give to a job when it is queued.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -19,10 +19,12 @@ use super::{Site, SiteError, SiteJobs};
 
 /// The id of a described job.
 const ID: &str = "described";
-/// What the server makes of a job that requests no chunks: one, of one processor (pbs_resources(7B)).
+/// What the server makes of a job that requests no chunks: one, of one processor
+/// (pbs_resources(7B)).
 const WITHOUT_CHUNKS: [(&str, &str); 2] = [("nodect", "1"), ("ncpus", "1")];
 
-/// A job as its user describes it: its queue, the amounts that it requests, and attributes that a formula reads.
+/// A job as its user describes it: its queue, the amounts that it requests, and attributes that a
+/// formula reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DescribedJob {
     /// The queue; `None` for the server's default queue.
@@ -39,13 +41,21 @@ impl FromStr for DescribedJob {
     /// Reads `NAME=VALUE`, separated by commas, where `queue` names the queue.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut job = Self::default();
-        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            let (name, value) =
-                word.split_once('=').map(|(name, value)| (name.trim(), value.trim())).unwrap_or_default();
+        for word in text
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+        {
+            let (name, value) = word
+                .split_once('=')
+                .map(|(name, value)| (name.trim(), value.trim()))
+                .unwrap_or_default();
             if name.is_empty() || value.is_empty() {
                 return Err(format!("`{word}` is not NAME=VALUE, such as `ncpus=12`"));
             }
-            if job.inputs.iter().any(|(known, _)| known == name) || (name == "queue" && job.queue.is_some()) {
+            if job.inputs.iter().any(|(known, _)| known == name)
+                || (name == "queue" && job.queue.is_some())
+            {
                 return Err(format!("`{name}` is given more than once"));
             }
             match name {
@@ -53,30 +63,49 @@ impl FromStr for DescribedJob {
                 _ => job.inputs.push((name.to_owned(), value.to_owned())),
             }
         }
-        if job == Self::default() { Err("the job is not described".to_owned()) } else { Ok(job) }
+        if job == Self::default() {
+            Err("the job is not described".to_owned())
+        } else {
+            Ok(job)
+        }
     }
 }
 
 impl Site {
-    /// Adds a described job to jobs that were read for a formula, and returns its row: it waits, has waited no time, and was
-    /// submitted after all others.
+    /// Adds a described job to jobs that were read for a formula, and returns its row: it waits,
+    /// has waited no time, and was submitted after all others.
     ///
     /// # Errors
-    /// The server would refuse it, a name or a value is wrong, or the formula needs the shares of an entity and none is named.
-    pub fn add_described(&self, jobs: &mut SiteJobs, described: &DescribedJob) -> Result<usize, SiteError> {
+    /// The server would refuse it, a name or a value is wrong, or the formula needs the shares of
+    /// an entity and none is named.
+    pub fn add_described(
+        &self,
+        jobs: &mut SiteJobs,
+        described: &DescribedJob,
+    ) -> Result<usize, SiteError> {
         let queue = self.queue_of(described)?;
         self.check_names(jobs, described)?;
         let mut resources = Map::new();
         let mut attributes = Map::new();
         for (name, value) in &described.inputs {
-            let is_special = jobs.schema.entry(name).is_some_and(|entry| entry.origin == Origin::Special);
-            let inputs = if is_special { &mut attributes } else { &mut resources };
+            let is_special = jobs
+                .schema
+                .entry(name)
+                .is_some_and(|entry| entry.origin == Origin::Special);
+            let inputs = if is_special {
+                &mut attributes
+            } else {
+                &mut resources
+            };
             inputs.insert(name.clone(), self.given_value(jobs, name, value)?);
             self.check_limits(jobs, &queue, name, &inputs[name])?;
         }
         for name in jobs.table.columns().map(|(name, _)| name) {
             let default = self.queues.default_amount(&queue, name);
-            let default = default.or(WITHOUT_CHUNKS.into_iter().find(|(known, _)| *known == name).map(|(_, one)| one));
+            let default = default.or(WITHOUT_CHUNKS
+                .into_iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, one)| one));
             if let Some(default) = default.filter(|_| !resources.contains_key(name)) {
                 resources.insert(name.to_owned(), default.into());
             }
@@ -95,12 +124,15 @@ impl Site {
             record_origins: true,
             ..ReadOptions::new(&jobs.schema, &names)
         };
-        let read = read_jobs(Value::from(job).to_string().as_bytes(), &options).map_err(SiteError::content)?;
+        let read = read_jobs(Value::from(job).to_string().as_bytes(), &options)
+            .map_err(SiteError::content)?;
         if let Some(problem) = read.problems.listed().first() {
             return Err(SiteError::content(problem));
         }
         if let Some(exclusion) = read.table.exclusion(0) {
-            return Err(SiteError::content(format!("the described job cannot wait for the scheduler: {exclusion}")));
+            return Err(SiteError::content(format!(
+                "the described job cannot wait for the scheduler: {exclusion}"
+            )));
         }
         check_ranges(jobs, &read.table)?;
         self.check_shares(jobs, described)?;
@@ -116,17 +148,25 @@ impl Site {
         };
         if !self.queues.is_empty() && !self.queues.contains(queue) {
             let similar = did_you_mean(queue, self.queues.iter().map(|(name, _)| name));
-            return Err(SiteError::content(format!("no queue is called `{queue}`{similar}")));
+            return Err(SiteError::content(format!(
+                "no queue is called `{queue}`{similar}"
+            )));
         }
         if self.queues.is_route(queue) {
-            let message = format!("`{queue}` is a routing queue: name the queue to which the server moves the job");
+            let message = format!(
+                "`{queue}` is a routing queue: name the queue to which the server moves the job"
+            );
             return Err(SiteError::content(message));
         }
         if !self.queues.is_enabled(queue) {
-            return Err(SiteError::content(format!("the queue `{queue}` accepts no jobs (`enabled` is false)")));
+            return Err(SiteError::content(format!(
+                "the queue `{queue}` accepts no jobs (`enabled` is false)"
+            )));
         }
         if self.queues.partition(queue) != self.partition.as_deref() {
-            return Err(SiteError::content(format!("the jobs of the queue `{queue}` belong to another scheduler")));
+            return Err(SiteError::content(format!(
+                "the jobs of the queue `{queue}` belong to another scheduler"
+            )));
         }
         Ok(queue.to_owned())
     }
@@ -136,15 +176,18 @@ impl Site {
         for (name, _) in &described.inputs {
             if let Some(entry) = jobs.schema.entry(name) {
                 if !entry.input_type.is_numeric() {
-                    let message =
-                        format!("`{name}` is not a number: describe the job by the amounts that it requests in all");
+                    let message = format!(
+                        "`{name}` is not a number: describe the job by the amounts that it requests in all"
+                    );
                     return Err(SiteError::content(message));
                 }
                 continue;
             }
             let similar = did_you_mean(name, jobs.schema.iter().map(|(known, _)| known));
             if !similar.is_empty() {
-                return Err(SiteError::content(format!("no resource is called `{name}`{similar}")));
+                return Err(SiteError::content(format!(
+                    "no resource is called `{name}`{similar}"
+                )));
             }
         }
         Ok(())
@@ -154,24 +197,40 @@ impl Site {
     fn given_value(&self, jobs: &SiteJobs, name: &str, value: &str) -> Result<Value, SiteError> {
         let kind = jobs.schema.entry(name).map(|entry| entry.input_type);
         if kind == Some(InputType::Duration) {
-            let seconds = parse_duration(value).map_err(|error| SiteError::content(format!("`{name}`: {error}")))?;
+            let seconds = parse_duration(value)
+                .map_err(|error| SiteError::content(format!("`{name}`: {error}")))?;
             return Ok(seconds.into());
         }
-        Ok(value.parse::<Number>().map_or_else(|_| value.into(), Value::from))
+        Ok(value
+            .parse::<Number>()
+            .map_or_else(|_| value.into(), Value::from))
     }
 
-    /// The server refuses a job that requests more than `resources_max` or less than `resources_min`.
-    fn check_limits(&self, jobs: &SiteJobs, queue: &str, name: &str, value: &Value) -> Result<(), SiteError> {
+    /// The server refuses a job that requests more than `resources_max` or less than
+    /// `resources_min`.
+    fn check_limits(
+        &self,
+        jobs: &SiteJobs,
+        queue: &str,
+        name: &str,
+        value: &Value,
+    ) -> Result<(), SiteError> {
         let kind = jobs.schema.entry(name).map(|entry| entry.input_type);
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let Some(given) = self.amount(&text, kind) else { return Ok(()) };
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        let Some(given) = self.amount(&text, kind) else {
+            return Ok(());
+        };
         let bounds = [
             ("most", self.queues.maximum(queue, name), Ordering::Greater),
             ("least", self.queues.minimum(queue, name), Ordering::Less),
         ];
         for (bound, limit, beyond) in bounds {
             if let Some(limit) = limit
-                && self.amount(limit, kind).is_some_and(|limit| given.partial_cmp(&limit) == Some(beyond))
+                && self
+                    .amount(limit, kind)
+                    .is_some_and(|limit| given.partial_cmp(&limit) == Some(beyond))
             {
                 return Err(SiteError::content(format!(
                     "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
@@ -182,20 +241,33 @@ impl Site {
     }
 
     fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
-        self.rules.numbers.amount(text, kind, AmountSource::Server).ok()?.to_f64()
+        self.rules
+            .numbers
+            .amount(text, kind, AmountSource::Server)
+            .ok()?
+            .to_f64()
     }
 
     /// A formula with fair-share numbers needs the job's own, or an entity.
     fn check_shares(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
-        let inputs = jobs.program.as_ref().map(|program| program.inputs()).unwrap_or_default();
-        let given = described.inputs.iter().filter_map(|(name, _)| FairshareInput::from_name(name));
+        let inputs = jobs
+            .program
+            .as_ref()
+            .map(|program| program.inputs())
+            .unwrap_or_default();
+        let given = described
+            .inputs
+            .iter()
+            .filter_map(|(name, _)| FairshareInput::from_name(name));
         let given: Vec<FairshareInput> = given.collect();
-        let missing =
-            inputs.iter().find(|name| FairshareInput::from_name(name).is_some_and(|input| !given.contains(&input)));
+        let missing = inputs.iter().find(|name| {
+            FairshareInput::from_name(name).is_some_and(|input| !given.contains(&input))
+        });
         match missing {
             Some(name) if described.entity.is_empty() => {
-                let message =
-                    format!("the formula reads `{name}`, and the described job has no entity: add `{name}=…`, or ");
+                let message = format!(
+                    "the formula reads `{name}`, and the described job has no entity: add `{name}=…`, or "
+                );
                 Err(SiteError::Missing(Message::asking(message, [Need::Entity])))
             }
             _ => Ok(()),
@@ -206,14 +278,21 @@ impl Site {
 /// No value is outside the range of its name.
 fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> {
     for (name, column) in described.columns() {
-        let Some(entry) = jobs.schema.entry(name) else { continue };
+        let Some(entry) = jobs.schema.entry(name) else {
+            continue;
+        };
         let value = column.nearest_double(0);
         if value < entry.range.least || value > entry.range.most {
             let value = column.value(0).repr();
             let (least, most) = (entry.range.least, entry.range.most);
-            let bounds =
-                if most.is_finite() { format!("from {least} to {most}") } else { format!("of at least {least}") };
-            return Err(SiteError::content(format!("`{name}` is {value}, expected a number {bounds}")));
+            let bounds = if most.is_finite() {
+                format!("from {least} to {most}")
+            } else {
+                format!("of at least {least}")
+            };
+            return Err(SiteError::content(format!(
+                "`{name}` is {value}, expected a number {bounds}"
+            )));
         }
     }
     Ok(())
@@ -222,17 +301,32 @@ fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> 
 /// Appends a row of another table with the same columns, and returns its new row.
 fn append(table: &mut JobTable, other: &JobTable, row: usize) -> Result<usize, SiteError> {
     let (queue, entity) = (other.queue(row), other.entity(row));
-    let job = Job { id: ID, entity, queue, state: JobState::Queued, queued_at: None, exclusion: None };
-    let columns = other
-        .columns()
-        .map(|(_, column)| if column.is_set(row) { Ok(column.value(row)) } else { Err(column.value(row)) });
-    table.push(&job, &columns.collect::<Vec<_>>()).map_err(SiteError::content)?;
-    let sources = other.columns().map(|(name, _)| match other.origin(name, row) {
-        Some(InputOrigin::Queue) => Some(InputPrecedence::Queue),
-        Some(InputOrigin::Inputs) => Some(InputPrecedence::Input),
-        Some(InputOrigin::ResourceList | InputOrigin::Job) => Some(InputPrecedence::Job),
-        Some(InputOrigin::FairShareTree | InputOrigin::Unset) | None => None,
+    let job = Job {
+        id: ID,
+        entity,
+        queue,
+        state: JobState::Queued,
+        queued_at: None,
+        exclusion: None,
+    };
+    let columns = other.columns().map(|(_, column)| {
+        if column.is_set(row) {
+            Ok(column.value(row))
+        } else {
+            Err(column.value(row))
+        }
     });
+    table
+        .push(&job, &columns.collect::<Vec<_>>())
+        .map_err(SiteError::content)?;
+    let sources = other
+        .columns()
+        .map(|(name, _)| match other.origin(name, row) {
+            Some(InputOrigin::Queue) => Some(InputPrecedence::Queue),
+            Some(InputOrigin::Inputs) => Some(InputPrecedence::Input),
+            Some(InputOrigin::ResourceList | InputOrigin::Job) => Some(InputPrecedence::Job),
+            Some(InputOrigin::FairShareTree | InputOrigin::Unset) | None => None,
+        });
     table.push_origins(&sources.collect::<Vec<_>>());
     Ok(table.len() - 1)
 }

@@ -9,8 +9,8 @@ use job_sort_formula::jobs::InputOrigin;
 use job_sort_formula::python::{Python, Value};
 use job_sort_formula::rank::explain::{self, Influence, NodeValue, TermDifference};
 use job_sort_formula::rank::{
-    FormulaResult, SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first, python_result,
-    row_work,
+    FormulaResult, SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number,
+    higher_first, python_result, row_work,
 };
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
@@ -50,8 +50,8 @@ pub struct Explanation {
     pub rank: Option<usize>,
     /// Why a waiting job is not considered, if the order says so.
     pub not_considered: Option<NotConsidered>,
-    /// The result of the formula before it is rounded, or the error; `None` if an input of the job cannot be
-    /// read.
+    /// The result of the formula before it is rounded, or the error; `None` if an input of the job
+    /// cannot be read.
     pub result: Option<Result<FormulaResult, ScoreError>>,
     /// The value that jobs are compared by.
     pub score: Option<f64>,
@@ -61,30 +61,32 @@ pub struct Explanation {
     pub nodes: Vec<NodeValue>,
     /// The terms that add up to the result.
     pub terms: Vec<Term>,
-    /// How much each input contributes against the median of the considered jobs, the largest contribution first.
+    /// How much each input contributes against the median of the considered jobs, the largest
+    /// contribution first.
     pub influences: Vec<Influence>,
     /// The inputs that move the job if it has the values of others, those that move it most first.
     pub causes: Vec<Cause>,
     /// The other jobs with the same error at the same place, by row.
     pub same_error: Vec<usize>,
-    /// The path from the root of the fair-share tree to the entity; empty if the site has no tree, or the tree no such
-    /// entity.
+    /// The path from the root of the fair-share tree to the entity; empty if the site has no tree,
+    /// or the tree no such entity.
     pub path: Vec<NodeId>,
     /// The next considered jobs that are ahead, the nearest first.
     pub above: Vec<Neighbour>,
     /// The next considered jobs that are behind, the nearest first.
     pub below: Vec<Neighbour>,
-    /// The rank that `changes` are for: that of [`ExplainOptions::to`] if it is better than the job's, else ten places
-    /// better; `None` if there is no better one.
+    /// The rank that `changes` are for: that of [`ExplainOptions::to`] if it is better than the
+    /// job's, else ten places better; `None` if there is no better one.
     pub goal: Option<usize>,
     /// For each input the smallest change that gives this rank.
     pub changes: SmallestChanges,
-    /// What inputs of the job are worth in time of waiting, but for those that the site alone decides.
+    /// What inputs of the job are worth in time of waiting, but for those that the site alone
+    /// decides.
     pub rates: Vec<ExchangeRate>,
     /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
     pub reached: Option<RankReached>,
-    /// Whether all searches were completed. They share one budget of work; once it is spent, influences, causes
-    /// and changes may be missing.
+    /// Whether all searches were completed. They share one budget of work; once it is spent,
+    /// influences, causes and changes may be missing.
     pub is_complete: bool,
 }
 
@@ -100,7 +102,8 @@ pub enum Against {
     Behind,
 }
 
-/// An input that moves a job if it has the value of other jobs instead of its own, while nothing else changes.
+/// An input that moves a job if it has the value of other jobs instead of its own, while nothing
+/// else changes.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cause {
     /// The inputs: one, or all fair-share inputs of the formula together.
@@ -109,9 +112,11 @@ pub struct Cause {
     pub values: Vec<Value>,
     /// With which jobs it is compared.
     pub against: Against,
-    /// The places that it gains with their values, added up over these jobs; negative if it loses places.
+    /// The places that it gains with their values, added up over these jobs; negative if it loses
+    /// places.
     pub gained: i64,
-    /// The values of these jobs, each with the row of the job, if it is one, and the rank that it gives.
+    /// The values of these jobs, each with the row of the job, if it is one, and the rank that it
+    /// gives.
     pub others: Vec<OtherValues>,
 }
 
@@ -142,7 +147,8 @@ pub struct ExplainOptions {
     pub to: Option<usize>,
     /// The longest wait that is considered, in seconds.
     pub within: i64,
-    /// Whether the smallest change of each input that gains places is determined, which takes longer than all the rest.
+    /// Whether the smallest change of each input that gains places is determined, which takes
+    /// longer than all the rest.
     pub changes: bool,
     /// The most work of the searches for one job, in units of a [`WorkBudget`].
     pub work: u64,
@@ -151,7 +157,12 @@ pub struct ExplainOptions {
 impl Default for ExplainOptions {
     /// No rank; 30 days; with the smallest changes.
     fn default() -> Self {
-        Self { to: None, within: 30 * 24 * 3600, changes: true, work: SEARCH_WORK }
+        Self {
+            to: None,
+            within: 30 * 24 * 3600,
+            changes: true,
+            work: SEARCH_WORK,
+        }
     }
 }
 
@@ -190,7 +201,8 @@ pub struct Neighbour {
     pub rank: usize,
     /// The terms of the explained job minus those of this one, the largest magnitude first.
     pub differences: Vec<TermDifference>,
-    /// The criterion that decides which of the two is ahead; `None` if none does, which happens only if some value is NaN.
+    /// The criterion that decides which of the two is ahead; `None` if none does, which happens
+    /// only if some value is NaN.
     pub decided_by: Option<Criterion>,
     /// The criterion in words.
     pub reason: String,
@@ -221,13 +233,16 @@ impl Rounding {
         match self {
             Self::EqualAsFloat32 => "equal only after rounding to float32",
             Self::EqualWithSixDecimals => "equal only because fair-share numbers have six decimals",
-            Self::OrderedBySixDecimals => "in this order only because fair-share numbers have six decimals",
+            Self::OrderedBySixDecimals => {
+                "in this order only because fair-share numbers have six decimals"
+            }
         }
     }
 }
 
 impl Site {
-    /// Explains the places of jobs in a queue that was [ranked](Self::rank) without a limit, with the origins of its inputs.
+    /// Explains the places of jobs in a queue that was [ranked](Self::rank) without a limit, with
+    /// the origins of its inputs.
     ///
     /// # Errors
     /// The tree cannot be built, or numbers are decimals.
@@ -238,10 +253,18 @@ impl Site {
         options: &ExplainOptions,
     ) -> Result<Explanations, SiteError> {
         if self.precision() == ScorePrecision::Decimal {
-            return Err(SiteError::missing("an explanation follows Python's arithmetic: ", Need::PythonNumbers));
+            return Err(SiteError::missing(
+                "an explanation follows Python's arithmetic: ",
+                Need::PythonNumbers,
+            ));
         }
         let mut ranks = vec![None; ranked.table.len()];
-        ranked.ranking.order().iter().zip(1..).for_each(|(&row, rank)| ranks[row] = Some(rank));
+        ranked
+            .ranking
+            .order()
+            .iter()
+            .zip(1..)
+            .for_each(|(&row, rank)| ranks[row] = Some(rank));
         let shares = self.shares_of_jobs(ranked)?;
         let explainer = Explainer {
             site: self,
@@ -256,15 +279,24 @@ impl Site {
             shares: shares.as_ref(),
         };
         let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
-        let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs()) && !self.files.has(Role::Usage);
-        Ok(Explanations { jobs, lacks_usage, shares, usage_unit: self.usage_unit() })
+        let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs())
+            && !self.files.has(Role::Usage);
+        Ok(Explanations {
+            jobs,
+            lacks_usage,
+            shares,
+            usage_unit: self.usage_unit(),
+        })
     }
 
     /// The fair-share tree with the entities of the jobs, under the policy in force.
     fn shares_of_jobs(&self, ranked: &RankedQueue) -> Result<Option<PolicyShares>, SiteError> {
-        let Some(tree) = &self.tree else { return Ok(None) };
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
         let entities = entities_of(&ranked.table);
-        self.policy_shares(self.policy.name, tree, &entities, &SharesRequest::default()).map(Some)
+        self.policy_shares(self.policy.name, tree, &entities, &SharesRequest::default())
+            .map(Some)
     }
 }
 
@@ -291,13 +323,20 @@ struct Evaluation {
 
 impl Explainer<'_> {
     fn explain(&self, row: usize) -> Explanation {
-        let RankedQueue { table, ranking, not_considered, program, .. } = self.ranked;
+        let RankedQueue {
+            table,
+            ranking,
+            not_considered,
+            program,
+            ..
+        } = self.ranked;
         let evaluation = self.evaluate(row);
         let span = program.expr().node(program.expr().root()).span;
         let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
         let result = evaluation.as_ref().map(|Evaluation { inputs, trace, .. }| {
             let result = trace.result.clone();
-            let result = result.map_err(|error| ScoreError::from_evaluation::<Python>(error, program, inputs));
+            let result = result
+                .map_err(|error| ScoreError::from_evaluation::<Python>(error, program, inputs));
             result.and_then(|value| python_result(value, span))
         });
         let score = ranking.score(row).map(|score| score.value);
@@ -315,39 +354,64 @@ impl Explainer<'_> {
             neighbours
         });
         if let Some(evaluation) = &evaluation
-            && let Some(value) = trace.and_then(|trace| explain::nearest_double(trace.result.as_ref().ok()?))
+            && let Some(value) =
+                trace.and_then(|trace| explain::nearest_double(trace.result.as_ref().ok()?))
         {
             budget.with_part(4, |part| {
-                influences = explain::influences(program, &evaluation.inputs, value, &self.medians, part);
+                influences =
+                    explain::influences(program, &evaluation.inputs, value, &self.medians, part);
                 causes = self.causes(row, evaluation, value, part);
                 rates = exchange_rates(program, &self.ranked.schema, &evaluation.inputs, part);
                 is_complete &= !part.is_spent();
             });
         }
-        rates.retain(|rate| self.site.site_constant(&rate.name, &self.ranked.schema, Some(table)).is_none());
-        let reached = self.options.to.map(|rank| budget.with_part(2, |part| self.reached(row, rank, part)));
+        rates.retain(|rate| {
+            self.site
+                .site_constant(&rate.name, &self.ranked.schema, Some(table))
+                .is_none()
+        });
+        let reached = self
+            .options
+            .to
+            .map(|rank| budget.with_part(2, |part| self.reached(row, rank, part)));
         let changes = goal.map_or_else(SmallestChanges::default, |goal| {
-            self.site.smallest_changes(self.ranked, row, goal, &mut budget)
+            self.site
+                .smallest_changes(self.ranked, row, goal, &mut budget)
         });
         is_complete &= changes.unknown.is_empty();
         is_complete &= reached.is_none_or(|reached| reached.wait != Wait::Unknown);
         Explanation {
             row,
             rank: self.ranks[row],
-            not_considered: not_considered.iter().find(|(other, _)| *other == row).map(|(_, reason)| *reason),
+            not_considered: not_considered
+                .iter()
+                .find(|(other, _)| *other == row)
+                .map(|(_, reason)| *reason),
             score: score.or(unscored),
             inputs: self.inputs(row),
             influences,
             causes,
-            nodes: trace.map(|trace| explain::nodes(program, trace)).unwrap_or_default(),
-            same_error: result.as_ref().and_then(|result| result.as_ref().err()).map_or_else(Vec::new, |error| {
-                let others = ranking.scores().errors().filter(|(other, _)| *other != row);
-                let same = others.filter(|(_, other)| other.kind() == error.kind() && other.span() == error.span());
-                same.map(|(other, _)| other).collect()
-            }),
+            nodes: trace
+                .map(|trace| explain::nodes(program, trace))
+                .unwrap_or_default(),
+            same_error: result
+                .as_ref()
+                .and_then(|result| result.as_ref().err())
+                .map_or_else(Vec::new, |error| {
+                    let others = ranking.scores().errors().filter(|(other, _)| *other != row);
+                    let same = others.filter(|(_, other)| {
+                        other.kind() == error.kind() && other.span() == error.span()
+                    });
+                    same.map(|(other, _)| other).collect()
+                }),
             result,
-            terms: evaluation.map(|evaluation| evaluation.terms).unwrap_or_default(),
-            path: self.shares.and_then(|shares| Some(shares.path(shares.node(table.entity(row))?))).unwrap_or_default(),
+            terms: evaluation
+                .map(|evaluation| evaluation.terms)
+                .unwrap_or_default(),
+            path: self
+                .shares
+                .and_then(|shares| Some(shares.path(shares.node(table.entity(row))?)))
+                .unwrap_or_default(),
             above,
             below,
             goal,
@@ -358,18 +422,46 @@ impl Explainer<'_> {
         }
     }
 
-    /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just behind, or the medians.
-    fn causes(&self, row: usize, own: &Evaluation, value: f64, budget: &mut WorkBudget) -> Vec<Cause> {
-        let RankedQueue { table, ranking, program, tree, .. } = self.ranked;
-        let Some(rank) = self.ranks[row] else { return Vec::new() };
-        let competition = self.site.order_rules(tree.as_ref(), self.site.threshold()).competition(ranking, table, row);
+    /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just
+    /// behind, or the medians.
+    fn causes(
+        &self,
+        row: usize,
+        own: &Evaluation,
+        value: f64,
+        budget: &mut WorkBudget,
+    ) -> Vec<Cause> {
+        let RankedQueue {
+            table,
+            ranking,
+            program,
+            tree,
+            ..
+        } = self.ranked;
+        let Some(rank) = self.ranks[row] else {
+            return Vec::new();
+        };
+        let competition = self
+            .site
+            .order_rules(tree.as_ref(), self.site.threshold())
+            .competition(ranking, table, row);
         let order = ranking.order();
         let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
         let below = order[rank..].iter().take(NEIGHBOURS);
         let compared: [(Against, Vec<ComparedInputs>); 3] = [
-            (Against::Ahead, above.filter_map(|&other| self.compared_inputs(other)).collect()),
+            (
+                Against::Ahead,
+                above
+                    .filter_map(|&other| self.compared_inputs(other))
+                    .collect(),
+            ),
             (Against::Median, vec![(None, self.medians.clone())]),
-            (Against::Behind, below.filter_map(|&other| self.compared_inputs(other)).collect()),
+            (
+                Against::Behind,
+                below
+                    .filter_map(|&other| self.compared_inputs(other))
+                    .collect(),
+            ),
         ];
         let mut causes = Vec::new();
         for (against, others) in &compared {
@@ -391,9 +483,15 @@ impl Explainer<'_> {
                     // some of the others are missing
                     break;
                 }
-                let gained: i64 = others.iter().map(|other| rank as i64 - other.rank as i64).sum();
+                let gained: i64 = others
+                    .iter()
+                    .map(|other| rank as i64 - other.rank as i64)
+                    .sum();
                 if gained != 0 {
-                    let inputs = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
+                    let inputs = group
+                        .iter()
+                        .map(|&index| program.inputs()[index].to_string())
+                        .collect();
                     causes.push(Cause {
                         inputs,
                         values: of_group(&own.inputs, &group),
@@ -409,18 +507,28 @@ impl Explainer<'_> {
     }
 
     fn compared_inputs(&self, row: usize) -> Option<ComparedInputs> {
-        Some((Some(row), explain::inputs(&self.ranked.program, &self.ranked.table, row)?))
+        Some((
+            Some(row),
+            explain::inputs(&self.ranked.program, &self.ranked.table, row)?,
+        ))
     }
 
     /// The rank of a job with another value; `None` if it has none.
     fn rank_with(&self, value: f64, competition: &Competition) -> Option<usize> {
         let value = self.site.precision().round(value);
-        let ahead = competition.competitors.partition_point(|&(other, wins_ties)| {
-            let other = self.ranked.ranking.score(other);
-            let order = other.map_or(Ordering::Greater, |other| higher_first(other.value, value));
-            order.is_lt() || (order.is_eq() && wins_ties)
-        });
-        competition.rank(if value > competition.threshold { ahead } else { competition.competitors.len() })
+        let ahead = competition
+            .competitors
+            .partition_point(|&(other, wins_ties)| {
+                let other = self.ranked.ranking.score(other);
+                let order =
+                    other.map_or(Ordering::Greater, |other| higher_first(other.value, value));
+                order.is_lt() || (order.is_eq() && wins_ties)
+            });
+        competition.rank(if value > competition.threshold {
+            ahead
+        } else {
+            competition.competitors.len()
+        })
     }
 
     /// The rank that the changes of single inputs are to give.
@@ -433,8 +541,14 @@ impl Explainer<'_> {
     fn reached(&self, row: usize, rank: usize, budget: &mut WorkBudget) -> RankReached {
         let within = self.options.within;
         let wait = self.site.first_wait(self.ranked, row, rank, within, budget);
-        let gain_alike = wait == Wait::Never && self.site.gain_alike(self.ranked, row, rank, budget);
-        RankReached { rank, within, wait, gain_alike }
+        let gain_alike =
+            wait == Wait::Never && self.site.gain_alike(self.ranked, row, rank, budget);
+        RankReached {
+            rank,
+            within,
+            wait,
+            gain_alike,
+        }
     }
 
     fn evaluate(&self, row: usize) -> Option<Evaluation> {
@@ -442,7 +556,11 @@ impl Explainer<'_> {
         let inputs = explain::inputs(program, &self.ranked.table, row)?;
         let trace = program.trace(&inputs);
         let terms = program.terms(&trace);
-        Some(Evaluation { inputs, trace, terms })
+        Some(Evaluation {
+            inputs,
+            trace,
+            terms,
+        })
     }
 
     fn inputs(&self, row: usize) -> Vec<ExplainedInput> {
@@ -459,7 +577,11 @@ impl Explainer<'_> {
             ExplainedInput {
                 name: name.to_string(),
                 value: is_read.then(|| column.map_or(Value::Int(0), |column| column.value(row))),
-                unit: self.ranked.schema.entry(name).and_then(|entry| entry.input_type.unit()),
+                unit: self
+                    .ranked
+                    .schema
+                    .entry(name)
+                    .and_then(|entry| entry.input_type.unit()),
                 origin,
             }
         });
@@ -473,22 +595,48 @@ impl Explainer<'_> {
         budget: &mut WorkBudget,
     ) -> (Vec<Neighbour>, Vec<Neighbour>) {
         let order = self.ranked.ranking.order();
-        let (Some(rank), Some(own)) = (self.ranks[row], own) else { return Default::default() };
+        let (Some(rank), Some(own)) = (self.ranks[row], own) else {
+            return Default::default();
+        };
         let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
         let below = order[rank..].iter().take(NEIGHBOURS);
-        let above = above.map(|&other| self.neighbour(row, own, other, budget)).collect();
-        (above, below.map(|&other| self.neighbour(row, own, other, budget)).collect())
+        let above = above
+            .map(|&other| self.neighbour(row, own, other, budget))
+            .collect();
+        (
+            above,
+            below
+                .map(|&other| self.neighbour(row, own, other, budget))
+                .collect(),
+        )
     }
 
-    fn neighbour(&self, row: usize, own: &Evaluation, other: usize, budget: &mut WorkBudget) -> Neighbour {
+    fn neighbour(
+        &self,
+        row: usize,
+        own: &Evaluation,
+        other: usize,
+        budget: &mut WorkBudget,
+    ) -> Neighbour {
         let program = &self.ranked.program;
-        let evaluation = budget.take(row_work(program)).and_then(|()| self.evaluate(other));
-        budget.charge(evaluation.as_ref().map_or(0, |evaluation| evaluation.trace.work));
+        let evaluation = budget
+            .take(row_work(program))
+            .and_then(|()| self.evaluate(other));
+        budget.charge(
+            evaluation
+                .as_ref()
+                .map_or(0, |evaluation| evaluation.trace.work),
+        );
         let differences = evaluation.as_ref().map_or_else(Vec::new, |evaluation| {
-            explain::differences(program, (&own.trace, &own.terms), (&evaluation.trace, &evaluation.terms))
+            explain::differences(
+                program,
+                (&own.trace, &own.terms),
+                (&evaluation.trace, &evaluation.terms),
+            )
         });
         let (criterion, order) = self.comparison.decide(row, other);
-        let is_right = order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
+        let is_right =
+            order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
         let decided_by = is_right.then_some(criterion);
         Neighbour {
             row: other,
@@ -518,21 +666,31 @@ impl Explainer<'_> {
         (other, others): (usize, &Evaluation),
         budget: &mut WorkBudget,
     ) -> Option<Rounding> {
-        if matches!(criterion, Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue) {
+        if matches!(
+            criterion,
+            Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue
+        ) {
             return None;
         }
         let scores = self.ranked.ranking.scores();
         let values = [row, other].map(|row| scores.get(row).map(|score| score.value));
-        let [Some(value), Some(other_value)] = values else { return None };
-        let (Ok(exact), Ok(other_exact)) = (&own.trace.result, &others.trace.result) else { return None };
+        let [Some(value), Some(other_value)] = values else {
+            return None;
+        };
+        let (Ok(exact), Ok(other_exact)) = (&own.trace.result, &others.trace.result) else {
+            return None;
+        };
         let order = higher_first(value, other_value);
-        let is_exactly_equal = explain::compare_exactly(exact, other_exact).is_none_or(Ordering::is_eq);
+        let is_exactly_equal =
+            explain::compare_exactly(exact, other_exact).is_none_or(Ordering::is_eq);
         if order.is_eq() && !is_exactly_equal {
             return Some(Rounding::EqualAsFloat32);
         }
-        let unprinted =
-            [(row, own), (other, others)].map(|(row, evaluation)| self.with_unprinted_shares(row, evaluation, budget));
-        let [Some(value), Some(other_value)] = unprinted else { return None };
+        let unprinted = [(row, own), (other, others)]
+            .map(|(row, evaluation)| self.with_unprinted_shares(row, evaluation, budget));
+        let [Some(value), Some(other_value)] = unprinted else {
+            return None;
+        };
         match higher_first(value, other_value) {
             unprinted if unprinted == order => None,
             _ if order.is_eq() => Some(Rounding::EqualWithSixDecimals),
@@ -541,12 +699,20 @@ impl Explainer<'_> {
     }
 
     /// The value of a job if the formula got the numbers of the fair-share tree without rounding.
-    fn with_unprinted_shares(&self, row: usize, evaluation: &Evaluation, budget: &mut WorkBudget) -> Option<f64> {
+    fn with_unprinted_shares(
+        &self,
+        row: usize,
+        evaluation: &Evaluation,
+        budget: &mut WorkBudget,
+    ) -> Option<f64> {
         if self.site.rules.numbers != NumberMode::OpenPbs {
             return None;
         }
         let shares = self.shares?;
-        let numbers = shares.assessed.shares().get(shares.node(self.ranked.table.entity(row))?)?;
+        let numbers = shares
+            .assessed
+            .shares()
+            .get(shares.node(self.ranked.table.entity(row))?)?;
         let mut inputs = evaluation.inputs.clone();
         for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
             let is_own = self.ranked.table.origin(name, row) != Some(InputOrigin::Unset);
@@ -556,7 +722,8 @@ impl Explainer<'_> {
         }
         let program = &self.ranked.program;
         let span = program.expr().node(program.expr().root()).span;
-        let result = python_result(explain::evaluate(program, &inputs, budget)?.ok()?, span).ok()?;
+        let result =
+            python_result(explain::evaluate(program, &inputs, budget)?.ok()?, span).ok()?;
         Some(self.site.precision().round(result.to_f64()))
     }
 }

@@ -1,4 +1,5 @@
-//! Recognises what a file is by its content, so that a wrong one is refused with what it seems to be.
+//! Recognises what a file is by its content, so that a wrong one is refused with what it seems to
+//! be.
 
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::{clipped, strip_byte_order_mark};
@@ -65,7 +66,9 @@ impl FileKind {
         match self {
             Self::Empty => "is empty",
             Self::Jobs => "is a document of jobs, such as `qstat -f` prints",
-            Self::JobSummary => "is the table that `qstat` prints without `-f`, which lacks most attributes",
+            Self::JobSummary => {
+                "is the table that `qstat` prints without `-f`, which lacks most attributes"
+            }
             Self::Server => "describes a server, as `qstat -Bf` prints it",
             Self::Queues => "describes queues, as `qstat -Qf` prints them",
             Self::Nodes => "describes nodes, as `pbsnodes` prints them",
@@ -78,7 +81,9 @@ impl FileKind {
             Self::SchedFormula => "is a `sched_formula`",
             Self::SlurmTree => "is a tree of Slurm, as `sshare` or `sacctmgr` prints it",
             Self::NativeTree => "is a fair-share tree in native JSON",
-            Self::FluxTree => "is a tree of flux-accounting, as `flux account export-db --fairshare-emulate` prints it",
+            Self::FluxTree => {
+                "is a tree of flux-accounting, as `flux account export-db --fairshare-emulate` prints it"
+            }
             Self::SlurmConf => "contains settings of Slurm, as `slurm.conf` does",
             Self::Log => "is a log, such as a daemon of PBS writes",
             Self::CommandError => "contains the error message of a command instead of its output",
@@ -113,15 +118,28 @@ impl RoleFiles {
     ///
     /// # Errors
     /// The role does not accept the kind.
-    pub(super) fn require(&self, kind: FileKind, name: &str, bytes: &[u8]) -> Result<(), SiteError> {
-        if self.kinds.contains(&kind) { Ok(()) } else { Err(self.refusal(name, kind, bytes)) }
+    pub(super) fn require(
+        &self,
+        kind: FileKind,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), SiteError> {
+        if self.kinds.contains(&kind) {
+            Ok(())
+        } else {
+            Err(self.refusal(name, kind, bytes))
+        }
     }
 
     pub(super) fn refusal(&self, name: &str, kind: FileKind, bytes: &[u8]) -> SiteError {
         let found = match kind {
             FileKind::Text | FileKind::CommandError => {
                 let head = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]);
-                let line = head.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+                let line = head
+                    .lines()
+                    .map(str::trim)
+                    .find(|line| !line.is_empty())
+                    .unwrap_or_default();
                 format!("{} and begins with `{}`", kind.description(), clipped(line))
             }
             _ => kind.description().to_owned(),
@@ -130,7 +148,8 @@ impl RoleFiles {
     }
 }
 
-/// The kind of a JSON document, also of a damaged one, by the first key that some kind of document has.
+/// The kind of a JSON document, also of a damaged one, by the first key that some kind of document
+/// has.
 fn detect_in_json(text: &str) -> FileKind {
     const KEYS: [(&str, FileKind); 13] = [
         ("\"Jobs\"", FileKind::Jobs),
@@ -148,10 +167,13 @@ fn detect_in_json(text: &str) -> FileKind {
         ("\"entity\"", FileKind::Jobs),
     ];
     let mut quotes = text.match_indices('"').map(|(at, _)| &text[at..]);
-    let first = quotes.find_map(|rest| KEYS.into_iter().find(|(key, _)| begins_with_key(rest, key)));
+    let first =
+        quotes.find_map(|rest| KEYS.into_iter().find(|(key, _)| begins_with_key(rest, key)));
     match first {
         // a tree in native JSON may give the shares of its root first
-        Some((_, FileKind::SlurmTree)) if quotes.any(|rest| begins_with_key(rest, "\"children\"")) => {
+        Some((_, FileKind::SlurmTree))
+            if quotes.any(|rest| begins_with_key(rest, "\"children\"")) =>
+        {
             FileKind::NativeTree
         }
         Some((_, kind)) => kind,
@@ -160,23 +182,37 @@ fn detect_in_json(text: &str) -> FileKind {
 }
 
 fn begins_with_key(text: &str, key: &str) -> bool {
-    text.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
+    text.strip_prefix(key)
+        .is_some_and(|rest| rest.trim_start().starts_with(':'))
 }
 
 fn detect_in_text(text: &str) -> FileKind {
     if text.starts_with("### PBS INTERNAL FILE") {
         return FileKind::SchedFormula;
     }
-    let by_line = text.lines().find_map(|line| detect_in_line(line).or_else(|| detect_in_listing(line)));
+    let by_line = text
+        .lines()
+        .find_map(|line| detect_in_line(line).or_else(|| detect_in_listing(line)));
     if let Some(kind) = by_line {
         return kind;
     }
-    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let Some(first) = lines.next() else { return FileKind::Empty };
+    let mut lines = text
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let Some(first) = lines.next() else {
+        return FileKind::Empty;
+    };
     let words: Vec<&str> = first.split_whitespace().collect();
     match words.as_slice() {
-        [_, cgroup, _, shares, ..] if is_integer(cgroup) && is_integer(shares) => FileKind::ResourceGroup,
-        [_, rest @ ..] if rest.iter().any(|word| word.starts_with("type=") || word.starts_with("flag=")) => {
+        [_, cgroup, _, shares, ..] if is_integer(cgroup) && is_integer(shares) => {
+            FileKind::ResourceGroup
+        }
+        [_, rest @ ..]
+            if rest
+                .iter()
+                .any(|word| word.starts_with("type=") || word.starts_with("flag=")) =>
+        {
             FileKind::ResourceDef
         }
         _ => FileKind::Text,
@@ -185,11 +221,17 @@ fn detect_in_text(text: &str) -> FileKind {
 
 /// The kind of a file, by one of its lines.
 fn detect_in_line(line: &str) -> Option<FileKind> {
-    const COMMAND_ERRORS: [&str; 7] =
-        ["qstat: ", "qmgr: ", "qmgr obj=", "pbs_iff", "sshare: ", "sacctmgr: error", "Connection refused"];
+    const COMMAND_ERRORS: [&str; 7] = [
+        "qstat: ",
+        "qmgr: ",
+        "qmgr obj=",
+        "pbs_iff",
+        "sshare: ",
+        "sacctmgr: error",
+        "Connection refused",
+    ];
     let words: Vec<&str> = line.split_whitespace().take(3).collect();
-    let is_job_id =
-        matches!(words[..], [job, id, ..] if job.eq_ignore_ascii_case("job") && id.eq_ignore_ascii_case("id"));
+    let is_job_id = matches!(words[..], [job, id, ..] if job.eq_ignore_ascii_case("job") && id.eq_ignore_ascii_case("id"));
     Some(match () {
         () if line.trim_start().starts_with("Job Id:") => FileKind::Jobs,
         () if is_job_id && line.contains("ame") => FileKind::JobSummary,
@@ -198,13 +240,20 @@ fn detect_in_line(line: &str) -> Option<FileKind> {
         () if line.starts_with("Queue: ") => FileKind::Queues,
         () if is_of_a_node(line) => FileKind::Nodes,
         () if line.starts_with("Resv ID:") => FileKind::Reservations,
-        () if line.contains("Account") && (line.contains("RawShares") || line.contains("NormShares")) => {
+        () if line.contains("Account")
+            && (line.contains("RawShares") || line.contains("NormShares")) =>
+        {
             FileKind::SlurmTree
         }
-        () if line.starts_with("Cluster - ") || line.starts_with("Account|") || line.starts_with("Cluster|Account") => {
+        () if line.starts_with("Cluster - ")
+            || line.starts_with("Account|")
+            || line.starts_with("Cluster|Account") =>
+        {
             FileKind::SlurmTree
         }
-        () if line.contains(";pbs_sched;") || line.contains(";Server@") || is_dated(line) => FileKind::Log,
+        () if line.contains(";pbs_sched;") || line.contains(";Server@") || is_dated(line) => {
+            FileKind::Log
+        }
         () => return None,
     })
 }
@@ -237,10 +286,16 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
     ];
     let words: Vec<&str> = line.split_whitespace().take(3).collect();
     match words.as_slice() {
-        ["create" | "set", "server" | "queue" | "resource" | "sched" | "node" | "hook", _] => {
+        [
+            "create" | "set",
+            "server" | "queue" | "resource" | "sched" | "node" | "hook",
+            _,
+        ] => {
             return Some(FileKind::Qmgr);
         }
-        ["Server" | "Queue" | "Sched" | "Resource" | "Node", _] if line.starts_with(char::is_uppercase) => {
+        ["Server" | "Queue" | "Sched" | "Resource" | "Node", _]
+            if line.starts_with(char::is_uppercase) =>
+        {
             return Some(FileKind::Qmgr);
         }
         ["Configuration", "data", "as"] => return Some(FileKind::SlurmConf),
@@ -249,11 +304,17 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
     let (name, value) = line.split_once([':', '='])?;
     let separator = line.as_bytes().get(name.len());
     let name = name.trim();
-    let is_word = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_word = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match separator {
         _ if !is_word => None,
         Some(b':') if SETTINGS.contains(&name) => Some(FileKind::SchedConfig),
-        _ if line[line.find([':', '='])?..].starts_with('=') && is_slurm_setting(name) && !value.starts_with('=') => {
+        _ if line[line.find([':', '='])?..].starts_with('=')
+            && is_slurm_setting(name)
+            && !value.starts_with('=') =>
+        {
             Some(FileKind::SlurmConf)
         }
         _ => None,
@@ -263,9 +324,14 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
 /// The attributes with which pbsnodes begins the description of a node, as text or dsv.
 fn is_of_a_node(line: &str) -> bool {
     const ATTRIBUTES: [&str; 4] = ["Mom", "Port", "ntype", "pcpus"];
-    let attribute = match line.strip_prefix("Name=").and_then(|line| line.split_once('|')) {
+    let attribute = match line
+        .strip_prefix("Name=")
+        .and_then(|line| line.split_once('|'))
+    {
         Some((_, attributes)) => attributes.split('=').next(),
-        None => line.strip_prefix("     ").and_then(|line| line.split(" = ").next()),
+        None => line
+            .strip_prefix("     ")
+            .and_then(|line| line.split(" = ").next()),
     };
     attribute.is_some_and(|attribute| ATTRIBUTES.contains(&attribute))
 }
@@ -298,12 +364,16 @@ fn is_integer(word: &str) -> bool {
 /// `04/17/2026 10:15:00;…`, with which the lines of PBS's logs begin.
 fn is_dated(line: &str) -> bool {
     let separators = [(2, b'/'), (5, b'/'), (10, b' '), (13, b':'), (16, b':')];
-    separators.into_iter().all(|(index, separator)| line.as_bytes().get(index) == Some(&separator))
+    separators
+        .into_iter()
+        .all(|(index, separator)| line.as_bytes().get(index) == Some(&separator))
 }
 
 fn is_binary(head: &[u8]) -> bool {
     let start = &head[..head.len().min(512)];
-    let has_control = start.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b));
+    let has_control = start
+        .iter()
+        .any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b));
     has_control || String::from_utf8_lossy(start).matches('\u{fffd}').count() > 16
 }
 
@@ -313,7 +383,9 @@ fn is_first_version_of_usage(bytes: &[u8]) -> bool {
         && bytes.chunks_exact(24).take(8).all(|record| {
             let name = record.split(|&byte| byte == 0).next().unwrap_or_default();
             (1..16).contains(&name.len())
-                && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-_: ".contains(byte))
+                && name
+                    .iter()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b".-_: ".contains(byte))
         })
 }
 
@@ -328,29 +400,59 @@ mod tests {
             ("# nothing\n", FileKind::Empty),
             ("{\"pbs_version\":\"1\",\"Jobs\":{", FileKind::Jobs),
             ("{\"Server\":{\"vm\":{}}}", FileKind::Server),
-            ("{\"children\":[{\"name\":\"a\",\"shares\":1}]}", FileKind::NativeTree),
+            (
+                "{\"children\":[{\"name\":\"a\",\"shares\":1}]}",
+                FileKind::NativeTree,
+            ),
             ("{\"shares\":1,\"children\":[]}", FileKind::NativeTree),
-            ("{\"meta\":{},\"shares\":{\"shares\":[]}}", FileKind::SlurmTree),
+            (
+                "{\"meta\":{},\"shares\":{\"shares\":[]}}",
+                FileKind::SlurmTree,
+            ),
             ("{\"id\":\"1\"}\n{\"id\":\"2\"}", FileKind::Jobs),
             ("{\"a\":1}", FileKind::Json),
-            ("Job id            Name             User\n----", FileKind::JobSummary),
-            ("Job ID          Username Queue    Jobname\n", FileKind::JobSummary),
+            (
+                "Job id            Name             User\n----",
+                FileKind::JobSummary,
+            ),
+            (
+                "Job ID          Username Queue    Jobname\n",
+                FileKind::JobSummary,
+            ),
             ("qstat: Unauthorized Request\n", FileKind::CommandError),
             ("$ qstat -Qf\nQueue: workq\n    a = 1\n", FileKind::Queues),
             ("{\"timestamp\":1,\"nodes\":{\"vm\":{", FileKind::Nodes),
-            ("$ pbsnodes -av\nvm\n     Mom = vm\n     ntype = PBS\n", FileKind::Nodes),
+            (
+                "$ pbsnodes -av\nvm\n     Mom = vm\n     ntype = PBS\n",
+                FileKind::Nodes,
+            ),
             ("Name=vm|Mom=vm|ntype=PBS\n", FileKind::Nodes),
-            ("Resv ID: R1.srv\nReserve_Name = NULL\nreserve_state = RESV_CONFIRMED\n", FileKind::Reservations),
+            (
+                "Resv ID: R1.srv\nReserve_Name = NULL\nreserve_state = RESV_CONFIRMED\n",
+                FileKind::Reservations,
+            ),
             ("Node vm\n    Mom = vm\n", FileKind::Qmgr),
             ("create node vm Mom=vm\n", FileKind::Qmgr),
             ("set server scheduling = True\n", FileKind::Qmgr),
             ("Resource a\n    type = long\n", FileKind::Qmgr),
             ("group1 100 root 40\n", FileKind::ResourceGroup),
             ("ngpus type=long flag=hn\n", FileKind::ResourceDef),
-            ("# a comment\nround_robin: False all\n", FileKind::SchedConfig),
-            ("ClusterName=x\nPriorityType=priority/multifactor\n", FileKind::SlurmConf),
-            ("PriorityDecayHalfLife   = 14-00:00:00\n", FileKind::SlurmConf),
-            ("04/17/2026 10:15:00;0400;pbs_sched;Job;1.vm;x\n", FileKind::Log),
+            (
+                "# a comment\nround_robin: False all\n",
+                FileKind::SchedConfig,
+            ),
+            (
+                "ClusterName=x\nPriorityType=priority/multifactor\n",
+                FileKind::SlurmConf,
+            ),
+            (
+                "PriorityDecayHalfLife   = 14-00:00:00\n",
+                FileKind::SlurmConf,
+            ),
+            (
+                "04/17/2026 10:15:00;0400;pbs_sched;Job;1.vm;x\n",
+                FileKind::Log,
+            ),
             ("PBS_MAG!", FileKind::Usage),
             ("ncpus * 2 if queue_priority == 1 else 0", FileKind::Text),
             ("job_sort_formula = ncpus", FileKind::Text),

@@ -45,16 +45,17 @@ pub struct SiteFiles {
 }
 
 impl SiteFiles {
-    /// The files that a folder or a tar archive (`-`: one on standard input) contains under their usual names, or under
-    /// those of a `pbs_snapshot`: `sched_priv/`, `qstat.json`, `server.json`, `queues.json`, `resourcedef`,
-    /// `slurm.conf`, `sshare.json`, `job/qstat_f.out` and so on. The folder may also be a `sched_priv`, or contain one
-    /// folder with these files.
+    /// The files that a folder or a tar archive (`-`: one on standard input) contains under their
+    /// usual names, or under those of a `pbs_snapshot`: `sched_priv/`, `qstat.json`, `server.json`,
+    /// `queues.json`, `resourcedef`, `slurm.conf`, `sshare.json`, `job/qstat_f.out` and so on. The
+    /// folder may also be a `sched_priv`, or contain one folder with these files.
     ///
-    /// The members of an archive are read in place: nothing is unpacked, and no other member is opened.
+    /// The members of an archive are read in place: nothing is unpacked, and no other member is
+    /// opened.
     ///
     /// # Errors
-    /// The path cannot be read, or contains none of these files; an archive has a member outside of it, a link in place
-    /// of a file, or too many bytes or members.
+    /// The path cannot be read, or contains none of these files; an archive has a member outside of
+    /// it, a link in place of a file, or too many bytes or members.
     pub fn open(path: &Path) -> Result<Self, SiteError> {
         let found = if is_stdin(path) {
             read_archive_stream(&FileSource::from(path).name(), io::stdin())?
@@ -72,20 +73,25 @@ impl SiteFiles {
             );
             return Err(SiteError::Missing(message.into()));
         }
-        Ok(Self { root: Some(path.to_owned()), ..files })
+        Ok(Self {
+            root: Some(path.to_owned()),
+            ..files
+        })
     }
 
     /// The files in an archive in memory, as for [`open`](Self::open).
     pub(super) fn from_archive(name: &str, archive: &FileSource) -> Result<Self, SiteError> {
         let files = read_archive_stream(name, archive.open()?)?.into_site_files();
         if files.is_empty() {
-            return Err(SiteError::Missing(format!("`{name}` contains no file of a site").into()));
+            return Err(SiteError::Missing(
+                format!("`{name}` contains no file of a site").into(),
+            ));
         }
         Ok(files)
     }
 
-    /// These files and one more. Of the server, the queues and the resources there may be several; of another role the last
-    /// file counts.
+    /// These files and one more. Of the server, the queues and the resources there may be several;
+    /// of another role the last file counts.
     #[must_use]
     pub fn with(mut self, role: Role, source: impl Into<FileSource>) -> Self {
         let sources = self.sources.entry(role).or_default();
@@ -110,16 +116,26 @@ impl SiteFiles {
     }
 
     /// These files for a log of jobs, which take the place of those that wait: only
-    /// [`Site::check_with_queue`](super::Site::check_with_queue) reads these, unless they are on standard input.
+    /// [`Site::check_with_queue`](super::Site::check_with_queue) reads these, unless they are on
+    /// standard input.
     #[must_use]
     pub fn for_workload(mut self) -> Self {
-        let queue = self.sources.remove(&Role::Queue).and_then(|queues| queues.into_iter().next());
-        let queue = queue.filter(|queue| !matches!(queue, FileSource::Path(path) if is_stdin(path)));
-        Self { has_jobs_of_log: true, queue_beside_log: queue, ..self }
+        let queue = self
+            .sources
+            .remove(&Role::Queue)
+            .and_then(|queues| queues.into_iter().next());
+        let queue =
+            queue.filter(|queue| !matches!(queue, FileSource::Path(path) if is_stdin(path)));
+        Self {
+            has_jobs_of_log: true,
+            queue_beside_log: queue,
+            ..self
+        }
     }
 
-    /// These files for the scheduler that has the jobs of a partition: its own folder (`sched_priv_NAME`), formula and
-    /// attributes count, and those of the default scheduler do not.
+    /// These files for the scheduler that has the jobs of a partition: its own folder
+    /// (`sched_priv_NAME`), formula and attributes count, and those of the default scheduler do
+    /// not.
     ///
     /// # Errors
     /// A document of the server cannot be read.
@@ -144,7 +160,10 @@ impl SiteFiles {
             self.sources.retain(|role, _| !role.is_of_scheduler());
         }
         self.sources.extend(own.into_iter().flatten());
-        Ok(Self { partition: Some(partition.to_owned()), ..self })
+        Ok(Self {
+            partition: Some(partition.to_owned()),
+            ..self
+        })
     }
 
     /// The files of a role.
@@ -164,11 +183,14 @@ impl SiteFiles {
 
     /// The files with their roles.
     pub(super) fn sources(&self) -> impl Iterator<Item = (Role, &FileSource)> {
-        self.sources.iter().flat_map(|(role, sources)| sources.iter().map(|source| (*role, source)))
+        self.sources
+            .iter()
+            .flat_map(|(role, sources)| sources.iter().map(|source| (*role, source)))
     }
 
-    /// These files, with those of each role replaced that is also among `given`. A given `sched_priv` replaces all of the
-    /// scheduler's files; it or a given `resource_group` also replaces the tree. The declared resources are those of `given`.
+    /// These files, with those of each role replaced that is also among `given`. A given
+    /// `sched_priv` replaces all of the scheduler's files; it or a given `resource_group` also
+    /// replaces the tree. The declared resources are those of `given`.
     #[must_use]
     pub fn replaced_by(mut self, given: Self) -> Self {
         if given.has(Role::SchedPriv) {
@@ -178,10 +200,14 @@ impl SiteFiles {
             self.sources.remove(&Role::Tree);
         }
         self.sources.extend(given.sources);
-        Self { declared: given.declared, ..self }
+        Self {
+            declared: given.declared,
+            ..self
+        }
     }
 
-    /// These files with another fair-share tree: a `resource_group`, or a document as for [`Role::Tree`].
+    /// These files with another fair-share tree: a `resource_group`, or a document as for
+    /// [`Role::Tree`].
     ///
     /// # Errors
     /// The file cannot be read.
@@ -191,17 +217,22 @@ impl SiteFiles {
         Ok(if kind == FileKind::ResourceGroup {
             self.without(Role::Tree).with(Role::ResourceGroup, tree)
         } else {
-            self.without(Role::ResourceGroup).without(Role::Usage).with(Role::Tree, tree)
+            self.without(Role::ResourceGroup)
+                .without(Role::Usage)
+                .with(Role::Tree, tree)
         })
     }
 
-    /// These files, so that several sites can be opened with them: the content of standard input is kept, unless it is
-    /// the jobs, which a site reads later.
+    /// These files, so that several sites can be opened with them: the content of standard input is
+    /// kept, unless it is the jobs, which a site reads later.
     ///
     /// # Errors
     /// Standard input cannot be read.
     pub fn kept(mut self) -> Result<Self, SiteError> {
-        let kept = self.sources.iter_mut().filter(|(role, _)| !matches!(role, Role::Queue | Role::SchedPriv));
+        let kept = self
+            .sources
+            .iter_mut()
+            .filter(|(role, _)| !matches!(role, Role::Queue | Role::SchedPriv));
         for source in kept.flat_map(|(_, sources)| sources) {
             *source = source.clone().kept()?;
         }
@@ -209,7 +240,9 @@ impl SiteFiles {
     }
 
     fn is_empty(&self) -> bool {
-        self.sources.keys().all(|role| matches!(role, Role::Time | Role::Python | Role::System))
+        self.sources
+            .keys()
+            .all(|role| matches!(role, Role::Time | Role::Python | Role::System))
     }
 
     /// The paths of the files, and of the folder or the archive in which they were found.
@@ -227,11 +260,15 @@ impl SiteFiles {
     /// # Errors
     /// The folder cannot be read, or contains none of the scheduler's files.
     pub(super) fn with_scheduler_files(mut self) -> Result<Self, SiteError> {
-        let Some(FileSource::Path(folder)) = self.first(Role::SchedPriv).cloned() else { return Ok(self) };
+        let Some(FileSource::Path(folder)) = self.first(Role::SchedPriv).cloned() else {
+            return Ok(self);
+        };
         let mut found = FoundFiles::default();
         let read = folder.read_dir();
-        read.and_then(|_| in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name)))
-            .map_err(SiteError::reading(&folder))?;
+        read.and_then(|_| {
+            in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name))
+        })
+        .map_err(SiteError::reading(&folder))?;
         if found.is_empty() {
             let message = format!(
                 "`{}` is not a scheduler's folder: it contains neither `resource_group` nor `sched_config`, `usage` or \
@@ -251,7 +288,11 @@ impl SiteFiles {
 
 impl FromIterator<(Role, FileSource)> for SiteFiles {
     fn from_iter<I: IntoIterator<Item = (Role, FileSource)>>(files: I) -> Self {
-        files.into_iter().fold(Self::default(), |files, (role, source)| files.with(role, source))
+        files
+            .into_iter()
+            .fold(Self::default(), |files, (role, source)| {
+                files.with(role, source)
+            })
     }
 }
 
@@ -272,9 +313,13 @@ fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
     for name in folders {
         let path = folder.join(&name);
         // a folder that cannot be read is not a part of the site
-        let Ok(entries) = path.read_dir() else { continue };
+        let Ok(entries) = path.read_dir() else {
+            continue;
+        };
         let below = entries.flatten().filter(|entry| entry.path().is_dir());
-        let below: Vec<String> = below.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let below: Vec<String> = below
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
         let found = find_at_top(&path, &below)?;
         if !found.is_empty() {
             inner.insert(name, found);
@@ -283,8 +328,15 @@ fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
     match inner.len() {
         0 | 1 => Ok(inner.into_values().next().unwrap_or_default()),
         _ => {
-            let names: Vec<String> = inner.keys().take(4).map(|name| format!("`{name}`")).collect();
-            Err(io::Error::other(format!("it contains several sites: {}; give one of them", names.join(", "))))
+            let names: Vec<String> = inner
+                .keys()
+                .take(4)
+                .map(|name| format!("`{name}`"))
+                .collect();
+            Err(io::Error::other(format!(
+                "it contains several sites: {}; give one of them",
+                names.join(", ")
+            )))
         }
     }
 }
@@ -295,19 +347,29 @@ fn find_at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
     for path in candidates() {
         add(&mut found, folder, path)?;
     }
-    for scheduler in folders.iter().filter(|name| is_sched_priv(name) && *name != "sched_priv") {
-        in_scheduler_folder(&format!("{scheduler}/")).try_for_each(|path| add(&mut found, folder, path))?;
+    for scheduler in folders
+        .iter()
+        .filter(|name| is_sched_priv(name) && *name != "sched_priv")
+    {
+        in_scheduler_folder(&format!("{scheduler}/"))
+            .try_for_each(|path| add(&mut found, folder, path))?;
     }
     Ok(found)
 }
 
-/// Adds the file if it exists. A file that exists and cannot be read is an error: without it, numbers would be wrong.
+/// Adds the file if it exists. A file that exists and cannot be read is an error: without it,
+/// numbers would be wrong.
 fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
     debug_assert!(is_site_file(&path));
     let file = folder.join(&path);
     match file.metadata() {
         Ok(metadata) if metadata.is_file() => {
-            found.add(&folder.display().to_string(), path, file.into(), metadata.len() == 0);
+            found.add(
+                &folder.display().to_string(),
+                path,
+                file.into(),
+                metadata.len() == 0,
+            );
             Ok(())
         }
         Ok(metadata) if metadata.is_dir() => {
@@ -319,10 +381,20 @@ fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
             let target = file.read_link()?;
             Err(io::Error::new(
                 error.kind(),
-                format!("{path}: it is a symbolic link to `{}`, which does not exist", target.display()),
+                format!(
+                    "{path}: it is a symbolic link to `{}`, which does not exist",
+                    target.display()
+                ),
             ))
         }
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(())
+        }
         Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
     }
 }
@@ -335,11 +407,22 @@ mod tests {
     fn the_files_of_a_folder_are_found_by_their_names() {
         let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site");
         let files = SiteFiles::open(&site).expect("the example site");
-        assert_eq!(files.first(Role::Queue), Some(&site.join("qstat.json").into()));
-        assert_eq!(files.first(Role::Usage), Some(&site.join("sched_priv/usage").into()));
+        assert_eq!(
+            files.first(Role::Queue),
+            Some(&site.join("qstat.json").into())
+        );
+        assert_eq!(
+            files.first(Role::Usage),
+            Some(&site.join("sched_priv/usage").into())
+        );
         let folder = SiteFiles::open(&site.join("sched_priv")).expect("a sched_priv");
-        assert_eq!(folder.first(Role::Usage), Some(&site.join("sched_priv/usage").into()));
-        let error = SiteFiles::open(&site.join("../formulas")).expect_err("no site").to_string();
+        assert_eq!(
+            folder.first(Role::Usage),
+            Some(&site.join("sched_priv/usage").into())
+        );
+        let error = SiteFiles::open(&site.join("../formulas"))
+            .expect_err("no site")
+            .to_string();
         assert!(error.contains("contains no file of a site"), "{error}");
     }
 
@@ -347,7 +430,9 @@ mod tests {
     fn a_given_file_replaces_the_one_of_the_site() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site");
         let site = SiteFiles::open(&folder).expect("a site");
-        let files = site.clone().replaced_by(SiteFiles::default().with(Role::Queue, "other.json"));
+        let files = site
+            .clone()
+            .replaced_by(SiteFiles::default().with(Role::Queue, "other.json"));
         assert_eq!(files.first(Role::Queue), Some(&"other.json".into()));
         assert!(files.has(Role::Usage));
         let files = site.replaced_by(SiteFiles::default().with(Role::SchedPriv, "other"));

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use job_sort_formula::diagnostic::Message;
 use jsf_json::decode_utf8;
-use jsf_openpbs::files::formula_source::{NoFormula, SourceFormula, formula_in, other_directive, pasted};
+use jsf_openpbs::files::formula_source::{
+    NoFormula, SourceFormula, formula_in, other_directive, pasted,
+};
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::schedulers::{DEFAULT, listed_schedulers, scheduler_of_partition};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -38,7 +40,8 @@ pub struct FormulaText {
     pub origin: String,
     /// The text before the formula in its source; empty if the source does not contain the formula.
     pub before: String,
-    /// The formula as its source has it: with the line breaks of a listing of PBS, or with the escapes of JSON.
+    /// The formula as its source has it: with the line breaks of a listing of PBS, or with the
+    /// escapes of JSON.
     pub written: String,
     /// Where `written` differs from `text`, ascending.
     pub differences: Vec<WrittenDifference>,
@@ -46,7 +49,8 @@ pub struct FormulaText {
     pub below: String,
 }
 
-/// A place where the formula in its source differs from its text. Up to the next one, both are alike again.
+/// A place where the formula in its source differs from its text. Up to the next one, both are
+/// alike again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrittenDifference {
     /// The byte of the formula.
@@ -58,8 +62,8 @@ pub struct WrittenDifference {
 }
 
 impl FormulaText {
-    /// A formula that was given as text: the formula alone, or pasted as `job_sort_formula = …`, as the directive
-    /// `set server job_sort_formula = "…"` or as the command `qmgr -c '…'`.
+    /// A formula that was given as text: the formula alone, or pasted as `job_sort_formula = …`, as
+    /// the directive `set server job_sort_formula = "…"` or as the command `qmgr -c '…'`.
     ///
     /// # Errors
     /// The text is another directive, such as one that sets `job_sort_formula_threshold`.
@@ -73,7 +77,9 @@ impl FormulaText {
             return Err(SiteError::Content(directive.into()));
         }
         Ok(match pasted(&given) {
-            Some(text) => Self::in_document(SourceFormula { text, at: 0 }, "FORMULA".into(), &given),
+            Some(text) => {
+                Self::in_document(SourceFormula { text, at: 0 }, "FORMULA".into(), &given)
+            }
             None => Self::alone(given, "FORMULA".into()),
         })
     }
@@ -82,17 +88,34 @@ impl FormulaText {
         // in a file a carriage return belongs to the end of the line
         let alone = Self::alone(formula.text.replacen("\r\n", "\n", 1), origin);
         match Place::find(document, formula.at, &alone.text) {
-            Some(Place { before, written, differences }) => {
-                Self { before: before.to_owned(), written: written.to_owned(), differences, ..alone }
-            }
+            Some(Place {
+                before,
+                written,
+                differences,
+            }) => Self {
+                before: before.to_owned(),
+                written: written.to_owned(),
+                differences,
+                ..alone
+            },
             None => alone,
         }
     }
 
     /// The first line as a formula, without its document.
     fn alone(mut text: String, origin: String) -> Self {
-        let below = text.find('\n').map(|end| text.split_off(end)).unwrap_or_default();
-        Self { written: text.clone(), text, origin, before: String::new(), differences: Vec::new(), below }
+        let below = text
+            .find('\n')
+            .map(|end| text.split_off(end))
+            .unwrap_or_default();
+        Self {
+            written: text.clone(),
+            text,
+            origin,
+            before: String::new(),
+            differences: Vec::new(),
+            below,
+        }
     }
 
     /// All lines that were given, for a command that joins them.
@@ -103,11 +126,15 @@ impl FormulaText {
     /// Replaces the formula in its document.
     #[must_use]
     pub fn with_text(self, text: String) -> Self {
-        Self { before: self.before, below: self.below, ..Self::alone(text, self.origin) }
+        Self {
+            before: self.before,
+            below: self.below,
+            ..Self::alone(text, self.origin)
+        }
     }
 
-    /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`, `qstat -Bf` as text or
-    /// JSON; the format is detected from the content.
+    /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`,
+    /// `qstat -Bf` as text or JSON; the format is detected from the content.
     ///
     /// # Errors
     /// The file cannot be read, or it contains no formula.
@@ -115,11 +142,17 @@ impl FormulaText {
         let source = FileSource::from(path);
         let content = source.read_unless_binary(Role::Formula)?;
         let (name, kind, text) = (source.name(), content.kind, content.into_text());
-        FormulaDocument { name: &name, kind, objects: &Objects::read(&text) }.given(None).map_err(SiteError::Content)
+        FormulaDocument {
+            name: &name,
+            kind,
+            objects: &Objects::read(&text),
+        }
+        .given(None)
+        .map_err(SiteError::Content)
     }
 
-    /// The file with a formula as a source that can be read several times, for [`Role::Formula`]; `-` is standard
-    /// input.
+    /// The file with a formula as a source that can be read several times, for [`Role::Formula`];
+    /// `-` is standard input.
     ///
     /// # Errors
     /// Standard input cannot be read.
@@ -127,20 +160,26 @@ impl FormulaText {
         FileSource::from(path).kept()
     }
 
-    /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the scheduler's script.
+    /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the
+    /// scheduler's script.
     pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
         submitted(&self.text, numbers).followed_by(&self.below)
     }
 }
 
 /// The formula of the scheduler with a partition.
-pub(super) fn formula_of_partition(objects: &Objects<'_>, partition: &str) -> Option<SourceFormula> {
+pub(super) fn formula_of_partition(
+    objects: &Objects<'_>,
+    partition: &str,
+) -> Option<SourceFormula> {
     scheduler_of_partition(objects, partition)?.formula
 }
 
 /// The formula of the only scheduler beside the default one that has one.
 fn only_formula(objects: &Objects<'_>) -> Option<SourceFormula> {
-    let listed = listed_schedulers(objects).into_iter().filter(|listed| listed.name != DEFAULT);
+    let listed = listed_schedulers(objects)
+        .into_iter()
+        .filter(|listed| listed.name != DEFAULT);
     let mut formulas = listed.filter_map(|listed| listed.formula);
     formulas.next().filter(|_| formulas.next().is_none())
 }
@@ -157,7 +196,9 @@ impl FormulaDocument<'_> {
     /// The formula of the server or of the default scheduler, or that is all of the document.
     pub(super) fn formula(self) -> Result<FormulaText, Message> {
         self.require_kind()?;
-        formula_in(self.name, self.objects).map(|formula| self.text(formula)).map_err(Message::from)
+        formula_in(self.name, self.objects)
+            .map(|formula| self.text(formula))
+            .map_err(Message::from)
     }
 
     /// The formula of the scheduler with a partition.
@@ -165,8 +206,8 @@ impl FormulaDocument<'_> {
         formula_of_partition(self.objects, partition).map(|formula| self.text(formula))
     }
 
-    /// The formula of a document that was given for it: that of the scheduler with the partition, else that of the default
-    /// scheduler, else that of the only one that has one.
+    /// The formula of a document that was given for it: that of the scheduler with the partition,
+    /// else that of the default scheduler, else that of the only one that has one.
     pub(super) fn given(self, partition: Option<&str>) -> Result<FormulaText, Message> {
         self.require_kind()?;
         if let Some(formula) = partition.and_then(|partition| self.of_partition(partition)) {
@@ -176,12 +217,17 @@ impl FormulaDocument<'_> {
             NoFormula::OtherScheduler { .. } => only_formula(self.objects).ok_or(refusal),
             refusal => Err(refusal),
         });
-        formula.map(|formula| self.text(formula)).map_err(Message::from)
+        formula
+            .map(|formula| self.text(formula))
+            .map_err(Message::from)
     }
 
     /// Refuses a kind of document that contains no formula.
     fn require_kind(self) -> Result<(), Message> {
-        let refused = Role::Formula.files().require(self.kind, self.name, self.objects.text.as_bytes());
+        let refused =
+            Role::Formula
+                .files()
+                .require(self.kind, self.name, self.objects.text.as_bytes());
         refused.map_err(|error| error.message())
     }
 
@@ -195,15 +241,16 @@ impl FormulaDocument<'_> {
 pub(super) struct SiteFormulas {
     /// The one of the file that was given for it.
     pub given: Option<Result<FormulaText, Message>>,
-    /// The first one of the documents of the server, else that of `sched_priv/sched_formula`; of a scheduler with a partition, its
-    /// own.
+    /// The first one of the documents of the server, else that of `sched_priv/sched_formula`; of a
+    /// scheduler with a partition, its own.
     pub in_force: Option<Result<FormulaText, Message>>,
     /// All of them.
     pub all: Vec<FormulaText>,
 }
 
 impl SiteFormulas {
-    /// Adds what a document of the server or the scheduler has, which is in force if no document before has a formula.
+    /// Adds what a document of the server or the scheduler has, which is in force if no document
+    /// before has a formula.
     pub(super) fn add(&mut self, formula: Result<FormulaText, Message>) {
         self.all.extend(formula.as_ref().ok().cloned());
         if self.in_force.is_none() || (formula.is_ok() && matches!(self.in_force, Some(Err(_)))) {
@@ -233,8 +280,13 @@ struct Place<'d> {
 impl<'d> Place<'d> {
     /// Finds a formula from a byte of the document on.
     fn find(document: &'d str, from: usize, formula: &str) -> Option<Self> {
-        let from = document.find("job_sort_formula").map_or(from, |at| from.max(at + "job_sort_formula".len()));
-        let is_json = document.trim_start_matches('\u{feff}').trim_start().starts_with('{');
+        let from = document
+            .find("job_sort_formula")
+            .map_or(from, |at| from.max(at + "job_sort_formula".len()));
+        let is_json = document
+            .trim_start_matches('\u{feff}')
+            .trim_start()
+            .starts_with('{');
         let first = formula.chars().next()?;
         let starts = document[from..]
             .char_indices()
@@ -243,33 +295,60 @@ impl<'d> Place<'d> {
         let mut places = starts.filter_map(|(at, _)| {
             let (before, text) = document.split_at(from + at);
             let (length, differences) = match_formula(text, formula, is_json)?;
-            let is_whole = text[length..].is_empty() || text[length..].starts_with(['"', '\'', '\n', '\r']);
-            Some((Self { before, written: &text[..length], differences }, is_whole))
+            let is_whole =
+                text[length..].is_empty() || text[length..].starts_with(['"', '\'', '\n', '\r']);
+            Some((
+                Self {
+                    before,
+                    written: &text[..length],
+                    differences,
+                },
+                is_whole,
+            ))
         });
         // a longer formula that is not in force may begin in the same way
         let (begins_alike, is_whole) = places.next()?;
-        let whole = if is_whole { None } else { places.find(|(_, is_whole)| *is_whole) };
+        let whole = if is_whole {
+            None
+        } else {
+            places.find(|(_, is_whole)| *is_whole)
+        };
         Some(whole.map_or(begins_alike, |(place, _)| place))
     }
 }
 
-/// Compares the start of a text with a formula; the text may wrap it, and escape its characters if it is JSON. The length
-/// of the formula in the text, and where both differ; `None` if the text does not begin with the formula.
-fn match_formula(text: &str, formula: &str, is_json: bool) -> Option<(usize, Vec<WrittenDifference>)> {
+/// Compares the start of a text with a formula; the text may wrap it, and escape its characters if
+/// it is JSON. The length of the formula in the text, and where both differ; `None` if the text
+/// does not begin with the formula.
+fn match_formula(
+    text: &str,
+    formula: &str,
+    is_json: bool,
+) -> Option<(usize, Vec<WrittenDifference>)> {
     let mut rest = text;
     let mut differences = Vec::new();
     for (at, character) in formula.char_indices() {
-        if let Some(after) = rest.strip_prefix("\r\n\t").or_else(|| rest.strip_prefix("\n\t"))
+        if let Some(after) = rest
+            .strip_prefix("\r\n\t")
+            .or_else(|| rest.strip_prefix("\n\t"))
             && after.starts_with(character)
         {
-            differences.push(WrittenDifference { at, end: text.len() - rest.len(), start: text.len() - after.len() });
+            differences.push(WrittenDifference {
+                at,
+                end: text.len() - rest.len(),
+                start: text.len() - after.len(),
+            });
             rest = after;
         }
         match rest.strip_prefix('\\').filter(|_| is_json) {
             Some(escape) => {
                 rest = after_escape(escape, character)?;
                 let end = text.len() - rest.len();
-                differences.push(WrittenDifference { at: at + character.len_utf8(), end, start: end });
+                differences.push(WrittenDifference {
+                    at: at + character.len_utf8(),
+                    end,
+                    start: end,
+                });
             }
             None => rest = rest.strip_prefix(character)?,
         }
@@ -312,20 +391,34 @@ mod tests {
     type Found = (usize, String, Vec<(usize, usize, usize)>);
 
     fn place(document: &str, formula: &str) -> Option<Found> {
-        let Place { before, written, differences } = Place::find(document, 0, formula)?;
-        let differences = differences.iter().map(|place| (place.at, place.end, place.start)).collect();
+        let Place {
+            before,
+            written,
+            differences,
+        } = Place::find(document, 0, formula)?;
+        let differences = differences
+            .iter()
+            .map(|place| (place.at, place.end, place.start))
+            .collect();
         Some((before.len(), written.to_owned(), differences))
     }
 
     #[test]
     fn a_formula_is_found_in_its_document() {
         let listing = "Server: vm\n    job_sort_formula = a + b\n\t + c\n    x = a\n";
-        assert_eq!(place(listing, "a + b + c"), Some((34, "a + b\n\t + c".into(), vec![(5, 5, 7)])));
+        assert_eq!(
+            place(listing, "a + b + c"),
+            Some((34, "a + b\n\t + c".into(), vec![(5, 5, 7)]))
+        );
         let windows = listing.replace('\n', "\r\n");
-        assert_eq!(place(&windows, "a + b + c"), Some((35, "a + b\r\n\t + c".into(), vec![(5, 5, 8)])));
+        assert_eq!(
+            place(&windows, "a + b + c"),
+            Some((35, "a + b\r\n\t + c".into(), vec![(5, 5, 8)]))
+        );
         let json = "{\"Server\":{\"a\":{\n\"job_sort_formula\": \"a + b\"}}}";
         assert_eq!(place(json, "a + b"), Some((38, "a + b".into(), vec![])));
-        let twice = "set server job_sort_formula = \"a + bc\"\nset server job_sort_formula = \"a + b\"\n";
+        let twice =
+            "set server job_sort_formula = \"a + bc\"\nset server job_sort_formula = \"a + b\"\n";
         assert_eq!(place(twice, "a + b"), Some((70, "a + b".into(), vec![])));
         assert_eq!(place("x", "a + b"), None);
         assert_eq!(place("a", ""), None);
@@ -335,9 +428,21 @@ mod tests {
     fn escapes_of_json_are_longer_than_their_characters() {
         let json = r#"{"job_sort_formula":"a\/b+\"c\"+\u00e9\ud835\udc4e"}"#;
         let formula = "a/b+\"c\"+é𝑎";
-        let expected = vec![(2, 3, 3), (5, 7, 7), (7, 10, 10), (10, 17, 17), (14, 29, 29)];
-        assert_eq!(place(json, formula), Some((21, r#"a\/b+\"c\"+\u00e9\ud835\udc4e"#.into(), expected)));
-        assert_eq!(place(r#"{"job_sort_formula":"\u0061"}"#, "a"), Some((21, r"\u0061".into(), vec![(1, 6, 6)])));
+        let expected = vec![
+            (2, 3, 3),
+            (5, 7, 7),
+            (7, 10, 10),
+            (10, 17, 17),
+            (14, 29, 29),
+        ];
+        assert_eq!(
+            place(json, formula),
+            Some((21, r#"a\/b+\"c\"+\u00e9\ud835\udc4e"#.into(), expected))
+        );
+        assert_eq!(
+            place(r#"{"job_sort_formula":"\u0061"}"#, "a"),
+            Some((21, r"\u0061".into(), vec![(1, 6, 6)]))
+        );
         assert_eq!(place(r#"{"job_sort_formula":"\u00"}"#, "a"), None);
     }
 }

@@ -21,7 +21,9 @@ pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
     let mut counts = HashMap::new();
     let mut warnings = Vec::new();
     for found in problems.listed() {
-        let count = counts.entry(mem::discriminant(&found.problem)).or_insert(0_usize);
+        let count = counts
+            .entry(mem::discriminant(&found.problem))
+            .or_insert(0_usize);
         *count += 1;
         if *count <= MAX_WARNINGS {
             warnings.push(format!("`{source_name}`: {found}").into());
@@ -29,7 +31,11 @@ pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
     }
     if problems.total() > warnings.len() {
         let more = problems.total() - warnings.len();
-        let more = counted(more, "more problem of this kind", "more problems of these kinds");
+        let more = counted(
+            more,
+            "more problem of this kind",
+            "more problems of these kinds",
+        );
         warnings.push(format!("`{source_name}`: and {more}").into());
     }
     if problems.skipped() > 0 {
@@ -45,26 +51,42 @@ pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> 
     let all = table.excluded_rows().filter_map(|row| {
         let exclusion = table.exclusion(row as usize)?;
         let is_invalid = matches!(exclusion, Exclusion::Invalid { .. });
-        is_invalid.then(|| format!("`{source_name}`: job `{}`: {exclusion}", table.id(row as usize)))
+        is_invalid.then(|| {
+            format!(
+                "`{source_name}`: job `{}`: {exclusion}",
+                table.id(row as usize)
+            )
+        })
     });
     let all: Vec<String> = all.collect();
     let mut warnings = Vec::new();
-    extend_limited(&mut warnings, all.into_iter(), "more jobs that the scheduler ignores as invalid");
+    extend_limited(
+        &mut warnings,
+        all.into_iter(),
+        "more jobs that the scheduler ignores as invalid",
+    );
     warnings
 }
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
 pub(super) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
-    let column = table.column("eligible_time").filter(|column| !column.are_all_set())?;
+    let column = table
+        .column("eligible_time")
+        .filter(|column| !column.are_all_set())?;
     let count = table.considered_rows().count();
-    let missing = table.considered_rows().filter(|&row| !column.is_set(row)).count();
+    let missing = table
+        .considered_rows()
+        .filter(|&row| !column.is_set(row))
+        .count();
     let message = match missing {
         0 => return None,
         _ if missing == count => format!(
             "`{source_name}`: no job that waits has `eligible_time`, so it is 0 for each of them: the server records it only \
              with `eligible_time_enable = True`"
         ),
-        _ => format!("`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"),
+        _ => format!(
+            "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"
+        ),
     };
     Some(message.into())
 }
@@ -72,8 +94,9 @@ pub(super) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Opti
 /// Says how many jobs lack what `fairshare_entity` asks for.
 pub(super) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Message> {
     let entities = (0..table.len()).map(|row| table.entity(row));
-    let missing =
-        entities.filter(|name| name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':')));
+    let missing = entities.filter(|name| {
+        name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))
+    });
     let count = missing.count();
     (count > 0).then(|| {
         format!(
@@ -90,8 +113,11 @@ pub(super) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Messa
     let mut named = table.entities().iter().filter(|entity| !entity.is_empty());
     let count = named.clone().count();
     let first = named.clone().next()?;
-    let are_unknown = named
-        .all(|entity| tree.tree().find(entity).is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown())));
+    let are_unknown = named.all(|entity| {
+        tree.tree()
+            .find(entity)
+            .is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown()))
+    });
     are_unknown.then(|| {
         format!(
             "the tree has none of the {count} entities of the queue, of which the first is `{first}`; all of them are in the group \
@@ -102,7 +128,11 @@ pub(super) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Messa
 }
 
 /// Appends the first warnings of one kind, and how many more there are.
-pub(super) fn extend_limited(warnings: &mut Vec<Message>, mut all: impl ExactSizeIterator<Item = String>, more: &str) {
+pub(super) fn extend_limited(
+    warnings: &mut Vec<Message>,
+    mut all: impl ExactSizeIterator<Item = String>,
+    more: &str,
+) {
     warnings.extend(all.by_ref().take(MAX_WARNINGS).map(Message::from));
     if all.len() > 0 {
         warnings.push(format!("and {} {more}", all.len()).into());
@@ -113,7 +143,10 @@ impl Site {
     /// A warning for each `job_sort_key` by which nothing is sorted.
     pub(super) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
         let order = Order::new(&self.config, &self.queues);
-        let unknown = order.job_sort_keys().iter().filter(|key| !self.is_known_key(key, table));
+        let unknown = order
+            .job_sort_keys()
+            .iter()
+            .filter(|key| !self.is_known_key(key, table));
         let warnings = unknown.map(|key| {
             let name = clipped(&key.name);
             let reason = match self.schema.entry(&key.name) {
@@ -129,7 +162,8 @@ impl Site {
         warnings.collect()
     }
 
-    /// A warning if jobs are in queues that the documents of the queues do not have, and so have no `queue_priority`.
+    /// A warning if jobs are in queues that the documents of the queues do not have, and so have no
+    /// `queue_priority`.
     pub(super) fn jobs_of_unlisted_queues(&self, table: &JobTable) -> Option<Message> {
         let column = table.column("queue_priority")?;
         if self.queues.is_empty() {
@@ -142,7 +176,11 @@ impl Site {
         let rows: Vec<usize> = (0..table.len()).filter(is_unlisted).collect();
         let names: BTreeSet<&str> = rows.iter().map(|&row| table.queue(row)).collect();
         let first = *names.first()?;
-        let others = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+        let others = if names.len() > 1 {
+            format!(" and {} more", names.len() - 1)
+        } else {
+            String::new()
+        };
         let message = format!(
             "`queue_priority` is 0 for {} of {} jobs, because no document lists their queues (`{first}`{others}): are the queues those of \
              this site?",

@@ -49,7 +49,8 @@ pub(super) struct ColumnsRequest<'a> {
 }
 
 impl Site {
-    /// Reads the jobs, with a column for each of these names and for every key that orders the queue.
+    /// Reads the jobs, with a column for each of these names and for every key that orders the
+    /// queue.
     ///
     /// # Errors
     /// The site has no job document, or it cannot be read. A problem of a single job is a warning.
@@ -57,9 +58,13 @@ impl Site {
         self.read_columns(&self.request(names))
     }
 
-    /// Reads the jobs with the columns of a request, which names those of the formula, and compiles the formula; nothing is found in
-    /// its text yet.
-    pub(super) fn read_jobs(&self, formula: &Formula, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
+    /// Reads the jobs with the columns of a request, which names those of the formula, and compiles
+    /// the formula; nothing is found in its text yet.
+    pub(super) fn read_jobs(
+        &self,
+        formula: &Formula,
+        request: &ColumnsRequest<'_>,
+    ) -> Result<SiteJobs, SiteError> {
         let mut jobs = self.read_columns(request)?;
         jobs.program = formula.compile(&jobs.schema).ok();
         Ok(jobs)
@@ -68,10 +73,18 @@ impl Site {
     /// A request for a column for each of these names, as the site declares them.
     pub(super) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
         let entity = self.config.fairshare_entity;
-        ColumnsRequest { names, schema: &self.schema, entity, again: false, record_origins: false, cycle: false }
+        ColumnsRequest {
+            names,
+            schema: &self.schema,
+            entity,
+            again: false,
+            record_origins: false,
+            cycle: false,
+        }
     }
 
-    /// Reads the jobs with the columns of a request, and a column for every key that orders the queue.
+    /// Reads the jobs with the columns of a request, and a column for every key that orders the
+    /// queue.
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         match self.files.first(Role::Queue) {
             Some(source) => self.read_columns_of(source, request),
@@ -82,14 +95,21 @@ impl Site {
         }
     }
 
-    /// Reads the jobs of a document. Those that may be read again are kept for a request for the same columns, as a formula that
-    /// was mended makes it.
+    /// Reads the jobs of a document. Those that may be read again are kept for a request for the
+    /// same columns, as a formula that was mended makes it.
     pub(super) fn read_columns_of(
         &self,
         source: &FileSource,
         request: &ColumnsRequest<'_>,
     ) -> Result<SiteJobs, SiteError> {
-        let &ColumnsRequest { names, schema, entity, again, record_origins, cycle } = request;
+        let &ColumnsRequest {
+            names,
+            schema,
+            entity,
+            again,
+            record_origins,
+            cycle,
+        } = request;
         let is_plain = std::ptr::eq(schema, &self.schema) && !record_origins && !cycle;
         if !again || !is_plain {
             return self.parse_columns_of(source, request);
@@ -105,8 +125,19 @@ impl Site {
         Ok(jobs)
     }
 
-    fn parse_columns_of(&self, source: &FileSource, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
-        let &ColumnsRequest { names, schema, entity, again, record_origins, cycle } = request;
+    fn parse_columns_of(
+        &self,
+        source: &FileSource,
+        request: &ColumnsRequest<'_>,
+    ) -> Result<SiteJobs, SiteError> {
+        let &ColumnsRequest {
+            names,
+            schema,
+            entity,
+            again,
+            record_origins,
+            cycle,
+        } = request;
         let source_name = source.name();
         let mut needed = names.to_vec();
         needed.extend(self.order_columns());
@@ -123,7 +154,11 @@ impl Site {
         };
         let mut read = self.jobs.read(source, &options, again)?;
         if read.table.is_empty()
-            && let Some(first) = read.problems.listed().iter().find(|one| one.problem.skips_the_job())
+            && let Some(first) = read
+                .problems
+                .listed()
+                .iter()
+                .find(|one| one.problem.skips_the_job())
         {
             let skipped = read.problems.skipped();
             return Err(SiteError::content(format!(
@@ -134,7 +169,10 @@ impl Site {
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);
         }
-        let notes = read.notes.iter().map(|note| format!("`{source_name}`: {note}").into());
+        let notes = read
+            .notes
+            .iter()
+            .map(|note| format!("`{source_name}`: {note}").into());
         let mut warnings: Vec<Message> = notes.collect();
         warnings.extend(job_problems(&read.problems, &source_name));
         warnings.extend(self.exclude_by_queue(&mut read.table));
@@ -157,18 +195,32 @@ impl Site {
         })
     }
 
-    /// Excludes the jobs in routing queues and those of other schedulers, and says how many there are.
+    /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
+    /// are.
     fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
-        let reasons: Vec<Option<Exclusion>> = table.queues().iter().map(|queue| self.queue_excludes(queue)).collect();
+        let reasons: Vec<Option<Exclusion>> = table
+            .queues()
+            .iter()
+            .map(|queue| self.queue_excludes(queue))
+            .collect();
         let mut in_routing = Vec::new();
         let mut of_others = Vec::new();
         for row in 0..table.len() {
-            let Some(reason) = &reasons[table.queue_index(row)] else { continue };
-            let excluded = if *reason == Exclusion::RoutingQueue { &mut in_routing } else { &mut of_others };
+            let Some(reason) = &reasons[table.queue_index(row)] else {
+                continue;
+            };
+            let excluded = if *reason == Exclusion::RoutingQueue {
+                &mut in_routing
+            } else {
+                &mut of_others
+            };
             excluded.push(row);
             table.exclude(row, reason.clone());
         }
-        routed_jobs(&in_routing, table).into_iter().chain(jobs_of_others(&of_others, table)).collect()
+        routed_jobs(&in_routing, table)
+            .into_iter()
+            .chain(jobs_of_others(&of_others, table))
+            .collect()
     }
 
     /// Why the scheduler does not get the jobs of a queue.
@@ -177,8 +229,9 @@ impl Site {
             return Some(Exclusion::RoutingQueue);
         }
         let partition = self.queues.partition(queue);
-        (partition != self.partition.as_deref())
-            .then(|| Exclusion::Partition { partition: partition.map(str::to_owned) })
+        (partition != self.partition.as_deref()).then(|| Exclusion::Partition {
+            partition: partition.map(str::to_owned),
+        })
     }
 
     /// The columns for the keys that order the queue.
@@ -191,7 +244,9 @@ impl Site {
 fn routed_jobs(rows: &[usize], table: &JobTable) -> Option<Message> {
     let queue = table.queue(*rows.first()?);
     let found = match rows.len() {
-        1 => format!("1 job is in a routing queue (`{queue}`), which the scheduler does not read, and is not ranked"),
+        1 => format!(
+            "1 job is in a routing queue (`{queue}`), which the scheduler does not read, and is not ranked"
+        ),
         count => format!(
             "{count} jobs are in routing queues (first `{queue}`), which the scheduler does not read, and are not ranked"
         ),

@@ -1,7 +1,9 @@
-//! A site: opens its files, ranks its jobs, checks a formula against them, and applies policies to its fair-share tree.
+//! A site: opens its files, ranks its jobs, checks a formula against them, and applies policies to
+//! its fair-share tree.
 //!
-//! In: the paths of a scheduler's files and of the output of its commands. Out: the formula in force, the jobs, their
-//! [`RankedQueue`], the findings of a checked formula, the fair-share tree under any policy.
+//! In: the paths of a scheduler's files and of the output of its commands. Out: the formula in
+//! force, the jobs, their [`RankedQueue`], the findings of a checked formula, the fair-share tree
+//! under any policy.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -57,11 +59,14 @@ use thiserror::Error;
 
 pub use bundle::SiteBundle;
 pub use compare::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
-pub use cycle::{CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, ReservedJob, RulesInWords, WaitingJob};
+pub use cycle::{
+    CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, ReservedJob, RulesInWords,
+    WaitingJob,
+};
 pub use described_job::DescribedJob;
 pub use explain::{
-    Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour, OtherValues, RankReached,
-    Rounding,
+    Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,
+    OtherValues, RankReached, Rounding,
 };
 pub use files::SiteFiles;
 pub use formula_text::{FormulaText, WrittenDifference};
@@ -109,17 +114,19 @@ pub struct SiteOptions {
     pub slurm_release: Option<Release>,
     /// Whether the daemon's behaviour or the published document applies.
     pub rules: PolicyRules,
-    /// The version of Python that the server embeds; `None`: the one that the site's files say, else
-    /// [`PythonVersion::default`].
+    /// The version of Python that the server embeds; `None`: the one that the site's files say,
+    /// else [`PythonVersion::default`].
     pub python: Option<PythonVersion>,
     /// How numbers reach the formula and how its value is kept.
     pub numbers: NumberMode,
     /// The value of a job for which the formula raises an error.
     pub on_error: OnError,
-    /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this does not run.
+    /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this
+    /// does not run.
     pub threshold: Option<f64>,
-    /// Whether a damaged job document is an error, see [`ReadOptions::strict`](jsf_ingest::ReadOptions::strict), any
-    /// file that gives something more than once, and a usage that is not a number, infinite or subnormal.
+    /// Whether a damaged job document is an error, see
+    /// [`ReadOptions::strict`](jsf_ingest::ReadOptions::strict), any file that gives something more
+    /// than once, and a usage that is not a number, infinite or subnormal.
     pub strict: bool,
 }
 
@@ -160,7 +167,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// Opens a folder or a tar archive by the usual names of the files in it, see [`SiteFiles::open`].
+    /// Opens a folder or a tar archive by the usual names of the files in it, see
+    /// [`SiteFiles::open`].
     ///
     /// # Errors
     /// It contains none of these files, or one of them has another content than its name says.
@@ -168,14 +176,17 @@ impl Site {
         Self::from_files(SiteFiles::open(path.as_ref())?, SiteOptions::default())
     }
 
-    /// Opens a site by its files and reads all of them except the jobs, which are only checked by their first bytes, and
-    /// read when a formula needs them.
+    /// Opens a site by its files and reads all of them except the jobs, which are only checked by
+    /// their first bytes, and read when a formula needs them.
     ///
     /// # Errors
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, rules: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
-        files.first(Role::Queue).map(|queue| queue.check(Role::Queue)).transpose()?;
+        files
+            .first(Role::Queue)
+            .map(|queue| queue.check(Role::Queue))
+            .transpose()?;
         let Documents {
             schema,
             queues,
@@ -190,7 +201,9 @@ impl Site {
         let mut of_files = files.warnings.clone();
         // only a scheduling cycle needs these, so that other commands do not fail
         for (role, what) in [(Role::Nodes, "nodes"), (Role::Reservations, "reservations")] {
-            let wrong = files.first(role).and_then(|source| source.check(role).err());
+            let wrong = files
+                .first(role)
+                .and_then(|source| source.check(role).err());
             of_files.extend(wrong.map(|error| format!("the {what} are not used: {error}")));
         }
         warn_unless_strict(&mut of_files, files.repeated.iter().cloned(), rules.strict)?;
@@ -213,28 +226,49 @@ impl Site {
         if let Some(priority) = scheduler.preempt_queue_prio {
             config.preempt_queue_prio = priority;
         }
-        let (repeated, of_config): (Vec<_>, Vec<_>) =
-            config.warnings.iter().partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
-        let name = files.first(Role::SchedConfig).map(FileSource::name).unwrap_or_default();
-        let repeated = repeated.into_iter().map(|warning| format!("`{name}`: {warning}"));
+        let (repeated, of_config): (Vec<_>, Vec<_>) = config
+            .warnings
+            .iter()
+            .partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
+        let name = files
+            .first(Role::SchedConfig)
+            .map(FileSource::name)
+            .unwrap_or_default();
+        let repeated = repeated
+            .into_iter()
+            .map(|warning| format!("`{name}`: {warning}"));
         warn_unless_strict(&mut of_files, repeated, rules.strict)?;
-        of_files.extend(limit_each_kind(of_config.into_iter().map(|warning| format!("`{name}`: {warning}"))));
-        let conf = files.first(Role::SlurmConf).map(FileSource::read_slurm_conf).transpose()?;
+        of_files.extend(limit_each_kind(
+            of_config
+                .into_iter()
+                .map(|warning| format!("`{name}`: {warning}")),
+        ));
+        let conf = files
+            .first(Role::SlurmConf)
+            .map(FileSource::read_slurm_conf)
+            .transpose()?;
         let mut of_tree = Vec::new();
         let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;
         let mut warnings: Vec<Message> = of_files.into_iter().map(Message::from).collect();
         let warnings_of_order = first_of_order..warnings.len();
-        let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(Message::from));
+        let of_conf = conf
+            .iter()
+            .flat_map(|conf| conf.warnings.iter().map(Message::from));
         warnings.extend(limit_each_kind(of_conf));
         warnings.extend(of_tree.into_iter().map(Message::from));
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
-            let assumed = format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
+            let assumed = format!(
+                "there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; "
+            );
             warnings.push(Message::asking(assumed, [Need::SchedConfig]));
         }
         let origin = tree.as_ref().and_then(SiteTree::origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
         let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
-        warnings.extend(tree.as_ref().and_then(|tree| compare_with_printed(tree, &policy)));
+        warnings.extend(
+            tree.as_ref()
+                .and_then(|tree| compare_with_printed(tree, &policy)),
+        );
         let jobs = JobDocument::default();
         Ok(Self {
             files,
@@ -261,11 +295,16 @@ impl Site {
         &self.warnings
     }
 
-    /// The warnings that say why values and places under a formula with these names may be wrong: those about the order of
-    /// the jobs and its settings, and those about fair share where the formula or the order uses it.
+    /// The warnings that say why values and places under a formula with these names may be wrong:
+    /// those about the order of the jobs and its settings, and those about fair share where the
+    /// formula or the order uses it.
     pub fn warnings_for(&self, names: &[impl AsRef<str>]) -> &[Message] {
         let Range { start, end } = self.warnings_of_order.clone();
-        if self.needs_shares(names) { &self.warnings[start..] } else { &self.warnings[start..end] }
+        if self.needs_shares(names) {
+            &self.warnings[start..]
+        } else {
+            &self.warnings[start..end]
+        }
     }
 
     /// The files of the site.
@@ -288,26 +327,34 @@ impl Site {
     /// # Errors
     /// The document cannot be read, or is not one of nodes.
     pub fn nodes(&self) -> Result<Option<Nodes>, SiteError> {
-        let Some(source) = self.files.first(Role::Nodes) else { return Ok(None) };
+        let Some(source) = self.files.first(Role::Nodes) else {
+            return Ok(None);
+        };
         let text = source.read_expected(Role::Nodes)?.into_text();
-        Nodes::read(&source.name(), &Objects::read(&text)).map(Some).map_err(SiteError::content)
+        Nodes::read(&source.name(), &Objects::read(&text))
+            .map(Some)
+            .map_err(SiteError::content)
     }
 
-    /// The formula by which the jobs are ranked unless another one is named: that of the file that was given for it
-    /// ([`Role::Formula`]), else the one in force.
+    /// The formula by which the jobs are ranked unless another one is named: that of the file that
+    /// was given for it ([`Role::Formula`]), else the one in force.
     ///
     /// # Errors
     /// The site has neither, or the file cannot be read.
     pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
-        let formula = self.formulas.given.as_ref().or(self.formulas.in_force.as_ref());
+        let formula = self
+            .formulas
+            .given
+            .as_ref()
+            .or(self.formulas.in_force.as_ref());
         match formula {
             Some(formula) => formula.clone().map_err(SiteError::Content),
             None => Err(SiteError::missing("no formula: ", Need::Formula)),
         }
     }
 
-    /// The formula in force, even if another was given: the server's, else that in `sched_priv/sched_formula`. `None` if the
-    /// site has neither, or the file cannot be read.
+    /// The formula in force, even if another was given: the server's, else that in
+    /// `sched_priv/sched_formula`. `None` if the site has neither, or the file cannot be read.
     pub fn formula_in_force(&self) -> Option<FormulaText> {
         self.formulas.in_force.as_ref()?.as_ref().ok().cloned()
     }
@@ -319,10 +366,15 @@ pub(crate) const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res
 
 /// The settings without a `sched_config`: only the formula orders the jobs.
 fn formula_only() -> SchedConfig {
-    SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
+    SchedConfig {
+        by_queue: ByTime::always(false),
+        preemptive_sched: ByTime::always(false),
+        ..SchedConfig::default()
+    }
 }
 
-/// Adds warnings, a few of each kind, about what is refused where the rules are strict, such as what a file gives twice.
+/// Adds warnings, a few of each kind, about what is refused where the rules are strict, such as
+/// what a file gives twice.
 ///
 /// # Errors
 /// The first of them, if the rules of the site are strict.
@@ -342,7 +394,9 @@ fn warn_unless_strict(
 /// The system's reason, and what to give instead of a folder.
 fn reason(error: &io::Error) -> Message {
     match error.kind() {
-        io::ErrorKind::IsADirectory => Message::asking("it is a folder; give a file of it, or ", [Need::Site]),
+        io::ErrorKind::IsADirectory => {
+            Message::asking("it is a folder; give a file of it, or ", [Need::Site])
+        }
         _ => error.to_string().into(),
     }
 }
@@ -390,7 +444,10 @@ pub enum SiteError {
 
 impl SiteError {
     fn read(path: &Path, error: io::Error) -> Self {
-        Self::Read { path: path.to_owned(), error }
+        Self::Read {
+            path: path.to_owned(),
+            error,
+        }
     }
 
     /// Makes the error on a file from that of the system.
@@ -409,7 +466,9 @@ impl SiteError {
     /// The error with what it asks for.
     pub fn message(&self) -> Message {
         match self {
-            Self::Read { path, error } => reason(error).after(format!("cannot read `{}`: ", path.display())),
+            Self::Read { path, error } => {
+                reason(error).after(format!("cannot read `{}`: ", path.display()))
+            }
             Self::Content(message) | Self::Missing(message) => message.clone(),
             other => other.to_string().into(),
         }

@@ -41,8 +41,14 @@ pub enum PolicyName {
 
 impl PolicyName {
     /// Every policy.
-    pub const ALL: [Self; 6] =
-        [Self::Pbs, Self::Classic, Self::DepthOblivious, Self::TicketBased, Self::FairTree, Self::WeightedWalk];
+    pub const ALL: [Self; 6] = [
+        Self::Pbs,
+        Self::Classic,
+        Self::DepthOblivious,
+        Self::TicketBased,
+        Self::FairTree,
+        Self::WeightedWalk,
+    ];
 
     /// The name, such as `fair-tree`.
     pub fn as_str(self) -> &'static str {
@@ -63,7 +69,10 @@ impl FromStr for PolicyName {
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|policy| policy.as_str() == text);
         found.ok_or_else(|| {
-            format!("`{text}` is not a policy, expected one of {}", Self::ALL.map(Self::as_str).join(", "))
+            format!(
+                "`{text}` is not a policy, expected one of {}",
+                Self::ALL.map(Self::as_str).join(", ")
+            )
         })
     }
 }
@@ -84,9 +93,11 @@ pub(super) struct PolicySelection {
 impl PolicySelection {
     /// Selects the policy and the release of Slurm.
     ///
-    /// The policy is the first that is known of: the explicit one, that of `slurm.conf`, the one under which a document of
-    /// Slurm was printed (fair tree if the document does not show it), that of the tree's scheduler, OpenPBS's. The release is the first that is known
-    /// of: the explicit one, that of `scontrol show config`, the one that wrote the tree's document, the newest.
+    /// The policy is the first that is known of: the explicit one, that of `slurm.conf`, the one
+    /// under which a document of Slurm was printed (fair tree if the document does not show it),
+    /// that of the tree's scheduler, OpenPBS's. The release is the first that is known of: the
+    /// explicit one, that of `scontrol show config`, the one that wrote the tree's document, the
+    /// newest.
     pub(super) fn new(
         rules: &SiteOptions,
         conf: Option<SlurmConf>,
@@ -100,17 +111,32 @@ impl PolicySelection {
             ConfPolicy::Classic => PolicyName::Classic,
         });
         let by_tree = tree.map(|tree| match tree {
-            TreeOrigin::Slurm { is_fair_tree: Some(false) } => PolicyName::Classic,
-            TreeOrigin::Slurm { is_fair_tree: Some(true) | None } => PolicyName::FairTree,
+            TreeOrigin::Slurm {
+                is_fair_tree: Some(false),
+            } => PolicyName::Classic,
+            TreeOrigin::Slurm {
+                is_fair_tree: Some(true) | None,
+            } => PolicyName::FairTree,
             TreeOrigin::FluxAccounting => PolicyName::WeightedWalk,
         });
         let sets_flags = conf.as_ref().is_some_and(|conf| conf.sets_flags);
         let (name, source) = match (rules.policy, by_conf, by_tree, tree) {
             (Some(policy), ..) => (policy, "given"),
             (_, Some(policy), ..) if sets_flags => (policy, "from slurm.conf"),
-            (_, Some(policy), ..) => (policy, "slurm.conf sets no PriorityFlags: the default since Slurm 19.05"),
-            (.., Some(policy), Some(TreeOrigin::Slurm { is_fair_tree: Some(_) })) => (policy, "from the tree's file"),
-            (.., Some(policy), Some(TreeOrigin::FluxAccounting)) => (policy, "default for a tree of flux-accounting"),
+            (_, Some(policy), ..) => (
+                policy,
+                "slurm.conf sets no PriorityFlags: the default since Slurm 19.05",
+            ),
+            (
+                ..,
+                Some(policy),
+                Some(TreeOrigin::Slurm {
+                    is_fair_tree: Some(_),
+                }),
+            ) => (policy, "from the tree's file"),
+            (.., Some(policy), Some(TreeOrigin::FluxAccounting)) => {
+                (policy, "default for a tree of flux-accounting")
+            }
             (.., Some(policy), _) => (policy, "default for a tree of Slurm"),
             _ => (PolicyName::Pbs, "default"),
         };
@@ -118,17 +144,26 @@ impl PolicySelection {
             Some(TreeOrigin::Slurm { is_fair_tree }) => is_fair_tree,
             Some(TreeOrigin::FluxAccounting) | None => None,
         };
-        if let (None, Some(by_conf), Some(printed)) = (rules.policy, by_conf, printed_under_fair_tree)
+        if let (None, Some(by_conf), Some(printed)) =
+            (rules.policy, by_conf, printed_under_fair_tree)
             && printed != (by_conf == PolicyName::FairTree)
         {
-            let other = if printed { "fair-tree" } else { "another policy" };
+            let other = if printed {
+                "fair-tree"
+            } else {
+                "another policy"
+            };
             let applied = if sets_flags {
                 format!("says {}", by_conf.as_str())
             } else {
-                format!("has no `PriorityFlags`, whose default is {}", by_conf.as_str())
+                format!(
+                    "has no `PriorityFlags`, whose default is {}",
+                    by_conf.as_str()
+                )
             };
-            let contradiction =
-                format!("the tree's file was printed under {other}, but `slurm.conf` {applied}, which is used");
+            let contradiction = format!(
+                "the tree's file was printed under {other}, but `slurm.conf` {applied}, which is used"
+            );
             warnings.push(contradiction.into());
         }
         if rules.policy.is_none() && by_conf.is_none() && printed_under_fair_tree == Some(false) {
@@ -137,9 +172,15 @@ impl PolicySelection {
                 [Need::SlurmConf, Need::Policy(PolicyName::DepthOblivious.as_str())],
             ));
         }
-        let by_version = conf.as_ref().and_then(|conf| Release::from_version(conf.version.as_deref()?));
+        let by_version = conf
+            .as_ref()
+            .and_then(|conf| Release::from_version(conf.version.as_deref()?));
         let release = rules.slurm_release.or(by_version).or(written_by);
-        if conf.as_ref().is_some_and(|conf| conf.priority_type.is_none()) && release != Some(Release::V26_11) {
+        if conf
+            .as_ref()
+            .is_some_and(|conf| conf.priority_type.is_none())
+            && release != Some(Release::V26_11)
+        {
             warnings.push(
                 "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
                  has no effect; from then on it means `priority/multifactor`"
@@ -148,7 +189,14 @@ impl PolicySelection {
         }
         let conf = conf.unwrap_or_default();
         let is_release_known = release.is_some();
-        Self { name, rules: rules.rules, release: release.unwrap_or_default(), is_release_known, conf, source }
+        Self {
+            name,
+            rules: rules.rules,
+            release: release.unwrap_or_default(),
+            is_release_known,
+            conf,
+            source,
+        }
     }
 
     /// A policy, whose rules it follows and how usage decays under it.
@@ -158,12 +206,21 @@ impl PolicySelection {
 
     /// The policy in force, where it comes from, whose rules it follows and how usage decays.
     pub(super) fn in_force(&self, config: &SchedConfig) -> String {
-        format!("{} ({}), {}", self.name.as_str(), self.source, self.rules_and_decay(self.name, config))
+        format!(
+            "{} ({}), {}",
+            self.name.as_str(),
+            self.source,
+            self.rules_and_decay(self.name, config)
+        )
     }
 
     /// Whose rules a policy follows and how usage decays under it, in a few words.
     fn rules_and_decay(&self, name: PolicyName, config: &SchedConfig) -> String {
-        let daemon = format!("as in Slurm {}{}", self.release.as_str(), or_default(self.is_release_known));
+        let daemon = format!(
+            "as in Slurm {}{}",
+            self.release.as_str(),
+            or_default(self.is_release_known)
+        );
         let rules = match (name, self.rules) {
             (PolicyName::Pbs, PolicyRules::Scheduler) => "as OpenPBS's scheduler computes it",
             (PolicyName::Pbs, PolicyRules::Documented) => "as PP-718 documents it",
@@ -174,41 +231,64 @@ impl PolicySelection {
         };
         let dampening = match name {
             PolicyName::Classic | PolicyName::DepthOblivious => {
-                format!(", dampening factor {}{}", self.conf.dampening_factor, or_default(self.conf.sets_dampening))
+                format!(
+                    ", dampening factor {}{}",
+                    self.conf.dampening_factor,
+                    or_default(self.conf.sets_dampening)
+                )
             }
             _ => String::new(),
         };
         let decay = match (name, self.conf.decay_half_life) {
             (PolicyName::Pbs, _) => {
                 let period = clock(config.fairshare_decay_time);
-                format!("usage is multiplied by {} every {period}", config.fairshare_decay_factor)
+                format!(
+                    "usage is multiplied by {} every {period}",
+                    config.fairshare_decay_factor
+                )
             }
             (_, 0) => "usage does not decay".to_owned(),
             (_, seconds) => {
                 let rest = clock(u64::from(seconds % 86_400));
-                format!("half-life {}-{rest}{}", seconds / 86_400, or_default(self.conf.sets_half_life))
+                format!(
+                    "half-life {}-{rest}{}",
+                    seconds / 86_400,
+                    or_default(self.conf.sets_half_life)
+                )
             }
         };
         format!("{rules}{dampening}, {decay}")
     }
 
-    /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
+    /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the
+    /// ticket-based policy uses.
     pub(super) fn build_policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
         self.build_policy_for(name, self.release, active)
     }
 
     /// Builds the policy of that name under another release of Slurm.
-    pub(super) fn build_policy_for(&self, name: PolicyName, release: Release, active: &[NodeId]) -> Box<dyn Policy> {
+    pub(super) fn build_policy_for(
+        &self,
+        name: PolicyName,
+        release: Release,
+        active: &[NodeId],
+    ) -> Box<dyn Policy> {
         let rules = self.rules;
         let dampening = self.conf.dampening_factor;
         match (name, rules) {
             (PolicyName::Pbs, PolicyRules::Scheduler) => Box::new(OpenPbs),
             (PolicyName::Pbs, PolicyRules::Documented) => Box::new(DocumentedOpenPbs),
-            (PolicyName::Classic, _) => Box::new(Classic::new(rules).release(release).dampening(dampening)),
-            (PolicyName::DepthOblivious, _) => {
-                Box::new(DepthOblivious::new(rules).release(release).dampening(dampening))
+            (PolicyName::Classic, _) => {
+                Box::new(Classic::new(rules).release(release).dampening(dampening))
             }
-            (PolicyName::TicketBased, _) => Box::new(TicketBased::new(rules, active.iter().copied())),
+            (PolicyName::DepthOblivious, _) => Box::new(
+                DepthOblivious::new(rules)
+                    .release(release)
+                    .dampening(dampening),
+            ),
+            (PolicyName::TicketBased, _) => {
+                Box::new(TicketBased::new(rules, active.iter().copied()))
+            }
             (PolicyName::FairTree, _) => Box::new(FairTree::new(rules).release(release)),
             (PolicyName::WeightedWalk, _) => Box::new(WeightedWalk),
         }
@@ -221,7 +301,12 @@ fn or_default(is_known: bool) -> &'static str {
 
 /// A time in seconds as `HH:MM:SS`.
 pub(super) fn clock(seconds: u64) -> String {
-    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds % 3600 / 60, seconds % 60)
+    format!(
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds % 3600 / 60,
+        seconds % 60
+    )
 }
 
 impl Site {
@@ -230,24 +315,35 @@ impl Site {
         let conf = &self.policy.conf;
         let mut settings = match name {
             PolicyName::Pbs => vec![
-                ("decay_factor", json!(shortest_decimal(self.config.fairshare_decay_factor))),
+                (
+                    "decay_factor",
+                    json!(shortest_decimal(self.config.fairshare_decay_factor)),
+                ),
                 ("decay_time", json!(self.config.fairshare_decay_time)),
             ],
             _ => vec![("half_life", json!(conf.decay_half_life))],
         };
         match (name, self.policy.rules) {
             (PolicyName::Pbs | PolicyName::WeightedWalk, _) | (_, PolicyRules::Documented) => {}
-            (PolicyName::TicketBased, PolicyRules::Scheduler) => settings.push(("release", json!("14.11"))),
-            (_, PolicyRules::Scheduler) => settings.push(("release", json!(self.policy.release.as_str()))),
+            (PolicyName::TicketBased, PolicyRules::Scheduler) => {
+                settings.push(("release", json!("14.11")))
+            }
+            (_, PolicyRules::Scheduler) => {
+                settings.push(("release", json!(self.policy.release.as_str())))
+            }
         }
         if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
             settings.push(("dampening_factor", json!(conf.dampening_factor)));
         }
-        settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+        settings
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect()
     }
 
-    /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files, `billing` seconds for a
-    /// tree of Slurm, node-seconds for one of flux-accounting, whose other weights are 0 by default, and the unit of the document for another.
+    /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files,
+    /// `billing` seconds for a tree of Slurm, node-seconds for one of flux-accounting, whose other
+    /// weights are 0 by default, and the unit of the document for another.
     pub(super) fn usage_unit(&self) -> String {
         match &self.tree {
             Some(tree) if tree.is_of_openpbs() => match self.config.fairshare_usage_res.as_str() {
@@ -255,7 +351,9 @@ impl Site {
                 formula => format!("units of `{formula}` (fairshare_usage_res)"),
             },
             Some(tree) if tree.is_of_slurm() => "TRES-seconds (billing)".to_owned(),
-            Some(tree) if tree.origin() == Some(TreeOrigin::FluxAccounting) => "node-seconds".to_owned(),
+            Some(tree) if tree.origin() == Some(TreeOrigin::FluxAccounting) => {
+                "node-seconds".to_owned()
+            }
             _ => "units of the tree's file".to_owned(),
         }
     }
@@ -268,5 +366,8 @@ impl Site {
 
 /// The number that the shortest decimals of a C float denote: 0.1, not 0.10000000149.
 fn shortest_decimal(float: f32) -> f64 {
-    float.to_string().parse().unwrap_or_else(|_| f64::from(float))
+    float
+        .to_string()
+        .parse()
+        .unwrap_or_else(|_| f64::from(float))
 }

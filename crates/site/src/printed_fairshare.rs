@@ -1,5 +1,5 @@
-//! Compares the column `FairShare` that `sshare` printed with the factors that the policy in force computes, and looks for
-//! the release or the policy that computes the column.
+//! Compares the column `FairShare` that `sshare` printed with the factors that the policy in force
+//! computes, and looks for the release or the policy that computes the column.
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{AssociationShares, NodeId, PolicyRules, Release, ShareTree};
@@ -10,11 +10,16 @@ use super::tree::{SiteTree, TreeOrigin, full_name};
 
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
 const PRINTED_PRECISION: f64 = 1.5e-6;
-/// The usage by which the total and an association's own may differ from the printed ones, which have no decimals.
+/// The usage by which the total and an association's own may differ from the printed ones, which
+/// have no decimals.
 const USAGE_PRECISION: f64 = 4.0;
 
 /// The policies of the daemons that print the column.
-const POLICIES: [PolicyName; 3] = [PolicyName::FairTree, PolicyName::Classic, PolicyName::DepthOblivious];
+const POLICIES: [PolicyName; 3] = [
+    PolicyName::FairTree,
+    PolicyName::Classic,
+    PolicyName::DepthOblivious,
+];
 
 /// A factor that differs from the printed one.
 struct Difference {
@@ -29,16 +34,24 @@ struct Compared {
     differences: Vec<Difference>,
 }
 
-/// Compares the printed factors with those of the policy in force, and returns a warning if they differ, with the release
-/// or the policy that computes the printed ones, if there is one. Nothing is compared under documented rules, under a
-/// policy that prints no such column, or if the document was printed under fair tree and the policy is another, or the
-/// reverse.
+/// Compares the printed factors with those of the policy in force, and returns a warning if they
+/// differ, with the release or the policy that computes the printed ones, if there is one. Nothing
+/// is compared under documented rules, under a policy that prints no such column, or if the
+/// document was printed under fair tree and the policy is another, or the reverse.
 pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
     let (source_name, printed) = tree.printed_fairshare()?;
     let is_fair_tree = policy.name == PolicyName::FairTree;
-    let Some(TreeOrigin::Slurm { is_fair_tree: printed_under }) = tree.origin() else { return None };
+    let Some(TreeOrigin::Slurm {
+        is_fair_tree: printed_under,
+    }) = tree.origin()
+    else {
+        return None;
+    };
     let is_of_its_kind = printed_under.is_none_or(|printed| printed == is_fair_tree);
-    if policy.rules == PolicyRules::Documented || !POLICIES.contains(&policy.name) || !is_of_its_kind {
+    if policy.rules == PolicyRules::Documented
+        || !POLICIES.contains(&policy.name)
+        || !is_of_its_kind
+    {
         return None;
     }
     let shares = tree.share_tree().ok()?;
@@ -73,7 +86,10 @@ fn find_reproducing(
     policy: &PolicySelection,
 ) -> Option<(PolicyName, Release)> {
     let releases = [Release::V22_05, Release::V26_11];
-    let mut candidates: Vec<_> = POLICIES.iter().flat_map(|&name| releases.map(|release| (name, release))).collect();
+    let mut candidates: Vec<_> = POLICIES
+        .iter()
+        .flat_map(|&name| releases.map(|release| (name, release)))
+        .collect();
     // another release is likelier than another policy
     candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
     candidates.into_iter().skip(1).find(|&candidate| {
@@ -90,20 +106,32 @@ fn compare(
 ) -> Compared {
     let shares = policy.build_policy_for(name, release, &[]).assess(tree);
     let total = tree.usage(tree.root());
-    let mut compared = Compared { count: 0, differences: Vec::new() };
+    let mut compared = Compared {
+        count: 0,
+        differences: Vec::new(),
+    };
     for (node, printed) in tree.nodes().skip(1).zip(printed) {
-        let (Some(printed), Some(association)) = (*printed, shares.association(node)) else { continue };
-        let Some(computed) = association.fairshare else { continue };
+        let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
+            continue;
+        };
+        let Some(computed) = association.fairshare else {
+            continue;
+        };
         compared.count += 1;
         if (computed - printed).abs() > tolerance(&association, computed, total, name) {
-            compared.differences.push(Difference { node, printed, computed });
+            compared.differences.push(Difference {
+                node,
+                printed,
+                computed,
+            });
         }
     }
     compared
 }
 
-/// The largest difference that printing explains: that of the factor's six decimals, and, for a factor of the form
-/// `2^-(usage/shares)`, that of a usage without decimals. The ranks of fair tree are whole numbers.
+/// The largest difference that printing explains: that of the factor's six decimals, and, for a
+/// factor of the form `2^-(usage/shares)`, that of a usage without decimals. The ranks of fair tree
+/// are whole numbers.
 fn tolerance(association: &AssociationShares, factor: f64, total: f64, name: PolicyName) -> f64 {
     let shares = association.norm_shares.unwrap_or(0.0);
     if name == PolicyName::FairTree || total <= 0.0 || shares <= 0.0 {

@@ -17,7 +17,8 @@ use super::{Site, SiteError};
 #[derive(Debug, Clone, Default)]
 pub(super) struct ServerPython {
     pub version: PythonVersion,
-    /// The words of an option, the name of a file or that of a system; `None`: nothing says it, and the version is the default.
+    /// The words of an option, the name of a file or that of a system; `None`: nothing says it, and
+    /// the version is the default.
     pub source: Option<String>,
 }
 
@@ -33,7 +34,10 @@ impl ServerPython {
         warnings: &mut Vec<String>,
     ) -> Result<Self, SiteError> {
         if let Some(version) = given {
-            return Ok(Self { version, source: Some("given".to_owned()) });
+            return Ok(Self {
+                version,
+                source: Some("given".to_owned()),
+            });
         }
         if let Some(source) = files.first(Role::Python) {
             let text = source.read_text(Role::Python)?;
@@ -48,16 +52,26 @@ impl ServerPython {
                 )),
             }
         }
-        let system = files.first(Role::System).map(|source| source.read_text(Role::System)).transpose()?;
-        let of_system = system.zip(pbs).and_then(|(system, pbs)| python_of_system(&system, pbs));
+        let system = files
+            .first(Role::System)
+            .map(|source| source.read_text(Role::System))
+            .transpose()?;
+        let of_system = system
+            .zip(pbs)
+            .and_then(|(system, pbs)| python_of_system(&system, pbs));
         let known = of_system.filter(|(_, name)| !name.contains(is_control));
-        Ok(known
-            .map_or_else(Self::default, |(version, name)| Self { version, source: Some(format!("that of {name}")) }))
+        Ok(known.map_or_else(Self::default, |(version, name)| Self {
+            version,
+            source: Some(format!("that of {name}")),
+        }))
     }
 
     /// The version and what says so, in words.
     fn in_words(&self) -> String {
-        let source = self.source.as_deref().unwrap_or("assumed, as no file says it");
+        let source = self
+            .source
+            .as_deref()
+            .unwrap_or("assumed, as no file says it");
         format!("{} ({source})", self.version)
     }
 }
@@ -70,14 +84,19 @@ fn last_part(source: &FileSource) -> String {
 }
 
 impl Site {
-    /// The version of Python that the server embeds, and what says so: `None` if it is only assumed.
+    /// The version of Python that the server embeds, and what says so: `None` if it is only
+    /// assumed.
     pub fn python(&self) -> (PythonVersion, Option<String>) {
         (self.python.version, self.python.source.clone())
     }
 
-    /// The version of Python as one of the rules, a heading and a text; `None` if it is only assumed.
+    /// The version of Python as one of the rules, a heading and a text; `None` if it is only
+    /// assumed.
     pub fn python_rule(&self) -> Option<(&'static str, String)> {
-        self.python.source.is_some().then(|| ("python", self.python_in_words()))
+        self.python
+            .source
+            .is_some()
+            .then(|| ("python", self.python_in_words()))
     }
 
     /// The version of Python, and in parentheses what says so, or that it is assumed.
@@ -85,8 +104,8 @@ impl Site {
         self.python.in_words()
     }
 
-    /// What there is and what follows from what is missing: a line for each kind of file, with the files, one for the server's
-    /// Python, and one for each missing file.
+    /// What there is and what follows from what is missing: a line for each kind of file, with the
+    /// files, one for the server's Python, and one for each missing file.
     pub fn summary(&self) -> Vec<String> {
         self.files.summary(self.python.in_words())
     }

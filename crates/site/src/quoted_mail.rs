@@ -1,4 +1,5 @@
-//! Text that a mail quotes: each line begins with `>`, as mail programs write it above an answer (RFC 3676, section 4.5).
+//! Text that a mail quotes: each line begins with `>`, as mail programs write it above an answer
+//! (RFC 3676, section 4.5).
 
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};
@@ -12,23 +13,34 @@ const MAX_QUOTED: u64 = 64 << 20;
 
 /// Whether a document that begins with these bytes may be quoted.
 pub(super) fn may_be_quoted(head: &[u8]) -> bool {
-    strip_byte_order_mark(head).trim_ascii_start().starts_with(b">")
+    strip_byte_order_mark(head)
+        .trim_ascii_start()
+        .starts_with(b">")
 }
 
-/// A document without the marks of a quotation, as many as all of its lines have: `> ` once, `> > ` twice. A document with a
-/// line that has none is unchanged.
+/// A document without the marks of a quotation, as many as all of its lines have: `> ` once, `> > `
+/// twice. A document with a line that has none is unchanged.
 pub(super) fn unquoted(document: &[u8]) -> Cow<'_, [u8]> {
     let text = strip_byte_order_mark(document);
     if !may_be_quoted(text) || text.contains(&0) {
         return Cow::Borrowed(document);
     }
     let lines = text.split(|&byte| byte == b'\n');
-    let depths = lines.clone().filter(|line| !line.trim_ascii().is_empty()).map(Depth::of_line);
-    let mut least = Depth { marks: usize::MAX, has_text: false };
+    let depths = lines
+        .clone()
+        .filter(|line| !line.trim_ascii().is_empty())
+        .map(Depth::of_line);
+    let mut least = Depth {
+        marks: usize::MAX,
+        has_text: false,
+    };
     for depth in depths {
         // within a quotation, an empty line may have fewer marks
         if depth.marks == 0 || depth.has_text {
-            least = Depth { marks: depth.marks.min(least.marks), has_text: true };
+            least = Depth {
+                marks: depth.marks.min(least.marks),
+                has_text: true,
+            };
         }
     }
     if least.marks == 0 || !least.has_text {
@@ -58,7 +70,10 @@ impl Depth {
             rest = after;
             marks += 1;
         }
-        Self { marks, has_text: !rest.trim_ascii().is_empty() }
+        Self {
+            marks,
+            has_text: !rest.trim_ascii().is_empty(),
+        }
     }
 }
 
@@ -85,11 +100,17 @@ fn without_marks(line: &[u8], most: usize) -> &[u8] {
 /// The stream cannot be read.
 pub(super) fn unquoted_stream(mut stream: Stream<'_>) -> io::Result<Stream<'_>> {
     let mut document = Vec::new();
-    stream.by_ref().take(MAGIC as u64).read_to_end(&mut document)?;
+    stream
+        .by_ref()
+        .take(MAGIC as u64)
+        .read_to_end(&mut document)?;
     if !may_be_quoted(&document) {
         return Ok(Box::new(Cursor::new(document).chain(stream)));
     }
-    stream.by_ref().take(MAX_QUOTED).read_to_end(&mut document)?;
+    stream
+        .by_ref()
+        .take(MAX_QUOTED)
+        .read_to_end(&mut document)?;
     let is_whole = document.len() as u64 <= MAX_QUOTED;
     match unquoted(&document) {
         Cow::Owned(text) if is_whole => Ok(Box::new(Cursor::new(text))),
@@ -125,13 +146,27 @@ mod tests {
             ("> > a\n>\n> > b", "a\n\nb"),
             ("\u{feff}> a\n", "a\n"),
         ] {
-            assert_eq!(String::from_utf8(read(quoted.as_bytes())).unwrap(), text, "{quoted:?}");
+            assert_eq!(
+                String::from_utf8(read(quoted.as_bytes())).unwrap(),
+                text,
+                "{quoted:?}"
+            );
         }
     }
 
     #[test]
     fn other_documents_are_unchanged() {
-        for text in ["", "a", "a\n> b\n", "> a\nb\n", " > a", ">\n>\n", ">", "> a\0b", "\u{feff}a"] {
+        for text in [
+            "",
+            "a",
+            "a\n> b\n",
+            "> a\nb\n",
+            " > a",
+            ">\n>\n",
+            ">",
+            "> a\0b",
+            "\u{feff}a",
+        ] {
             assert_eq!(read(text.as_bytes()), text.as_bytes(), "{text:?}");
         }
     }
@@ -141,7 +176,10 @@ mod tests {
         let line = [b"> ".as_slice(), &[b'x'; 1021], b"\n"].concat();
         let document = line.repeat((MAX_QUOTED as usize).div_ceil(line.len()) + 1);
         let mut content = Vec::new();
-        unquoted_stream(Box::new(&*document)).expect("readable").read_to_end(&mut content).expect("readable");
+        unquoted_stream(Box::new(&*document))
+            .expect("readable")
+            .read_to_end(&mut content)
+            .expect("readable");
         assert!(content == document);
     }
 }

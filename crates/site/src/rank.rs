@@ -5,7 +5,9 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{OnError, Ranking, ScorePrecision, SummandAgreement, score, summand_agreements};
+use job_sort_formula::rank::{
+    OnError, Ranking, ScorePrecision, SummandAgreement, score, summand_agreements,
+};
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
@@ -21,14 +23,19 @@ pub struct RankRequest<'a> {
     pub formula: &'a Formula,
     /// How many ranks are determined at most.
     pub limit: usize,
-    /// Whether it is recorded where the inputs of the jobs come from, which [`Site::explain`] shows.
+    /// Whether it is recorded where the inputs of the jobs come from, which [`Site::explain`]
+    /// shows.
     pub record_origins: bool,
 }
 
 impl<'a> From<&'a Formula> for RankRequest<'a> {
     /// All ranks.
     fn from(formula: &'a Formula) -> Self {
-        Self { formula, limit: usize::MAX, record_origins: false }
+        Self {
+            formula,
+            limit: usize::MAX,
+            record_origins: false,
+        }
     }
 }
 
@@ -51,7 +58,8 @@ pub struct RankedQueue {
     pub rules: Vec<(&'static str, String)>,
     /// The findings about the text of the formula and its names.
     pub findings: Vec<Diagnostic>,
-    /// The warnings, one sentence each: those about the jobs, then those about the inputs of the formula.
+    /// The warnings, one sentence each: those about the jobs, then those about the inputs of the
+    /// formula.
     pub warnings: Vec<Message>,
 }
 
@@ -66,7 +74,8 @@ impl Site {
     /// Ranks the queue by a formula, as the scheduler does. The request may be the formula alone.
     ///
     /// # Errors
-    /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under [`OnError::Fail`].
+    /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under
+    /// [`OnError::Fail`].
     pub fn rank<'a>(&self, request: impl Into<RankRequest<'a>>) -> Result<RankedQueue, SiteError> {
         let request = request.into();
         let ranked = self.rank_read_jobs(self.read_jobs_to_rank(&request)?, request.limit)?;
@@ -74,20 +83,24 @@ impl Site {
         Ok(ranked)
     }
 
-    /// The first half of [`rank`](Self::rank): reads the jobs with the columns that the formula needs, compiles the formula and
-    /// finds what is to be said of its text.
+    /// The first half of [`rank`](Self::rank): reads the jobs with the columns that the formula
+    /// needs, compiles the formula and finds what is to be said of its text.
     ///
     /// # Errors
     /// The jobs cannot be read.
     pub fn read_jobs_to_rank(&self, request: &RankRequest<'_>) -> Result<SiteJobs, SiteError> {
         let names = request.formula.names();
-        let columns = ColumnsRequest { record_origins: request.record_origins, ..self.request(&names) };
+        let columns = ColumnsRequest {
+            record_origins: request.record_origins,
+            ..self.request(&names)
+        };
         let mut jobs = self.read_jobs(request.formula, &columns)?;
         jobs.findings = lint(request.formula.expr(), &jobs.schema);
         Ok(jobs)
     }
 
-    /// The second half of [`rank`](Self::rank): ranks the jobs, also if one fails under [`OnError::Fail`].
+    /// The second half of [`rank`](Self::rank): ranks the jobs, also if one fails under
+    /// [`OnError::Fail`].
     ///
     /// # Errors
     /// The tree cannot be read, or the formula is not arithmetic.
@@ -95,15 +108,26 @@ impl Site {
         self.rank_jobs(jobs, limit, &SharesRequest::default())
     }
 
-    /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same one with other numbers. The
-    /// jobs are not read again; a job that fails has the value of [`OnError`].
+    /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same
+    /// one with other numbers. The jobs are not read again; a job that fails has the value of
+    /// [`OnError`].
     ///
     /// # Errors
     /// The formula is not arithmetic.
     pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
-        let program = formula.compile(&queue.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let Ordered { ranking, not_considered } =
-            self.score_and_order(&program, &queue.table, queue.tree.as_ref(), self.threshold(), usize::MAX);
+        let program = formula
+            .compile(&queue.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
+        let Ordered {
+            ranking,
+            not_considered,
+        } = self.score_and_order(
+            &program,
+            &queue.table,
+            queue.tree.as_ref(),
+            self.threshold(),
+            usize::MAX,
+        );
         queue.program = program;
         queue.ranking = ranking;
         queue.not_considered = not_considered;
@@ -117,13 +141,32 @@ impl Site {
         limit: usize,
         assumed: &SharesRequest,
     ) -> Result<RankedQueue, SiteError> {
-        let SiteJobs { mut table, schema, findings, program, mut warnings, .. } = jobs;
+        let SiteJobs {
+            mut table,
+            schema,
+            findings,
+            program,
+            mut warnings,
+            ..
+        } = jobs;
         let program = program.ok_or(SiteError::NotArithmetic)?;
         let tree = self.fill_shares(program.inputs(), &mut table, assumed, &mut warnings)?;
-        let Ordered { ranking, not_considered } =
-            self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
+        let Ordered {
+            ranking,
+            not_considered,
+        } = self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
         let rules = self.rules(&program, &table, tree.as_ref());
-        Ok(RankedQueue { table, schema, ranking, not_considered, program, tree, rules, findings, warnings })
+        Ok(RankedQueue {
+            table,
+            schema,
+            ranking,
+            not_considered,
+            program,
+            tree,
+            rules,
+            findings,
+            warnings,
+        })
     }
 
     pub(super) fn rules(
@@ -136,7 +179,11 @@ impl Site {
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
             rules.push(("policy", self.policy.in_force(&self.config)));
         }
-        let criteria: Vec<String> = self.criteria(table, tree).into_iter().map(|(_, words)| words).collect();
+        let criteria: Vec<String> = self
+            .criteria(table, tree)
+            .into_iter()
+            .map(|(_, words)| words)
+            .collect();
         rules.push(("order", criteria.join(", then ")));
         if let Some(threshold) = self.threshold() {
             rules.push(("threshold", threshold.to_string()));
@@ -146,17 +193,26 @@ impl Site {
     }
 
     /// The criteria by which the jobs are ordered, the first one first, with words for each.
-    pub(super) fn criteria(&self, table: &JobTable, tree: Option<&PbsTree>) -> Vec<(Criterion, String)> {
+    pub(super) fn criteria(
+        &self,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+    ) -> Vec<(Criterion, String)> {
         match self.precision() {
             ScorePrecision::Decimal => vec![
-                (Criterion::Value, "value of the formula, in decimals".to_owned()),
+                (
+                    Criterion::Value,
+                    "value of the formula, in decimals".to_owned(),
+                ),
                 (Criterion::Submission, "order of submission".to_owned()),
             ],
             _ => {
                 let order = self.order_rules(tree, None);
                 let mut criteria = order.criteria();
                 criteria.retain(|(criterion, _)| match criterion {
-                    Criterion::SortKey(number) => self.is_known_key(&order.job_sort_keys()[number - 1], table),
+                    Criterion::SortKey(number) => {
+                        self.is_known_key(&order.job_sort_keys()[number - 1], table)
+                    }
                     _ => true,
                 });
                 criteria
@@ -164,15 +220,21 @@ impl Site {
         }
     }
 
-    /// Whether the scheduler sorts by a `job_sort_key`: by a resource, or by one of its special names.
+    /// Whether the scheduler sorts by a `job_sort_key`: by a resource, or by one of its special
+    /// names.
     pub(super) fn is_known_key(&self, key: &SortKey, table: &JobTable) -> bool {
-        let is_resource = self.schema.entry(&key.name).is_some_and(|entry| entry.origin != Origin::Special);
+        let is_resource = self
+            .schema
+            .entry(&key.name)
+            .is_some_and(|entry| entry.origin != Origin::Special);
         key.is_special() || is_resource || table.undeclared().any(|(name, _)| name == key.name)
     }
 
     /// `job_sort_formula_threshold`: the one given, else the server's.
     pub fn threshold(&self) -> Option<f64> {
-        self.rules.threshold.or(self.server.job_sort_formula_threshold)
+        self.rules
+            .threshold
+            .or(self.server.job_sort_formula_threshold)
     }
 
     /// The precision in which values are kept and compared.
@@ -185,7 +247,11 @@ impl Site {
     }
 
     /// The rules by which the scheduler orders the jobs.
-    pub(super) fn order_rules<'a>(&'a self, tree: Option<&'a PbsTree>, threshold: Option<f64>) -> Order<'a> {
+    pub(super) fn order_rules<'a>(
+        &'a self,
+        tree: Option<&'a PbsTree>,
+        threshold: Option<f64>,
+    ) -> Order<'a> {
         let mut order = Order::new(&self.config, &self.queues);
         if let Some(tree) = tree {
             order = order.tree(tree);
@@ -209,10 +275,13 @@ impl Site {
         if self.precision() == ScorePrecision::Decimal {
             return self.order_decimals(Ranking::from_scores(scores, table), threshold);
         }
-        self.order_rules(tree, threshold).limit(limit).order(scores, table)
+        self.order_rules(tree, threshold)
+            .limit(limit)
+            .order(scores, table)
     }
 
-    /// Applies the threshold to a ranking in decimals. It does not apply to a job whose error is ranked below every value.
+    /// Applies the threshold to a ranking in decimals. It does not apply to a job whose error is
+    /// ranked below every value.
     fn order_decimals(&self, mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
         let mut considered = ranking.order().to_vec();
         considered.sort_unstable();
@@ -220,11 +289,24 @@ impl Site {
             let score = ranking.score(row)?;
             let is_last = score.unrounded.is_err() && self.rules.on_error == OnError::Null;
             let threshold = threshold.filter(|threshold| score.value <= *threshold && !is_last)?;
-            Some((row, NotConsidered::UnderThreshold { value: score.value, threshold }))
+            Some((
+                row,
+                NotConsidered::UnderThreshold {
+                    value: score.value,
+                    threshold,
+                },
+            ))
         });
         let not_considered: Vec<(usize, NotConsidered)> = not_considered.collect();
-        ranking.retain(|row| not_considered.binary_search_by_key(&row, |(under, _)| *under).is_err());
-        Ordered { ranking, not_considered }
+        ranking.retain(|row| {
+            not_considered
+                .binary_search_by_key(&row, |(under, _)| *under)
+                .is_err()
+        });
+        Ordered {
+            ranking,
+            not_considered,
+        }
     }
 }
 

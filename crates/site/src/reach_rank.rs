@@ -2,7 +2,9 @@
 
 use job_sort_formula::fairshare::NodeKind;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::{Competitor, FirstStep, Goal, ScorePrecision, Scoring, Sweep, WorkBudget, first_step};
+use job_sort_formula::rank::{
+    Competitor, FirstStep, Goal, ScorePrecision, Scoring, Sweep, WorkBudget, first_step,
+};
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
 use jsf_openpbs::order::Competition;
 use jsf_openpbs::resource_amount::AmountSource;
@@ -64,7 +66,8 @@ pub enum Means {
     /// The job moves to another queue of the site.
     #[serde(rename = "another queue")]
     Queue,
-    /// What nobody can do for this job alone: the site's shares and usage, or another attribute of the job.
+    /// What nobody can do for this job alone: the site's shares and usage, or another attribute of
+    /// the job.
     #[serde(rename = "what if")]
     WhatIf,
 }
@@ -99,17 +102,17 @@ pub struct SmallestChange {
     pub rank: usize,
     /// How the input can be changed.
     pub means: Means,
-    /// The other queues of the site, in their order, whose priority gives the rank, where that is the input. What else a queue demands
-    /// of its jobs is not considered.
+    /// The other queues of the site, in their order, whose priority gives the rank, where that is
+    /// the input. What else a queue demands of its jobs is not considered.
     pub queues: Vec<Box<str>>,
 }
 
 impl Site {
-    /// When a job first has at most this rank, in whole seconds from now up to `within`, if it and all other considered
-    /// jobs age alike.
+    /// When a job first has at most this rank, in whole seconds from now up to `within`, if it and
+    /// all other considered jobs age alike.
     ///
-    /// Exact for every formula: a time at which bounds of the values leave the order open is evaluated. Unknown with
-    /// decimals, where there are no bounds, and where the budget is spent.
+    /// Exact for every formula: a time at which bounds of the values leave the order open is
+    /// evaluated. Unknown with decimals, where there are no bounds, and where the budget is spent.
     pub(super) fn first_wait(
         &self,
         ranked: &RankedQueue,
@@ -119,38 +122,78 @@ impl Site {
         budget: &mut WorkBudget,
     ) -> Wait {
         let Some(race) = self.race(ranked, row) else {
-            return if self.precision() == ScorePrecision::Decimal { Wait::Unknown } else { Wait::Never };
+            return if self.precision() == ScorePrecision::Decimal {
+                Wait::Unknown
+            } else {
+                Wait::Never
+            };
         };
-        let Some(places) = race.competition.places(rank) else { return Wait::Never };
-        let Some(competitors) = race.waiting_competitors(ranked, budget) else { return Wait::Unknown };
+        let Some(places) = race.competition.places(rank) else {
+            return Wait::Never;
+        };
+        let Some(competitors) = race.waiting_competitors(ranked, budget) else {
+            return Wait::Unknown;
+        };
         let job = race.waiting(ranked, row);
-        let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
-        let now = ranked.table.column("eligible_time").map_or(0, |column| column.nearest_double(row) as i64);
+        let goal = Goal {
+            job: &job,
+            competitors: &competitors,
+            places,
+            threshold: race.competition.threshold,
+        };
+        let now = ranked
+            .table
+            .column("eligible_time")
+            .map_or(0, |column| column.nearest_double(row) as i64);
         match first_step(&goal, 0..=within, budget) {
-            FirstStep::At(wait) => Wait::Until(Reached { eligible_time: now.saturating_add(wait), wait }),
+            FirstStep::At(wait) => Wait::Until(Reached {
+                eligible_time: now.saturating_add(wait),
+                wait,
+            }),
             FirstStep::Never => Wait::Never,
             FirstStep::Unknown => Wait::Unknown,
         }
     }
 
-    /// Whether a job never has this rank because the value of every considered job grows by the same in the same time.
-    pub(super) fn gain_alike(&self, ranked: &RankedQueue, row: usize, rank: usize, budget: &mut WorkBudget) -> bool {
-        let Some(race) = self.race(ranked, row) else { return false };
-        let Some(places) = race.competition.places(rank) else { return false };
-        let Some(competitors) = race.waiting_competitors(ranked, budget) else { return false };
+    /// Whether a job never has this rank because the value of every considered job grows by the
+    /// same in the same time.
+    pub(super) fn gain_alike(
+        &self,
+        ranked: &RankedQueue,
+        row: usize,
+        rank: usize,
+        budget: &mut WorkBudget,
+    ) -> bool {
+        let Some(race) = self.race(ranked, row) else {
+            return false;
+        };
+        let Some(places) = race.competition.places(rank) else {
+            return false;
+        };
+        let Some(competitors) = race.waiting_competitors(ranked, budget) else {
+            return false;
+        };
         let job = race.waiting(ranked, row);
         let gain = job.constant_slope(0..=LIFETIME, budget);
         let mut others = competitors.iter();
-        if gain.is_none() || others.any(|other| other.sweep.constant_slope(0..=LIFETIME, budget) != gain) {
+        if gain.is_none()
+            || others.any(|other| other.sweep.constant_slope(0..=LIFETIME, budget) != gain)
+        {
             return false;
         }
-        let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
+        let goal = Goal {
+            job: &job,
+            competitors: &competitors,
+            places,
+            threshold: race.competition.threshold,
+        };
         first_step(&goal, 0..=LIFETIME, budget) == FirstStep::Never
     }
 
-    /// For each input of the formula the smallest change that gives a job at most this rank, where there is one within the
-    /// `resources_max` of its queue or the server, those that a user can honestly make first. A job never asks for more of a
-    /// resource. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values, and so is
+    /// For each input of the formula the smallest change that gives a job at most this rank, where
+    /// there is one within the `resources_max` of its queue or the server, those that a user can
+    /// honestly make first. A job never asks for more of a resource. Inputs that are a
+    /// `job_sort_key` too are left out, since they also change the order of equal values, and so is
     /// what the site alone gives to every job.
     pub(super) fn smallest_changes(
         &self,
@@ -160,16 +203,26 @@ impl Site {
         budget: &mut WorkBudget,
     ) -> SmallestChanges {
         let mut changes = SmallestChanges::default();
-        let Some(race) = self.race(ranked, row) else { return changes };
+        let Some(race) = self.race(ranked, row) else {
+            return changes;
+        };
         // the job that is now at the place must not be ahead
-        let at_place = race.competition.places(rank).and_then(|places| race.competition.competitors.get(places - 1));
-        let Some(&(other, wins_ties)) = at_place else { return changes };
+        let at_place = race
+            .competition
+            .places(rank)
+            .and_then(|places| race.competition.competitors.get(places - 1));
+        let Some(&(other, wins_ties)) = at_place else {
+            return changes;
+        };
         let sweep = Sweep::constant(race.rules, inputs(ranked, other));
         let competitors = [Competitor { sweep, wins_ties }];
         let sort_keys = self.order_rules(None, None).columns();
         let mut names: Vec<&str> = ranked.program.inputs().iter().map(|name| &**name).collect();
         names.retain(|name| !sort_keys.contains(name));
-        names.retain(|name| self.site_constant(name, &ranked.schema, Some(&ranked.table)).is_none());
+        names.retain(|name| {
+            self.site_constant(name, &ranked.schema, Some(&ranked.table))
+                .is_none()
+        });
         for (index, name) in names.iter().enumerate() {
             let search = Search {
                 race: &race,
@@ -181,7 +234,9 @@ impl Site {
             };
             changes.has_requests |= search.means == Means::AskForLess;
             let parts = (names.len() - index) as u64;
-            match budget.with_part(parts, |part| search.smallest_change(inputs(ranked, row), part)) {
+            match budget.with_part(parts, |part| {
+                search.smallest_change(inputs(ranked, row), part)
+            }) {
                 Found::Change { from, to } => {
                     let queues = match search.means {
                         Means::Queue => self.queues_with_rank(ranked, row, &search, budget),
@@ -189,9 +244,24 @@ impl Site {
                     };
                     // a priority that no queue has is for the site to give
                     let has_none = search.means == Means::Queue && queues.is_empty();
-                    let means = if has_none { Means::WhatIf } else { search.means };
-                    let unit = ranked.schema.entry(name).and_then(|entry| entry.input_type.unit());
-                    changes.found.push(SmallestChange { name: (*name).into(), unit, from, to, rank, means, queues });
+                    let means = if has_none {
+                        Means::WhatIf
+                    } else {
+                        search.means
+                    };
+                    let unit = ranked
+                        .schema
+                        .entry(name)
+                        .and_then(|entry| entry.input_type.unit());
+                    changes.found.push(SmallestChange {
+                        name: (*name).into(),
+                        unit,
+                        from,
+                        to,
+                        rank,
+                        means,
+                        queues,
+                    });
                 }
                 Found::None => {}
                 Found::Unknown => changes.unknown.push((*name).into()),
@@ -210,7 +280,12 @@ impl Site {
         budget: &mut WorkBudget,
     ) -> Vec<Box<str>> {
         let rules = search.race.rules;
-        let Some(slot) = rules.program.inputs().iter().position(|input| **input == *search.name) else {
+        let Some(slot) = rules
+            .program
+            .inputs()
+            .iter()
+            .position(|input| **input == *search.name)
+        else {
             return Vec::new();
         };
         let own = ranked.table.queue(row);
@@ -224,7 +299,12 @@ impl Site {
             changed[slot] = Value::Int(priority.unwrap_or(0));
             let job = Sweep::constant(rules, changed);
             let threshold = search.race.competition.threshold;
-            let goal = Goal { job: &job, competitors: search.competitors, places: 1, threshold };
+            let goal = Goal {
+                job: &job,
+                competitors: search.competitors,
+                places: 1,
+                threshold,
+            };
             matches!(first_step(&goal, 0..=0, budget), FirstStep::At(_))
         });
         with_rank.map(|(name, _)| name.into()).collect()
@@ -234,19 +314,40 @@ impl Site {
     fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
         let kind = schema.entry(name).map(|entry| entry.input_type);
         let amount = self.queues.maximum(queue, name);
-        let amount = amount.and_then(|text| self.rules.numbers.amount(text, kind, AmountSource::Server).ok());
-        amount.and_then(|amount| amount.to_f64()).unwrap_or(f64::INFINITY)
+        let amount = amount.and_then(|text| {
+            self.rules
+                .numbers
+                .amount(text, kind, AmountSource::Server)
+                .ok()
+        });
+        amount
+            .and_then(|amount| amount.to_f64())
+            .unwrap_or(f64::INFINITY)
     }
 
     /// The number of values of an input between two integers.
     fn steps_per_unit(&self, name: &str, schema: &Schema) -> f64 {
-        let is_rank = matches!(self.policy.name, PolicyName::FairTree | PolicyName::WeightedWalk)
-            && FairshareInput::from_name(name) == Some(FairshareInput::Factor);
-        let tree = self.tree.as_ref().filter(|_| is_rank).and_then(|tree| tree.share_tree().ok());
+        let is_rank = matches!(
+            self.policy.name,
+            PolicyName::FairTree | PolicyName::WeightedWalk
+        ) && FairshareInput::from_name(name) == Some(FairshareInput::Factor);
+        let tree = self
+            .tree
+            .as_ref()
+            .filter(|_| is_rank)
+            .and_then(|tree| tree.share_tree().ok());
         match tree {
             // the rank of a user divided by the number of users
-            Some(tree) => tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).count() as f64,
-            None if schema.entry(name).is_some_and(|entry| entry.input_type == InputType::Ratio) => STEPS_OF_RATIO,
+            Some(tree) => tree
+                .nodes()
+                .filter(|&node| tree.kind(node) == NodeKind::Entity)
+                .count() as f64,
+            None if schema
+                .entry(name)
+                .is_some_and(|entry| entry.input_type == InputType::Ratio) =>
+            {
+                STEPS_OF_RATIO
+            }
             None => STEPS_OF_AMOUNT,
         }
     }
@@ -282,7 +383,8 @@ impl<'a> Race<'a> {
         Sweep::new(self.rules, inputs(ranked, row), "eligible_time", 1.0)
     }
 
-    /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for their inputs.
+    /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for
+    /// their inputs.
     pub(super) fn waiting_competitors(
         &self,
         ranked: &RankedQueue,
@@ -292,14 +394,27 @@ impl<'a> Race<'a> {
         let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
         budget.take(inputs * COPIED_INPUT)?;
         let competitors = competitors.iter();
-        Some(competitors.map(|&(row, wins_ties)| Competitor { sweep: self.waiting(ranked, row), wins_ties }).collect())
+        Some(
+            competitors
+                .map(|&(row, wins_ties)| Competitor {
+                    sweep: self.waiting(ranked, row),
+                    wins_ties,
+                })
+                .collect(),
+        )
     }
 }
 
 /// The inputs of a job, in the order of the program.
 pub(super) fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
-    let columns = ranked.program.inputs().iter().map(|name| ranked.table.column(name));
-    columns.map(|column| column.map_or(Value::Int(0), |column| column.value(row))).collect()
+    let columns = ranked
+        .program
+        .inputs()
+        .iter()
+        .map(|name| ranked.table.column(name));
+    columns
+        .map(|column| column.map_or(Value::Int(0), |column| column.value(row)))
+        .collect()
 }
 
 /// The search for the smallest change of an input.
@@ -324,7 +439,11 @@ enum Found {
 impl Search<'_, '_> {
     fn smallest_change(&self, inputs: Vec<Value>, budget: &mut WorkBudget) -> Found {
         let rules = self.race.rules;
-        let slot = rules.program.inputs().iter().position(|input| **input == *self.name);
+        let slot = rules
+            .program
+            .inputs()
+            .iter()
+            .position(|input| **input == *self.name);
         let slot = slot.filter(|_| rules.schema.entry(self.name).is_some());
         let Some(slot) = slot else { return Found::None };
         let from = inputs[slot].clone();
@@ -335,7 +454,11 @@ impl Search<'_, '_> {
             _ => self.first_step(&upward, MAX_STEPS, budget),
         };
         // only a nearer value is searched
-        let limit = if let FirstStep::At(steps) = up { steps - 1 } else { MAX_STEPS };
+        let limit = if let FirstStep::At(steps) = up {
+            steps - 1
+        } else {
+            MAX_STEPS
+        };
         let to = match (up, self.first_step(&downward, limit, budget)) {
             (FirstStep::Unknown, _) | (_, FirstStep::Unknown) => return Found::Unknown,
             (_, FirstStep::At(steps)) => downward.input(steps),
@@ -346,16 +469,25 @@ impl Search<'_, '_> {
     }
 
     fn first_step(&self, job: &Sweep<'_>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
-        let Some(entry) = self.race.rules.schema.entry(self.name) else { return FirstStep::Never };
+        let Some(entry) = self.race.rules.schema.entry(self.name) else {
+            return FirstStep::Never;
+        };
         let threshold = self.race.competition.threshold;
-        let goal = Goal { job, competitors: self.competitors, places: 1, threshold };
+        let goal = Goal {
+            job,
+            competitors: self.competitors,
+            places: 1,
+            threshold,
+        };
         let least = match self.means {
             Means::AskForLess if ALWAYS_NEEDED.contains(&self.name) => 1.0,
             // the types of a site's resources allow negative amounts, which nobody requests
             Means::AskForLess => entry.range.least.max(0.0),
             _ => entry.range.least,
         };
-        let last = job.steps_until(least, entry.range.most.min(self.most)).min(limit);
+        let last = job
+            .steps_until(least, entry.range.most.min(self.most))
+            .min(limit);
         first_step(&goal, 1..=last, budget)
     }
 }

@@ -4,7 +4,9 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::rank::OnError;
-use jsf_openpbs::replay::{OtherFormula, Replay, ReplayedQueue, formulas_set, logged_values, replay};
+use jsf_openpbs::replay::{
+    OtherFormula, Replay, ReplayedQueue, formulas_set, logged_values, replay,
+};
 use jsf_openpbs::resource_amount::NumberMode;
 
 use super::formula_text::submitted;
@@ -27,11 +29,18 @@ impl Site {
     /// Compares every value in a log of `pbs_sched` with the value of the same job in the queue.
     ///
     /// # Errors
-    /// The log cannot be read or has no values, the numbers are not OpenPBS's, or the queue cannot be ranked, see
-    /// [`rank`](Self::rank).
-    pub fn replay(&self, log: impl Into<FileSource>, formula: &Formula) -> Result<LogReplay, SiteError> {
+    /// The log cannot be read or has no values, the numbers are not OpenPBS's, or the queue cannot
+    /// be ranked, see [`rank`](Self::rank).
+    pub fn replay(
+        &self,
+        log: impl Into<FileSource>,
+        formula: &Formula,
+    ) -> Result<LogReplay, SiteError> {
         if self.rules.numbers != NumberMode::OpenPbs || self.rules.on_error == OnError::Null {
-            return Err(SiteError::missing("a scheduler's log has OpenPBS's numbers: ", Need::OpenPbsNumbers));
+            return Err(SiteError::missing(
+                "a scheduler's log has OpenPBS's numbers: ",
+                Need::OpenPbsNumbers,
+            ));
         }
         let log = log.into();
         let bytes = log.read_unless_binary(Role::Log)?.bytes;
@@ -46,35 +55,61 @@ impl Site {
         let candidates = self.other_formulas(&log.name(), &bytes, formula);
         let names = formula.names();
         let again = !candidates.is_empty();
-        let jobs = self.read_jobs(formula, &ColumnsRequest { again, ..self.request(&names) })?;
+        let jobs = self.read_jobs(
+            formula,
+            &ColumnsRequest {
+                again,
+                ..self.request(&names)
+            },
+        )?;
         let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
-        let others: Vec<OtherFormula> =
-            candidates.into_iter().filter_map(|(origin, text)| self.score_other(origin, text)).collect();
+        let others: Vec<OtherFormula> = candidates
+            .into_iter()
+            .filter_map(|(origin, text)| self.score_other(origin, text))
+            .collect();
         let policy = self.policy.build_policy(PolicyName::Pbs, &[]);
         let queue = ReplayedQueue {
             reread: &|change| {
                 let entities = ranked.table.entities().iter().map(|entity| &**entity);
-                self.tree.as_ref()?.pbs_tree_with_usage(self.policy.rules, entities, change).ok()
+                self.tree
+                    .as_ref()?
+                    .pbs_tree_with_usage(self.policy.rules, entities, change)
+                    .ok()
             },
             program: &ranked.program,
             table: &ranked.table,
             scores: ranked.ranking.scores(),
             tree: ranked.tree.as_ref(),
             policy: &*policy,
-            decay: IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time),
+            decay: IntervalDecay::new(
+                self.config.fairshare_decay_factor,
+                self.config.fairshare_decay_time,
+            ),
             others: &others,
-            has_usage: self.files.first(Role::Usage).or_else(|| self.files.first(Role::Tree)).is_some(),
+            has_usage: self
+                .files
+                .first(Role::Usage)
+                .or_else(|| self.files.first(Role::Tree))
+                .is_some(),
             has_queues: !self.queues.is_empty(),
         };
-        Ok(LogReplay { replay: replay(&bytes, &queue), warnings: ranked.warnings })
+        Ok(LogReplay {
+            replay: replay(&bytes, &queue),
+            warnings: ranked.warnings,
+        })
     }
 
-    /// The formulas of the site's files, and those that a server's log beside the scheduler's names, except `formula`: where
-    /// each comes from, and its text.
+    /// The formulas of the site's files, and those that a server's log beside the scheduler's
+    /// names, except `formula`: where each comes from, and its text.
     fn other_formulas(&self, log: &str, bytes: &[u8], formula: &Formula) -> Vec<(String, String)> {
-        let in_files = self.formulas.all.iter().map(|formula| (format!("`{}`", formula.origin), formula.text.clone()));
-        let in_log =
-            formulas_set(bytes).into_iter().map(|text| (format!("`{log}`, which a server's log line names"), text));
+        let in_files = self
+            .formulas
+            .all
+            .iter()
+            .map(|formula| (format!("`{}`", formula.origin), formula.text.clone()));
+        let in_log = formulas_set(bytes)
+            .into_iter()
+            .map(|text| (format!("`{log}`, which a server's log line names"), text));
         let mut found: Vec<(String, String)> = Vec::new();
         for (origin, text) in in_files.chain(in_log) {
             let text = text.trim().to_owned();
@@ -90,8 +125,25 @@ impl Site {
         let submission = submitted(&text, NumberMode::OpenPbs);
         let formula = submission.formula().ok()?;
         let names = formula.names();
-        let jobs = self.read_jobs(formula, &ColumnsRequest { again: true, ..self.request(&names) }).ok()?;
-        let scores = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default()).ok()?.ranking.scores().clone();
-        Some(OtherFormula { origin, scores, text })
+        let jobs = self
+            .read_jobs(
+                formula,
+                &ColumnsRequest {
+                    again: true,
+                    ..self.request(&names)
+                },
+            )
+            .ok()?;
+        let scores = self
+            .rank_jobs(jobs, usize::MAX, &SharesRequest::default())
+            .ok()?
+            .ranking
+            .scores()
+            .clone();
+        Some(OtherFormula {
+            origin,
+            scores,
+            text,
+        })
     }
 }

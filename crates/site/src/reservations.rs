@@ -29,26 +29,36 @@ pub(super) struct Reservations {
 impl Reservations {
     /// Those of a site at the moment of a cycle.
     pub(super) fn read(site: &Site, cycle: &CycleJobs, at: i64) -> Result<Self, SiteError> {
-        let Some(source) = site.files.first(Role::Reservations) else { return Ok(Self::default()) };
+        let Some(source) = site.files.first(Role::Reservations) else {
+            return Ok(Self::default());
+        };
         let text = source.read_expected(Role::Reservations)?.into_text();
         let mut made = Self::default();
-        for reservation in read(&source.name(), &Objects::read(&text)).map_err(SiteError::content)? {
+        for reservation in
+            read(&source.name(), &Objects::read(&text)).map_err(SiteError::content)?
+        {
             if !reservation.is_confirmed {
                 made.unconfirmed.insert(reservation.queue, reservation.id);
                 continue;
             }
-            let [mut start, mut end] = [reservation.start, reservation.end].map(|time| cycle.clock.utc_of_wall(time));
+            let [mut start, mut end] =
+                [reservation.start, reservation.end].map(|time| cycle.clock.utc_of_wall(time));
             if reservation.is_running {
                 start = start.min(at);
                 // its jobs are being ended
                 end = end.max(at + 1);
             }
             if end > at {
-                made.confirmed.push(ListedReservation { start, end, ..reservation });
+                made.confirmed.push(ListedReservation {
+                    start,
+                    end,
+                    ..reservation
+                });
             }
         }
         // a document may be given twice over
-        made.confirmed.sort_by(|left, right| (left.start, &left.id).cmp(&(right.start, &right.id)));
+        made.confirmed
+            .sort_by(|left, right| (left.start, &left.id).cmp(&(right.start, &right.id)));
         made.confirmed.dedup_by(|left, right| left.id == right.id);
         made.beyond = made.confirmed.len().saturating_sub(MAX_RESERVATIONS);
         made.confirmed.truncate(MAX_RESERVATIONS);
@@ -65,19 +75,28 @@ impl Reservations {
         if let Some(id) = self.unconfirmed.get(queue) {
             return Some(format!("its reservation {id} is not confirmed"));
         }
-        let of_queue =
-            self.confirmed.iter().find(|reservation| *reservation.queue == *queue && reservation.start > at)?;
+        let of_queue = self
+            .confirmed
+            .iter()
+            .find(|reservation| *reservation.queue == *queue && reservation.start > at)?;
         Some(format!("its reservation {} has not begun", of_queue.id))
     }
 
     /// Whether a job of this queue belongs to a reservation.
     pub(super) fn has_queue(&self, queue: &str) -> bool {
-        self.unconfirmed.contains_key(queue) || self.confirmed.iter().any(|reservation| *reservation.queue == *queue)
+        self.unconfirmed.contains_key(queue)
+            || self
+                .confirmed
+                .iter()
+                .any(|reservation| *reservation.queue == *queue)
     }
 
     /// Whether a node is kept for one of them.
     pub(super) fn have(&self, node: &Node) -> bool {
-        let mut reserved = self.confirmed.iter().flat_map(|reservation| &reservation.nodes);
+        let mut reserved = self
+            .confirmed
+            .iter()
+            .flat_map(|reservation| &reservation.nodes);
         reserved.any(|reserved| reserved.name == node.name)
     }
 
@@ -85,7 +104,9 @@ impl Reservations {
     pub(super) fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
         let all = table.considered_rows().count();
         let confirmed = self.confirmed.iter().map(|reservation| &*reservation.id);
-        let known: BTreeSet<&str> = confirmed.chain(self.unconfirmed.values().map(|id| &**id)).collect();
+        let known: BTreeSet<&str> = confirmed
+            .chain(self.unconfirmed.values().map(|id| &**id))
+            .collect();
         let mut of_nodes = nodes.iter().flat_map(|node| &node.reservations);
         let is_node_of_unknown = of_nodes.any(|id| !known.contains(&**id));
         let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
@@ -93,20 +114,37 @@ impl Reservations {
             all
         } else {
             let queues = table.considered_rows().map(|row| table.queue(row));
-            queues.filter(|queue| is_of_reservation(queue) && !self.has_queue(queue)).count()
+            queues
+                .filter(|queue| is_of_reservation(queue) && !self.has_queue(queue))
+                .count()
         };
-        let has_later = self.confirmed.iter().any(|reservation| reservation.later_occurrences > 0);
+        let has_later = self
+            .confirmed
+            .iter()
+            .any(|reservation| reservation.later_occurrences > 0);
         let found = [
             ("reservations (`pbs_rstat -f`)", of_unknown),
-            ("reservations that are not confirmed", if self.unconfirmed.is_empty() { 0 } else { all }),
-            ("later occurrences of standing reservations", if has_later { all } else { 0 }),
+            (
+                "reservations that are not confirmed",
+                if self.unconfirmed.is_empty() { 0 } else { all },
+            ),
+            (
+                "later occurrences of standing reservations",
+                if has_later { all } else { 0 },
+            ),
         ];
         let found = found.into_iter().filter(|(_, jobs)| *jobs > 0);
-        found.map(|(what, jobs)| LeftOut { what: what.to_owned(), jobs }).collect()
+        found
+            .map(|(what, jobs)| LeftOut {
+                what: what.to_owned(),
+                jobs,
+            })
+            .collect()
     }
 }
 
-/// Whether a queue has the name that the server gives to the queue of a reservation: `R`, `S` or `M` and a number.
+/// Whether a queue has the name that the server gives to the queue of a reservation: `R`, `S` or
+/// `M` and a number.
 fn is_of_reservation(queue: &str) -> bool {
     let number = queue.strip_prefix(['R', 'S', 'M']).unwrap_or_default();
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,4 +1,5 @@
-//! What a site's files are read for: the usual names of each, what it has to contain, and the consequence if it is missing.
+//! What a site's files are read for: the usual names of each, what it has to contain, and the
+//! consequence if it is missing.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +12,14 @@ use super::file_kind::FileKind;
 pub enum Role {
     /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON.
     Queue,
-    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`, `qmgr -c 'list sched'`. Of several that contain
-    /// a setting, the first one counts.
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`, `qmgr -c 'list sched'`.
+    /// Of several that contain a setting, the first one counts.
     Server,
-    /// The queues: `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`; the first one that contains a queue counts.
+    /// The queues: `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`; the first one that
+    /// contains a queue counts.
     Queues,
-    /// The site's resources: `resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`.
+    /// The site's resources: `resourcedef`, `qmgr -c 'print resource'` or
+    /// `qmgr -c 'list resource'`.
     Resources,
     /// The nodes: `pbsnodes -av` as JSON, dsv or text, or `qmgr -c 'print node @default'`.
     Nodes,
@@ -32,11 +35,13 @@ pub enum Role {
     SchedConfig,
     /// `sched_formula`.
     SchedFormula,
-    /// Another fair-share tree: native JSON, `sshare`, a `sacctmgr dump`, or what flux-accounting exports.
+    /// Another fair-share tree: native JSON, `sshare`, a `sacctmgr dump`, or what flux-accounting
+    /// exports.
     Tree,
     /// `slurm.conf`, or the output of `scontrol show config`.
     SlurmConf,
-    /// The file with the formula, instead of the formula in force: as for [`FormulaText::read`](super::FormulaText::read).
+    /// The file with the formula, instead of the formula in force: as for
+    /// [`FormulaText::read`](super::FormulaText::read).
     Formula,
     /// A log of the scheduler.
     Log,
@@ -51,8 +56,8 @@ pub enum Role {
 /// What is known of the files of a role.
 pub(super) struct RoleFiles {
     pub role: Role,
-    /// Their names in the folder of a site, or in that of the scheduler, the preferred ones first. `pbs_snapshot` writes
-    /// those that end in `.out`.
+    /// Their names in the folder of a site, or in that of the scheduler, the preferred ones first.
+    /// `pbs_snapshot` writes those that end in `.out`.
     pub names: &'static [&'static str],
     /// The kinds of files that are accepted.
     pub kinds: &'static [FileKind],
@@ -104,8 +109,16 @@ const NO_FILE: RoleFiles = RoleFiles {
     missing: None,
 };
 
-const fn missing(expected: ExpectedAt, what: &'static str, consequence: &'static str) -> Option<MissingFile> {
-    Some(MissingFile { expected, what, consequence })
+const fn missing(
+    expected: ExpectedAt,
+    what: &'static str,
+    consequence: &'static str,
+) -> Option<MissingFile> {
+    Some(MissingFile {
+        expected,
+        what,
+        consequence,
+    })
 }
 
 /// Every role, in the order of the enum.
@@ -125,11 +138,21 @@ pub(super) static ROLES: [RoleFiles; 18] = [
             "jobs.json",
             "jobs.ndjson",
         ],
-        kinds: &[FileKind::Jobs, FileKind::Json, FileKind::Text, FileKind::Empty, FileKind::Binary],
+        kinds: &[
+            FileKind::Jobs,
+            FileKind::Json,
+            FileKind::Text,
+            FileKind::Empty,
+            FileKind::Binary,
+        ],
         what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON",
         shown_by: &[FileKind::Jobs],
         heading: "jobs",
-        missing: missing(ExpectedAt::EverySite, "the jobs", "a formula is checked, but nothing can be ranked"),
+        missing: missing(
+            ExpectedAt::EverySite,
+            "the jobs",
+            "a formula is checked, but nothing can be ranked",
+        ),
         ..NO_FILE
     },
     RoleFiles {
@@ -147,7 +170,12 @@ pub(super) static ROLES: [RoleFiles; 18] = [
             "qmgr_list_sched.txt",
             "qmgr_print_sched.txt",
         ],
-        kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
+        kinds: &[
+            FileKind::Server,
+            FileKind::Queues,
+            FileKind::Qmgr,
+            FileKind::ResourceDef,
+        ],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr],
         heading: "server",
@@ -170,11 +198,20 @@ pub(super) static ROLES: [RoleFiles; 18] = [
             "server/qmgr_ps.out",
             "qmgr_print_server.txt",
         ],
-        kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
+        kinds: &[
+            FileKind::Server,
+            FileKind::Queues,
+            FileKind::Qmgr,
+            FileKind::ResourceDef,
+        ],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr],
         heading: "queues",
-        missing: missing(ExpectedAt::OpenPbs, "the queues (`qstat -Qf`)", "`queue_priority` is 0 for every job"),
+        missing: missing(
+            ExpectedAt::OpenPbs,
+            "the queues (`qstat -Qf`)",
+            "`queue_priority` is 0 for every job",
+        ),
         ..NO_FILE
     },
     RoleFiles {
@@ -187,9 +224,20 @@ pub(super) static ROLES: [RoleFiles; 18] = [
             "qmgr_list_resource.txt",
         ],
         // a site without resources of its own has an empty file
-        kinds: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef, FileKind::Empty],
+        kinds: &[
+            FileKind::Server,
+            FileKind::Queues,
+            FileKind::Qmgr,
+            FileKind::ResourceDef,
+            FileKind::Empty,
+        ],
         what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
-        shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr, FileKind::ResourceDef],
+        shown_by: &[
+            FileKind::Server,
+            FileKind::Queues,
+            FileKind::Qmgr,
+            FileKind::ResourceDef,
+        ],
         heading: "resources",
         missing: missing(
             ExpectedAt::OpenPbs,
@@ -230,7 +278,10 @@ pub(super) static ROLES: [RoleFiles; 18] = [
         missing: None,
     },
     // a folder
-    RoleFiles { role: Role::SchedPriv, ..NO_FILE },
+    RoleFiles {
+        role: Role::SchedPriv,
+        ..NO_FILE
+    },
     RoleFiles {
         role: Role::ResourceGroup,
         names: &["resource_group"],
@@ -238,7 +289,11 @@ pub(super) static ROLES: [RoleFiles; 18] = [
         what: "`resource_group` with lines `name cgroup parent shares`",
         shown_by: &[FileKind::ResourceGroup],
         heading: "scheduler",
-        missing: missing(ExpectedAt::OpenPbs, "`sched_priv/resource_group`", "there is no fair-share tree"),
+        missing: missing(
+            ExpectedAt::OpenPbs,
+            "`sched_priv/resource_group`",
+            "there is no fair-share tree",
+        ),
         ..NO_FILE
     },
     RoleFiles {
@@ -289,7 +344,11 @@ pub(super) static ROLES: [RoleFiles; 18] = [
         ],
         what: "native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump` or \
                `flux account export-db --fairshare-emulate`",
-        shown_by: &[FileKind::SlurmTree, FileKind::NativeTree, FileKind::FluxTree],
+        shown_by: &[
+            FileKind::SlurmTree,
+            FileKind::NativeTree,
+            FileKind::FluxTree,
+        ],
         heading: "tree",
         missing: missing(
             ExpectedAt::SitesWith(Role::SlurmConf),
@@ -312,7 +371,12 @@ pub(super) static ROLES: [RoleFiles; 18] = [
             "Slurm's defaults apply: fair tree, a half-life of 7 days",
         ),
     },
-    RoleFiles { role: Role::Formula, kinds: FORMULA, what: A_FORMULA, ..NO_FILE },
+    RoleFiles {
+        role: Role::Formula,
+        kinds: FORMULA,
+        what: A_FORMULA,
+        ..NO_FILE
+    },
     RoleFiles {
         role: Role::Log,
         kinds: &[FileKind::Log, FileKind::Text],
@@ -346,9 +410,16 @@ pub(super) static ROLES: [RoleFiles; 18] = [
     },
 ];
 
-const FORMULA: &[FileKind] =
-    &[FileKind::Server, FileKind::Qmgr, FileKind::SchedFormula, FileKind::Text, FileKind::Json, FileKind::Empty];
-const A_FORMULA: &str = "a formula as text, `sched_formula`, `qstat -Bf` or `qmgr -c 'print server'`";
+const FORMULA: &[FileKind] = &[
+    FileKind::Server,
+    FileKind::Qmgr,
+    FileKind::SchedFormula,
+    FileKind::Text,
+    FileKind::Json,
+    FileKind::Empty,
+];
+const A_FORMULA: &str =
+    "a formula as text, `sched_formula`, `qstat -Bf` or `qmgr -c 'print server'`";
 
 impl Role {
     /// What is known of the files of this role.
@@ -358,7 +429,10 @@ impl Role {
 
     /// Whether the file is one of the scheduler's own, in its folder.
     pub(super) fn is_of_scheduler(self) -> bool {
-        matches!(self, Self::ResourceGroup | Self::Usage | Self::SchedConfig | Self::SchedFormula)
+        matches!(
+            self,
+            Self::ResourceGroup | Self::Usage | Self::SchedConfig | Self::SchedFormula
+        )
     }
 
     /// Whether several files can have this role at the same time.
@@ -373,6 +447,11 @@ mod tests {
 
     #[test]
     fn the_table_has_the_order_of_the_roles() {
-        assert!(ROLES.iter().zip(0..).all(|(files, index)| files.role as usize == index));
+        assert!(
+            ROLES
+                .iter()
+                .zip(0..)
+                .all(|(files, index)| files.role as usize == index)
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The rules of a scheduling cycle at a site: what orders the queues, which limits there are, how many jobs are promised a
-//! start.
+//! The rules of a scheduling cycle at a site: what orders the queues, which limits there are, how
+//! many jobs are promised a start.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -32,9 +32,14 @@ pub(super) struct QueuePlaces {
 }
 
 impl Site {
-    /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their indices.
+    /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
+    /// indices.
     pub(super) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
-        let depths = queues.iter().map(|queue| self.queues.backfill_depth(queue).filter(|_| !queue.is_empty()));
+        let depths = queues.iter().map(|queue| {
+            self.queues
+                .backfill_depth(queue)
+                .filter(|_| !queue.is_empty())
+        });
         let mut queue_depths: Vec<Option<u32>> = depths.collect();
         if queue_depths.iter().all(Option::is_none) {
             queue_depths.clear();
@@ -43,7 +48,11 @@ impl Site {
             strict_ordering: self.config.strict_ordering.prime,
             backfill_depth: self.queues.backfill_depth("").unwrap_or(1),
             queue_depths,
-            window: self.scheduler.opt_backfill_fuzzy.unwrap_or(DEFAULT_BACKFILL_FUZZY).into(),
+            window: self
+                .scheduler
+                .opt_backfill_fuzzy
+                .unwrap_or(DEFAULT_BACKFILL_FUZZY)
+                .into(),
         }
     }
 
@@ -52,15 +61,20 @@ impl Site {
         self.files.has(Role::SchedConfig)
     }
 
-    /// The places of queues: by priority under `by_queue` and `round_robin`, else only express queues before the others.
+    /// The places of queues: by priority under `by_queue` and `round_robin`, else only express
+    /// queues before the others.
     pub(super) fn queue_places(&self, queues: &[Box<str>]) -> QueuePlaces {
         let priority = |queue: &str| self.queues.priority(queue).unwrap_or(0);
         let position = |queue: &str| self.queues.position(queue).unwrap_or(usize::MAX);
-        let turns = queues.iter().map(|queue| position(queue).try_into().unwrap_or(u32::MAX)).collect();
+        let turns = queues
+            .iter()
+            .map(|queue| position(queue).try_into().unwrap_or(u32::MAX))
+            .collect();
         let config = &self.config;
         let mut keys: Vec<(Reverse<i64>, usize)> = Vec::new();
         for queue in queues {
-            let is_express = config.preemptive_sched.prime && priority(queue) >= i64::from(config.preempt_queue_prio);
+            let is_express = config.preemptive_sched.prime
+                && priority(queue) >= i64::from(config.preempt_queue_prio);
             keys.push(match (config.round_robin.prime, config.by_queue.prime) {
                 (true, _) => (Reverse(priority(queue)), 0),
                 (false, true) => (Reverse(priority(queue)), position(queue)),
@@ -71,54 +85,90 @@ impl Site {
         distinct.sort_unstable();
         distinct.dedup();
         let place = |key| distinct.binary_search(key).unwrap_or(0) as u32;
-        QueuePlaces { places: keys.iter().map(place).collect(), turns }
+        QueuePlaces {
+            places: keys.iter().map(place).collect(),
+            turns,
+        }
     }
 
     /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
     pub(super) fn is_checked(&self, resource: &str) -> bool {
-        self.config.checked_resources.iter().any(|name| name == resource)
+        self.config
+            .checked_resources
+            .iter()
+            .any(|name| name == resource)
     }
 
-    /// The resources of which the server or a queue has an amount as a whole, or that `max_run_res` limits.
+    /// The resources of which the server or a queue has an amount as a whole, or that `max_run_res`
+    /// limits.
     pub(super) fn limited_resources(&self, queues: &[Box<str>]) -> BTreeSet<Box<str>> {
         let owners = || std::iter::once("").chain(queues.iter().map(|queue| &**queue));
-        let limits = owners().filter_map(|queue| self.queues.run_limits(queue)).flat_map(|limits| limits.iter());
+        let limits = owners()
+            .filter_map(|queue| self.queues.run_limits(queue))
+            .flat_map(|limits| limits.iter());
         let limited = limits.filter_map(|limit| limit.resource.as_deref());
         let available = self.queues.available_resources().into_iter();
-        let available = available.filter(|name| owners().any(|queue| self.available(queue, name).is_some()));
+        let available =
+            available.filter(|name| owners().any(|queue| self.available(queue, name).is_some()));
         limited.chain(available).map(Into::into).collect()
     }
 
-    /// What the jobs of a queue, or with an empty name of the server, may hold together of a resource. Without an amount there
-    /// is no bound; a time is not held.
+    /// What the jobs of a queue, or with an empty name of the server, may hold together of a
+    /// resource. Without an amount there is no bound; a time is not held.
     pub(super) fn available(&self, queue: &str, resource: &str) -> Option<i64> {
         let kind = self.schema.entry(resource).map(|entry| entry.input_type);
         let is_held = self.is_checked(resource) && kind != Some(InputType::Duration);
-        if is_held { self.queues.available(queue, resource, kind) } else { None }
+        if is_held {
+            self.queues.available(queue, resource, kind)
+        } else {
+            None
+        }
     }
 
     /// The limits of running jobs, of the server and of these queues.
     pub(super) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
-        let of_queues = names.queues.iter().zip(0..).filter(|(queue, _)| !queue.is_empty());
-        let owners = std::iter::once(("", None)).chain(of_queues.map(|(queue, index)| (&**queue, Some(index))));
+        let of_queues = names
+            .queues
+            .iter()
+            .zip(0..)
+            .filter(|(queue, _)| !queue.is_empty());
+        let owners = std::iter::once(("", None))
+            .chain(of_queues.map(|(queue, index)| (&**queue, Some(index))));
         let mut limits = Vec::new();
         for (name, queue) in owners {
-            for entry in self.queues.run_limits(name).into_iter().flat_map(|limits| limits.iter()) {
+            for entry in self
+                .queues
+                .run_limits(name)
+                .into_iter()
+                .flat_map(|limits| limits.iter())
+            {
                 add_limit(&mut limits, queue, entry, names);
             }
             let amounts = names.amounts.iter().enumerate();
             limits.extend(amounts.filter_map(|(amount, resource)| {
                 let generic = Some(self.available(name, resource)?);
                 let named = HashMap::new();
-                Some(Limit { queue, kind: LimitKind::Available, amount: Some(amount), generic, named })
+                Some(Limit {
+                    queue,
+                    kind: LimitKind::Available,
+                    amount: Some(amount),
+                    generic,
+                    named,
+                })
             }));
         }
         limits
     }
 }
 
-/// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no limit.
-fn add_limit(limits: &mut Vec<Limit>, queue: Option<u32>, entry: &RunLimit, names: &LimitedNames<'_>) {
+/// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no
+/// limit.
+fn add_limit(
+    limits: &mut Vec<Limit>,
+    queue: Option<u32>,
+    entry: &RunLimit,
+    names: &LimitedNames<'_>,
+) {
     let amount = match &entry.resource {
         None => None,
         Some(resource) => match names.amounts.iter().position(|name| name == resource) {
@@ -138,7 +188,13 @@ fn add_limit(limits: &mut Vec<Limit>, queue: Option<u32>, entry: &RunLimit, name
     let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
     let index = limits.iter().position(is_same).unwrap_or(limits.len());
     if index == limits.len() {
-        limits.push(Limit { queue, kind, amount, generic: None, named: HashMap::new() });
+        limits.push(Limit {
+            queue,
+            kind,
+            amount,
+            generic: None,
+            named: HashMap::new(),
+        });
     }
     let limit = &mut limits[index];
     match name {

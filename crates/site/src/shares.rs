@@ -1,4 +1,5 @@
-//! The fair-share tree of a site under one or more policies, as it is or with assumed usage and decay.
+//! The fair-share tree of a site under one or more policies, as it is or with assumed usage and
+//! decay.
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
@@ -37,7 +38,8 @@ pub enum UsageChange {
 pub struct SharesRequest {
     /// The policies to apply; none: the one in force.
     pub policies: Vec<PolicyName>,
-    /// The entities with pending jobs, for the ticket-based policy; none: those of the queue, if there is one.
+    /// The entities with pending jobs, for the ticket-based policy; none: those of the queue, if
+    /// there is one.
     pub active: Vec<String>,
     /// The changes of the usage before the policies are applied, in their order.
     pub changes: Vec<UsageChange>,
@@ -67,36 +69,43 @@ pub struct PolicyShares {
     pub assessed: AssessedTree,
     /// The same without the charges and the decay of the request; `None` if it has neither.
     pub before: Option<AssessedTree>,
-    /// Whether the policy has a factor: the ticket-based one has none if no entity is known to have pending jobs.
+    /// Whether the policy has a factor: the ticket-based one has none if no entity is known to have
+    /// pending jobs.
     pub has_factors: bool,
-    /// The policy, whose rules it follows and how usage decays under it, in a few words; where it was not asked for, also where
-    /// it comes from.
+    /// The policy, whose rules it follows and how usage decays under it, in a few words; where it
+    /// was not asked for, also where it comes from.
     pub description: String,
-    /// Its settings in force: the release of Slurm, the dampening factor, the half-life in seconds (0: no decay), or OpenPBS's
-    /// decay factor and the time between two decays in seconds.
+    /// Its settings in force: the release of Slurm, the dampening factor, the half-life in seconds
+    /// (0: no decay), or OpenPBS's decay factor and the time between two decays in seconds.
     pub settings: Map<String, Value>,
     /// The changes of the usage that the request assumes, in words and in their order.
     pub assumed: String,
     /// The unit of the usage in the tree.
     pub usage_unit: String,
-    /// What the numbers leave out, one sentence each; those of the first policy begin with the warnings about the jobs.
+    /// What the numbers leave out, one sentence each; those of the first policy begin with the
+    /// warnings about the jobs.
     pub notes: Vec<Message>,
 }
 
 impl PolicyShares {
-    /// Why a name denotes no node of the tree: it has none, or several. `None` if it denotes one. To look for similar names
-    /// compares all names of the tree.
+    /// Why a name denotes no node of the tree: it has none, or several. `None` if it denotes one.
+    /// To look for similar names compares all names of the tree.
     pub fn unresolved(&self, name: &str, with_similar: bool) -> Option<String> {
         let tree = self.assessed.tree();
         if tree.resolve(name).is_some() {
             return None;
         }
         let is_explained = with_similar || !tree.candidates(name).is_empty();
-        Some(if is_explained { explain_unresolved(tree, name) } else { format!("the tree has no `{name}`") })
+        Some(if is_explained {
+            explain_unresolved(tree, name)
+        } else {
+            format!("the tree has no `{name}`")
+        })
     }
 
-    /// The nodes of these names with all below them, or those of the whole tree if no name is given, depth first;
-    /// `with_paths` adds the nodes above them. A name that denotes no node is left out.
+    /// The nodes of these names with all below them, or those of the whole tree if no name is
+    /// given, depth first; `with_paths` adds the nodes above them. A name that denotes no node is
+    /// left out.
     pub fn nodes(&self, names: &[String], with_paths: bool) -> Vec<NodeId> {
         let tree = self.assessed.tree();
         let named: Vec<NodeId> = names.iter().filter_map(|name| tree.resolve(name)).collect();
@@ -104,7 +113,9 @@ impl PolicyShares {
         named.iter().for_each(|node| is_shown[node.index()] = true);
         // parents come before their children
         for node in tree.nodes() {
-            is_shown[node.index()] |= tree.parent(node).is_some_and(|above| is_shown[above.index()]);
+            is_shown[node.index()] |= tree
+                .parent(node)
+                .is_some_and(|above| is_shown[above.index()]);
         }
         let mut is_above = vec![false; tree.len()];
         for &node in named.iter().filter(|_| with_paths) {
@@ -120,7 +131,11 @@ impl PolicyShares {
     /// The node of the entity of a job.
     pub fn node(&self, entity: &str) -> Option<NodeId> {
         let tree = self.assessed.tree();
-        if self.policy == PolicyName::Pbs { tree.find(entity) } else { tree.resolve(entity) }
+        if self.policy == PolicyName::Pbs {
+            tree.find(entity)
+        } else {
+            tree.resolve(entity)
+        }
     }
 
     /// The nodes from the root of the tree to a node.
@@ -162,7 +177,11 @@ impl Site {
         let tree = self.required_tree()?;
         let (queue, mut notes) = self.queue_entities()?;
         let in_force = [self.policy.name];
-        let policies = if request.policies.is_empty() { &in_force[..] } else { &request.policies };
+        let policies = if request.policies.is_empty() {
+            &in_force[..]
+        } else {
+            &request.policies
+        };
         let mut shares = Vec::new();
         let mut refusal = None;
         for &policy in policies {
@@ -170,7 +189,11 @@ impl Site {
                 Ok(one) => shares.push(one),
                 // a tree of one scheduler may not suit the policies of another
                 Err(error) => {
-                    notes.push(error.message().after(format!("no numbers of the policy `{}`: ", policy.as_str())));
+                    notes.push(
+                        error
+                            .message()
+                            .after(format!("no numbers of the policy `{}`: ", policy.as_str())),
+                    );
                     refusal.get_or_insert(error);
                 }
             }
@@ -185,7 +208,8 @@ impl Site {
                 UsageChange::Charge { name, .. } => Some(name),
                 UsageChange::Decay(_) => None,
             });
-            notes.extend(charged.filter_map(|name| self.charged_group(first.assessed.tree(), name)));
+            notes
+                .extend(charged.filter_map(|name| self.charged_group(first.assessed.tree(), name)));
             first.notes.splice(..0, notes);
         }
         Ok(shares)
@@ -207,11 +231,14 @@ impl Site {
         };
         let as_it_is = request.assumes_usage().then(|| tree.clone());
         self.assume_usage(&mut tree, policy, request)?;
-        let no_decay = request.decays().filter_map(|seconds| self.no_decay(policy, seconds));
+        let no_decay = request
+            .decays()
+            .filter_map(|seconds| self.no_decay(policy, seconds));
         let mut notes: Vec<Message> = no_decay.map(Message::from).collect();
         notes.dedup();
-        let has_factors =
-            policy != PolicyName::TicketBased || !request.active.is_empty() || self.files.has(Role::Queue);
+        let has_factors = policy != PolicyName::TicketBased
+            || !request.active.is_empty()
+            || self.files.has(Role::Queue);
         if !has_factors {
             notes.push(Message::asking(
                 "ticket-based gives tickets to the entities with pending jobs, and none are known: ",
@@ -223,9 +250,15 @@ impl Site {
         }
         let active: Vec<NodeId> = if request.active.is_empty() {
             let pending = queue.iter().filter(|(_, is_pending)| *is_pending);
-            pending.filter_map(|(entity, _)| tree.resolve(entity)).collect()
+            pending
+                .filter_map(|(entity, _)| tree.resolve(entity))
+                .collect()
         } else {
-            request.active.iter().map(|name| find_node(&tree, name)).collect::<Result<_, _>>()?
+            request
+                .active
+                .iter()
+                .map(|name| find_node(&tree, name))
+                .collect::<Result<_, _>>()?
         };
         let rules = self.policy.build_policy(policy, &active);
         let before = as_it_is.map(|tree| AssessedTree::new(tree, &rules));
@@ -250,14 +283,33 @@ impl Site {
     ///
     /// # Errors
     /// As for [`rank`](Self::rank) and [`shares`](Self::shares).
-    pub fn places(&self, formula: &Formula, request: &SharesRequest) -> Result<ComparedQueue, SiteError> {
+    pub fn places(
+        &self,
+        formula: &Formula,
+        request: &SharesRequest,
+    ) -> Result<ComparedQueue, SiteError> {
         let names = formula.names();
-        let mut jobs = self.read_jobs(formula, &ColumnsRequest { again: true, ..self.request(&names) })?;
+        let mut jobs = self.read_jobs(
+            formula,
+            &ColumnsRequest {
+                again: true,
+                ..self.request(&names)
+            },
+        )?;
         let program = jobs.program.as_ref().ok_or(SiteError::NotArithmetic)?;
-        if !program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some()) {
-            jobs.warnings.push("the formula does not use fair share, so its values do not depend on usage".into());
+        if !program
+            .inputs()
+            .iter()
+            .any(|input| FairshareInput::from_name(input).is_some())
+        {
+            jobs.warnings.push(
+                "the formula does not use fair share, so its values do not depend on usage".into(),
+            );
         }
-        let as_it_is = SharesRequest { changes: Vec::new(), ..request.clone() };
+        let as_it_is = SharesRequest {
+            changes: Vec::new(),
+            ..request.clone()
+        };
         let before = self.rank_jobs(jobs.clone(), usize::MAX, &as_it_is)?;
         let after = self.rank_jobs(jobs, usize::MAX, request)?;
         Ok(ComparedQueue::from_ranked(before, after))
@@ -284,9 +336,13 @@ impl Site {
 
     /// A note on a charge of a group or an account, which no job makes.
     fn charged_group(&self, tree: &ShareTree, name: &str) -> Option<Message> {
-        tree.resolve(name).filter(|&node| tree.kind(node) != NodeKind::Entity)?;
-        let (kind, member) =
-            if self.policy.name == PolicyName::Pbs { ("a group", "entity") } else { ("an account", "user") };
+        tree.resolve(name)
+            .filter(|&node| tree.kind(node) != NodeKind::Entity)?;
+        let (kind, member) = if self.policy.name == PolicyName::Pbs {
+            ("a group", "entity")
+        } else {
+            ("an account", "user")
+        };
         let message = format!(
             "`{name}` is {kind}: the charge is added to its own usage, and those in it keep theirs; to charge as a job \
              does, name one {member}"
@@ -299,13 +355,17 @@ impl Site {
         let factor = self.config.fairshare_decay_factor;
         let period = self.config.fairshare_decay_time;
         match policy {
-            PolicyName::Pbs if period == 0 => Some("nothing decays: `fairshare_decay_time` is 0".to_owned()),
-            PolicyName::Pbs if IntervalDecay::new(factor, period).intervals(seconds) == 0 => Some(format!(
-                "nothing decays: OpenPBS decays usage in whole periods of {} (`fairshare_decay_time`), and {} is less than \
+            PolicyName::Pbs if period == 0 => {
+                Some("nothing decays: `fairshare_decay_time` is 0".to_owned())
+            }
+            PolicyName::Pbs if IntervalDecay::new(factor, period).intervals(seconds) == 0 => {
+                Some(format!(
+                    "nothing decays: OpenPBS decays usage in whole periods of {} (`fairshare_decay_time`), and {} is less than \
                  one",
-                clock(period),
-                clock(seconds)
-            )),
+                    clock(period),
+                    clock(seconds)
+                ))
+            }
             PolicyName::Pbs => None,
             _ if self.policy.conf.decay_half_life == 0 => {
                 Some("nothing decays: `PriorityDecayHalfLife` is 0".to_owned())
@@ -327,16 +387,26 @@ impl Site {
         if policy != PolicyName::Pbs {
             return format!("usage decays for {}", clock(seconds));
         }
-        let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+        let decay = IntervalDecay::new(
+            self.config.fairshare_decay_factor,
+            self.config.fairshare_decay_time,
+        );
         let periods = decay.intervals(seconds);
         let noun = if periods == 1 { "period" } else { "periods" };
-        format!("usage decays by {periods} {noun} of {}", clock(self.config.fairshare_decay_time))
+        format!(
+            "usage decays by {periods} {noun} of {}",
+            clock(self.config.fairshare_decay_time)
+        )
     }
 
-    /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life under every other.
+    /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life
+    /// under every other.
     fn decay(&self, tree: &mut ShareTree, policy: PolicyName, seconds: u64) {
         if policy == PolicyName::Pbs {
-            let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+            let decay = IntervalDecay::new(
+                self.config.fairshare_decay_factor,
+                self.config.fairshare_decay_time,
+            );
             tree.decay_with(|usage| decay.decayed(usage, seconds));
         } else {
             let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
@@ -347,7 +417,9 @@ impl Site {
     }
 
     fn required_tree(&self) -> Result<&SiteTree, SiteError> {
-        self.tree.as_ref().ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
+        self.tree
+            .as_ref()
+            .ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
     }
 
     /// The entities of the queue, and the warnings about its jobs.
@@ -355,34 +427,52 @@ impl Site {
         if !self.files.has(Role::Queue) {
             return Ok((Vec::new(), Vec::new()));
         }
-        let mut jobs = self.read_columns(&ColumnsRequest { again: true, ..self.request(&[]) })?;
-        jobs.warnings.extend(jobs_without_entity(&jobs.table, self.config.fairshare_entity));
+        let mut jobs = self.read_columns(&ColumnsRequest {
+            again: true,
+            ..self.request(&[])
+        })?;
+        jobs.warnings.extend(jobs_without_entity(
+            &jobs.table,
+            self.config.fairshare_entity,
+        ));
         Ok((entities_of(&jobs.table), jobs.warnings))
     }
 }
 
 /// The entities of the jobs, and whether each has a pending job.
 pub(super) fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
-    let mut entities: Vec<QueueEntity> = table.entities().iter().map(|entity| (entity.to_string(), false)).collect();
-    pending_entities(table).into_iter().for_each(|entity| entities[entity].1 = true);
+    let mut entities: Vec<QueueEntity> = table
+        .entities()
+        .iter()
+        .map(|entity| (entity.to_string(), false))
+        .collect();
+    pending_entities(table)
+        .into_iter()
+        .for_each(|entity| entities[entity].1 = true);
     entities
 }
 
 /// A note on the users that the weighted walk ignores: those beside a group.
 fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
-    let (users, groups): (Vec<NodeId>, Vec<NodeId>) =
-        tree.nodes().partition(|&node| tree.kind(node) == NodeKind::Entity);
+    let (users, groups): (Vec<NodeId>, Vec<NodeId>) = tree
+        .nodes()
+        .partition(|&node| tree.kind(node) == NodeKind::Entity);
     let mut has_groups = vec![false; tree.len()];
     for parent in groups.into_iter().filter_map(|group| tree.parent(group)) {
         has_groups[parent.index()] = true;
     }
-    let mut beside =
-        users.into_iter().filter(|&user| tree.parent(user).is_some_and(|parent| has_groups[parent.index()]));
+    let mut beside = users.into_iter().filter(|&user| {
+        tree.parent(user)
+            .is_some_and(|parent| has_groups[parent.index()])
+    });
     let first = beside.next()?;
     let parent = tree.parent(first)?;
     let others = beside.count();
-    let others =
-        if others > 0 { format!(" and {}", counted(others, "more user", "more users")) } else { String::new() };
+    let others = if others > 0 {
+        format!(" and {}", counted(others, "more user", "more users"))
+    } else {
+        String::new()
+    };
     let message = format!(
         "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
          nowhere",
@@ -399,10 +489,17 @@ mod tests {
 
     /// The note, with the groups beside a user found by a search of all siblings.
     fn plain_users_beside_groups(tree: &ShareTree) -> Vec<&str> {
-        let users = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity);
+        let users = tree
+            .nodes()
+            .filter(|&node| tree.kind(node) == NodeKind::Entity);
         let beside = users.filter(|&user| {
-            let siblings = tree.parent(user).map(|parent| tree.children(parent)).unwrap_or_default();
-            siblings.iter().any(|&sibling| tree.kind(sibling) != NodeKind::Entity)
+            let siblings = tree
+                .parent(user)
+                .map(|parent| tree.children(parent))
+                .unwrap_or_default();
+            siblings
+                .iter()
+                .any(|&sibling| tree.kind(sibling) != NodeKind::Entity)
         });
         beside.map(|user| tree.name(user)).collect()
     }
@@ -414,11 +511,17 @@ mod tests {
             let mut builder = TreeBuilder::new("root");
             let mut groups = vec![builder.root()];
             for number in 0..12 {
-                bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                bits = bits
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 let parent = groups[(bits >> 40) as usize % groups.len()];
                 let is_group = bits >> 33 & 3 == 0;
                 let name = format!("n{number}");
-                let member = if is_group { Member::group(name) } else { Member::entity(name) };
+                let member = if is_group {
+                    Member::group(name)
+                } else {
+                    Member::entity(name)
+                };
                 let node = builder.add(parent, member).expect("sound");
                 groups.extend(is_group.then_some(node));
             }
@@ -430,9 +533,19 @@ mod tests {
                 continue;
             };
             let note = note.expect("a note").to_string();
-            assert!(note.starts_with(&format!("weighted-walk leaves out `{first}` of ")), "{note}");
-            let others = format!(" and {}: ", counted(beside.len() - 1, "more user", "more users"));
-            assert_eq!(note.contains(&others), beside.len() > 1, "{note} {beside:?}");
+            assert!(
+                note.starts_with(&format!("weighted-walk leaves out `{first}` of ")),
+                "{note}"
+            );
+            let others = format!(
+                " and {}: ",
+                counted(beside.len() - 1, "more user", "more users")
+            );
+            assert_eq!(
+                note.contains(&others),
+                beside.len() > 1,
+                "{note} {beside:?}"
+            );
         }
     }
 
@@ -440,10 +553,19 @@ mod tests {
     fn a_hundred_thousand_users_beside_a_group_are_not_compared_with_each_other() {
         let mut builder = TreeBuilder::new("root");
         for user in 0..100_000 {
-            builder.add(builder.root(), Member::entity(format!("u{user}"))).expect("sound");
+            builder
+                .add(builder.root(), Member::entity(format!("u{user}")))
+                .expect("sound");
         }
-        builder.add(builder.root(), Member::group("bank")).expect("sound");
-        let note = users_beside_groups(&builder.finish()).expect("a note").to_string();
-        assert!(note.contains("`u0` of `root` and 99999 more users"), "{note}");
+        builder
+            .add(builder.root(), Member::group("bank"))
+            .expect("sound");
+        let note = users_beside_groups(&builder.finish())
+            .expect("a note")
+            .to_string();
+        assert!(
+            note.contains("`u0` of `root` and 99999 more users"),
+            "{note}"
+        );
     }
 }

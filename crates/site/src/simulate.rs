@@ -14,8 +14,9 @@ use jsf_openpbs::duration::seconds;
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS, Observer, Results,
-    Schedule, UsageMeasure, Workload, WorkloadBuilder, read_workload, sacct_advice, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS,
+    Observer, Results, Schedule, UsageMeasure, Workload, WorkloadBuilder, read_workload,
+    sacct_advice, simulate,
 };
 
 use super::file_kind::FileKind;
@@ -37,12 +38,13 @@ pub struct SimulateRequest<'a> {
     pub workload: &'a Workload,
     /// The number of processors, instead of the site's nodes.
     pub processors: Option<u32>,
-    /// Which jobs may start before their turn; `None`: as in the `sched_config`, and EASY without one.
+    /// Which jobs may start before their turn; `None`: as in the `sched_config`, and EASY without
+    /// one.
     pub backfill: Option<Backfill>,
     /// The usage that every entity begins with.
     pub usage: StartingUsage,
-    /// The seconds between two decays of usage; `None`: as in the `slurm.conf` under a policy of Slurm, else as in the
-    /// `sched_config`, and no decay without one.
+    /// The seconds between two decays of usage; `None`: as in the `slurm.conf` under a policy of
+    /// Slurm, else as in the `sched_config`, and no decay without one.
     pub decay_period: Option<u64>,
     /// The factor of a decay; `None`: as in the file that the period is from, else 0.5.
     pub decay_factor: Option<f64>,
@@ -56,7 +58,10 @@ pub struct SimulateRequest<'a> {
 pub enum StartingUsage {
     /// That in the tree.
     #[default]
-    #[cfg_attr(feature = "clap", value(name = "start", help = "The usage in the tree"))]
+    #[cfg_attr(
+        feature = "clap",
+        value(name = "start", help = "The usage in the tree")
+    )]
     Tree,
     /// None, which is 1 for every entity.
     #[cfg_attr(feature = "clap", value(help = "None, which is 1 for every entity"))]
@@ -65,7 +70,11 @@ pub enum StartingUsage {
 
 impl<'a> SimulateRequest<'a> {
     /// A simulation on the site's nodes by the site's rules.
-    pub fn new(formula: &'a Formula, workload: &'a Workload, observer: &'a mut dyn Observer) -> Self {
+    pub fn new(
+        formula: &'a Formula,
+        workload: &'a Workload,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
         Self {
             formula,
             workload,
@@ -99,27 +108,40 @@ pub struct SimulatedQueue {
     pub policy: Option<PolicyName>,
     /// How usage decays.
     pub decay: Option<Decay>,
-    /// The limits of running jobs that matter to the workload, in words: the queue or the server, and the limit.
+    /// The limits of running jobs that matter to the workload, in words: the queue or the server,
+    /// and the limit.
     pub limits: Vec<String>,
     /// What the site has and the simulation does without.
     pub left_out: Vec<LeftOut>,
-    /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an entity that the tree
-    /// does not have, and no list without a tree.
+    /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an
+    /// entity that the tree does not have, and no list without a tree.
     pub shares: Option<Vec<Option<f64>>>,
     /// What the simulation leaves out or assumes, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl SimulatedQueue {
-    /// What the simulation says of the jobs of its workload that are submitted at least `warm_up` seconds after the first one.
+    /// What the simulation says of the jobs of its workload that are submitted at least `warm_up`
+    /// seconds after the first one.
     pub fn results(&self, workload: &Workload, warm_up: i64) -> Results {
-        Results::new(workload, &self.schedule, self.processors, self.shares.as_deref(), warm_up)
+        Results::new(
+            workload,
+            &self.schedule,
+            self.processors,
+            self.shares.as_deref(),
+            warm_up,
+        )
     }
 
-    /// The warning that hardly any job waits, so that the formula decides nothing: the machine is larger than that of the log, or
-    /// it was idle. `None` if jobs wait, and where there are too few to say it.
+    /// The warning that hardly any job waits, so that the formula decides nothing: the machine is
+    /// larger than that of the log, or it was idle. `None` if jobs wait, and where there are too
+    /// few to say it.
     pub fn no_waits(&self, workload: &Workload) -> Option<String> {
-        let starts = workload.jobs().iter().enumerate().filter_map(|(job, of)| Some((self.schedule.start(job)?, of)));
+        let starts = workload
+            .jobs()
+            .iter()
+            .enumerate()
+            .filter_map(|(job, of)| Some((self.schedule.start(job)?, of)));
         let waits: Vec<bool> = starts.map(|(start, job)| start > job.submit).collect();
         let waiting = waits.iter().filter(|waits| **waits).count();
         if waits.len() < MIN_JOBS || waiting as f64 > waits.len() as f64 * FEW_WAIT {
@@ -127,8 +149,14 @@ impl SimulatedQueue {
         }
         let logged = workload
             .most_processors_in_use()
-            .map_or_else(String::new, |most| format!("; the jobs of the log never used more than {most} at once"));
-        let Self { processors, processors_source, .. } = self;
+            .map_or_else(String::new, |most| {
+                format!("; the jobs of the log never used more than {most} at once")
+            });
+        let Self {
+            processors,
+            processors_source,
+            ..
+        } = self;
         Some(format!(
             "hardly any job waits, so that no formula makes a difference: the machine has {processors} processors \
              {}{logged}; give the number that the machine of the log had, or a busier log",
@@ -138,8 +166,9 @@ impl SimulatedQueue {
 }
 
 impl Site {
-    /// Reads logs of jobs as one workload, with the resources and the priorities that these formulas need. Of a folder, all
-    /// files are read. What is left out of a log is in [`Workload::faults`].
+    /// Reads logs of jobs as one workload, with the resources and the priorities that these
+    /// formulas need. Of a folder, all files are read. What is left out of a log is in
+    /// [`Workload::faults`].
     ///
     /// # Errors
     /// A log cannot be read, or has no job in a known format.
@@ -150,11 +179,23 @@ impl Site {
         rules: LogRules,
     ) -> Result<Workload, SiteError> {
         let names = self.names_in_log(formulas).into_iter();
-        let inputs = names.map(|name| (name.into(), self.schema.entry(name).map(|entry| entry.input_type)));
+        let inputs = names.map(|name| {
+            (
+                name.into(),
+                self.schema.entry(name).map(|entry| entry.input_type),
+            )
+        });
         let mut inputs: Vec<(Box<str>, Option<InputType>)> = inputs.collect();
         let queues: Vec<Box<str>> = self.queues.iter().map(|(queue, _)| queue.into()).collect();
-        let limited = self.limited_resources(&queues).into_iter().filter(|name| !is_always_known(name));
-        let others = self.counted_resources()?.into_iter().chain(self.sorted_resources()).chain(limited);
+        let limited = self
+            .limited_resources(&queues)
+            .into_iter()
+            .filter(|name| !is_always_known(name));
+        let others = self
+            .counted_resources()?
+            .into_iter()
+            .chain(self.sorted_resources())
+            .chain(limited);
         for name in others.chain([MAX_RUN_SUBJOBS.into()]) {
             if !inputs.iter().any(|(other, _)| *other == name) {
                 let kind = self.schema.entry(&name).map(|entry| entry.input_type);
@@ -178,14 +219,18 @@ impl Site {
 
     /// The names in formulas that a simulation takes from the log.
     pub fn names_in_log<'f>(&self, formulas: &[&'f Formula]) -> Vec<&'f str> {
-        let mut names: Vec<&str> = formulas.iter().flat_map(|formula| formula.names()).collect();
+        let mut names: Vec<&str> = formulas
+            .iter()
+            .flat_map(|formula| formula.names())
+            .collect();
         names.sort_unstable();
         names.dedup();
         names.retain(|name| self.schema.is_numeric(name) && !is_always_known(name));
         names
     }
 
-    /// The time that a job of each queue gets if it asks for none; that of an empty name is for all other queues.
+    /// The time that a job of each queue gets if it asks for none; that of an empty name is for all
+    /// other queues.
     fn default_walltimes(&self) -> BTreeMap<String, i64> {
         let queues = self.queues.iter().map(|(name, _)| name).chain([""]);
         let defaults = queues.filter_map(|queue| {
@@ -198,18 +243,31 @@ impl Site {
     /// Runs a workload through time under a formula, by the rules of the site's scheduler.
     ///
     /// # Errors
-    /// The formula is not arithmetic, it needs fair share and the site has no tree, the tree cannot be built, or the number of
-    /// processors is not known.
+    /// The formula is not arithmetic, it needs fair share and the site has no tree, the tree cannot
+    /// be built, or the number of processors is not known.
     pub fn simulate(&self, request: SimulateRequest<'_>) -> Result<SimulatedQueue, SiteError> {
-        let SimulateRequest { formula, workload, processors, backfill, usage, decay_period, decay_factor, observer } =
-            request;
-        let program = &formula.compile(&self.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let SimulateRequest {
+            formula,
+            workload,
+            processors,
+            backfill,
+            usage,
+            decay_period,
+            decay_factor,
+            observer,
+        } = request;
+        let program = &formula
+            .compile(&self.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
         let decay = self.simulated_decay(decay_period, decay_factor);
         let mut warnings = Vec::new();
         let mut unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
         unknown.retain(|name| !is_always_known(name) && !workload.has_input(name));
         if !unknown.is_empty() {
-            warnings.push(format!("no job of the log has {}, so every job has 0", first_names(unknown.into_iter())));
+            warnings.push(format!(
+                "no job of the log has {}, so every job has 0",
+                first_names(unknown.into_iter())
+            ));
         }
         let counted = self.counted(workload, processors)?;
         let processors_source = counted.source;
@@ -217,16 +275,22 @@ impl Site {
         let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
         let processors = rules.processors();
         let backfilling = self.backfilling(backfill, &rules.cycle);
-        let schedule = simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
+        let schedule =
+            simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
         warnings.extend(too_large(workload, &schedule, processors));
         warnings.extend(never_started(workload, &schedule));
         let limits = self.run_limits(workload);
         let mut jobs_in = vec![0_usize; workload.queues().len()];
-        workload.jobs().iter().for_each(|job| jobs_in[job.queue as usize] += 1);
+        workload
+            .jobs()
+            .iter()
+            .for_each(|job| jobs_in[job.queue as usize] += 1);
         warnings.extend(self.unlisted_queues(workload, &jobs_in));
         let index = |queue: &str| workload.queues().iter().position(|name| **name == *queue);
         let queues = workload.queues().iter().map(|queue| &**queue);
-        let left_out = self.left_out(queues, |queue| index(queue).map_or(0, |index| jobs_in[index]));
+        let left_out = self.left_out(queues, |queue| {
+            index(queue).map_or(0, |index| jobs_in[index])
+        });
         let shares = self.entity_shares(workload)?;
         let mut simulated = SimulatedQueue {
             schedule,
@@ -240,18 +304,33 @@ impl Site {
             shares,
             warnings: Vec::new(),
         };
-        simulated.warnings = simulated.no_waits(workload).into_iter().chain(warnings).collect();
+        simulated.warnings = simulated
+            .no_waits(workload)
+            .into_iter()
+            .chain(warnings)
+            .collect();
         Ok(simulated)
     }
 
     /// The limits of running jobs that matter to a workload, in words.
     fn run_limits(&self, workload: &Workload) -> Vec<String> {
-        let queues =
-            std::iter::once("").chain(workload.queues().iter().map(|queue| &**queue).filter(|queue| !queue.is_empty()));
+        let queues = std::iter::once("").chain(
+            workload
+                .queues()
+                .iter()
+                .map(|queue| &**queue)
+                .filter(|queue| !queue.is_empty()),
+        );
         let described = queues.filter_map(|queue| {
-            let of = if queue.is_empty() { "the server".to_owned() } else { format!("queue {queue}") };
+            let of = if queue.is_empty() {
+                "the server".to_owned()
+            } else {
+                format!("queue {queue}")
+            };
             let limits = self.queues.run_limits(queue)?.iter();
-            let limits: Vec<String> = limits.filter_map(|limit| limit_in_words(limit, workload)).collect();
+            let limits: Vec<String> = limits
+                .filter_map(|limit| limit_in_words(limit, workload))
+                .collect();
             (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
         });
         described.collect()
@@ -263,15 +342,21 @@ impl Site {
         let is_of_slurm = self.decays_as_in_slurm_conf();
         if is_of_slurm && conf.decay_half_life > 0 && period.is_none() && factor.is_none() {
             let half_life = HalfLife::new(conf.decay_half_life);
-            return Some(Decay { period: conf.calc_period.into(), factor: half_life.factor(conf.calc_period) });
+            return Some(Decay {
+                period: conf.calc_period.into(),
+                factor: half_life.factor(conf.calc_period),
+            });
         }
         let configured = f64::from(self.config.fairshare_decay_factor);
         let configured = (self.files.has(Role::SchedConfig) && !is_of_slurm).then_some(configured);
-        Some(Decay { period: self.decay_period(period)?, factor: factor.or(configured).unwrap_or(0.5) })
+        Some(Decay {
+            period: self.decay_period(period)?,
+            factor: factor.or(configured).unwrap_or(0.5),
+        })
     }
 
-    /// The time in which usage decays once, in seconds: as the request says, else the half-life of the `slurm.conf` or the
-    /// interval of the `sched_config`.
+    /// The time in which usage decays once, in seconds: as the request says, else the half-life of
+    /// the `slurm.conf` or the interval of the `sched_config`.
     pub(super) fn decay_period(&self, given: Option<u64>) -> Option<u64> {
         let configured = match self.decays_as_in_slurm_conf() {
             true => self.policy.conf.decay_half_life.into(),
@@ -287,21 +372,44 @@ impl Site {
 
     /// The share of the machine of each entity of a workload.
     fn entity_shares(&self, workload: &Workload) -> Result<Option<Vec<Option<f64>>>, SiteError> {
-        let Some(tree) = &self.tree else { return Ok(None) };
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
         let tree = self.simulated_tree(tree, workload)?;
-        let shares = self.policy.build_policy(self.policy.name, &[]).assess(&tree);
-        let of_entities = workload.names_in_log().entities.iter().map(|entity| shares.get(tree.resolve(entity)?));
-        Ok(Some(of_entities.map(|shares| Some(shares?.fairshare_perc)).collect()))
+        let shares = self
+            .policy
+            .build_policy(self.policy.name, &[])
+            .assess(&tree);
+        let of_entities = workload
+            .names_in_log()
+            .entities
+            .iter()
+            .map(|entity| shares.get(tree.resolve(entity)?));
+        Ok(Some(
+            of_entities
+                .map(|shares| Some(shares?.fairshare_perc))
+                .collect(),
+        ))
     }
 
-    /// The tree with the entities of a workload; those that OpenPBS does not find are in the group `unknown`.
-    pub(super) fn simulated_tree(&self, tree: &SiteTree, workload: &Workload) -> Result<ShareTree, SiteError> {
+    /// The tree with the entities of a workload; those that OpenPBS does not find are in the group
+    /// `unknown`.
+    pub(super) fn simulated_tree(
+        &self,
+        tree: &SiteTree,
+        workload: &Workload,
+    ) -> Result<ShareTree, SiteError> {
         match self.policy.name {
             PolicyName::Pbs => {
                 // jobs without an entity are not one entity
-                let entities = workload.names_in_log().entities.iter().map(|entity| &**entity);
+                let entities = workload
+                    .names_in_log()
+                    .entities
+                    .iter()
+                    .map(|entity| &**entity);
                 let entities = entities.filter(|entity| !entity.is_empty());
-                // the scheduler's rules take any usage, and the documented ones do without that of the tree
+                // the scheduler's rules take any usage, and the documented ones do without that of
+                // the tree
                 Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
             }
             _ => tree.share_tree(),
@@ -316,13 +424,17 @@ impl Site {
         usage: StartingUsage,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Fairshare>, SiteError> {
-        let input = program.inputs().iter().find(|name| FairshareInput::from_name(name).is_some());
+        let input = program
+            .inputs()
+            .iter()
+            .find(|name| FairshareInput::from_name(name).is_some());
         if input.is_none() && !(self.config.fair_share.prime && self.tree.is_some()) {
             return Ok(None);
         }
         let Some(tree) = &self.tree else {
             let input = input.map_or("", |input| input);
-            let missing = format!("the formula needs `{input}`, which a log of jobs does not have: ");
+            let missing =
+                format!("the formula needs `{input}`, which a log of jobs does not have: ");
             return Err(SiteError::missing(missing, Need::Tree));
         };
         let name = self.policy.name;
@@ -330,7 +442,9 @@ impl Site {
         let not_in_tree: Vec<usize> = match name {
             PolicyName::Pbs => {
                 let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
-                (0..in_log.len()).filter(|&entity| known.tree().find(&in_log[entity]).is_none()).collect()
+                (0..in_log.len())
+                    .filter(|&entity| known.tree().find(&in_log[entity]).is_none())
+                    .collect()
             }
             _ => Vec::new(),
         };
@@ -348,15 +462,27 @@ impl Site {
         if usage == StartingUsage::Tree && !is_documented {
             fairshare = fairshare.with_usage_of_tree();
         }
-        let fairshare = if self.rules.numbers == NumberMode::OpenPbs { fairshare.printed() } else { fairshare };
+        let fairshare = if self.rules.numbers == NumberMode::OpenPbs {
+            fairshare.printed()
+        } else {
+            fairshare
+        };
         let not_in_tree = match name {
             PolicyName::Pbs => not_in_tree,
             _ => fairshare.unknown_entities().collect(),
         };
-        let mut unknown: Vec<&str> = not_in_tree.into_iter().map(|entity| &*workload.entities()[entity]).collect();
-        let nobody = unknown.iter().position(|entity| entity.is_empty()).map(|index| unknown.swap_remove(index));
+        let mut unknown: Vec<&str> = not_in_tree
+            .into_iter()
+            .map(|entity| &*workload.entities()[entity])
+            .collect();
+        let nobody = unknown
+            .iter()
+            .position(|entity| entity.is_empty())
+            .map(|index| unknown.swap_remove(index));
         if nobody.is_some() {
-            warnings.push("jobs whose user the log does not say have fair-share numbers of 0".to_owned());
+            warnings.push(
+                "jobs whose user the log does not say have fair-share numbers of 0".to_owned(),
+            );
         }
         if !unknown.is_empty() {
             let consequence = match name {
@@ -364,7 +490,9 @@ impl Site {
                 _ => "their fair-share numbers are 0",
             };
             let list = first_names(unknown.into_iter());
-            warnings.push(format!("entities of the log that are not in the tree: {list}; {consequence}"));
+            warnings.push(format!(
+                "entities of the log that are not in the tree: {list}; {consequence}"
+            ));
         }
         Ok(Some(fairshare))
     }
@@ -375,27 +503,40 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
         match source {
             FileSource::Path(path) if path.is_dir() => {
                 let entries = path.read_dir().and_then(|entries| {
-                    entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()
+                    entries
+                        .map(|entry| Ok(entry?.path()))
+                        .collect::<std::io::Result<Vec<PathBuf>>>()
                 });
                 let mut files = entries.map_err(|error| SiteError::read(path, error))?;
                 files.sort_unstable();
-                let (files, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.is_file());
+                let (files, others): (Vec<_>, Vec<_>) =
+                    files.into_iter().partition(|file| file.is_file());
                 for other in others {
                     builder
                         .faults()
-                        .add("it is a folder, a pipe or a broken link", || format!("`{}`", other.display()));
+                        .add("it is a folder, a pipe or a broken link", || {
+                            format!("`{}`", other.display())
+                        });
                 }
                 if files.is_empty() {
-                    return Err(SiteError::content(format!("the folder `{}` contains no file", path.display())));
+                    return Err(SiteError::content(format!(
+                        "the folder `{}` contains no file",
+                        path.display()
+                    )));
                 }
-                files.into_iter().try_for_each(|file| read_log(&FileSource::from(file), &mut builder))?;
+                files
+                    .into_iter()
+                    .try_for_each(|file| read_log(&FileSource::from(file), &mut builder))?;
             }
             _ => read_log(source, &mut builder)?,
         }
     }
     let workload = builder.finish();
     if workload.jobs().is_empty() {
-        let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
+        let names: Vec<String> = sources
+            .iter()
+            .map(|source| format!("`{}`", source.name()))
+            .collect();
         return Err(SiteError::content(format!(
             "{} has no job that can be simulated{}",
             names.join(", "),
@@ -408,7 +549,9 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
 /// Why a log has no job: how many lines are left out for each reason, and the first that is named.
 fn reasons(faults: &Faults) -> String {
     let messages = faults.messages();
-    let first = messages.first().map_or_else(String::new, |fault| format!("; {fault}"));
+    let first = messages
+        .first()
+        .map_or_else(String::new, |fault| format!("; {fault}"));
     // of a single fault the message says all
     let is_named = faults.count() == 1 && !first.is_empty();
     let counts = faults.summary([]).filter(|_| !is_named);
@@ -424,8 +567,8 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     if kind == FileKind::Empty {
         builder.faults().add("it is empty", || format!("`{name}`"));
     } else if !is_log {
-        let advice =
-            sacct_advice(&String::from_utf8_lossy(&head)).map_or_else(String::new, |advice| format!("; {advice}"));
+        let advice = sacct_advice(&String::from_utf8_lossy(&head))
+            .map_or_else(String::new, |advice| format!("; {advice}"));
         return Err(kind.refusal(format!(
             "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON{advice}",
             kind.description()
@@ -438,8 +581,16 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
 fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Option<String> {
     let count = schedule.too_large.len();
     let list = first_names(schedule.too_large.iter().map(|&job| workload.id(job)));
-    let jobs = if count == 1 { "1 job asks".to_owned() } else { format!("{count} jobs ask") };
-    let machine = if processors == 1 { "processor".to_owned() } else { format!("{processors} processors") };
+    let jobs = if count == 1 {
+        "1 job asks".to_owned()
+    } else {
+        format!("{count} jobs ask")
+    };
+    let machine = if processors == 1 {
+        "processor".to_owned()
+    } else {
+        format!("{processors} processors")
+    };
     (count > 0)
         .then(|| format!("{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}"))
 }
@@ -481,12 +632,17 @@ fn shown_name(name: &str, shown: &[Box<str>], in_log: &[Box<str>]) -> Option<Str
 
 /// Whether a simulation computes an input of every job, whatever the log says.
 pub(super) fn is_always_known(name: &str) -> bool {
-    matches!(name, "ncpus" | "walltime" | "eligible_time") || FairshareInput::from_name(name).is_some()
+    matches!(name, "ncpus" | "walltime" | "eligible_time")
+        || FairshareInput::from_name(name).is_some()
 }
 
 /// The first few names, and how many more there are.
 pub(super) fn first_names<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
-    let mut listed: Vec<String> = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+    let mut listed: Vec<String> = names
+        .by_ref()
+        .take(MAX_NAMES)
+        .map(|name| format!("`{name}`"))
+        .collect();
     let more = names.count();
     if more > 0 {
         listed.push(format!("{more} more"));

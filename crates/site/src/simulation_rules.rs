@@ -8,7 +8,9 @@ use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
-use jsf_simulate::{Backfill, MAX_RUN_SUBJOBS, OrderRules, SimulationRules, UsageMeasure, Workload};
+use jsf_simulate::{
+    Backfill, MAX_RUN_SUBJOBS, OrderRules, SimulationRules, UsageMeasure, Workload,
+};
 use serde::Serialize;
 
 use super::role::Role;
@@ -61,37 +63,61 @@ pub(super) struct Counted {
 impl Counted {
     /// A machine of which only the processors are counted.
     fn one_pool(processors: u32, source: ProcessorsSource) -> Self {
-        Self { names: vec![PROCESSORS.into()], machine: Machine::new(&[vec![processors.into()]]), source }
+        Self {
+            names: vec![PROCESSORS.into()],
+            machine: Machine::new(&[vec![processors.into()]]),
+            source,
+        }
     }
 }
 
 impl Site {
-    /// The resources besides processors that the nodes have and the scheduler looks at, so that jobs wait for them.
+    /// The resources besides processors that the nodes have and the scheduler looks at, so that
+    /// jobs wait for them.
     pub(super) fn counted_resources(&self) -> Result<Vec<Box<str>>, SiteError> {
-        let Some(nodes) = self.nodes()? else { return Ok(Vec::new()) };
+        let Some(nodes) = self.nodes()? else {
+            return Ok(Vec::new());
+        };
         let usable = usable_nodes(&nodes, self.partition.as_deref());
-        let mut names: Vec<Box<str>> = usable.iter().flat_map(|node| node.amounts.keys().cloned()).collect();
+        let mut names: Vec<Box<str>> = usable
+            .iter()
+            .flat_map(|node| node.amounts.keys().cloned())
+            .collect();
         names.sort_unstable();
         names.dedup();
         names.retain(|name| **name != *PROCESSORS && self.is_checked(name));
         Ok(names)
     }
 
-    /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the log.
+    /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the
+    /// log.
     pub(super) fn sorted_resources(&self) -> Vec<Box<str>> {
-        let names = self.config.job_sort_key.prime.iter().map(|key| name_of_key(&key.name));
-        names.filter(|name| self.schema.is_numeric(name) && !is_always_known(name)).map(Into::into).collect()
+        let names = self
+            .config
+            .job_sort_key
+            .prime
+            .iter()
+            .map(|key| name_of_key(&key.name));
+        names
+            .filter(|name| self.schema.is_numeric(name) && !is_always_known(name))
+            .map(Into::into)
+            .collect()
     }
 
     /// The machine and the rules by which a workload is simulated.
     pub(super) fn simulation_rules(
         &self,
         workload: &Workload,
-        Counted { mut names, machine, .. }: Counted,
+        Counted {
+            mut names, machine, ..
+        }: Counted,
         backfill: Option<Backfill>,
     ) -> SimulationRules {
         let queues = workload.queues();
-        let limited = self.limited_resources(queues).into_iter().filter(|name| !names.contains(name));
+        let limited = self
+            .limited_resources(queues)
+            .into_iter()
+            .filter(|name| !names.contains(name));
         let limited: Vec<Box<str>> = limited.collect();
         names.extend(limited);
         let requests = match names.len() {
@@ -139,8 +165,13 @@ impl Site {
         }
     }
 
-    /// The machine: the number of processors that is given, else the site's nodes, else the machine of the log.
-    pub(super) fn counted(&self, workload: &Workload, processors: Option<u32>) -> Result<Counted, SiteError> {
+    /// The machine: the number of processors that is given, else the site's nodes, else the machine
+    /// of the log.
+    pub(super) fn counted(
+        &self,
+        workload: &Workload,
+        processors: Option<u32>,
+    ) -> Result<Counted, SiteError> {
         if let Some(processors) = processors {
             return Ok(Counted::one_pool(processors, ProcessorsSource::Given));
         }
@@ -149,7 +180,11 @@ impl Site {
             names.extend(self.counted_resources()?);
             let usable = usable_nodes(&nodes, self.partition.as_deref());
             let machine = machine(&usable, &names, workload.queues());
-            return Ok(Counted { machine, names, source: ProcessorsSource::Nodes });
+            return Ok(Counted {
+                machine,
+                names,
+                source: ProcessorsSource::Nodes,
+            });
         }
         match workload.machine_processors() {
             Some(processors) => Ok(Counted::one_pool(processors, ProcessorsSource::Log)),
@@ -165,18 +200,26 @@ impl Site {
         let queues = workload.queues();
         let QueuePlaces { places, turns } = self.queue_places(queues);
         let has_one_place = places.iter().all(|&place| place == 0);
-        let stopped: Vec<bool> = queues.iter().map(|queue| !self.queues.is_started(queue)).collect();
+        let stopped: Vec<bool> = queues
+            .iter()
+            .map(|queue| !self.queues.is_started(queue))
+            .collect();
         OrderRules {
             places: if has_one_place { Vec::new() } else { places },
             turns,
             takes_turns: self.config.round_robin.prime,
             ties: self.ties(workload),
             by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
-            stopped: if stopped.contains(&true) { stopped } else { Vec::new() },
+            stopped: if stopped.contains(&true) {
+                stopped
+            } else {
+                Vec::new()
+            },
         }
     }
 
-    /// The places of jobs with equal values by `job_sort_key`, then by submission; empty if there is no key that the log has.
+    /// The places of jobs with equal values by `job_sort_key`, then by submission; empty if there
+    /// is no key that the log has.
     fn ties(&self, workload: &Workload) -> Vec<u32> {
         let jobs = workload.jobs();
         let mut columns: Vec<Vec<f64>> = Vec::new();
@@ -199,8 +242,13 @@ impl Site {
         }
         let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
         let compare = |left: usize, right: usize| {
-            let orders = columns.iter().map(|column| column[left].total_cmp(&column[right]));
-            orders.into_iter().find(|order| order.is_ne()).unwrap_or(left.cmp(&right))
+            let orders = columns
+                .iter()
+                .map(|column| column[left].total_cmp(&column[right]));
+            orders
+                .into_iter()
+                .find(|order| order.is_ne())
+                .unwrap_or(left.cmp(&right))
         };
         order.sort_unstable_by(|&left, &right| compare(left as usize, right as usize));
         let mut ties = vec![0; jobs.len()];
@@ -210,7 +258,8 @@ impl Site {
         ties
     }
 
-    /// What the site has and a simulation or a cycle does without. `jobs_in` is the number of jobs in a queue.
+    /// What the site has and a simulation or a cycle does without. `jobs_in` is the number of jobs
+    /// in a queue.
     pub(super) fn left_out<'q>(
         &self,
         queues: impl Iterator<Item = &'q str>,
@@ -219,15 +268,23 @@ impl Site {
         let queues: Vec<(&str, usize)> = queues.map(|queue| (queue, jobs_in(queue))).collect();
         let all = queues.iter().map(|(_, jobs)| jobs).sum();
         let of_queues = |is_concerned: &dyn Fn(&str) -> bool| -> usize {
-            queues.iter().filter(|(queue, _)| is_concerned(queue)).map(|(_, jobs)| jobs).sum()
+            queues
+                .iter()
+                .filter(|(queue, _)| is_concerned(queue))
+                .map(|(_, jobs)| jobs)
+                .sum()
         };
         let config = &self.config;
         let mut found: Vec<LeftOut> = Vec::new();
-        let mut add = |what: String, jobs: usize| found.extend((jobs > 0).then_some(LeftOut { what, jobs }));
+        let mut add =
+            |what: String, jobs: usize| found.extend((jobs > 0).then_some(LeftOut { what, jobs }));
         if config.preemptive_sched.prime {
             let least = i64::from(config.preempt_queue_prio);
             let is_express = |queue: &str| self.queues.priority(queue).unwrap_or(0) >= least;
-            add("preemption by the jobs of express queues".to_owned(), of_queues(&is_express));
+            add(
+                "preemption by the jobs of express queues".to_owned(),
+                of_queues(&is_express),
+            );
         }
         for (prefix, what) in [
             (&config.primetime_prefix, "queues of prime time"),
@@ -250,7 +307,10 @@ impl Site {
         let has_measure = UsageMeasure::from_formula(&config.fairshare_usage_res).is_some();
         if self.files.has(Role::SchedConfig) && is_charged && !has_measure {
             let formula = &config.fairshare_usage_res;
-            add(format!("fairshare_usage_res `{formula}` (usage is processors times seconds)"), all);
+            add(
+                format!("fairshare_usage_res `{formula}` (usage is processors times seconds)"),
+                all,
+            );
         }
         found
     }
@@ -261,9 +321,15 @@ pub(super) fn starts_in_words(rules: &CycleRules) -> String {
     let queues = rules.queue_depths.iter().flatten().count();
     match (rules.strict_ordering, rules.backfill_depth) {
         (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
-        (true, 0) if queues == 0 => "strict_ordering True, backfill_depth 0: no backfilling".to_owned(),
+        (true, 0) if queues == 0 => {
+            "strict_ordering True, backfill_depth 0: no backfilling".to_owned()
+        }
         (true, depth) => {
-            let of_queues = if queues == 0 { "" } else { " and that of queues" };
+            let of_queues = if queues == 0 {
+                ""
+            } else {
+                " and that of queues"
+            };
             let fuzzy = if rules.window == i64::from(DEFAULT_BACKFILL_FUZZY) {
                 String::new()
             } else {
@@ -285,10 +351,14 @@ pub(super) fn nodes_of<'n>(
     partition: Option<&str>,
     is_usable: impl Fn(&Node) -> bool,
 ) -> Vec<&'n Node> {
-    nodes.iter().filter(|node| is_usable(node) && node.partition.as_deref() == partition).collect()
+    nodes
+        .iter()
+        .filter(|node| is_usable(node) && node.partition.as_deref() == partition)
+        .collect()
 }
 
-/// A machine of one pool for the nodes that no queue has for itself, and one for those of each queue that has some.
+/// A machine of one pool for the nodes that no queue has for itself, and one for those of each
+/// queue that has some.
 fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine {
     let mut pools: Vec<Vec<i64>> = vec![vec![0; names.len()]];
     let mut pool_of_queue: BTreeMap<&str, usize> = BTreeMap::new();
@@ -312,17 +382,23 @@ fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine 
 
 /// What each job asks for of each amount, job by job.
 fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
-    let columns: Vec<Option<Vec<f64>>> = names.iter().map(|name| workload.amounts_of(name)).collect();
+    let columns: Vec<Option<Vec<f64>>> =
+        names.iter().map(|name| workload.amounts_of(name)).collect();
     let mut requests = Vec::with_capacity(workload.jobs().len() * names.len());
     for (index, job) in workload.jobs().iter().enumerate() {
         requests.push(job.processors.into());
         let others = columns.iter().skip(1);
-        requests.extend(others.map(|column| column.as_ref().map_or(0, |column| column[index].ceil() as i64)));
+        requests.extend(others.map(|column| {
+            column
+                .as_ref()
+                .map_or(0, |column| column[index].ceil() as i64)
+        }));
     }
     requests
 }
 
-/// The array of each subjob, and the limit of those that run at a time, if the log says how many may.
+/// The array of each subjob, and the limit of those that run at a time, if the log says how many
+/// may.
 fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
     let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
     let mut arrays: HashMap<String, u32> = HashMap::new();
@@ -336,10 +412,17 @@ fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
             of_jobs[job] = Some(index);
         }
     }
-    (of_jobs, (!named.is_empty()).then(|| Limit::of_subjobs(named)))
+    (
+        of_jobs,
+        (!named.is_empty()).then(|| Limit::of_subjobs(named)),
+    )
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.
 fn name_of_key(key: &str) -> &str {
-    if key == "sort_priority" { "job_priority" } else { key }
+    if key == "sort_priority" {
+        "job_priority"
+    } else {
+        key
+    }
 }

@@ -18,7 +18,8 @@ use super::jobs::SiteJobs;
 use super::quoted_mail::may_be_quoted;
 use super::role::Role;
 
-/// The largest file that is kept to be read several times, in bytes: no kind of file has a greater limit but the jobs.
+/// The largest file that is kept to be read several times, in bytes: no kind of file has a greater
+/// limit but the jobs.
 const MAX_FILE: u64 = 256 << 20;
 /// The largest job document that is read, in bytes.
 const MAX_JOBS: u64 = 64 << 30;
@@ -46,10 +47,11 @@ impl Content {
     }
 }
 
-/// A file of a site: a path, standard input (the path `-`), or a member of an archive that was read before.
+/// A file of a site: a path, standard input (the path `-`), or a member of an archive that was read
+/// before.
 ///
-/// A file that gzip or zstd has compressed is decompressed. Of a text whose lines all begin with `>`, as a mail quotes it, these
-/// marks are removed.
+/// A file that gzip or zstd has compressed is decompressed. Of a text whose lines all begin with
+/// `>`, as a mail quotes it, these marks are removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileSource {
@@ -93,62 +95,91 @@ impl FileSource {
     /// # Errors
     /// The file cannot be read or is larger.
     pub fn read_up_to(&self, limit: u64) -> Result<Vec<u8>, SiteError> {
-        self.read_whole(limit, |_, _| Ok(())).map(|content| content.bytes)
+        self.read_whole(limit, |_, _| Ok(()))
+            .map(|content| content.bytes)
     }
 
-    /// What a content seems to be, such as `is the state of the server`, if it is one of a site's files.
+    /// What a content seems to be, such as `is the state of the server`, if it is one of a site's
+    /// files.
     pub fn description(content: &[u8]) -> Option<&'static str> {
         let kind = FileKind::detect(content);
         (!matches!(kind, FileKind::Text | FileKind::Empty)).then(|| kind.description())
     }
 
-    /// The file as a source that can be read several times: the content of standard input is kept in memory.
+    /// The file as a source that can be read several times: the content of standard input is kept
+    /// in memory.
     ///
     /// # Errors
     /// Standard input cannot be read.
     pub fn kept(self) -> Result<Self, SiteError> {
         match &self {
-            Self::Path(path) if is_stdin(path) => Ok(Self::Bytes { name: self.name(), bytes: self.read()?.into() }),
+            Self::Path(path) if is_stdin(path) => Ok(Self::Bytes {
+                name: self.name(),
+                bytes: self.read()?.into(),
+            }),
             _ => Ok(self),
         }
     }
 
-    /// Opens the file and looks at its start. Only documents of jobs are looked at again, by the reader of their format.
+    /// Opens the file and looks at its start. Only documents of jobs are looked at again, by the
+    /// reader of their format.
     pub(super) fn opened(&self) -> Result<OpenedFile<'_>, SiteError> {
         let mut rest = decompressed(self.open()?).map_err(|error| self.error(error))?;
         let mut head = Vec::new();
-        rest.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(|error| self.error(error))?;
-        Ok(OpenedFile { kind: FileKind::detect(&head), head, rest })
+        rest.by_ref()
+            .take(HEAD as u64)
+            .read_to_end(&mut head)
+            .map_err(|error| self.error(error))?;
+        Ok(OpenedFile {
+            kind: FileKind::detect(&head),
+            head,
+            rest,
+        })
     }
 
-    /// The whole content, at most `limit` bytes, unless `check` refuses the file by its kind and its start.
+    /// The whole content, at most `limit` bytes, unless `check` refuses the file by its kind and
+    /// its start.
     fn read_whole(
         &self,
         limit: u64,
         check: impl FnOnce(FileKind, &[u8]) -> Result<(), SiteError>,
     ) -> Result<Content, SiteError> {
-        let OpenedFile { head: mut bytes, kind, rest } = self.opened()?;
+        let OpenedFile {
+            head: mut bytes,
+            kind,
+            rest,
+        } = self.opened()?;
         if bytes.len() == HEAD && bytes.iter().all(|&byte| byte == 0) {
             let name = self.name();
-            let message = format!("`{name}` begins with {HEAD} zero bytes, as no file of a site does");
+            let message =
+                format!("`{name}` begins with {HEAD} zero bytes, as no file of a site does");
             return Err(SiteError::content(message));
         }
         check(kind, &bytes)?;
-        rest.take(limit + 1 - (HEAD as u64).min(limit)).read_to_end(&mut bytes).map_err(|error| self.error(error))?;
+        rest.take(limit + 1 - (HEAD as u64).min(limit))
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.error(error))?;
         if bytes.len() as u64 > limit {
-            return Err(SiteError::TooLarge { path: self.name().into(), limit });
+            return Err(SiteError::TooLarge {
+                path: self.name().into(),
+                limit,
+            });
         }
         Ok(Content { bytes, kind })
     }
 
-    /// The whole content of a file that must be one of a role. A file whose start shows another kind is not read further.
+    /// The whole content of a file that must be one of a role. A file whose start shows another
+    /// kind is not read further.
     pub(super) fn read_expected(&self, role: Role) -> Result<Content, SiteError> {
         let expected = role.files();
-        self.read_whole(expected.limit, |kind, head| expected.require(kind, &self.name(), head))
+        self.read_whole(expected.limit, |kind, head| {
+            expected.require(kind, &self.name(), head)
+        })
     }
 
-    /// Checks that the file can be read and seems to be one of a role, by its first bytes, so that a wrong file is refused
-    /// even if it is not needed. What can be read only once, such as a pipe, is not opened.
+    /// Checks that the file can be read and seems to be one of a role, by its first bytes, so that
+    /// a wrong file is refused even if it is not needed. What can be read only once, such as a
+    /// pipe, is not opened.
     pub(super) fn check(&self, role: Role) -> Result<(), SiteError> {
         if let Self::Path(path) = self {
             if is_stdin(path) {
@@ -163,7 +194,8 @@ impl FileSource {
         role.files().require(kind, &self.name(), &head)
     }
 
-    /// The whole content of a file that may turn out to be of another kind, unless it is binary and large.
+    /// The whole content of a file that may turn out to be of another kind, unless it is binary and
+    /// large.
     pub(super) fn read_unless_binary(&self, role: Role) -> Result<Content, SiteError> {
         let expected = role.files();
         self.read_whole(expected.limit, |kind, head| match kind {
@@ -193,13 +225,18 @@ impl FileSource {
         }
     }
 
-    /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one too if half of its lines
-    /// or more begin with `NAME=`.
+    /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one
+    /// too if half of its lines or more begin with `NAME=`.
     fn require_settings(&self, kind: FileKind, bytes: &[u8]) -> Result<(), SiteError> {
         let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).collect();
+        let lines: Vec<&[u8]> = lines
+            .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+            .collect();
         let settings = lines.iter().filter(|line| {
-            let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(line.len());
+            let end = line
+                .iter()
+                .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+                .unwrap_or(line.len());
             end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
         });
         if kind == FileKind::Text && 2 * settings.count() >= lines.len() {
@@ -230,22 +267,29 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Opens a file. A named pipe is refused: nothing may ever write to it, and to open it would wait for that. What a shell
-/// passes for `<(command)` has a writer.
+/// Opens a file. A named pipe is refused: nothing may ever write to it, and to open it would wait
+/// for that. What a shell passes for `<(command)` has a writer.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
 
         let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc");
-        if !is_of_shell && path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()) {
-            return Err(io::Error::other("it is a named pipe; give `-` and standard input from it"));
+        if !is_of_shell
+            && path
+                .metadata()
+                .is_ok_and(|metadata| metadata.file_type().is_fifo())
+        {
+            return Err(io::Error::other(
+                "it is a named pipe; give `-` and standard input from it",
+            ));
         }
     }
     File::open(path)
 }
 
-/// The job document of a site. Standard input can be read only once, so its bytes are kept for a second reading.
+/// The job document of a site. Standard input can be read only once, so its bytes are kept for a
+/// second reading.
 #[derive(Debug, Default)]
 pub(super) struct JobDocument {
     stdin: OnceLock<Vec<u8>>,
@@ -264,21 +308,39 @@ struct KeptJobs {
 
 impl JobDocument {
     /// The jobs that were read last, if that was for these columns.
-    pub(super) fn kept(&self, source: &FileSource, columns: &[String], entity: FairshareEntity) -> Option<SiteJobs> {
+    pub(super) fn kept(
+        &self,
+        source: &FileSource,
+        columns: &[String],
+        entity: FairshareEntity,
+    ) -> Option<SiteJobs> {
         let last = self.last.lock().ok()?;
-        let last =
-            last.as_ref().filter(|last| last.source == *source && last.columns == *columns && last.entity == entity)?;
+        let last = last.as_ref().filter(|last| {
+            last.source == *source && last.columns == *columns && last.entity == entity
+        })?;
         Some(last.jobs.clone())
     }
 
     /// Keeps jobs in place of those that were read last.
-    pub(super) fn keep(&self, source: &FileSource, columns: Vec<String>, entity: FairshareEntity, jobs: &SiteJobs) {
+    pub(super) fn keep(
+        &self,
+        source: &FileSource,
+        columns: Vec<String>,
+        entity: FairshareEntity,
+        jobs: &SiteJobs,
+    ) {
         if let Ok(mut last) = self.last.lock() {
-            *last = Some(KeptJobs { source: source.clone(), columns, entity, jobs: jobs.clone() });
+            *last = Some(KeptJobs {
+                source: source.clone(),
+                columns,
+                entity,
+                jobs: jobs.clone(),
+            });
         }
     }
 
-    /// Reads the jobs while the document arrives; `again` means that the site may read them once more.
+    /// Reads the jobs while the document arrives; `again` means that the site may read them once
+    /// more.
     pub(super) fn read(
         &self,
         source: &FileSource,
@@ -297,8 +359,14 @@ impl JobDocument {
             FileSource::Path(path) => {
                 let mut file = open(path).map_err(SiteError::reading(path))?;
                 if is_plain(&mut file).map_err(SiteError::reading(path))? {
-                    if file.metadata().is_ok_and(|metadata| metadata.len() > MAX_JOBS) {
-                        return Err(SiteError::TooLarge { path: path.clone(), limit: MAX_JOBS });
+                    if file
+                        .metadata()
+                        .is_ok_and(|metadata| metadata.len() > MAX_JOBS)
+                    {
+                        return Err(SiteError::TooLarge {
+                            path: path.clone(),
+                            limit: MAX_JOBS,
+                        });
                     }
                     reader.read_file(file)
                 } else {
@@ -322,7 +390,8 @@ impl JobDocument {
     }
 }
 
-/// Whether the file is a regular one that is neither compressed nor quoted. Leaves a regular file at its start.
+/// Whether the file is a regular one that is neither compressed nor quoted. Leaves a regular file
+/// at its start.
 fn is_plain(file: &mut File) -> io::Result<bool> {
     if !file.metadata()?.is_file() {
         return Ok(false);
@@ -338,9 +407,15 @@ fn is_read_as_it_is(head: &[u8]) -> bool {
 }
 
 /// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.
-fn limited<'s>(source: &FileSource, stream: impl Read + Send + 's) -> Result<impl Read + Send + 's, SiteError> {
+fn limited<'s>(
+    source: &FileSource,
+    stream: impl Read + Send + 's,
+) -> Result<impl Read + Send + 's, SiteError> {
     let content = decompressed(stream).map_err(|error| source.error(error))?;
-    Ok(LimitedReader { source: content, left: MAX_JOBS })
+    Ok(LimitedReader {
+        source: content,
+        left: MAX_JOBS,
+    })
 }
 
 /// A reader that fails when its source has more bytes than `left`.
@@ -352,10 +427,11 @@ struct LimitedReader<R> {
 impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
-        self.left = self
-            .left
-            .checked_sub(read as u64)
-            .ok_or_else(|| io::Error::other(format!("it is larger than {MAX_JOBS} bytes, the limit for jobs")))?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            io::Error::other(format!(
+                "it is larger than {MAX_JOBS} bytes, the limit for jobs"
+            ))
+        })?;
         Ok(read)
     }
 }
@@ -366,7 +442,14 @@ mod tests {
 
     #[test]
     fn a_source_beyond_its_limit_is_an_error() {
-        let read = [5, 4].map(|left| LimitedReader { source: &b"12345"[..], left }.read_to_end(&mut Vec::new()).ok());
+        let read = [5, 4].map(|left| {
+            LimitedReader {
+                source: &b"12345"[..],
+                left,
+            }
+            .read_to_end(&mut Vec::new())
+            .ok()
+        });
         assert_eq!(read, [Some(5), None]);
     }
 }

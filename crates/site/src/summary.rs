@@ -11,27 +11,46 @@ impl SiteFiles {
     /// What there is and what is missing, in one line.
     pub fn headline(&self) -> String {
         let missing: Vec<&str> = self.missing().map(|file| file.what).collect();
-        let missing = if missing.is_empty() { String::new() } else { format!("; missing: {}", missing.join(", ")) };
+        let missing = if missing.is_empty() {
+            String::new()
+        } else {
+            format!("; missing: {}", missing.join(", "))
+        };
         let found: Vec<&str> = self.found().into_iter().map(|(label, _)| label).collect();
         format!("{} {}{missing}", self.place(), found.join(", "))
     }
 
     /// Where the files were found, and when the snapshot was taken.
     fn place(&self) -> String {
-        let place = self.root.as_ref().map(|root| format!(" in `{}`", FileSource::from(root).name()));
+        let place = self
+            .root
+            .as_ref()
+            .map(|root| format!(" in `{}`", FileSource::from(root).name()));
         let taken = self.first(Role::Time).and_then(taken).unwrap_or_default();
         format!("found{}{taken}:", place.unwrap_or_default())
     }
 
-    /// One line for each heading with its files, one for the server's Python, and one for each missing file with its
-    /// consequence. A missing usage file is not among them: the site itself warns of it.
+    /// One line for each heading with its files, one for the server's Python, and one for each
+    /// missing file with its consequence. A missing usage file is not among them: the site itself
+    /// warns of it.
     pub(super) fn summary(&self, python: String) -> Vec<String> {
         let mut lines = vec![self.place()];
         let mut found = self.found();
         found.push(("python", python));
-        let width = found.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
-        lines.extend(found.into_iter().map(|(label, names)| format!("  {label:width$}  {names}")));
-        lines.extend(self.missing().map(|file| format!("missing: {}: {}", file.what, file.consequence)));
+        let width = found
+            .iter()
+            .map(|(label, _)| label.len())
+            .max()
+            .unwrap_or_default();
+        lines.extend(
+            found
+                .into_iter()
+                .map(|(label, names)| format!("  {label:width$}  {names}")),
+        );
+        lines.extend(
+            self.missing()
+                .map(|file| format!("missing: {}: {}", file.what, file.consequence)),
+        );
         lines
     }
 
@@ -46,27 +65,45 @@ impl SiteFiles {
                 _ => all.push((heading, vec![source])),
             }
         }
-        all.into_iter().map(|(heading, sources)| (heading, self.list_names(&sources))).collect()
+        all.into_iter()
+            .map(|(heading, sources)| (heading, self.list_names(&sources)))
+            .collect()
     }
 
-    /// The names of files, relative to the folder or the archive; a folder that they share is named once.
+    /// The names of files, relative to the folder or the archive; a folder that they share is named
+    /// once.
     fn list_names(&self, sources: &[&FileSource]) -> String {
-        let root = self.root.as_ref().map(|root| FileSource::from(root).name()).unwrap_or_default();
+        let root = self
+            .root
+            .as_ref()
+            .map(|root| FileSource::from(root).name())
+            .unwrap_or_default();
         let names = sources.iter().map(|source| {
             let name = source.name();
             let inside = name.strip_prefix(&*root).filter(|_| !root.is_empty());
-            let inside = inside.and_then(|rest| rest.strip_prefix(": ").or_else(|| rest.strip_prefix('/')));
-            inside.or_else(|| name.strip_prefix(&*root).filter(|_| root.ends_with('/'))).unwrap_or(&name).to_owned()
+            let inside =
+                inside.and_then(|rest| rest.strip_prefix(": ").or_else(|| rest.strip_prefix('/')));
+            inside
+                .or_else(|| name.strip_prefix(&*root).filter(|_| root.ends_with('/')))
+                .unwrap_or(&name)
+                .to_owned()
         });
         let names: Vec<String> = names.collect();
         let shared = names[0].rfind('/').map_or("", |end| &names[0][..=end]);
-        match names.iter().map(|name| name.strip_prefix(shared)).collect::<Option<Vec<&str>>>() {
-            Some(inside) if inside.len() > 1 && !shared.is_empty() => format!("{shared}: {}", inside.join(", ")),
+        match names
+            .iter()
+            .map(|name| name.strip_prefix(shared))
+            .collect::<Option<Vec<&str>>>()
+        {
+            Some(inside) if inside.len() > 1 && !shared.is_empty() => {
+                format!("{shared}: {}", inside.join(", "))
+            }
             _ => names.join(", "),
         }
     }
 
-    /// When the jobs of the folder or the archive were collected, in seconds since 1970, if its file of the time says so.
+    /// When the jobs of the folder or the archive were collected, in seconds since 1970, if its
+    /// file of the time says so.
     pub(super) fn jobs_taken_at(&self) -> Option<i64> {
         let root = FileSource::from(self.root.as_ref()?).name();
         if !self.first(Role::Queue)?.name().starts_with(&root) {
@@ -81,7 +118,8 @@ impl SiteFiles {
         !self.has(Role::Queue) && !self.has_jobs_of_log
     }
 
-    /// The files that are expected and missing. A site of Slurm is not expected to have OpenPBS's files.
+    /// The files that are expected and missing. A site of Slurm is not expected to have OpenPBS's
+    /// files.
     fn missing(&self) -> impl Iterator<Item = &'static MissingFile> {
         let absent = ROLES.iter().filter(|files| !self.has(files.role));
         let expected = absent.filter(|files| files.role != Role::Queue || self.lacks_queue());
@@ -98,5 +136,6 @@ impl SiteFiles {
 fn taken(source: &FileSource) -> Option<String> {
     let text = source.read_text(Role::Time).ok()?;
     let line = text.lines().next()?.trim();
-    (!line.is_empty() && line.len() < 64 && !line.contains(is_control)).then(|| format!(", taken {line}"))
+    (!line.is_empty() && line.len() < 64 && !line.contains(is_control))
+        .then(|| format!(", taken {line}"))
 }

@@ -13,11 +13,22 @@ const POINTS: i64 = 60;
 const SHORT_RANGE: i64 = 1024;
 
 impl Site {
-    /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs overtake each other are
-    /// exact. `work` is the most work for one job, in units of a [`WorkBudget`]; a job is followed as far as it goes. A
-    /// job that does not wait is left out; so are all if the site computes with decimals.
-    pub fn trajectory(&self, ranked: &RankedQueue, rows: &[usize], seconds: i64, work: u64) -> Trajectory {
-        let mut trajectory = Trajectory { seconds, jobs: Vec::new(), overtakings: Vec::new() };
+    /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs
+    /// overtake each other are exact. `work` is the most work for one job, in units of a
+    /// [`WorkBudget`]; a job is followed as far as it goes. A job that does not wait is left out;
+    /// so are all if the site computes with decimals.
+    pub fn trajectory(
+        &self,
+        ranked: &RankedQueue,
+        rows: &[usize],
+        seconds: i64,
+        work: u64,
+    ) -> Trajectory {
+        let mut trajectory = Trajectory {
+            seconds,
+            jobs: Vec::new(),
+            overtakings: Vec::new(),
+        };
         for &row in rows {
             if let Some(race) = self.race(ranked, row) {
                 add(&mut trajectory, &race, ranked, row, WorkBudget::new(work));
@@ -30,24 +41,47 @@ impl Site {
 }
 
 /// Adds a job to a trajectory.
-fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: usize, mut budget: WorkBudget) {
+fn add(
+    trajectory: &mut Trajectory,
+    race: &Race<'_>,
+    ranked: &RankedQueue,
+    row: usize,
+    mut budget: WorkBudget,
+) {
     let job = race.waiting(ranked, row);
     let seconds = trajectory.seconds;
     let found = budget.with_part(2, |part| {
         let competitors = race.waiting_competitors(ranked, part)?;
         Some(crossings(&job, &competitors, 0..=seconds, part))
     });
-    let passings = budget.with_part(2, |part| threshold_passings(&job, race.competition.threshold, seconds, part));
+    let passings = budget.with_part(2, |part| {
+        threshold_passings(&job, race.competition.threshold, seconds, part)
+    });
     let known_crossings = if found.is_some() { seconds } else { 0 };
     let all = found.unwrap_or_default();
-    let ends = all.iter().map(|crossings| crossings.known_until).chain([passings.known_until, known_crossings]);
+    let ends = all
+        .iter()
+        .map(|crossings| crossings.known_until)
+        .chain([passings.known_until, known_crossings]);
     // the rank now is that of the ranking
     let known_until = ends.min().unwrap_or(seconds).max(0);
     let ahead = ahead_over_time(&all);
-    let follower = Follower { job: &job, race, ahead: &ahead, now: rank_in(ranked, row) };
+    let follower = Follower {
+        job: &job,
+        race,
+        ahead: &ahead,
+        now: rank_in(ranked, row),
+    };
     let waits: Vec<i64> = (0..=POINTS).map(|point| seconds * point / POINTS).collect();
-    let mut points: Vec<_> = waits.into_iter().map(|wait| follower.point(wait, known_until, &mut budget)).collect();
-    let mut changes: Vec<i64> = ahead.iter().map(|&(wait, _)| wait).chain(passings.waits).collect();
+    let mut points: Vec<_> = waits
+        .into_iter()
+        .map(|wait| follower.point(wait, known_until, &mut budget))
+        .collect();
+    let mut changes: Vec<i64> = ahead
+        .iter()
+        .map(|&(wait, _)| wait)
+        .chain(passings.waits)
+        .collect();
     changes.sort_unstable();
     changes.retain(|wait| *wait <= known_until);
     let (ranks, known_until) = follower.ranks(&changes, known_until, &mut budget);
@@ -55,18 +89,38 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: 
         (point.rank, point.is_known) = (None, false);
     }
     for (crossings, &(other, _)) in all.iter().zip(&race.competition.competitors) {
-        let known = crossings.changes.iter().skip(1).filter(|(wait, _)| *wait <= known_until);
-        trajectory.overtakings.extend(known.map(|&(wait, is_ahead)| {
-            let (winner, loser) = if is_ahead { (other, row) } else { (row, other) };
-            Overtaking { wait, winner, loser }
-        }));
+        let known = crossings
+            .changes
+            .iter()
+            .skip(1)
+            .filter(|(wait, _)| *wait <= known_until);
+        trajectory
+            .overtakings
+            .extend(known.map(|&(wait, is_ahead)| {
+                let (winner, loser) = if is_ahead { (other, row) } else { (row, other) };
+                Overtaking {
+                    wait,
+                    winner,
+                    loser,
+                }
+            }));
     }
-    trajectory.jobs.push(JobTrajectory { row, known_until, points, ranks });
+    trajectory.jobs.push(JobTrajectory {
+        row,
+        known_until,
+        points,
+        ranks,
+    });
 }
 
 /// The rank of a job now.
 fn rank_in(ranked: &RankedQueue, row: usize) -> Option<usize> {
-    ranked.ranking.order().iter().position(|&other| other == row).map(|index| index + 1)
+    ranked
+        .ranking
+        .order()
+        .iter()
+        .position(|&other| other == row)
+        .map(|index| index + 1)
 }
 
 /// The scores and the ranks of a job, from the number of competitors that are ahead.
@@ -82,7 +136,12 @@ impl Follower<'_, '_> {
     fn point(&self, wait: i64, known_until: i64, budget: &mut WorkBudget) -> TrajectoryPoint {
         let score = self.score(wait, budget).unwrap_or(f64::NAN);
         let is_known = wait <= known_until;
-        TrajectoryPoint { wait, score, rank: self.rank(wait, score).filter(|_| is_known), is_known }
+        TrajectoryPoint {
+            wait,
+            score,
+            rank: self.rank(wait, score).filter(|_| is_known),
+            is_known,
+        }
     }
 
     /// The score after some seconds; `None` if the budget is spent.
@@ -98,7 +157,9 @@ impl Follower<'_, '_> {
         let index = self.ahead.partition_point(|(from, _)| *from <= wait);
         let ahead = self.ahead[..index].last().map_or(0, |(_, ahead)| *ahead);
         let competition = &self.race.competition;
-        competition.rank(ahead).filter(|_| score.is_nan() || score > competition.threshold)
+        competition
+            .rank(ahead)
+            .filter(|_| score.is_nan() || score > competition.threshold)
     }
 
     /// The rank after each of these times at which it may change, and until when it is known.
@@ -111,7 +172,11 @@ impl Follower<'_, '_> {
         let mut ranks = vec![(0, self.now)];
         let has_threshold = self.race.competition.threshold != NO_THRESHOLD;
         for &wait in changes.iter().filter(|wait| **wait > 0) {
-            let score = if has_threshold { self.score(wait, budget) } else { Some(f64::NAN) };
+            let score = if has_threshold {
+                self.score(wait, budget)
+            } else {
+                Some(f64::NAN)
+            };
             let Some(score) = score else {
                 known_until = wait - 1;
                 break;
@@ -130,8 +195,16 @@ struct ThresholdPassings {
     known_until: i64,
 }
 
-fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64, budget: &mut WorkBudget) -> ThresholdPassings {
-    let mut passings = ThresholdPassings { waits: Vec::new(), known_until: seconds };
+fn threshold_passings(
+    job: &Sweep<'_>,
+    threshold: f64,
+    seconds: i64,
+    budget: &mut WorkBudget,
+) -> ThresholdPassings {
+    let mut passings = ThresholdPassings {
+        waits: Vec::new(),
+        known_until: seconds,
+    };
     if threshold == NO_THRESHOLD {
         return passings;
     }
@@ -140,8 +213,9 @@ fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64, budget: &mu
     while let Some(range) = ranges.pop() {
         let start = *range.start();
         let end = *range.end();
-        let decided =
-            job.enclosure(range.clone(), budget).and_then(|enclosure| is_under(enclosure.bounds(), threshold));
+        let decided = job
+            .enclosure(range.clone(), budget)
+            .and_then(|enclosure| is_under(enclosure.bounds(), threshold));
         let is_under = match decided {
             Some(is_under) => vec![is_under],
             None if end - start >= SHORT_RANGE && !budget.is_spent() => {
@@ -167,7 +241,8 @@ fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64, budget: &mu
     passings
 }
 
-/// Whether all values between two bounds are at most the threshold, or all above it; `None` if neither.
+/// Whether all values between two bounds are at most the threshold, or all above it; `None` if
+/// neither.
 fn is_under((least, most): (f64, f64), threshold: f64) -> Option<bool> {
     if most <= threshold {
         return Some(true);
@@ -180,10 +255,16 @@ fn ahead_over_time(all: &[Crossings]) -> Vec<(i64, usize)> {
     let mut changes: Vec<(i64, i64)> = Vec::new();
     let mut ahead = 0;
     for crossings in all {
-        let (first, later) =
-            crossings.changes.split_first().map_or((None, &[][..]), |(first, later)| (Some(first), later));
+        let (first, later) = crossings
+            .changes
+            .split_first()
+            .map_or((None, &[][..]), |(first, later)| (Some(first), later));
         ahead += i64::from(first.is_some_and(|(_, is_ahead)| *is_ahead));
-        changes.extend(later.iter().map(|&(wait, is_ahead)| (wait, if is_ahead { 1 } else { -1 })));
+        changes.extend(
+            later
+                .iter()
+                .map(|&(wait, is_ahead)| (wait, if is_ahead { 1 } else { -1 })),
+        );
     }
     changes.sort_unstable();
     let mut over_time = vec![(0, ahead as usize)];

@@ -1,4 +1,5 @@
-//! Reads the fair-share tree of a site from whichever of its files contain one, and looks up its nodes by name.
+//! Reads the fair-share tree of a site from whichever of its files contain one, and looks up its
+//! nodes by name.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -30,8 +31,8 @@ pub(super) struct SiteTree {
     source_name: Option<String>,
     /// Where the tree's file is from, if that is another scheduler.
     origin: Option<TreeOrigin>,
-    /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or without some of its
-    /// rows.
+    /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or
+    /// without some of its rows.
     printed_fairshare: Vec<Option<f64>>,
 }
 
@@ -57,11 +58,17 @@ impl SiteTree {
         let usage = files.first(Role::Usage);
         if let Some(source) = files.first(Role::Tree) {
             // files of another kind are refused, although their content is not used
-            groups.map(|unused| read_resource_group(unused, false, &mut Vec::new())).transpose()?;
-            usage.map(|unused| read_usage(unused, false, &mut Vec::new())).transpose()?;
+            groups
+                .map(|unused| read_resource_group(unused, false, &mut Vec::new()))
+                .transpose()?;
+            usage
+                .map(|unused| read_usage(unused, false, &mut Vec::new()))
+                .transpose()?;
             return read_document(source, is_strict, warnings).map(Some);
         }
-        let Some(source) = groups else { return Ok(None) };
+        let Some(source) = groups else {
+            return Ok(None);
+        };
         let lines = read_resource_group(source, is_strict, warnings)?;
         let usage = match usage {
             Some(source) => read_usage(source, is_strict, warnings)?,
@@ -74,9 +81,16 @@ impl SiteTree {
             }
         };
         warnings.extend(foreign_usage(&lines, &usage));
-        let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
+        let builder = PbsTreeBuilder::new(&lines)
+            .usage(&usage)
+            .unknown_shares(config.unknown_shares);
         let document = builder.into_document();
-        Ok(Some(Self { document, source_name: None, origin: None, printed_fairshare: Vec::new() }))
+        Ok(Some(Self {
+            document,
+            source_name: None,
+            origin: None,
+            printed_fairshare: Vec::new(),
+        }))
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
@@ -85,7 +99,9 @@ impl SiteTree {
         rules: PolicyRules,
         entities: impl IntoIterator<Item = &'e str>,
     ) -> Result<PbsTree, SiteError> {
-        let builder = PbsTreeBuilder::from_document(&self.document).rules(rules).with_entities(entities);
+        let builder = PbsTreeBuilder::from_document(&self.document)
+            .rules(rules)
+            .with_entities(entities);
         let tree = builder.build().map_err(|error| self.error(&error))?;
         // only the scheduler computes with infinite usage, and only with that in its own files
         if !(self.is_of_openpbs() && rules == PolicyRules::Scheduler) {
@@ -94,8 +110,8 @@ impl SiteTree {
         Ok(tree)
     }
 
-    /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change` has changed every usage in
-    /// its files. An entity whose usage is then 1 has no record.
+    /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change`
+    /// has changed every usage in its files. An entity whose usage is then 1 has no record.
     pub(super) fn pbs_tree_with_usage<'e>(
         &self,
         rules: PolicyRules,
@@ -103,10 +119,18 @@ impl SiteTree {
         change: impl Fn(f64) -> f64,
     ) -> Result<PbsTree, SiteError> {
         let mut document = self.document.clone();
-        document.records.iter_mut().for_each(|record| record.usage = change(record.usage));
+        document
+            .records
+            .iter_mut()
+            .for_each(|record| record.usage = change(record.usage));
         document.records.retain(|record| record.usage != MIN_USAGE);
-        document.nodes.iter_mut().for_each(|node| node.usage = node.usage.map(&change));
-        let builder = PbsTreeBuilder::from_document(&document).rules(rules).with_entities(entities);
+        document
+            .nodes
+            .iter_mut()
+            .for_each(|node| node.usage = node.usage.map(&change));
+        let builder = PbsTreeBuilder::from_document(&document)
+            .rules(rules)
+            .with_entities(entities);
         builder.build().map_err(|error| self.error(&error))
     }
 
@@ -125,11 +149,14 @@ impl SiteTree {
         matches!(self.origin, Some(TreeOrigin::Slurm { .. }))
     }
 
-    /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node below the root, in the
-    /// order of the document; `None` without such a column.
+    /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node
+    /// below the root, in the order of the document; `None` without such a column.
     pub(super) fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
         let is_printed = self.printed_fairshare.iter().any(Option::is_some);
-        self.source_name.as_deref().filter(|_| is_printed).map(|name| (name, &*self.printed_fairshare))
+        self.source_name
+            .as_deref()
+            .filter(|_| is_printed)
+            .map(|name| (name, &*self.printed_fairshare))
     }
 
     /// The release of Slurm that wrote the tree, if its document contains it.
@@ -137,12 +164,16 @@ impl SiteTree {
         self.document.release
     }
 
-    /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group `unknown`.
+    /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group
+    /// `unknown`.
     pub(super) fn share_tree(&self) -> Result<ShareTree, SiteError> {
         match self.source_name {
             None => Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree()),
             Some(_) => {
-                let tree = self.document.share_tree().map_err(|error| self.error(&error))?;
+                let tree = self
+                    .document
+                    .share_tree()
+                    .map_err(|error| self.error(&error))?;
                 self.require_finite_usage(&tree)?;
                 Ok(tree)
             }
@@ -168,45 +199,89 @@ impl SiteTree {
     }
 }
 
-fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
+fn read_document(
+    source: &FileSource,
+    is_strict: bool,
+    warnings: &mut Vec<String>,
+) -> Result<SiteTree, SiteError> {
     let Content { bytes, kind } = source.read_expected(Role::Tree)?;
     let name = source.name();
     let is_of_flux = kind == FileKind::FluxTree;
     if is_of_flux || is_native_json(&bytes) {
-        let read = if is_of_flux { read_flux_tree } else { read_tree };
+        let read = if is_of_flux {
+            read_flux_tree
+        } else {
+            read_tree
+        };
         let mut document = read(&name, &bytes).map_err(SiteError::content)?;
         if is_of_flux {
             let differences = take_usage_of_banks(&mut document).into_iter();
-            warnings.extend(limit_each_kind(differences.map(|difference| format!("`{name}`: {difference}"))));
+            warnings.extend(limit_each_kind(
+                differences.map(|difference| format!("`{name}`: {difference}")),
+            ));
         }
-        let unknown = document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
+        let unknown = document
+            .unknown_keys
+            .iter()
+            .map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
         warnings.extend(limit_each_kind(unknown));
         let repeated = document.repeated_keys.iter().map(|(key, path)| {
-            let consequence = if *key == "children" { "the lists are joined" } else { "the last one counts" };
+            let consequence = if *key == "children" {
+                "the lists are joined"
+            } else {
+                "the last one counts"
+            };
             format!("`{name}`: {path} has `{key}` more than once; {consequence}")
         });
         warn_unless_strict(warnings, repeated, is_strict)?;
         let source_name = Some(name);
         let origin = is_of_flux.then_some(TreeOrigin::FluxAccounting);
-        return Ok(SiteTree { document, source_name, origin, printed_fairshare: Vec::new() });
+        return Ok(SiteTree {
+            document,
+            source_name,
+            origin,
+            printed_fairshare: Vec::new(),
+        });
     }
     let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
-    let (repeated, others): (Vec<_>, Vec<_>) =
-        associations.warnings.iter().partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
-    let repeated = repeated.into_iter().map(|warning| format!("`{name}`: {warning}"));
+    let (repeated, others): (Vec<_>, Vec<_>) = associations
+        .warnings
+        .iter()
+        .partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
+    let repeated = repeated
+        .into_iter()
+        .map(|warning| format!("`{name}`: {warning}"));
     warn_unless_strict(warnings, repeated, is_strict)?;
-    warnings.extend(limit_each_kind(others.into_iter().map(|warning| format!("`{name}`: {warning}"))));
+    warnings.extend(limit_each_kind(
+        others
+            .into_iter()
+            .map(|warning| format!("`{name}`: {warning}")),
+    ));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
         ));
     }
-    let origin = Some(TreeOrigin::Slurm { is_fair_tree: associations.is_fair_tree });
+    let origin = Some(TreeOrigin::Slurm {
+        is_fair_tree: associations.is_fair_tree,
+    });
     // where rows are missing, all numbers differ, which has a warning
-    let is_whole = !associations.warnings.iter().any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
-    let printed_fairshare = if is_whole { associations.printed_fairshare } else { Vec::new() };
+    let is_whole = !associations
+        .warnings
+        .iter()
+        .any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
+    let printed_fairshare = if is_whole {
+        associations.printed_fairshare
+    } else {
+        Vec::new()
+    };
     let document = associations.document;
-    Ok(SiteTree { document, source_name: Some(name), origin, printed_fairshare })
+    Ok(SiteTree {
+        document,
+        source_name: Some(name),
+        origin,
+        printed_fairshare,
+    })
 }
 
 /// Takes off the usage of the banks, which is that of all below them, and says where it is not.
@@ -214,24 +289,43 @@ fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
     /// What the rounding of a long sum may change.
     const PRECISION: f64 = 1e-6;
     let sums = usage_below(document);
-    let banks = document.nodes.iter_mut().zip(&sums[1..]).filter(|(node, _)| node.kind != NodeKind::Entity);
+    let banks = document
+        .nodes
+        .iter_mut()
+        .zip(&sums[1..])
+        .filter(|(node, _)| node.kind != NodeKind::Entity);
     let banks = banks.map(|(node, sum)| (&*node.name, node.usage.take(), sum));
-    let root = (&*document.root, Some(std::mem::take(&mut document.usage)), &sums[0]);
-    let stated = std::iter::once(root).chain(banks).filter_map(|(name, stated, sum)| Some((name, stated?, sum)));
-    let differing = stated.filter(|(_, stated, sum)| (stated - **sum).abs() > PRECISION * sum.max(1.0));
+    let root = (
+        &*document.root,
+        Some(std::mem::take(&mut document.usage)),
+        &sums[0],
+    );
+    let stated = std::iter::once(root)
+        .chain(banks)
+        .filter_map(|(name, stated, sum)| Some((name, stated?, sum)));
+    let differing =
+        stated.filter(|(_, stated, sum)| (stated - **sum).abs() > PRECISION * sum.max(1.0));
     differing
         .map(|(name, stated, sum)| {
-            format!("the bank `{}` has the usage {stated}, but those below it have {sum}, which counts", clipped(name))
+            format!(
+                "the bank `{}` has the usage {stated}, but those below it have {sum}, which counts",
+                clipped(name)
+            )
         })
         .collect()
 }
 
-/// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of the users where there are
-/// no banks.
+/// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of
+/// the users where there are no banks.
 fn usage_below(document: &TreeDocument) -> Vec<f64> {
     let place_above = |node: &TreeNode| node.parent.map_or(0, |parent| parent + 1);
     let is_bank = |node: &&TreeNode| node.kind != NodeKind::Entity;
-    let above_banks: HashSet<usize> = document.nodes.iter().filter(is_bank).map(place_above).collect();
+    let above_banks: HashSet<usize> = document
+        .nodes
+        .iter()
+        .filter(is_bank)
+        .map(place_above)
+        .collect();
     let mut sums = vec![0.0; document.nodes.len() + 1];
     for (index, node) in document.nodes.iter().enumerate().rev() {
         let above = place_above(node);
@@ -269,7 +363,9 @@ fn read_resource_group(
     let Content { bytes, kind } = source.read_unless_binary(Role::ResourceGroup)?;
     let lines = ResourceGroup::parse(&bytes);
     if lines.lines.is_empty() && !lines.rejected.is_empty() || kind != FileKind::Text {
-        Role::ResourceGroup.files().require(kind, &source.name(), &bytes)?;
+        Role::ResourceGroup
+            .files()
+            .require(kind, &source.name(), &bytes)?;
     }
     let name = source.name();
     if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
@@ -278,8 +374,10 @@ fn read_resource_group(
              (`dos2unix`)"
         ));
     }
-    let (repeated, rejected): (Vec<_>, Vec<_>) =
-        lines.rejected.iter().partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
+    let (repeated, rejected): (Vec<_>, Vec<_>) = lines
+        .rejected
+        .iter()
+        .partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
     let repeated = repeated.into_iter().map(|line| format!("`{name}`: {line}"));
     warn_unless_strict(warnings, repeated, is_strict)?;
     let rejected = rejected.into_iter().map(|line| format!("`{name}`: {line}"));
@@ -297,7 +395,10 @@ fn read_resource_group(
 fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
     let first = usage.records.first().filter(|_| !groups.lines.is_empty())?;
     let names: HashSet<&str> = groups.lines.iter().map(|line| &*line.name).collect();
-    let is_foreign = usage.records.iter().all(|record| !names.contains(&*record.entity));
+    let is_foreign = usage
+        .records
+        .iter()
+        .all(|record| !names.contains(&*record.entity));
     is_foreign.then(|| {
         format!(
             "none of the {} entities of the usage is in the tree, of which the first is `{}`: are `usage` and `resource_group` of the same \
@@ -318,18 +419,38 @@ fn negative_shares(groups: &ResourceGroup) -> impl Iterator<Item = String> {
     })
 }
 
-fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
+fn read_usage(
+    source: &FileSource,
+    is_strict: bool,
+    warnings: &mut Vec<String>,
+) -> Result<UsageFile, SiteError> {
     let usage = UsageFile::parse(&source.read_expected(Role::Usage)?.bytes);
-    let (bad, others): (Vec<_>, Vec<_>) =
-        usage.faults.iter().partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
+    let (bad, others): (Vec<_>, Vec<_>) = usage
+        .faults
+        .iter()
+        .partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
     let name = source.name();
     let implausible = usage.implausible();
-    warnings.extend(limit_each_kind(others.into_iter().map(|fault| format!("`{name}`: {fault}"))));
-    warn_unless_strict(warnings, bad.into_iter().map(|fault| format!("`{name}`: {fault}")), is_strict)?;
-    warn_unless_strict(warnings, implausible.iter().map(|usage| format!("`{name}`: {usage}")), is_strict)?;
+    warnings.extend(limit_each_kind(
+        others.into_iter().map(|fault| format!("`{name}`: {fault}")),
+    ));
+    warn_unless_strict(
+        warnings,
+        bad.into_iter().map(|fault| format!("`{name}`: {fault}")),
+        is_strict,
+    )?;
+    warn_unless_strict(
+        warnings,
+        implausible.iter().map(|usage| format!("`{name}`: {usage}")),
+        is_strict,
+    )?;
     let mut entities = HashSet::new();
-    let repeated: BTreeSet<&str> =
-        usage.records.iter().map(|record| &*record.entity).filter(|entity| !entities.insert(*entity)).collect();
+    let repeated: BTreeSet<&str> = usage
+        .records
+        .iter()
+        .map(|record| &*record.entity)
+        .filter(|entity| !entities.insert(*entity))
+        .collect();
     let repeated = repeated.into_iter().map(|entity| {
         format!(
             "`{}`: `{entity}` has more than one record; the last one counts for it, and all of them for its groups",
@@ -338,38 +459,58 @@ fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) 
     });
     warn_unless_strict(warnings, repeated, is_strict)?;
     if usage.records.is_empty() && usage.faults.is_empty() {
-        warnings
-            .push(format!("`{}` has no record: the usage of every entity is 1, as if nothing had run", source.name()));
+        warnings.push(format!(
+            "`{}` has no record: the usage of every entity is 1, as if nothing had run",
+            source.name()
+        ));
     }
     Ok(usage)
 }
 
 /// Finds the node that a name denotes, see [`ShareTree::resolve`].
 pub(super) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
-    tree.resolve(name).ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name).into()))
+    tree.resolve(name)
+        .ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name).into()))
 }
 
 /// Why a name denotes no node, and what to write instead.
 pub(super) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
     let several = tree.candidates(name);
     if !several.is_empty() {
-        return format!("the tree has several `{name}`, write one of {}", listed(tree, &several));
+        return format!(
+            "the tree has several `{name}`, write one of {}",
+            listed(tree, &several)
+        );
     }
-    let (above, user) = name.rfind('/').map_or(("", name), |at| name.split_at(at + 1));
+    let (above, user) = name
+        .rfind('/')
+        .map_or(("", name), |at| name.split_at(at + 1));
     let mut with_partition = tree.nodes_with_partition();
     with_partition.retain(|node| {
-        tree.base_name(*node) == user && tree.candidates(&format!("{above}{}", tree.name(*node))).contains(node)
+        tree.base_name(*node) == user
+            && tree
+                .candidates(&format!("{above}{}", tree.name(*node)))
+                .contains(node)
     });
     if with_partition.is_empty() {
         let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
-        let near: Vec<String> = nearest(user, names).into_iter().map(|name| format!("`{name}`")).collect();
+        let near: Vec<String> = nearest(user, names)
+            .into_iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
         if near.is_empty() {
             format!("the tree has no `{name}`")
         } else {
-            format!("the tree has no `{name}`; did you mean {}?", near.join(" or "))
+            format!(
+                "the tree has no `{name}`; did you mean {}?",
+                near.join(" or ")
+            )
         }
     } else {
-        format!("the tree has `{name}` for single partitions only, write one of {}", listed(tree, &with_partition))
+        format!(
+            "the tree has `{name}` for single partitions only, write one of {}",
+            listed(tree, &with_partition)
+        )
     }
 }
 
@@ -378,10 +519,17 @@ fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
     const MAX_LISTED: usize = 4;
     let mut nodes = nodes.to_vec();
     nodes.sort_unstable();
-    let names: Vec<String> =
-        nodes.iter().take(MAX_LISTED).map(|&node| format!("`{}`", full_name(tree, node))).collect();
+    let names: Vec<String> = nodes
+        .iter()
+        .take(MAX_LISTED)
+        .map(|&node| format!("`{}`", full_name(tree, node)))
+        .collect();
     let rest = nodes.len().saturating_sub(MAX_LISTED);
-    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let more = if rest > 0 {
+        format!(" and {rest} more")
+    } else {
+        String::new()
+    };
     names.join(", ") + &more
 }
 
@@ -393,11 +541,15 @@ pub(super) fn full_name(tree: &ShareTree, node: NodeId) -> String {
     }
 }
 
-/// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these are active for
-/// ticket-based fair share.
+/// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these
+/// are active for ticket-based fair share.
 pub(super) fn pending_entities(table: &JobTable) -> Vec<usize> {
-    let pending = (0..table.len())
-        .filter(|&row| matches!(table.state(row), JobState::Queued | JobState::Held | JobState::Waiting));
+    let pending = (0..table.len()).filter(|&row| {
+        matches!(
+            table.state(row),
+            JobState::Queued | JobState::Held | JobState::Waiting
+        )
+    });
     let mut entities: Vec<usize> = pending.map(|row| table.entity_index(row)).collect();
     entities.sort_unstable();
     entities.dedup();
@@ -406,5 +558,8 @@ pub(super) fn pending_entities(table: &JobTable) -> Vec<usize> {
 
 /// The nodes of the entities with pending jobs.
 pub(super) fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
-    pending_entities(table).into_iter().filter_map(|entity| tree.resolve(&table.entities()[entity])).collect()
+    pending_entities(table)
+        .into_iter()
+        .filter_map(|entity| tree.resolve(&table.entities()[entity]))
+        .collect()
 }

@@ -1,8 +1,8 @@
 //! Tries one formula after another on the jobs of a site, each compared with the formula in force.
 //!
-//! In: a site, the formula in force, and the texts of other formulas. Out: a [`ComparedQueue`] and what `check` finds. The
-//! jobs are read again only if a formula needs an input that none before it needed, so a number in a formula can be moved
-//! while the ranking follows.
+//! In: a site, the formula in force, and the texts of other formulas. Out: a [`ComparedQueue`] and
+//! what `check` finds. The jobs are read again only if a formula needs an input that none before it
+//! needed, so a number in a formula can be moved while the ranking follows.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,11 @@ struct HeldJobs {
 impl WhatIf {
     /// A site without a ranking. `in_force` is the formula with which the others are compared.
     pub fn new(site: Site, in_force: impl Into<String>) -> Self {
-        Self { site, in_force: in_force.into(), jobs: None }
+        Self {
+            site,
+            in_force: in_force.into(),
+            jobs: None,
+        }
     }
 
     /// The site.
@@ -71,15 +75,22 @@ impl WhatIf {
         self.queue()?.trees.new.as_ref().map(AppliedTree::assessed)
     }
 
-    /// Ranks the queue by a formula and compares the ranking with that of the formula in force. If this fails, the last
-    /// ranking is kept.
+    /// Ranks the queue by a formula and compares the ranking with that of the formula in force. If
+    /// this fails, the last ranking is kept.
     ///
     /// # Errors
     /// The text is not an arithmetic formula, or as for [`Site::compare`].
     pub fn rank(&mut self, text: &str) -> Result<&ComparedQueue, SiteError> {
         let submitted = submitted(text, self.site.rules.numbers);
-        let formula = submitted.formula().map_err(|refusal| SiteError::content(&refusal.finding.message))?;
-        let held = self.jobs.take_if(|jobs| formula.names().iter().all(|name| jobs.names.contains(*name)));
+        let formula = submitted
+            .formula()
+            .map_err(|refusal| SiteError::content(&refusal.finding.message))?;
+        let held = self.jobs.take_if(|jobs| {
+            formula
+                .names()
+                .iter()
+                .all(|name| jobs.names.contains(*name))
+        });
         let jobs = match held {
             Some(mut jobs) => {
                 let ranked = self.rank_again(&mut jobs, formula);
@@ -94,7 +105,8 @@ impl WhatIf {
         Ok(&jobs.queue)
     }
 
-    /// Checks a formula as [`Site::check`] does. The jobs are not read again if the formula is the one that was ranked last.
+    /// Checks a formula as [`Site::check`] does. The jobs are not read again if the formula is the
+    /// one that was ranked last.
     ///
     /// # Errors
     /// As for [`Site::check`].
@@ -102,8 +114,16 @@ impl WhatIf {
         let submitted = submitted(text, self.site.rules.numbers);
         match &self.jobs {
             Some(jobs) if jobs.formula == text => {
-                let ComparedQueue { table, schema, sides, trees, .. } = &jobs.queue;
-                let mut checked = self.site.check_side(&submitted, schema, &sides.new, table, trees.new.as_ref());
+                let ComparedQueue {
+                    table,
+                    schema,
+                    sides,
+                    trees,
+                    ..
+                } = &jobs.queue;
+                let mut checked =
+                    self.site
+                        .check_side(&submitted, schema, &sides.new, table, trees.new.as_ref());
                 if let Ok(formula) = submitted.formula() {
                     checked.guessed_types = self.site.guessed_types(formula, table, schema);
                 }
@@ -113,40 +133,92 @@ impl WhatIf {
         }
     }
 
-    /// Reads the jobs with the columns that this formula, the one in force and the formulas before need, and ranks them.
+    /// Reads the jobs with the columns that this formula, the one in force and the formulas before
+    /// need, and ranks them.
     fn read(&self, formula: &Formula) -> Result<HeldJobs, SiteError> {
         let site = &self.site;
         let in_force = submitted(&self.in_force, site.rules.numbers);
-        let old = in_force.formula().map_err(|refusal| unusable(&refusal.finding.message))?;
-        let before = self.jobs.iter().flat_map(|jobs| jobs.names.iter().map(String::as_str));
-        let mut names: BTreeSet<&str> = before.chain(old.names()).chain(formula.names()).chain(SIZES).collect();
+        let old = in_force
+            .formula()
+            .map_err(|refusal| unusable(&refusal.finding.message))?;
+        let before = self
+            .jobs
+            .iter()
+            .flat_map(|jobs| jobs.names.iter().map(String::as_str));
+        let mut names: BTreeSet<&str> = before
+            .chain(old.names())
+            .chain(formula.names())
+            .chain(SIZES)
+            .collect();
         if site.tree.is_none() {
             names.insert("fairshare_perc");
         }
         let needed: Vec<&str> = names.iter().copied().collect();
-        let request = ColumnsRequest { again: true, ..site.request(&needed) };
-        let SiteJobs { table, schema, warnings, .. } = site.read_columns(&request)?;
-        let old = old.compile(&schema).map_err(|_| unusable("it is not arithmetic"))?;
-        let new = formula.compile(&schema).map_err(|_| SiteError::NotArithmetic)?;
-        let jobs = ComparedJobs { table, new_table: None, schema, findings: OldNew::default(), warnings };
+        let request = ColumnsRequest {
+            again: true,
+            ..site.request(&needed)
+        };
+        let SiteJobs {
+            table,
+            schema,
+            warnings,
+            ..
+        } = site.read_columns(&request)?;
+        let old = old
+            .compile(&schema)
+            .map_err(|_| unusable("it is not arithmetic"))?;
+        let new = formula
+            .compile(&schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
+        let jobs = ComparedJobs {
+            table,
+            new_table: None,
+            schema,
+            findings: OldNew::default(),
+            warnings,
+        };
         let queue = site.compare_jobs(old, site, new, jobs)?;
         let names = names.into_iter().map(str::to_owned).collect();
-        Ok(HeldJobs { names, queue, formula: String::new() })
+        Ok(HeldJobs {
+            names,
+            queue,
+            formula: String::new(),
+        })
     }
 
     /// Ranks jobs that have all columns which the formula needs.
     fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
-        let program = formula.compile(&jobs.queue.schema).map_err(|_| SiteError::NotArithmetic)?;
-        let ComparedQueue { table, trees, sides, comparison, .. } = &mut jobs.queue;
+        let program = formula
+            .compile(&jobs.queue.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
+        let ComparedQueue {
+            table,
+            trees,
+            sides,
+            comparison,
+            ..
+        } = &mut jobs.queue;
         let tree = trees.new.as_ref();
         sides.new = self.site.compared_side(program, table, tree);
         let tree = tree.map(AppliedTree::assessed);
-        *comparison =
-            compare(&sides.old, &sides.new, OldNew { old: table, new: table }, OldNew { old: tree, new: tree });
+        *comparison = compare(
+            &sides.old,
+            &sides.new,
+            OldNew {
+                old: table,
+                new: table,
+            },
+            OldNew {
+                old: tree,
+                new: tree,
+            },
+        );
         Ok(())
     }
 }
 
 fn unusable(reason: &str) -> SiteError {
-    SiteError::content(format!("the formula to compare with cannot be ranked: {reason}"))
+    SiteError::content(format!(
+        "the formula to compare with cannot be ranked: {reason}"
+    ))
 }

@@ -15,39 +15,62 @@ use super::{Site, SiteError};
 const CONDITIONS: [Code; 2] = [Code::DeadBranch, Code::ConstantComparison];
 
 impl Site {
-    /// The findings about the text of a formula and its names, and about conditions that have one outcome for all jobs of a
-    /// workload.
+    /// The findings about the text of a formula and its names, and about conditions that have one
+    /// outcome for all jobs of a workload.
     pub fn lint(&self, formula: &Formula, workload: &Workload) -> Vec<Diagnostic> {
         let expr = formula.expr();
         let mut findings = lint(expr, &self.schema);
         let of_any_jobs = lint_values(expr, &self.schema, &Ranges::default());
         let of_these = lint_values(expr, &self.schema, &self.ranges(formula, workload)).into_iter();
-        let is_known =
-            |found: &Diagnostic| of_any_jobs.iter().any(|known| (known.code, known.span) == (found.code, found.span));
-        let of_these = of_these.filter(|found| CONDITIONS.contains(&found.code) && !is_known(found));
-        findings.extend(
-            of_these.map(|found| Diagnostic { message: format!("{} for the jobs of the log", found.message), ..found }),
-        );
+        let is_known = |found: &Diagnostic| {
+            of_any_jobs
+                .iter()
+                .any(|known| (known.code, known.span) == (found.code, found.span))
+        };
+        let of_these =
+            of_these.filter(|found| CONDITIONS.contains(&found.code) && !is_known(found));
+        findings.extend(of_these.map(|found| Diagnostic {
+            message: format!("{} for the jobs of the log", found.message),
+            ..found
+        }));
         findings
     }
 
-    /// Checks that a log has what goals are about. The warnings are of goals that are about no job of the log, which are neither met nor
-    /// missed, and of conditions about what no job of the log has.
+    /// Checks that a log has what goals are about. The warnings are of goals that are about no job
+    /// of the log, which are neither met nor missed, and of conditions about what no job of the log
+    /// has.
     ///
     /// # Errors
-    /// No goal about some of the jobs has one: the goals are those of another site. Or a condition has a name that nothing declares and no job of
-    /// the log has.
-    pub fn check_goals(&self, goals: &Goals, workload: &Workload) -> Result<Vec<String>, SiteError> {
+    /// No goal about some of the jobs has one: the goals are those of another site. Or a condition
+    /// has a name that nothing declares and no job of the log has.
+    pub fn check_goals(
+        &self,
+        goals: &Goals,
+        workload: &Workload,
+    ) -> Result<Vec<String>, SiteError> {
         for condition in goals.conditions() {
             let found = self.lint(condition, workload);
             if let Some(found) = found.iter().find(|found| found.severity == Severity::Error) {
                 let text = condition.text();
-                return Err(SiteError::content(format!("the condition `{text}` of a goal: {}", in_one_line(found))));
+                return Err(SiteError::content(format!(
+                    "the condition `{text}` of a goal: {}",
+                    in_one_line(found)
+                )));
             }
         }
-        let unknown = goals.goals.iter().filter_map(|goal| self.unknown_inputs(goal, workload));
-        let of_some: Vec<&Goal> = goals.goals.iter().filter(|goal| goal.is_of_some()).collect();
-        let absent: Vec<String> = of_some.iter().filter_map(|goal| no_job(goal, workload)).collect();
+        let unknown = goals
+            .goals
+            .iter()
+            .filter_map(|goal| self.unknown_inputs(goal, workload));
+        let of_some: Vec<&Goal> = goals
+            .goals
+            .iter()
+            .filter(|goal| goal.is_of_some())
+            .collect();
+        let absent: Vec<String> = of_some
+            .iter()
+            .filter_map(|goal| no_job(goal, workload))
+            .collect();
         if !absent.is_empty() && absent.len() == of_some.len() {
             let reasons: Vec<String> = absent.into_iter().chain(unknown).collect();
             return Err(SiteError::content(reasons.join("; ")));
@@ -55,17 +78,24 @@ impl Site {
         Ok(absent.into_iter().chain(unknown).collect())
     }
 
-    /// The warning that the condition of a goal is about what no job of a log says; `None` if the log has all of it.
+    /// The warning that the condition of a goal is about what no job of a log says; `None` if the
+    /// log has all of it.
     fn unknown_inputs(&self, goal: &Goal, workload: &Workload) -> Option<String> {
         let condition = &goal.condition.as_ref()?.formula;
         let is_unknown = |name: &&str| {
             let is_of_job = [PROCESSORS, "walltime"].contains(name);
             !is_of_job
                 && self.schema.entry(name).is_some()
-                && workload.amounts_of(name).is_none_or(|amounts| amounts.iter().all(|amount| *amount == 0.0))
+                && workload
+                    .amounts_of(name)
+                    .is_none_or(|amounts| amounts.iter().all(|amount| *amount == 0.0))
         };
         let names = condition.names();
-        let unknown: Vec<&str> = names.iter().map(|name| &**name).filter(is_unknown).collect();
+        let unknown: Vec<&str> = names
+            .iter()
+            .map(|name| &**name)
+            .filter(is_unknown)
+            .collect();
         let Goal { name, .. } = goal;
         let values = first_names(unknown.iter().copied());
         (!unknown.is_empty()).then(|| {
@@ -73,8 +103,8 @@ impl Site {
         })
     }
 
-    /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what changes while jobs wait, has
-    /// the range of the schema.
+    /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what
+    /// changes while jobs wait, has the range of the schema.
     fn ranges(&self, formula: &Formula, workload: &Workload) -> Ranges {
         let mut ranges = Ranges::default();
         let jobs = workload.jobs();
@@ -87,7 +117,9 @@ impl Site {
             ranges.observe(name, least.into_iter().chain(most).map(Value::Int));
         }
         for name in formula.names() {
-            let Some(amounts) = workload.amounts_of(name) else { continue };
+            let Some(amounts) = workload.amounts_of(name) else {
+                continue;
+            };
             let least = amounts.iter().copied().fold(f64::INFINITY, f64::min);
             let most = amounts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let kind = ranges.interval(name, &self.schema).kind();
@@ -96,11 +128,17 @@ impl Site {
         ranges
     }
 
-    /// The queues of a workload that the site's documents do not list, in a warning. `jobs_in` counts the jobs by queue.
+    /// The queues of a workload that the site's documents do not list, in a warning. `jobs_in`
+    /// counts the jobs by queue.
     pub(super) fn unlisted_queues(&self, workload: &Workload, jobs_in: &[usize]) -> Option<String> {
-        let queues = workload.queues().iter().zip(jobs_in).filter(|(queue, jobs)| !queue.is_empty() && **jobs > 0);
+        let queues = workload
+            .queues()
+            .iter()
+            .zip(jobs_in)
+            .filter(|(queue, jobs)| !queue.is_empty() && **jobs > 0);
         let unlisted = queues.filter(|(queue, _)| self.queues.position(queue).is_none());
-        let unlisted: Vec<(&str, usize)> = unlisted.map(|(queue, jobs)| (&**queue, *jobs)).collect();
+        let unlisted: Vec<(&str, usize)> =
+            unlisted.map(|(queue, jobs)| (&**queue, *jobs)).collect();
         let jobs: usize = unlisted.iter().map(|(_, jobs)| jobs).sum();
         let names = first_names(unlisted.iter().map(|(queue, _)| *queue));
         (jobs > 0 && !self.queues.is_empty()).then(|| {
@@ -115,7 +153,12 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
     if goal.concerns_any(workload) {
         return None;
     }
-    let Goal { name, member, condition, .. } = goal;
+    let Goal {
+        name,
+        member,
+        condition,
+        ..
+    } = goal;
     if let Some((member, of)) = member
         && member.index(of, workload).is_none()
     {
@@ -123,13 +166,19 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
         let names = member.names(workload).iter().filter(|_| !hides_names);
         let similar = did_you_mean(of, names.map(|name| &**name));
         let member = member_in_words(*member, of, workload);
-        return Some(format!("the goal `{name}` is about no job: no job of the log has {member}{similar}"));
+        return Some(format!(
+            "the goal `{name}` is about no job: no job of the log has {member}{similar}"
+        ));
     }
-    let condition = condition.as_ref().map_or("", |condition| condition.formula.text());
-    let which = member
+    let condition = condition
         .as_ref()
-        .map_or_else(String::new, |(member, of)| format!(" of {}", member_in_words(*member, of, workload)));
-    Some(format!("the goal `{name}` is about no job: `{condition}` holds for no job{which} of the log"))
+        .map_or("", |condition| condition.formula.text());
+    let which = member.as_ref().map_or_else(String::new, |(member, of)| {
+        format!(" of {}", member_in_words(*member, of, workload))
+    });
+    Some(format!(
+        "the goal `{name}` is about no job: `{condition}` holds for no job{which} of the log"
+    ))
 }
 
 /// What the jobs of a goal have in common, with its name unless the names of the log are hidden.

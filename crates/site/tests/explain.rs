@@ -1,4 +1,5 @@
-//! Explanations of whole queues, compared with brute force: neighbours, terms and the criterion that decides.
+//! Explanations of whole queues, compared with brute force: neighbours, terms and the criterion
+//! that decides.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,13 +14,14 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::order::Criterion;
 use jsf_site::Site;
 use jsf_site::{
-    ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankRequest, RankedQueue, Role, Rounding,
-    SiteFiles, SiteOptions,
+    ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankRequest, RankedQueue,
+    Role, Rounding, SiteFiles, SiteOptions,
 };
 use jsf_testing::golden;
 use jsf_testing::recorded::{Record, RecordedJob};
 
-/// Settings that order jobs by other criteria too, and which of them decide somewhere in the example site.
+/// Settings that order jobs by other criteria too, and which of them decide somewhere in the
+/// example site.
 const SETTINGS: [(&str, &[Criterion]); 6] = [
     (
         "by_queue: False all\nround_robin: False all\npreemptive_sched: False all\n",
@@ -27,13 +29,25 @@ const SETTINGS: [(&str, &[Criterion]); 6] = [
     ),
     (
         "by_queue: False all\npreemptive_sched: False all\njob_sort_key: \"ncpus HIGH\" all\njob_sort_key: \"walltime LOW\" all\n",
-        &[Criterion::Value, Criterion::SortKey(1), Criterion::SortKey(2), Criterion::Submission],
+        &[
+            Criterion::Value,
+            Criterion::SortKey(1),
+            Criterion::SortKey(2),
+            Criterion::Submission,
+        ],
     ),
     (
         "by_queue: False all\npreemptive_sched: False all\nfair_share: True all\n",
-        &[Criterion::Value, Criterion::FairShare, Criterion::Submission],
+        &[
+            Criterion::Value,
+            Criterion::FairShare,
+            Criterion::Submission,
+        ],
     ),
-    ("by_queue: True all\npreemptive_sched: False all\n", &[Criterion::Queue, Criterion::Value]),
+    (
+        "by_queue: True all\npreemptive_sched: False all\n",
+        &[Criterion::Queue, Criterion::Value],
+    ),
     (
         "by_queue: False all\npreemptive_sched: True all\npreempt_queue_prio: 50\n",
         &[Criterion::ExpressQueue, Criterion::Value],
@@ -44,7 +58,8 @@ const SETTINGS: [(&str, &[Criterion]); 6] = [
     ),
 ];
 
-/// Formulas of one and of several terms, with many equal values, with errors, and with all values equal.
+/// Formulas of one and of several terms, with many equal values, with errors, and with all values
+/// equal.
 const FORMULAS: [&str; 7] = [
     "pow(2, -(fairshare_tree_usage/fairshare_perc))",
     "eligible_time / 3600 + 1000 * fairshare_factor - ncpus / 10",
@@ -56,20 +71,37 @@ const FORMULAS: [&str; 7] = [
 ];
 
 fn bytes(name: &str, text: &str) -> FileSource {
-    FileSource::Bytes { name: name.to_owned(), bytes: Arc::from(text.as_bytes()) }
+    FileSource::Bytes {
+        name: name.to_owned(),
+        bytes: Arc::from(text.as_bytes()),
+    }
 }
 
 /// Explains every job of a site.
 fn explain_all(site: &Site, formula: &str) -> (RankedQueue, Explanations) {
     let formula = Formula::parse(formula).unwrap();
-    let queue = site.rank(RankRequest { record_origins: true, ..RankRequest::from(&formula) }).unwrap();
+    let queue = site
+        .rank(RankRequest {
+            record_origins: true,
+            ..RankRequest::from(&formula)
+        })
+        .unwrap();
     let rows: Vec<usize> = (0..queue.table.len()).collect();
-    let explanations =
-        site.explain(&queue, &rows, &ExplainOptions { changes: false, ..ExplainOptions::default() }).unwrap();
+    let explanations = site
+        .explain(
+            &queue,
+            &rows,
+            &ExplainOptions {
+                changes: false,
+                ..ExplainOptions::default()
+            },
+        )
+        .unwrap();
     (queue, explanations)
 }
 
-/// The first criterion by which two jobs differ, and which of them is first, from the settings alone.
+/// The first criterion by which two jobs differ, and which of them is first, from the settings
+/// alone.
 fn decided(
     queue: &RankedQueue,
     config: &SchedConfig,
@@ -84,7 +116,9 @@ fn decided(
     let input = |name: &str, row: usize| table.column(name).unwrap().nearest_double(row);
     if config.by_queue.prime || config.round_robin.prime {
         let place = |row: usize| queues.position(table.queue(row));
-        let order = priority(right).cmp(&priority(left)).then(place(left).cmp(&place(right)));
+        let order = priority(right)
+            .cmp(&priority(left))
+            .then(place(left).cmp(&place(right)));
         if table.queue(left) != table.queue(right) {
             return (Criterion::Queue, order);
         }
@@ -92,7 +126,10 @@ fn decided(
     let mut criteria = Vec::new();
     if config.preemptive_sched.prime {
         let is_express = |row: usize| priority(row) >= i64::from(config.preempt_queue_prio);
-        criteria.push((Criterion::ExpressQueue, is_express(right).cmp(&is_express(left))));
+        criteria.push((
+            Criterion::ExpressQueue,
+            is_express(right).cmp(&is_express(left)),
+        ));
     }
     criteria.push((Criterion::Value, high_first(value(left), value(right))));
     if config.fair_share.prime {
@@ -101,11 +138,23 @@ fn decided(
         criteria.push((Criterion::FairShare, tree.compare(node(left), node(right))));
     }
     if let [_, _] = config.job_sort_key.prime.as_slice() {
-        criteria.push((Criterion::SortKey(1), high_first(input("ncpus", left), input("ncpus", right))));
-        criteria.push((Criterion::SortKey(2), high_first(input("walltime", right), input("walltime", left))));
+        criteria.push((
+            Criterion::SortKey(1),
+            high_first(input("ncpus", left), input("ncpus", right)),
+        ));
+        criteria.push((
+            Criterion::SortKey(2),
+            high_first(input("walltime", right), input("walltime", left)),
+        ));
     }
-    criteria.push((Criterion::Submission, table.submit_order(left).cmp(&table.submit_order(right))));
-    criteria.into_iter().find(|(_, order)| order.is_ne()).unwrap()
+    criteria.push((
+        Criterion::Submission,
+        table.submit_order(left).cmp(&table.submit_order(right)),
+    ));
+    criteria
+        .into_iter()
+        .find(|(_, order)| order.is_ne())
+        .unwrap()
 }
 
 fn binary(op: BinaryOperator, left: &Value, right: &Value) -> Value {
@@ -114,7 +163,10 @@ fn binary(op: BinaryOperator, left: &Value, right: &Value) -> Value {
 
 /// The terms add up to the value, in Python's order.
 fn check_terms(queue: &RankedQueue, job: &Explanation) {
-    let exact = queue.ranking.score(job.row).map(|score| score.unrounded.map(|result| result.to_string()));
+    let exact = queue
+        .ranking
+        .score(job.row)
+        .map(|score| score.unrounded.map(|result| result.to_string()));
     match (exact, &job.result) {
         (Some(Ok(exact)), Some(Ok(result))) => {
             let (first, others) = job.terms.split_first().unwrap();
@@ -130,25 +182,40 @@ fn check_terms(queue: &RankedQueue, job: &Explanation) {
     }
 }
 
-fn check_neighbour(queue: &RankedQueue, job: &Explanation, other: &Explanation, neighbour: &Neighbour) {
+fn check_neighbour(
+    queue: &RankedQueue,
+    job: &Explanation,
+    other: &Explanation,
+    neighbour: &Neighbour,
+) {
     let is_tie = |row: usize| queue.ranking.score(row).unwrap().value;
     if job.terms.len() == other.terms.len() {
         let mut expected: Vec<(String, Value)> = job
             .terms
             .iter()
             .zip(&other.terms)
-            .map(|(own, others)| (own.text.clone(), binary(BinaryOperator::Subtract, &own.value, &others.value)))
+            .map(|(own, others)| {
+                (
+                    own.text.clone(),
+                    binary(BinaryOperator::Subtract, &own.value, &others.value),
+                )
+            })
             .collect();
         expected.sort_by(|left, right| {
             let magnitude = |value: &Value| nearest_double(value).unwrap().abs();
-            magnitude(&right.1).partial_cmp(&magnitude(&left.1)).unwrap()
+            magnitude(&right.1)
+                .partial_cmp(&magnitude(&left.1))
+                .unwrap()
         });
         let found: Vec<(String, String)> = neighbour
             .differences
             .iter()
             .map(|term| (term.text.clone(), term.difference.as_ref().unwrap().repr()))
             .collect();
-        let expected: Vec<(String, String)> = expected.into_iter().map(|(text, value)| (text, value.repr())).collect();
+        let expected: Vec<(String, String)> = expected
+            .into_iter()
+            .map(|(text, value)| (text, value.repr()))
+            .collect();
         assert_eq!(found, expected);
     }
     let exact = |job: &Explanation| match job.result.as_ref() {
@@ -158,14 +225,22 @@ fn check_neighbour(queue: &RankedQueue, job: &Explanation, other: &Explanation, 
     if neighbour.rounding == Some(Rounding::EqualAsFloat32) {
         assert!(is_tie(job.row) == is_tie(other.row) && exact(job) != exact(other));
     } else if let (Some(own), Some(others)) = (exact(job), exact(other))
-        && !matches!(neighbour.decided_by, Some(Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue))
+        && !matches!(
+            neighbour.decided_by,
+            Some(Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue)
+        )
     {
         assert!(own == others || is_tie(job.row) != is_tie(other.row));
     }
 }
 
 /// Compares the explanations of all jobs with brute force, and returns the criteria that decide.
-fn check(queue: &RankedQueue, explained: &Explanations, config: &SchedConfig, queues: &Queues) -> Vec<Criterion> {
+fn check(
+    queue: &RankedQueue,
+    explained: &Explanations,
+    config: &SchedConfig,
+    queues: &Queues,
+) -> Vec<Criterion> {
     let order = queue.ranking.order();
     let mut found = Vec::new();
     assert_eq!(explained.jobs.len(), queue.table.len());
@@ -180,8 +255,15 @@ fn check(queue: &RankedQueue, explained: &Explanations, config: &SchedConfig, qu
         let above: Vec<usize> = (place.saturating_sub(5)..place).rev().collect();
         let below: Vec<usize> = (place + 1..order.len().min(place + 6)).collect();
         for (neighbours, places) in [(&job.above, above), (&job.below, below)] {
-            let listed: Vec<(usize, usize)> = neighbours.iter().map(|one| (one.row, one.rank)).collect();
-            assert_eq!(listed, places.iter().map(|&place| (order[place], place + 1)).collect::<Vec<_>>());
+            let listed: Vec<(usize, usize)> =
+                neighbours.iter().map(|one| (one.row, one.rank)).collect();
+            assert_eq!(
+                listed,
+                places
+                    .iter()
+                    .map(|&place| (order[place], place + 1))
+                    .collect::<Vec<_>>()
+            );
             for neighbour in neighbours {
                 let (criterion, expected) = decided(queue, config, queues, row, neighbour.row);
                 if neighbour.decided_by == Some(Criterion::RoundRobin) {
@@ -189,7 +271,11 @@ fn check(queue: &RankedQueue, explained: &Explanations, config: &SchedConfig, qu
                     assert_ne!(queue.table.queue(row), queue.table.queue(neighbour.row));
                 } else {
                     assert_eq!(neighbour.decided_by, Some(criterion));
-                    assert_eq!(expected, row_order(order, row, neighbour.row), "{criterion}");
+                    assert_eq!(
+                        expected,
+                        row_order(order, row, neighbour.row),
+                        "{criterion}"
+                    );
                 }
                 check_neighbour(queue, job, &explained.jobs[neighbour.row], neighbour);
                 found.extend(neighbour.decided_by);
@@ -204,29 +290,47 @@ fn row_order(order: &[usize], left: usize, right: usize) -> Ordering {
     place(left).cmp(&place(right))
 }
 
-/// The ranks with the values of other jobs are those that evaluating the formula and counting give. Returns their number.
+/// The ranks with the values of other jobs are those that evaluating the formula and counting give.
+/// Returns their number.
 fn check_causes(queue: &RankedQueue, explained: &Explanations) -> usize {
-    let RankedQueue { table, ranking, program, .. } = queue;
+    let RankedQueue {
+        table,
+        ranking,
+        program,
+        ..
+    } = queue;
     let mut count = 0;
     for job in &explained.jobs {
         for cause in &job.causes {
             for other in &cause.others {
-                let input = |name: &str| match cause.inputs.iter().position(|changed| changed == name) {
-                    Some(index) => other.values[index].clone(),
-                    None => table.column(name).unwrap().value(job.row),
-                };
+                let input =
+                    |name: &str| match cause.inputs.iter().position(|changed| changed == name) {
+                        Some(index) => other.values[index].clone(),
+                        None => table.column(name).unwrap().value(job.row),
+                    };
                 let inputs: Vec<Value> = program.inputs().iter().map(|name| input(name)).collect();
-                let value = f64::from(nearest_double(&program.evaluate(&inputs).unwrap()).unwrap() as f32);
+                let value =
+                    f64::from(nearest_double(&program.evaluate(&inputs).unwrap()).unwrap() as f32);
                 let is_ahead = |&&row: &&usize| {
                     let others = ranking.score(row).unwrap().value;
                     let is_earlier = table.submit_order(row) < table.submit_order(job.row);
                     row != job.row && (others > value || (others == value && is_earlier))
                 };
-                assert_eq!(other.rank, ranking.order().iter().filter(is_ahead).count() + 1);
+                assert_eq!(
+                    other.rank,
+                    ranking.order().iter().filter(is_ahead).count() + 1
+                );
                 count += 1;
             }
             let gained = |rank: usize| job.rank.unwrap() as i64 - rank as i64;
-            assert_eq!(cause.gained, cause.others.iter().map(|other| gained(other.rank)).sum::<i64>());
+            assert_eq!(
+                cause.gained,
+                cause
+                    .others
+                    .iter()
+                    .map(|other| gained(other.rank))
+                    .sum::<i64>()
+            );
         }
     }
     count
@@ -235,7 +339,9 @@ fn check_causes(queue: &RankedQueue, explained: &Explanations) -> usize {
 #[test]
 fn causes_move_jobs_as_far_as_brute_force() {
     let given = SiteFiles::default().with(Role::SchedConfig, bytes("sched_config", SETTINGS[0].0));
-    let files = SiteFiles::open(&jsf_testing::path("examples/site")).unwrap().replaced_by(given);
+    let files = SiteFiles::open(&jsf_testing::path("examples/site"))
+        .unwrap()
+        .replaced_by(given);
     let site = Site::from_files(files, SiteOptions::default()).unwrap();
     for formula in &FORMULAS[..6] {
         let (queue, explained) = explain_all(&site, formula);
@@ -251,14 +357,20 @@ fn neighbours_and_criteria_are_those_of_brute_force() {
         let config = SchedConfig::parse(settings.as_bytes());
         let mut found = Vec::new();
         for formula in FORMULAS {
-            let given = SiteFiles::default().with(Role::SchedConfig, bytes("sched_config", settings));
-            let files = SiteFiles::open(&jsf_testing::path("examples/site")).unwrap().replaced_by(given);
+            let given =
+                SiteFiles::default().with(Role::SchedConfig, bytes("sched_config", settings));
+            let files = SiteFiles::open(&jsf_testing::path("examples/site"))
+                .unwrap()
+                .replaced_by(given);
             let site = Site::from_files(files, SiteOptions::default()).unwrap();
             let (queue, explained) = explain_all(&site, formula);
             found.extend(check(&queue, &explained, &config, &queues));
         }
         for criterion in expected {
-            assert!(found.contains(criterion), "{criterion} decides nothing under {settings}");
+            assert!(
+                found.contains(criterion),
+                "{criterion} decides nothing under {settings}"
+            );
         }
     }
 }
@@ -269,7 +381,10 @@ fn explanations_of_the_recorded_queue_are_those_of_brute_force() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/bulk/jobs.jsonl.gz");
     let line = |(index, job): (usize, &RecordedJob)| {
         let inputs = job.scheduler_inputs.as_ref()?;
-        let inputs: Vec<String> = inputs.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+        let inputs: Vec<String> = inputs
+            .iter()
+            .map(|(name, value)| format!("\"{name}\":{value}"))
+            .collect();
         let (id, inputs) = (&job.job, inputs.join(","));
         Some(format!(
             "{{\"id\":\"{id}\",\"entity\":\"{}\",\"queued_at\":{index},\"inputs\":{{{inputs}}}}}\n",

@@ -7,13 +7,22 @@ use jsf_site::{FileSource, Role, Site, SiteFiles, SiteOptions};
 
 #[test]
 fn a_bundle_keeps_which_python_the_server_has() {
-    let given = SiteOptions { python: PythonVersion::new(9), ..SiteOptions::default() };
+    let given = SiteOptions {
+        python: PythonVersion::new(9),
+        ..SiteOptions::default()
+    };
     let files = SiteFiles::open(&Path::new(jsf_testing::ROOT).join("examples/site")).unwrap();
-    let version =
-        FileSource::Bytes { name: "a/python_version.txt".to_owned(), bytes: b"Python 3.12.1".as_slice().into() };
+    let version = FileSource::Bytes {
+        name: "a/python_version.txt".to_owned(),
+        bytes: b"Python 3.12.1".as_slice().into(),
+    };
     for (files, rules, expected) in [
         (files.clone(), SiteOptions::default(), ("3.11", None)),
-        (files.clone().with(Role::Python, version), SiteOptions::default(), ("3.12", Some("python_version.txt"))),
+        (
+            files.clone().with(Role::Python, version),
+            SiteOptions::default(),
+            ("3.12", Some("python_version.txt")),
+        ),
         (files, given, ("3.9", Some("given"))),
     ] {
         let site = Site::from_files(files, rules).unwrap();

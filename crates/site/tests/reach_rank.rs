@@ -2,7 +2,9 @@
 
 use job_sort_formula::Formula;
 use job_sort_formula::rank::SEARCH_WORK;
-use jsf_site::{ExplainOptions, FileSource, Means, RankedQueue, Role, Site, SiteFiles, SiteOptions, Wait};
+use jsf_site::{
+    ExplainOptions, FileSource, Means, RankedQueue, Role, Site, SiteFiles, SiteOptions, Wait,
+};
 use jsf_testing::random::Xorshift;
 use jsf_testing::setting;
 use serde_json::{Value, json};
@@ -25,7 +27,10 @@ const FORMULAS: &[&str] = &[
 fn queue(random: &mut Xorshift) -> Value {
     let job = |index: u64, random: &mut Xorshift| {
         let mut pick = |names: [&'static str; 3]| names[random.next() as usize % 3];
-        let (entity, queue) = (pick(["Bob", "Ted", "Suzy"]), pick(["workq", "short", "fast"]));
+        let (entity, queue) = (
+            pick(["Bob", "Ted", "Suzy"]),
+            pick(["workq", "short", "fast"]),
+        );
         json!({
             "id": format!("{index}.vm"),
             "entity": entity,
@@ -51,20 +56,40 @@ const CONFIGS: &[&str] = &[
 const QUEUES: &str = "Queue: workq\n    queue_type = Execution\n    Priority = 10\n\nQueue: short\n    queue_type = Execution\n    \
                       Priority = 200\n\nQueue: fast\n    queue_type = Execution\n    Priority = 10\n\n";
 
-fn ranked(queue: &Value, config: &str, threshold: Option<f64>, formula: &Formula) -> (Site, RankedQueue) {
-    let source = |name: &str, text: &str| FileSource::Bytes { name: name.into(), bytes: text.as_bytes().into() };
+fn ranked(
+    queue: &Value,
+    config: &str,
+    threshold: Option<f64>,
+    formula: &Formula,
+) -> (Site, RankedQueue) {
+    let source = |name: &str, text: &str| FileSource::Bytes {
+        name: name.into(),
+        bytes: text.as_bytes().into(),
+    };
     let files = SiteFiles::default()
         .with(Role::Queue, source("queue.json", &queue.to_string()))
         .with(Role::SchedConfig, source("sched_config", config))
         .with(Role::Queues, source("qstat_Qf.txt", QUEUES));
-    let site = Site::from_files(files, SiteOptions { threshold, ..SiteOptions::default() }).unwrap();
+    let site = Site::from_files(
+        files,
+        SiteOptions {
+            threshold,
+            ..SiteOptions::default()
+        },
+    )
+    .unwrap();
     let ranked = site.rank(formula).unwrap();
     (site, ranked)
 }
 
 fn rank_of(ranked: &RankedQueue, id: &str) -> Option<usize> {
     let row = ranked.table.row(id)?;
-    ranked.ranking.order().iter().position(|&other| other == row).map(|index| index + 1)
+    ranked
+        .ranking
+        .order()
+        .iter()
+        .position(|&other| other == row)
+        .map(|index| index + 1)
 }
 
 /// The queue in which the considered jobs, and the job itself, have waited so much longer.
@@ -94,33 +119,62 @@ fn the_wait_for_a_rank_is_minimal() {
         let row = random.next() as usize % now.table.len();
         let id = now.table.id(row).to_owned();
         let places = 1 + random.next() as usize % 3;
-        let goal = rank_of(&now, &id).map_or(now.table.len(), |rank| rank.saturating_sub(places).max(1));
-        let rank_after =
-            |wait: i64| rank_of(&ranked(&aged(&queue, &now, &id, wait), config, threshold, &formula).1, &id);
+        let goal =
+            rank_of(&now, &id).map_or(now.table.len(), |rank| rank.saturating_sub(places).max(1));
+        let rank_after = |wait: i64| {
+            rank_of(
+                &ranked(&aged(&queue, &now, &id, wait), config, threshold, &formula).1,
+                &id,
+            )
+        };
         let fits = |wait: i64| rank_after(wait).is_some_and(|rank| rank <= goal);
-        let options = ExplainOptions { to: Some(goal), within, changes: false, work: 8 * SEARCH_WORK };
-        let found = site.explain(&now, &[row], &options).unwrap().jobs[0].reached.unwrap();
+        let options = ExplainOptions {
+            to: Some(goal),
+            within,
+            changes: false,
+            work: 8 * SEARCH_WORK,
+        };
+        let found = site.explain(&now, &[row], &options).unwrap().jobs[0]
+            .reached
+            .unwrap();
         match found.wait {
             Wait::Until(result) => {
-                assert!(fits(result.wait), "{text} {config} {id} to {goal} in {queue}: {result:?}");
+                assert!(
+                    fits(result.wait),
+                    "{text} {config} {id} to {goal} in {queue}: {result:?}"
+                );
                 let earlier = (0..60).map(|_| (random.next() % result.wait.max(1) as u64) as i64);
-                for wait in earlier.chain([0, result.wait - 1]).filter(|wait| (0..result.wait).contains(wait)) {
-                    assert!(!fits(wait), "{text} {config} {id} to {goal} at {wait} in {queue}: {result:?}");
+                for wait in earlier
+                    .chain([0, result.wait - 1])
+                    .filter(|wait| (0..result.wait).contains(wait))
+                {
+                    assert!(
+                        !fits(wait),
+                        "{text} {config} {id} to {goal} at {wait} in {queue}: {result:?}"
+                    );
                 }
                 reached += usize::from(result.wait > 0);
             }
             Wait::Unknown => panic!("{text} is not known"),
             Wait::Never => {
-                let waits = (0..60).map(|_| (random.next() % within as u64) as i64).chain([0, within]);
+                let waits = (0..60)
+                    .map(|_| (random.next() % within as u64) as i64)
+                    .chain([0, within]);
                 for wait in waits {
-                    assert!(!fits(wait), "{text} {config} {id} to {goal} at {wait} in {queue}");
+                    assert!(
+                        !fits(wait),
+                        "{text} {config} {id} to {goal} at {wait} in {queue}"
+                    );
                 }
                 never += 1;
             }
         }
     }
     println!("{reached} ranks reached later, {never} never");
-    assert!(reached > 15 && never > 15, "{reached} reached, {never} never");
+    assert!(
+        reached > 15 && never > 15,
+        "{reached} reached, {never} never"
+    );
 }
 
 #[test]
@@ -135,9 +189,16 @@ fn the_change_of_an_input_is_smallest() {
         let (site, now) = ranked(&queue, config, None, &formula);
         let row = random.next() as usize % now.table.len();
         let id = now.table.id(row).to_owned();
-        let Some(rank) = rank_of(&now, &id).filter(|rank| *rank > 1) else { continue };
+        let Some(rank) = rank_of(&now, &id).filter(|rank| *rank > 1) else {
+            continue;
+        };
         let goal = 1 + random.next() as usize % (rank - 1);
-        let index = queue["jobs"].as_array().unwrap().iter().position(|job| job["id"] == *id).unwrap();
+        let index = queue["jobs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .position(|job| job["id"] == *id)
+            .unwrap();
         let rank_with = |name: &str, value: Value| {
             let mut queue = queue.clone();
             let job = &mut queue["jobs"][index];
@@ -148,30 +209,68 @@ fn the_change_of_an_input_is_smallest() {
             }
             rank_of(&ranked(&queue, config, None, &formula).1, &id).unwrap()
         };
-        let options = ExplainOptions { to: Some(goal), work: 8 * SEARCH_WORK, ..ExplainOptions::default() };
-        let changes = site.explain(&now, &[row], &options).unwrap().jobs.remove(0).changes;
+        let options = ExplainOptions {
+            to: Some(goal),
+            work: 8 * SEARCH_WORK,
+            ..ExplainOptions::default()
+        };
+        let changes = site
+            .explain(&now, &[row], &options)
+            .unwrap()
+            .jobs
+            .remove(0)
+            .changes;
         assert!(changes.unknown.is_empty(), "{text}");
-        assert!(changes.found.is_sorted_by_key(|change| change.means), "{text}: {changes:?}");
+        assert!(
+            changes.found.is_sorted_by_key(|change| change.means),
+            "{text}: {changes:?}"
+        );
         for change in changes.found {
             let number = |value: &job_sort_formula::Value| value.repr().parse::<f64>().unwrap();
             let (from, to) = (number(&change.from), number(&change.to));
             let is_request = matches!(&*change.name, "ncpus" | "walltime");
-            assert_eq!(is_request, change.means == Means::AskForLess, "{text}: {change:?}");
-            assert!(!is_request || (1.0..from).contains(&to), "{text}: {change:?}");
+            assert_eq!(
+                is_request,
+                change.means == Means::AskForLess,
+                "{text}: {change:?}"
+            );
+            assert!(
+                !is_request || (1.0..from).contains(&to),
+                "{text}: {change:?}"
+            );
             less += usize::from(is_request);
-            let step = if &*change.name == "fairshare_factor" { 1e-6 } else { 1.0 };
-            let as_input =
-                |value: f64| if step == 1.0 { json!(value as i64) } else { json!((value * 1e6).round() / 1e6) };
-            assert!(rank_with(&change.name, as_input(to)) <= goal, "{text} {config} {change:?} to {goal} in {queue}");
+            let step = if &*change.name == "fairshare_factor" {
+                1e-6
+            } else {
+                1.0
+            };
+            let as_input = |value: f64| {
+                if step == 1.0 {
+                    json!(value as i64)
+                } else {
+                    json!((value * 1e6).round() / 1e6)
+                }
+            };
+            assert!(
+                rank_with(&change.name, as_input(to)) <= goal,
+                "{text} {config} {change:?} to {goal} in {queue}"
+            );
             let steps = ((to - from) / step).abs().round() as i64;
             for _ in 0..30 {
                 let nearer = (random.next() % steps as u64) as i64;
                 for value in [from + nearer as f64 * step, from - nearer as f64 * step] {
-                    let least = if &*change.name == "job_priority" { -1024.0 } else { 0.0 };
+                    let least = if &*change.name == "job_priority" {
+                        -1024.0
+                    } else {
+                        0.0
+                    };
                     let is_asked = !is_request || (1.0..from).contains(&value);
                     if is_asked && value >= least && (step == 1.0 || value <= 1.0) {
                         let rank = rank_with(&change.name, as_input(value));
-                        assert!(rank > goal, "{text} {config} {change:?}, {value} gives {rank} in {queue}");
+                        assert!(
+                            rank > goal,
+                            "{text} {config} {change:?}, {value} gives {rank} in {queue}"
+                        );
                     }
                 }
             }
@@ -179,5 +278,8 @@ fn the_change_of_an_input_is_smallest() {
         }
     }
     println!("{found} changes");
-    assert!(found > 20 && less > 5, "{found} changes, {less} requests of less");
+    assert!(
+        found > 20 && less > 5,
+        "{found} changes, {less} requests of less"
+    );
 }

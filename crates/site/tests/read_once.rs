@@ -15,11 +15,25 @@ fn write(folder: &Path, name: &str, content: &str) {
 #[test]
 fn the_formula_is_that_of_the_server_when_the_site_was_opened() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "server.txt", "Server: vm\n    job_sort_formula = ncpus *\n\t 2\n");
+    write(
+        folder.path(),
+        "server.txt",
+        "Server: vm\n    job_sort_formula = ncpus *\n\t 2\n",
+    );
     let site = Site::open(folder.path()).unwrap();
-    write(folder.path(), "server.txt", "Server: vm\n    job_sort_formula = walltime\n");
-    for formula in [site.formula_text().unwrap(), site.formula_in_force().unwrap()] {
-        assert_eq!((&*formula.text, &*formula.written), ("ncpus * 2", "ncpus *\n\t 2"));
+    write(
+        folder.path(),
+        "server.txt",
+        "Server: vm\n    job_sort_formula = walltime\n",
+    );
+    for formula in [
+        site.formula_text().unwrap(),
+        site.formula_in_force().unwrap(),
+    ] {
+        assert_eq!(
+            (&*formula.text, &*formula.written),
+            ("ncpus * 2", "ncpus *\n\t 2")
+        );
     }
 }
 
@@ -48,5 +62,8 @@ fn the_jobs_beside_a_log_are_those_of_the_site() {
     let with_queue = site.check_with_queue(&submission).unwrap().unwrap();
     assert_eq!(with_queue.jobs.unwrap().failing, ["2.vm"]);
     assert!(site.check(&submission).unwrap().jobs.is_none());
-    assert_eq!(site.check_text("1 / ncpus").unwrap().jobs.unwrap().failing, ["2.vm"]);
+    assert_eq!(
+        site.check_text("1 / ncpus").unwrap().jobs.unwrap().failing,
+        ["2.vm"]
+    );
 }

@@ -1,5 +1,5 @@
-//! The line structure of `slurm.conf` and of the files of `sacctmgr`: comments removed, continued lines joined, escapes
-//! resolved.
+//! The line structure of `slurm.conf` and of the files of `sacctmgr`: comments removed, continued
+//! lines joined, escapes resolved.
 
 /// A line after joining, and its first line in the file.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,7 +20,10 @@ pub(super) fn logical_lines(text: &str) -> impl Iterator<Item = LogicalLine> + '
             let Some((_, next)) = lines.next() else { break };
             joined.push_str(without_comment(next));
         }
-        Some(LogicalLine { number: index + 1, text: unescaped(joined.trim()) })
+        Some(LogicalLine {
+            number: index + 1,
+            text: unescaped(joined.trim()),
+        })
     })
     .filter(|line| !line.text.is_empty())
 }
@@ -36,7 +39,8 @@ fn without_comment(line: &str) -> &str {
     end.map_or(line, |(at, _)| &line[..at])
 }
 
-/// The length of a line without the backslash at its end, which joins the next line to it; `None` if it has none.
+/// The length of a line without the backslash at its end, which joins the next line to it; `None`
+/// if it has none.
 fn continued(line: &str) -> Option<usize> {
     let text = line.trim_end();
     let backslashes = text.bytes().rev().take_while(|&byte| byte == b'\\').count();
@@ -60,8 +64,13 @@ mod tests {
     #[test]
     fn lines_are_joined_and_comments_removed() {
         let text = "# c\na=1 \\ # more\n  b=2\n\nc=\\#x\\\\ # d\n last \\";
-        let found: Vec<(usize, String)> = logical_lines(text).map(|line| (line.number, line.text)).collect();
+        let found: Vec<(usize, String)> = logical_lines(text)
+            .map(|line| (line.number, line.text))
+            .collect();
         let expected = [(2, "a=1   b=2"), (5, "c=#x\\"), (6, "last")];
-        assert_eq!(found, expected.map(|(number, text)| (number, text.to_owned())));
+        assert_eq!(
+            found,
+            expected.map(|(number, text)| (number, text.to_owned()))
+        );
     }
 }

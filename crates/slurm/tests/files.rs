@@ -20,10 +20,17 @@ fn trees() -> Vec<Value> {
 /// The recorded files of a tree by name. Some trees have none.
 fn files(tree: &Value) -> Vec<(String, Vec<u8>)> {
     let folder = golden::path("slurm/files").join(text(tree, "name"));
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut files: Vec<(String, Vec<u8>)> = entries
         .map(|entry| entry.expect("an entry"))
-        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path()).expect("a file")))
+        .map(|entry| {
+            (
+                entry.file_name().to_string_lossy().into_owned(),
+                fs::read(entry.path()).expect("a file"),
+            )
+        })
         .filter(|(name, _)| !name.contains("sprio"))
         .collect();
     files.sort();
@@ -64,13 +71,39 @@ fn recorded(tree: &Value, compared: Compared) -> BTreeSet<String> {
             Some(count) => Shares::Count(count),
             None => Shares::Parent,
         };
-        let usage = if compared.usage { number(&node["usage"]).expect("a usage") } else { 0.0 };
-        let parent = if compared.parents || kind == NodeKind::Entity { parent } else { "root".to_owned() };
-        nodes.insert(shown(kind, &parent, &text(node, "name").to_lowercase(), shares, usage));
+        let usage = if compared.usage {
+            number(&node["usage"]).expect("a usage")
+        } else {
+            0.0
+        };
+        let parent = if compared.parents || kind == NodeKind::Entity {
+            parent
+        } else {
+            "root".to_owned()
+        };
+        nodes.insert(shown(
+            kind,
+            &parent,
+            &text(node, "name").to_lowercase(),
+            shares,
+            usage,
+        ));
     }
     match text(tree, "root_user") {
-        "default" => nodes.insert(shown(NodeKind::Entity, "root", "root", Shares::Count(1), 0.0)),
-        "zero" => nodes.insert(shown(NodeKind::Entity, "root", "root", Shares::Count(0), 0.0)),
+        "default" => nodes.insert(shown(
+            NodeKind::Entity,
+            "root",
+            "root",
+            Shares::Count(1),
+            0.0,
+        )),
+        "zero" => nodes.insert(shown(
+            NodeKind::Entity,
+            "root",
+            "root",
+            Shares::Count(0),
+            0.0,
+        )),
         _ => false,
     };
     nodes
@@ -78,8 +111,18 @@ fn recorded(tree: &Value, compared: Compared) -> BTreeSet<String> {
 
 fn ours(tree: &TreeDocument, compared: Compared) -> BTreeSet<String> {
     let shown = |node: &TreeNode| {
-        let usage = if compared.usage { node.usage.unwrap_or(0.0) } else { 0.0 };
-        shown(node.kind, tree.parent_name(node), &node.name, node.shares, usage)
+        let usage = if compared.usage {
+            node.usage.unwrap_or(0.0)
+        } else {
+            0.0
+        };
+        shown(
+            node.kind,
+            tree.parent_name(node),
+            &node.name,
+            node.shares,
+            usage,
+        )
     };
     tree.nodes.iter().map(shown).collect()
 }
@@ -96,8 +139,15 @@ fn recorded_root_usage(tree: &Value) -> f64 {
 /// The output of a run with `-P`.
 fn printed(rows: &[Value]) -> String {
     let lines: Vec<&str> = rows.iter().map(|row| text(row, "printed")).collect();
-    let level_fs = if lines[0].split('|').count() == 11 { "|LevelFS" } else { "" };
-    format!("{PIPED}{level_fs}|GrpTRESMins|TRESRunMins\n{}\n", lines.join("\n"))
+    let level_fs = if lines[0].split('|').count() == 11 {
+        "|LevelFS"
+    } else {
+        ""
+    };
+    format!(
+        "{PIPED}{level_fs}|GrpTRESMins|TRESRunMins\n{}\n",
+        lines.join("\n")
+    )
 }
 
 /// The runs of a tree that recorded rows.
@@ -135,9 +185,17 @@ fn every_file_gives_the_recorded_nodes() {
                 assert_eq!(read.document.usage, recorded_root_usage(&tree), "{place}");
             }
             if format != TreeFormat::Sshare {
-                assert_eq!(read.cluster.as_deref(), Some(text(&tree, "name")), "{place}");
+                assert_eq!(
+                    read.cluster.as_deref(),
+                    Some(text(&tree, "name")),
+                    "{place}"
+                );
             }
-            let flat = if compared.parents { Vec::new() } else { vec![TreeWarning::NoParents] };
+            let flat = if compared.parents {
+                Vec::new()
+            } else {
+                vec![TreeWarning::NoParents]
+            };
             assert_eq!(read.warnings, flat, "{place}");
         }
     }
@@ -150,21 +208,41 @@ fn every_file_gives_the_recorded_nodes() {
 
 #[test]
 fn a_file_for_loading_keeps_the_order_of_siblings() {
-    let of_kind = |kind: &str| if kind == "user" { NodeKind::Entity } else { NodeKind::Group };
+    let of_kind = |kind: &str| {
+        if kind == "user" {
+            NodeKind::Entity
+        } else {
+            NodeKind::Group
+        }
+    };
     for tree in trees() {
-        let Some((name, bytes)) = files(&tree).into_iter().find(|(name, _)| name == "load.cfg") else { continue };
+        let Some((name, bytes)) = files(&tree)
+            .into_iter()
+            .find(|(name, _)| name == "load.cfg")
+        else {
+            continue;
+        };
         let read = read(&name, &bytes);
         let mut siblings: HashMap<(NodeKind, String), Vec<String>> = HashMap::new();
         for node in tree["nodes"].as_array().expect("nodes") {
-            let Some(parent) = node["account"].as_str().or(node["parent"].as_str()) else { continue };
+            let Some(parent) = node["account"].as_str().or(node["parent"].as_str()) else {
+                continue;
+            };
             let key = (of_kind(text(node, "kind")), parent.to_lowercase());
-            siblings.entry(key).or_default().push(text(node, "name").to_lowercase());
+            siblings
+                .entry(key)
+                .or_default()
+                .push(text(node, "name").to_lowercase());
         }
         for ((kind, parent), names) in siblings {
             let document = &read.document;
             let ours = document.nodes.iter();
-            let ours = ours.filter(|node| (node.kind, document.parent_name(node)) == (kind, parent.as_str()));
-            let ours: Vec<&str> = ours.map(|node| node.name.as_str()).filter(|name| *name != "root").collect();
+            let ours = ours
+                .filter(|node| (node.kind, document.parent_name(node)) == (kind, parent.as_str()));
+            let ours: Vec<&str> = ours
+                .map(|node| node.name.as_str())
+                .filter(|name| *name != "root")
+                .collect();
             assert_eq!(ours, names, "{} {parent}", text(&tree, "name"));
         }
     }
@@ -176,7 +254,10 @@ fn every_printed_run_gives_the_recorded_nodes_and_usage() {
     for tree in trees() {
         // the usage of this tree has fractions, which `sshare` does not print
         let is_whole = text(&tree, "name") != "t16_extremes";
-        let compared = Compared { usage: is_whole, parents: true };
+        let compared = Compared {
+            usage: is_whole,
+            parents: true,
+        };
         for (run, rows) in runs(&tree) {
             let place = format!("{} {run}", text(&tree, "name"));
             let read = read(&place, printed(rows).as_bytes());
@@ -189,7 +270,12 @@ fn every_printed_run_gives_the_recorded_nodes_and_usage() {
             assert_eq!(ours(&read.document, compared), recorded, "{place}");
             let shares = read.document.share_tree().expect("a valid tree");
             for (node, row) in by_node(&shares, rows) {
-                assert_eq!(Some(shares.usage(node)), number(&row["raw_usage"]), "{place} {}", shares.name(node));
+                assert_eq!(
+                    Some(shares.usage(node)),
+                    number(&row["raw_usage"]),
+                    "{place} {}",
+                    shares.name(node)
+                );
                 read_rows += 1;
             }
             read_runs += 1;
@@ -200,11 +286,15 @@ fn every_printed_run_gives_the_recorded_nodes_and_usage() {
 
 /// Every node and its row.
 fn by_node<'r>(tree: &ShareTree, rows: &'r [Value]) -> Vec<(NodeId, &'r Value)> {
-    let by_name: HashMap<(&str, &str), &Value> =
-        rows.iter().map(|row| ((text(row, "account"), text(row, "user")), row)).collect();
+    let by_name: HashMap<(&str, &str), &Value> = rows
+        .iter()
+        .map(|row| ((text(row, "account"), text(row, "user")), row))
+        .collect();
     let row = |node| {
         let key = match tree.parent(node) {
-            Some(parent) if tree.kind(node) == NodeKind::Entity => (tree.name(parent), tree.name(node)),
+            Some(parent) if tree.kind(node) == NodeKind::Entity => {
+                (tree.name(parent), tree.name(node))
+            }
             _ => (tree.name(node), ""),
         };
         by_name[&key]
@@ -216,7 +306,10 @@ fn by_node<'r>(tree: &ShareTree, rows: &'r [Value]) -> Vec<(NodeId, &'r Value)> 
 fn share_values_are_read_as_the_daemon_stored_them() {
     let stored = golden::text("slurm/fairshare_values_2205.txt");
     let mut typed: Vec<(String, String)> = Vec::new();
-    for line in stored.lines().filter(|line| line.starts_with("$ sacctmgr -i add account ")) {
+    for line in stored
+        .lines()
+        .filter(|line| line.starts_with("$ sacctmgr -i add account "))
+    {
         let words: Vec<&str> = line.split_whitespace().collect();
         let value = line.split_once("fairshare=").expect("a value").1;
         typed.push((words[5].to_lowercase(), value.to_owned()));
@@ -225,15 +318,34 @@ fn share_values_are_read_as_the_daemon_stored_them() {
     for (name, value) in typed {
         let file = format!("Cluster - c\nAccount - {name}:Fairshare={value}\n");
         let read = read_tree("hand.cfg", file.as_bytes());
-        let row = stored.lines().find_map(|line| line.strip_prefix(&format!("{name}||")));
+        let row = stored
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{name}||")));
         match (row, read) {
-            (Some("parent"), Ok(tree)) => assert_eq!(tree.document.nodes[0].shares, Shares::Parent, "{name}={value}"),
+            (Some("parent"), Ok(tree)) => assert_eq!(
+                tree.document.nodes[0].shares,
+                Shares::Parent,
+                "{name}={value}"
+            ),
             (Some(count), Ok(tree)) => {
                 let count: i64 = count.parse().expect("a number");
-                assert_eq!(tree.document.nodes[0].shares, Shares::Count(count), "{name}={value}");
-                assert_eq!(tree.warnings.is_empty(), value == count.to_string(), "{name}={value}");
+                assert_eq!(
+                    tree.document.nodes[0].shares,
+                    Shares::Count(count),
+                    "{name}={value}"
+                );
+                assert_eq!(
+                    tree.warnings.is_empty(),
+                    value == count.to_string(),
+                    "{name}={value}"
+                );
             }
-            (None, read) => assert!(read.expect_err("refused").to_string().contains("which Slurm rejects"), "{value}"),
+            (None, read) => assert!(
+                read.expect_err("refused")
+                    .to_string()
+                    .contains("which Slurm rejects"),
+                "{value}"
+            ),
             (Some(row), Err(error)) => panic!("{name}={value}: stored as {row}, {error}"),
         }
     }
@@ -248,7 +360,10 @@ fn a_truncated_file_gives_no_more_nodes_or_an_error_with_its_name() {
             let whole = read(&name, &bytes);
             for end in (0..bytes.len()).step_by(step) {
                 match read_tree(&name, &bytes[..end]) {
-                    Ok(part) => assert!(part.document.nodes.len() <= whole.document.nodes.len(), "{name} up to {end}"),
+                    Ok(part) => assert!(
+                        part.document.nodes.len() <= whole.document.nodes.len(),
+                        "{name} up to {end}"
+                    ),
                     Err(error) => assert!(error.to_string().contains(&name), "{error}"),
                 }
                 truncated += 1;

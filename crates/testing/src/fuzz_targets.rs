@@ -1,5 +1,5 @@
-//! What each fuzz target does with a byte string, shared with `fuzz/`: no input panics, and where two readers exist they
-//! agree.
+//! What each fuzz target does with a byte string, shared with `fuzz/`: no input panics, and where
+//! two readers exist they agree.
 
 use std::fs;
 use std::io::{self, Read};
@@ -39,7 +39,8 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
 use jsf_site::Site;
 use jsf_site::{
-    FileSource, PolicyName, Role, SharesRequest, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions, WhatIf,
+    FileSource, PolicyName, Role, SharesRequest, SimulateRequest, SimulatedQueue, SiteFiles,
+    SiteOptions, WhatIf,
 };
 use jsf_slurm::conf::SlurmConf;
 
@@ -63,41 +64,61 @@ pub const TARGETS: [Target; 13] = [
     ("page", page),
 ];
 
-/// Inputs of a formula that reach many of its paths: zeros, signs, integers beyond 2^53, fractions and extremes.
+/// Inputs of a formula that reach many of its paths: zeros, signs, integers beyond 2^53, fractions
+/// and extremes.
 const NUMBERS: [f64; 8] = [0.0, 1.0, -1.0, 4.0, 0.5, 1e300, -3.25, 86_400.0];
 const INTEGERS: [i64; 8] = [0, 1, -1, 7, 64, 9_007_199_254_740_993, 2, 3600];
 
-/// A formula is parsed, printed, linted and evaluated; its printed text is the same formula. A template whose numbers are filled in
-/// is a formula.
+/// A formula is parsed, printed, linted and evaluated; its printed text is the same formula. A
+/// template whose numbers are filled in is a formula.
 pub fn formula(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     fill_template(&text);
-    let Ok(formula) = Formula::parse(&text) else { return };
+    let Ok(formula) = Formula::parse(&text) else {
+        return;
+    };
     let printed = formula.to_string();
     for text in [&printed, &formula.with_comments()] {
-        let again = Formula::parse(text).unwrap_or_else(|error| panic!("{text:?} does not parse: {error}"));
+        let again =
+            Formula::parse(text).unwrap_or_else(|error| panic!("{text:?} does not parse: {error}"));
         assert_eq!(again.to_string(), printed, "printed once more");
     }
     let schema = Schema::openpbs();
     lint_values(formula.expr(), &schema, &Ranges::default());
-    if let (Ok(program), Ok(again)) =
-        (formula.compile(&schema), Formula::parse(&printed).expect("parsed before").compile(&schema))
-    {
+    if let (Ok(program), Ok(again)) = (
+        formula.compile(&schema),
+        Formula::parse(&printed)
+            .expect("parsed before")
+            .compile(&schema),
+    ) {
         compare_executors(&program, &again);
     }
 }
 
 fn fill_template(text: &str) {
-    let Ok(template) = Template::parse(text) else { return };
+    let Ok(template) = Template::parse(text) else {
+        return;
+    };
     let constants = template.constants().iter();
-    let bounds: Vec<[f64; 3]> = constants.map(|constant| [constant.start, constant.low, constant.high]).collect();
+    let bounds: Vec<[f64; 3]> = constants
+        .map(|constant| [constant.start, constant.low, constant.high])
+        .collect();
     for number in 0..3 {
-        let filled = template.fill(&bounds.iter().map(|bounds| bounds[number]).collect::<Vec<f64>>());
-        assert!(Formula::parse(&filled).is_ok(), "{text:?} filled: {filled:?}");
+        let filled = template.fill(
+            &bounds
+                .iter()
+                .map(|bounds| bounds[number])
+                .collect::<Vec<f64>>(),
+        );
+        assert!(
+            Formula::parse(&filled).is_ok(),
+            "{text:?} filled: {filled:?}"
+        );
     }
 }
 
-/// The interpreter, the columnar executor, and the interpreter on the printed formula give the same bits.
+/// The interpreter, the columnar executor, and the interpreter on the printed formula give the same
+/// bits.
 fn compare_executors(program: &Program, again: &Program) {
     let names: Vec<String> = program.inputs().iter().map(ToString::to_string).collect();
     assert_eq!(program.inputs(), again.inputs());
@@ -125,27 +146,44 @@ fn compare_executors(program: &Program, again: &Program) {
             queued_at: None,
             exclusion: None,
         };
-        table.push(&job, &row.iter().cloned().map(Ok).collect::<Vec<_>>()).expect("a job");
+        table
+            .push(&job, &row.iter().cloned().map(Ok).collect::<Vec<_>>())
+            .expect("a job");
     }
     let scores = score(program, &table, ScorePrecision::Double, OnError::Null);
     for (number, row) in rows.iter().enumerate() {
         let by_column = scores.get(number).expect("a score").unrounded;
         match (program.evaluate(row), again.evaluate(row), by_column) {
             // the work for all rows is limited besides that for each
-            (_, _, Err(column)) if column.to_string().contains("too many steps, after those of the jobs before") => {}
+            (_, _, Err(column))
+                if column
+                    .to_string()
+                    .contains("too many steps, after those of the jobs before") => {}
             (Ok(one), Ok(other), Ok(FormulaResult::Python(column))) => {
-                assert!(one.is_identical(&other), "{one:?} and, printed, {other:?} for {row:?}");
-                assert!(one.is_identical(&column), "{one:?} and, by columns, {column:?} for {row:?}");
+                assert!(
+                    one.is_identical(&other),
+                    "{one:?} and, printed, {other:?} for {row:?}"
+                );
+                assert!(
+                    one.is_identical(&column),
+                    "{one:?} and, by columns, {column:?} for {row:?}"
+                );
             }
             (Err(one), Err(other), Err(column)) => {
                 assert_eq!(one.to_string(), other.to_string(), "{row:?}");
                 // what the scheduler makes of a complex number is found out for a score only
-                let by_row = program.score_row(row, &mut ColumnScratch::new()).expect_err("an error, as before");
+                let by_row = program
+                    .score_row(row, &mut ColumnScratch::new())
+                    .expect_err("an error, as before");
                 assert_eq!(by_row.to_string(), column.to_string(), "{row:?}");
             }
             // the scheduler takes neither `None` nor an integer that is too large for a double
-            (Ok(one), Ok(other), Err(_)) if one.to_f64().is_none() => assert!(one.is_identical(&other), "{one:?}"),
-            (one, other, column) => panic!("{one:?}, printed {other:?}, by columns {column:?} for {row:?}"),
+            (Ok(one), Ok(other), Err(_)) if one.to_f64().is_none() => {
+                assert!(one.is_identical(&other), "{one:?}")
+            }
+            (one, other, column) => {
+                panic!("{one:?}, printed {other:?}, by columns {column:?} for {row:?}")
+            }
         }
     }
 }
@@ -155,7 +193,10 @@ pub fn verdict(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let schema = Schema::openpbs();
     let validation = validate(&text, &schema);
-    for submission in [FormulaSubmission::to_openpbs(&text), FormulaSubmission::as_expression(&text)] {
+    for submission in [
+        FormulaSubmission::to_openpbs(&text),
+        FormulaSubmission::as_expression(&text),
+    ] {
         let checked = Checked::new(&submission, &schema, &SiteFacts::default());
         assert_eq!(checked.validation.accepted, validation.accepted);
         for finding in &checked.findings {
@@ -167,28 +208,62 @@ pub fn verdict(data: &[u8]) {
 }
 
 const NEEDED: [&[&str]; 4] = [
-    &["ncpus", "mem", "walltime", "eligible_time", "queue_priority", "score", "fair_share_perc"],
-    &["job_priority", "fairshare_perc", "boost", "size", "accrue_type", "share", "mem"],
+    &[
+        "ncpus",
+        "mem",
+        "walltime",
+        "eligible_time",
+        "queue_priority",
+        "score",
+        "fair_share_perc",
+    ],
+    &[
+        "job_priority",
+        "fairshare_perc",
+        "boost",
+        "size",
+        "accrue_type",
+        "share",
+        "mem",
+    ],
     &[],
-    &["ncpus", "fair_share_perc", "fairshare_perc", "fairshare_factor", "fairshare_tree_usage", "eligible_time"],
+    &[
+        "ncpus",
+        "fair_share_perc",
+        "fairshare_perc",
+        "fairshare_factor",
+        "fairshare_tree_usage",
+        "eligible_time",
+    ],
 ];
 
-/// The fast reader gives the table of the reference reader, in chunks and options that the input chooses.
+/// The fast reader gives the table of the reference reader, in chunks and options that the input
+/// chooses.
 pub fn jobs(data: &[u8]) {
     let mut schema = Schema::openpbs();
-    for (name, kind) in [("boost", InputType::Float), ("size", InputType::Size), ("wall", InputType::Duration)] {
+    for (name, kind) in [
+        ("boost", InputType::Float),
+        ("size", InputType::Size),
+        ("wall", InputType::Duration),
+    ] {
         schema.add(name, kind).expect("a name");
     }
     let choice = data.len() + usize::from(data.last().copied().unwrap_or_default());
-    let queues =
-        Queues::read("queues", &Objects::read(r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200}}}"#));
+    let queues = Queues::read(
+        "queues",
+        &Objects::read(r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200}}}"#),
+    );
     let options = ReadOptions {
         source_name: "q",
         needed: NEEDED[choice % 4],
         schema: &schema,
         numbers: [NumberMode::OpenPbs, NumberMode::Exact, NumberMode::Decimal][choice % 3],
-        entity: [FairshareEntity::User, FairshareEntity::GroupUser, FairshareEntity::Account, FairshareEntity::Queue]
-            [choice / 4 % 4],
+        entity: [
+            FairshareEntity::User,
+            FairshareEntity::GroupUser,
+            FairshareEntity::Account,
+            FairshareEntity::Queue,
+        ][choice / 4 % 4],
         queue_priorities: &queues.expect("queues").priorities(),
         strict: choice.is_multiple_of(11),
         cycle_jobs: false,
@@ -197,12 +272,16 @@ pub fn jobs(data: &[u8]) {
     let whole = outcome(JobReader::new(&options).chunk_size(1 << 22).read(data));
     let chunk = [1, 64, 500, 1 << 20][choice / 16 % 4];
     let reader = JobReader::new(&options).chunk_size(chunk);
-    let read =
-        if choice.is_multiple_of(5) { reader.read_stream(Trickle(data, 1 + choice % 100)) } else { reader.read(data) };
+    let read = if choice.is_multiple_of(5) {
+        reader.read_stream(Trickle(data, 1 + choice % 100))
+    } else {
+        reader.read(data)
+    };
     assert_eq!(whole, outcome(read), "in chunks of {chunk}");
 }
 
-/// `qstat -f` as text and as dsv, which have one reader: from memory and from a stream it gives the same.
+/// `qstat -f` as text and as dsv, which have one reader: from memory and from a stream it gives the
+/// same.
 pub fn qstat(data: &[u8]) {
     let schema = Schema::openpbs();
     let options = ReadOptions {
@@ -218,7 +297,9 @@ pub fn qstat(data: &[u8]) {
     };
     let whole = outcome(JobReader::new(&options).read(data));
     let chunk = [1, 64, 4000][data.len() % 3];
-    let stream = JobReader::new(&options).chunk_size(chunk).read_stream(Trickle(data, 1 + data.len() % 70));
+    let stream = JobReader::new(&options)
+        .chunk_size(chunk)
+        .read_stream(Trickle(data, 1 + data.len() % 70));
     assert_eq!(whole, outcome(stream), "as a stream in chunks of {chunk}");
 }
 
@@ -227,8 +308,16 @@ pub fn pbs_files(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let group = ResourceGroup::parse(b"group1 100 root 40\nBob 101 group1 50\nSuzy 102 root 30\n");
     let usage = UsageFile::parse(data);
-    answer_all(SchedPriv { lines: ResourceGroup::parse(data), config: SchedConfig::default(), usage: None });
-    answer_all(SchedPriv { lines: group, config: SchedConfig::parse(data), usage: Some(usage) });
+    answer_all(SchedPriv {
+        lines: ResourceGroup::parse(data),
+        config: SchedConfig::default(),
+        usage: None,
+    });
+    answer_all(SchedPriv {
+        lines: group,
+        config: SchedConfig::parse(data),
+        usage: Some(usage),
+    });
     let objects = Objects::read(&text);
     let _ = Queues::read("queues", &objects).map(|queues| queues.priorities());
     let _ = ServerSettings::read(&objects, None);
@@ -239,8 +328,14 @@ pub fn pbs_files(data: &[u8]) {
     let _ = formula_in("server", &objects);
     let _ = pasted(&text);
     add_resources("qmgr", &objects, &mut Schema::openpbs());
-    add_resources("resourcedef", &Objects::read_resourcedef(&text), &mut Schema::openpbs());
-    let files = SiteFiles::default().with(Role::Queue, file(QUEUE)).with(Role::ResourceGroup, file(b"Bob 10 root 5\n"));
+    add_resources(
+        "resourcedef",
+        &Objects::read_resourcedef(&text),
+        &mut Schema::openpbs(),
+    );
+    let files = SiteFiles::default()
+        .with(Role::Queue, file(QUEUE))
+        .with(Role::ResourceGroup, file(b"Bob 10 root 5\n"));
     let roles: &[Role] = match data.len() % 5 {
         0 => &[Role::ResourceGroup],
         1 => &[Role::Usage],
@@ -248,7 +343,12 @@ pub fn pbs_files(data: &[u8]) {
         3 => &[Role::Server],
         _ => &[Role::Queues, Role::Resources],
     };
-    use_site(roles.iter().fold(files, |files, role| files.with(*role, file(data))), &[PolicyName::Pbs]);
+    use_site(
+        roles
+            .iter()
+            .fold(files, |files, role| files.with(*role, file(data))),
+        &[PolicyName::Pbs],
+    );
 }
 
 /// Every request of `pbsfs`.
@@ -266,20 +366,35 @@ pub fn slurm_files(data: &[u8]) {
     if let Ok(tree) = jsf_slurm::read_tree("tree", data) {
         check_document(&tree.document);
     }
-    use_site(SiteFiles::default().with(Role::Tree, file(data)).with(Role::Queue, file(QUEUE)), &POLICIES);
+    use_site(
+        SiteFiles::default()
+            .with(Role::Tree, file(data))
+            .with(Role::Queue, file(QUEUE)),
+        &POLICIES,
+    );
 }
 
 /// A tree in native JSON or of flux-accounting, under every policy.
 pub fn tree_json(data: &[u8]) {
-    for document in [read_tree("tree", data), read_flux_tree("tree", data)].into_iter().flatten() {
+    for document in [read_tree("tree", data), read_flux_tree("tree", data)]
+        .into_iter()
+        .flatten()
+    {
         check_document(&document);
     }
-    use_site(SiteFiles::default().with(Role::Tree, file(data)).with(Role::Queue, file(QUEUE)), &POLICIES);
+    use_site(
+        SiteFiles::default()
+            .with(Role::Tree, file(data))
+            .with(Role::Queue, file(QUEUE)),
+        &POLICIES,
+    );
 }
 
 /// Every factor of a tree is a number.
 fn check_document(document: &TreeDocument) {
-    let Ok(tree) = document.share_tree() else { return };
+    let Ok(tree) = document.share_tree() else {
+        return;
+    };
     let assessed = AssessedTree::new(tree, &FairTree::default());
     for node in assessed.tree().nodes() {
         if let Some(shares) = assessed.shares().get(node) {
@@ -297,7 +412,9 @@ fn check_document(document: &TreeDocument) {
 pub fn slurm_conf(data: &[u8]) {
     SlurmConf::parse("slurm.conf", data);
     let tree = br#"{"children":[{"name":"a","shares":40,"children":[{"name":"Bob","shares":50,"usage":100}]}]}"#;
-    let files = SiteFiles::default().with(Role::SlurmConf, file(data)).with(Role::Tree, file(tree));
+    let files = SiteFiles::default()
+        .with(Role::SlurmConf, file(data))
+        .with(Role::Tree, file(tree));
     use_site(files, &[]);
 }
 
@@ -313,9 +430,12 @@ pub fn snapshots(data: &[u8]) {
 /// A scheduler's log.
 pub fn replay(data: &[u8]) {
     let group = file(b"Bob 10 root 5\nSuzy 11 root 7\n");
-    let files = SiteFiles::default().with(Role::Queue, file(QUEUE)).with(Role::ResourceGroup, group);
+    let files = SiteFiles::default()
+        .with(Role::Queue, file(QUEUE))
+        .with(Role::ResourceGroup, group);
     let site = Site::from_files(files, SiteOptions::default()).expect("a site");
-    let formula = Formula::parse("ncpus * fairshare_factor + eligible_time / 3600").expect("a formula");
+    let formula =
+        Formula::parse("ncpus * fairshare_factor + eligible_time / 3600").expect("a formula");
     with_file(data, |path| {
         let _ = site.replay(path, &formula);
     });
@@ -335,27 +455,40 @@ const QUEUE: &[u8] =
 
 /// Opens a site, and asks for all that it has.
 fn use_site(files: SiteFiles, policies: &[PolicyName]) {
-    let Ok(site) = Site::from_files(files, SiteOptions::default()) else { return };
-    let own = site.formula_text().ok().and_then(|text| Formula::parse(&text.text).ok());
+    let Ok(site) = Site::from_files(files, SiteOptions::default()) else {
+        return;
+    };
+    let own = site
+        .formula_text()
+        .ok()
+        .and_then(|text| Formula::parse(&text.text).ok());
     let plain = Formula::parse("ncpus + fairshare_factor").expect("a formula");
     for formula in own.iter().chain([&plain]) {
         let _ = site.rank(formula);
     }
-    let _ = site.shares(&SharesRequest { policies: policies.to_vec(), ..SharesRequest::default() });
+    let _ = site.shares(&SharesRequest {
+        policies: policies.to_vec(),
+        ..SharesRequest::default()
+    });
 }
 
 /// The processors of the machine on which logs are simulated.
 const PROCESSORS: u32 = 64;
 
-/// A log of jobs in any format is read and simulated: no job starts before it is submitted, and never are more processors in use than there
-/// are.
+/// A log of jobs in any format is read and simulated: no job starts before it is submitted, and
+/// never are more processors in use than there are.
 pub fn logs(data: &[u8]) {
     let log = workload(data);
-    let Some(simulated) = simulated(&log) else { return };
+    let Some(simulated) = simulated(&log) else {
+        return;
+    };
     let mut events = Vec::new();
     for (index, job) in log.jobs().iter().enumerate() {
         if let Some(start) = simulated.schedule.start(index) {
-            assert!(start >= job.submit, "job {index} starts before it is submitted");
+            assert!(
+                start >= job.submit,
+                "job {index} starts before it is submitted"
+            );
             let processors = i64::from(job.processors);
             events.extend([(start, processors), (start + job.duration(), -processors)]);
         }
@@ -366,13 +499,18 @@ pub fn logs(data: &[u8]) {
         *in_use += change;
         Some(*in_use)
     });
-    assert!(in_use.max().unwrap_or(0) <= PROCESSORS.into(), "more processors in use than there are");
+    assert!(
+        in_use.max().unwrap_or(0) <= PROCESSORS.into(),
+        "more processors in use than there are"
+    );
 }
 
 /// Goals are read and judged on a log.
 pub fn goals(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let Ok(goals) = Goals::parse("goals", &text, &Schema::openpbs()) else { return };
+    let Ok(goals) = Goals::parse("goals", &text, &Schema::openpbs()) else {
+        return;
+    };
     let log = workload(LOG.as_bytes());
     let simulated = simulated(&log).expect("a log that can be simulated");
     let results = simulated.results(&log, 0);
@@ -387,34 +525,67 @@ pub fn goals(data: &[u8]) {
     }
 }
 
-/// A page holds the formula as it is, and the module that it holds answers with JSON, and with the ranking of the site.
+/// A page holds the formula as it is, and the module that it holds answers with JSON, and with the
+/// ranking of the site.
 pub fn page(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut page = Vec::new();
-    WhatIfPage { formula: &text, in_force: Some(&text), object: "server", warnings: &[], bundle: b"", module: b"" }
-        .write(&mut page)
-        .expect("the page is written to memory");
+    WhatIfPage {
+        formula: &text,
+        in_force: Some(&text),
+        object: "server",
+        warnings: &[],
+        bundle: b"",
+        module: b"",
+    }
+    .write(&mut page)
+    .expect("the page is written to memory");
     let page = String::from_utf8(page).expect("UTF-8");
-    let (_, settings) = page.split_once(r#"<script type="application/json" id="settings">"#).expect("settings");
-    let (settings, _) = settings.split_once("</script>").expect("the end of the element");
+    let (_, settings) = page
+        .split_once(r#"<script type="application/json" id="settings">"#)
+        .expect("settings");
+    let (settings, _) = settings
+        .split_once("</script>")
+        .expect("the end of the element");
     let settings: serde_json::Value = serde_json::from_str(settings).expect("JSON");
-    assert_eq!((settings["formula"].as_str(), settings["in_force"].as_str()), (Some(&*text), Some(&*text)));
+    assert_eq!(
+        (settings["formula"].as_str(), settings["in_force"].as_str()),
+        (Some(&*text), Some(&*text))
+    );
 
     let open = || {
-        Site::from_files(SiteFiles::default().with(Role::Queue, file(QUEUE)), SiteOptions::default()).expect("a site")
+        Site::from_files(
+            SiteFiles::default().with(Role::Queue, file(QUEUE)),
+            SiteOptions::default(),
+        )
+        .expect("a site")
     };
     let mut what_if = WhatIf::new(open(), "ncpus");
     if let Ok(checked) = what_if.check(&text) {
         is_json(check_json(&text, "server", &checked));
     }
-    let Ok(ranked) = what_if.rank(&text) else { return };
+    let Ok(ranked) = what_if.rank(&text) else {
+        return;
+    };
     let values = ranked.sides.new.ranking.scores().values();
     let submission = FormulaSubmission::to_openpbs(&text);
     let formula = submission.formula().expect("a formula that was ranked");
     let native = open().rank(formula).expect("a queue that was ranked");
     let native_values = native.ranking.scores().values();
-    assert!(values.iter().map(|value| value.to_bits()).eq(native_values.iter().map(|value| value.to_bits())));
-    is_json(ranking_json(&what_if, &Shown { first: 10, search: "", is_complete: true }));
+    assert!(
+        values
+            .iter()
+            .map(|value| value.to_bits())
+            .eq(native_values.iter().map(|value| value.to_bits()))
+    );
+    is_json(ranking_json(
+        &what_if,
+        &Shown {
+            first: 10,
+            search: "",
+            is_complete: true,
+        },
+    ));
     if let Ok(checked) = what_if.check(&text) {
         is_json(check_json(&text, "server", &checked));
     }
@@ -440,18 +611,33 @@ fn simulated(log: &Workload) -> Option<SimulatedQueue> {
     let formula = Formula::parse("eligible_time / walltime * ncpus").expect("a formula");
     let mut observer = ();
     let request = SimulateRequest::new(&formula, log, &mut observer);
-    site.simulate(SimulateRequest { processors: Some(PROCESSORS), ..request }).ok()
+    site.simulate(SimulateRequest {
+        processors: Some(PROCESSORS),
+        ..request
+    })
+    .ok()
 }
 
 fn file(bytes: &[u8]) -> FileSource {
-    FileSource::Bytes { name: "input".into(), bytes: Arc::from(bytes) }
+    FileSource::Bytes {
+        name: "input".into(),
+        bytes: Arc::from(bytes),
+    }
 }
 
 /// Writes the bytes to a file of this process, in memory if the system has such a folder.
 fn with_file(data: &[u8], use_file: impl FnOnce(&Path)) {
     let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-    let path = folder.join(format!("jsf-fuzz-{}-{:?}", std::process::id(), std::thread::current().id()));
+    let folder = if memory.is_dir() {
+        memory.to_owned()
+    } else {
+        std::env::temp_dir()
+    };
+    let path = folder.join(format!(
+        "jsf-fuzz-{}-{:?}",
+        std::process::id(),
+        std::thread::current().id()
+    ));
     fs::write(&path, data).expect("a file");
     use_file(&path);
     let _ = fs::remove_file(&path);
@@ -469,7 +655,8 @@ impl Read for Trickle<'_> {
 
 /// The table and the problems, or the error.
 fn outcome(read: Result<ParsedJobs, ReadError>) -> Result<(String, String), String> {
-    read.map(|read| (describe(&read.table), format!("{:?}", read.problems))).map_err(|error| format!("{error:?}"))
+    read.map(|read| (describe(&read.table), format!("{:?}", read.problems)))
+        .map_err(|error| format!("{error:?}"))
 }
 
 /// All that a table contains.
@@ -497,5 +684,9 @@ pub fn describe(table: &JobTable) -> String {
         }
         text.push('\n');
     }
-    format!("{text}{:?} {:?}", table.undeclared().collect::<Vec<_>>(), table.truncated_amounts().collect::<Vec<_>>())
+    format!(
+        "{text}{:?} {:?}",
+        table.undeclared().collect::<Vec<_>>(),
+        table.truncated_amounts().collect::<Vec<_>>()
+    )
 }

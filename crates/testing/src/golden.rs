@@ -13,7 +13,11 @@ pub fn path(name: &str) -> PathBuf {
 /// The content of a file; a name that ends in `.gz` is decompressed.
 pub fn bytes(name: &str) -> Vec<u8> {
     let bytes = std::fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    if name.ends_with(".gz") { unpacked(&bytes) } else { bytes }
+    if name.ends_with(".gz") {
+        unpacked(&bytes)
+    } else {
+        bytes
+    }
 }
 
 #[cfg(feature = "sites")]
@@ -21,7 +25,9 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
     use std::io::Read;
 
     let mut unpacked = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut unpacked).expect("gzip");
+    flate2::read::MultiGzDecoder::new(bytes)
+        .read_to_end(&mut unpacked)
+        .expect("gzip");
     unpacked
 }
 
@@ -34,18 +40,23 @@ pub fn text(name: &str) -> String {
     String::from_utf8(bytes(name)).expect("UTF-8")
 }
 
-/// The records of a JSON Lines file. `NaN` and `Infinity`, which some of them hold although JSON has neither, become null.
+/// The records of a JSON Lines file. `NaN` and `Infinity`, which some of them hold although JSON
+/// has neither, become null.
 pub fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
-    let text = text(name).replace(" NaN", " null").replace(" Infinity", " null");
-    let records = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line:.80}")));
+    let text = text(name)
+        .replace(" NaN", " null")
+        .replace(" Infinity", " null");
+    let records = text.lines().map(|line| {
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line:.80}"))
+    });
     records.collect()
 }
 
 /// The text in a field of a record.
 pub fn field<'a>(record: &'a Value, name: &str) -> &'a str {
-    record[name].as_str().unwrap_or_else(|| panic!("no text {name} in {record}"))
+    record[name]
+        .as_str()
+        .unwrap_or_else(|| panic!("no text {name} in {record}"))
 }
 
 /// A number in a record, whether it is written as a number or as a text.
@@ -56,10 +67,19 @@ pub fn number(value: &Value) -> Option<f64> {
 /// Every recorded tree of Slurm by name.
 pub fn slurm_trees() -> BTreeMap<String, Value> {
     let entries = std::fs::read_dir(path("slurm")).expect("the folder");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    let names = entries.map(|entry| {
+        entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("UTF-8")
+    });
     let trees = names.filter_map(|file| {
         let name = file.strip_suffix(".json")?.to_owned();
-        Some((name, serde_json::from_slice(&bytes(&format!("slurm/{file}"))).expect("JSON")))
+        Some((
+            name,
+            serde_json::from_slice(&bytes(&format!("slurm/{file}"))).expect("JSON"),
+        ))
     });
     let trees: BTreeMap<String, Value> = trees.collect();
     assert_eq!(trees.len(), 13);

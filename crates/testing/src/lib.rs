@@ -1,6 +1,8 @@
-//! What the tests of several crates share: recorded data, generators of random input, and what each fuzz target does.
+//! What the tests of several crates share: recorded data, generators of random input, and what each
+//! fuzz target does.
 //!
-//! INVARIANT: only tests, benchmarks and fuzz targets depend on this crate, so that its panics are failures of theirs.
+//! INVARIANT: only tests, benchmarks and fuzz targets depend on this crate, so that its panics are
+//! failures of theirs.
 
 #[cfg(feature = "sites")]
 pub mod fuzz_targets;
@@ -22,5 +24,8 @@ pub fn path(name: &str) -> std::path::PathBuf {
 
 /// A number from the environment, by which a run can be made longer or started from another seed.
 pub fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }

@@ -1,4 +1,5 @@
-//! The jobs, formulas and files that were recorded on an OpenPBS server, and what its scheduler did with them.
+//! The jobs, formulas and files that were recorded on an OpenPBS server, and what its scheduler did
+//! with them.
 
 use std::collections::BTreeMap;
 
@@ -79,9 +80,16 @@ impl RecordedSite {
     pub fn open() -> Self {
         let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
         assert_eq!(config.warnings, []);
-        let queues =
-            Queues::read("queues", &Objects::read(&golden::text("openpbs/qstat/qstat_Qf.json"))).expect("queues");
-        Self { schema: schema(), config, queues }
+        let queues = Queues::read(
+            "queues",
+            &Objects::read(&golden::text("openpbs/qstat/qstat_Qf.json")),
+        )
+        .expect("queues");
+        Self {
+            schema: schema(),
+            config,
+            queues,
+        }
     }
 
     /// Reads a document of jobs for a formula with these inputs.
@@ -102,7 +110,12 @@ impl RecordedSite {
 
     /// The fair-share tree, with the entities of these jobs.
     pub fn tree(&self, jobs: &JobTable) -> PbsTree {
-        tree("openpbs/qstat", "usage", &self.config, jobs.entities().iter().map(|entity| &**entity))
+        tree(
+            "openpbs/qstat",
+            "usage",
+            &self.config,
+            jobs.entities().iter().map(|entity| &**entity),
+        )
     }
 }
 
@@ -115,11 +128,17 @@ pub fn tree<'a>(
 ) -> PbsTree {
     let lines = ResourceGroup::parse(&golden::bytes(&format!("{folder}/resource_group")));
     let usage = UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}")));
-    let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
-    builder.with_entities(entities).build().expect("small enough")
+    let builder = PbsTreeBuilder::new(&lines)
+        .usage(&usage)
+        .unknown_shares(config.unknown_shares);
+    builder
+        .with_entities(entities)
+        .build()
+        .expect("small enough")
 }
 
-/// A resource of the site with a name that Python or the server's script uses, and the formulas that were tried with it.
+/// A resource of the site with a name that Python or the server's script uses, and the formulas
+/// that were tried with it.
 #[derive(Deserialize)]
 pub struct NameClash {
     pub resource: String,
@@ -131,7 +150,8 @@ pub struct NameClash {
 pub struct ClashingFormula {
     pub formula: String,
     pub set: ServerAnswer,
-    /// `None` if the server refused the formula. A job without a value came after the scheduler's crash.
+    /// `None` if the server refused the formula. A job without a value came after the scheduler's
+    /// crash.
     pub values: Option<BTreeMap<String, Option<String>>>,
     pub errors: Option<BTreeMap<String, String>>,
     pub died: Option<bool>,
@@ -155,7 +175,14 @@ pub fn name_clashes() -> Vec<NameClash> {
 
 /// Adds a resource of integers as the server's file lists it, whatever its name.
 pub fn declare(resource: &str, schema: &mut Schema) {
-    assert_eq!(add_resources("resourcedef", &Objects::read_resourcedef(&format!("{resource} type=long")), schema), []);
+    assert_eq!(
+        add_resources(
+            "resourcedef",
+            &Objects::read_resourcedef(&format!("{resource} type=long")),
+            schema
+        ),
+        []
+    );
 }
 
 /// The number with this `repr` in Python.
@@ -163,10 +190,16 @@ pub fn number(repr: &str) -> Value {
     if let Ok(int) = repr.parse() {
         return Value::Int(int);
     }
-    if repr.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+    if repr
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'-')
+    {
         return Value::int(repr.parse().unwrap());
     }
-    Value::Float(repr.parse().unwrap_or_else(|_| panic!("`{repr}` is not a number")))
+    Value::Float(
+        repr.parse()
+            .unwrap_or_else(|_| panic!("`{repr}` is not a number")),
+    )
 }
 
 /// A table of the recorded jobs with these inputs.
@@ -186,17 +219,27 @@ pub fn table_without<'a>(
         let qstat = recorded.qstat.as_ref();
         let exclusion = match recorded.scheduler_inputs {
             Some(_) => None,
-            None => Some(Exclusion::Invalid { resource: String::new(), found: String::new() }),
+            None => Some(Exclusion::Invalid {
+                resource: String::new(),
+                found: String::new(),
+            }),
         };
         let job = Job {
             id: &recorded.job,
             entity: &recorded.entity,
             queue: qstat.map_or("", |qstat| &qstat.queue),
-            state: qstat.and_then(|qstat| JobState::from_letter(&qstat.job_state)).unwrap_or_default(),
+            state: qstat
+                .and_then(|qstat| JobState::from_letter(&qstat.job_state))
+                .unwrap_or_default(),
             queued_at: qstat.map(|qstat| qstat.queue_rank as i64),
             exclusion,
         };
-        assert_eq!(recorded.scheduler_inputs.is_none(), recorded.invalid.is_some(), "{}", recorded.job);
+        assert_eq!(
+            recorded.scheduler_inputs.is_none(),
+            recorded.invalid.is_some(),
+            "{}",
+            recorded.job
+        );
         let inputs = names.iter().map(|name| match &recorded.scheduler_inputs {
             Some(inputs) if !is_unset(name) => Ok(number(&inputs[name])),
             _ => Err(Value::Int(0)),
@@ -208,13 +251,19 @@ pub fn table_without<'a>(
 
 /// The scores as OpenPBS computes them.
 pub fn scores(program: &Program, table: &JobTable) -> Scores {
-    score(program, table, ScorePrecision::Float32, OnError::ZeroLikePbs)
+    score(
+        program,
+        table,
+        ScorePrecision::Float32,
+        OnError::ZeroLikePbs,
+    )
 }
 
 /// The prefix of an error in the log. Some records have it, some only the text after it.
 const LOG_PREFIX: &str = "Formula evaluation for job had an error.  Zero value will be used: ";
 
-/// The differences between scores and a record: which jobs have a value, exact values, logged values and errors.
+/// The differences between scores and a record: which jobs have a value, exact values, logged
+/// values and errors.
 pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
     let mut wrong = Vec::new();
     for row in 0..scores.len() {
@@ -222,14 +271,26 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
         let score = scores.get(row);
         let value = score.as_ref().map(|score| logged(score.value));
         let exact = score.as_ref().map(|score| &score.unrounded);
-        let raised = exact.and_then(|exact| exact.as_ref().err()).filter(|error| !error.crashes_the_scheduler());
-        let error = record.errors.get(job).map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));
-        let (exact, recorded) = match (exact, record.exact.as_ref().and_then(|exact| exact.get(job))) {
+        let raised = exact
+            .and_then(|exact| exact.as_ref().err())
+            .filter(|error| !error.crashes_the_scheduler());
+        let error = record
+            .errors
+            .get(job)
+            .map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));
+        let (exact, recorded) = match (
+            exact,
+            record.exact.as_ref().and_then(|exact| exact.get(job)),
+        ) {
             (Some(Ok(exact)), Some(recorded)) => (Some(exact.to_string()), Some(recorded.as_str())),
             _ => (None, None),
         };
         for (what, ours, theirs) in [
-            ("logged value", value, record.values.get(job).map(String::as_str)),
+            (
+                "logged value",
+                value,
+                record.values.get(job).map(String::as_str),
+            ),
             ("error", raised.map(ToString::to_string), error),
             ("exact value", exact, recorded),
         ] {
@@ -243,7 +304,12 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
 
 /// The differences between an order and a record.
 pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -> Vec<String> {
-    let ours: Vec<&str> = ordered.ranking.order().iter().map(|&row| table.id(row)).collect();
+    let ours: Vec<&str> = ordered
+        .ranking
+        .order()
+        .iter()
+        .map(|&row| table.id(row))
+        .collect();
     let passed: BTreeMap<String, String> = ordered
         .not_considered
         .iter()
@@ -252,27 +318,39 @@ pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -
         .collect();
     let mut wrong = Vec::new();
     if ours != record.order {
-        wrong.push(format!("order is\n  {ours:?}, recorded\n  {:?}", record.order));
+        wrong.push(format!(
+            "order is\n  {ours:?}, recorded\n  {:?}",
+            record.order
+        ));
     }
     if passed != record.under_threshold {
-        wrong.push(format!("under the threshold are {passed:?}, recorded {:?}", record.under_threshold));
+        wrong.push(format!(
+            "under the threshold are {passed:?}, recorded {:?}",
+            record.under_threshold
+        ));
     }
     wrong
 }
 
-/// Whether a text has anything but numbers, names, operators, tuples, lists and calls of the functions of numbers, by the characters
-/// and words that quotes, escapes, statements and other constructs of Python are written with.
+/// Whether a text has anything but numbers, names, operators, tuples, lists and calls of the
+/// functions of numbers, by the characters and words that quotes, escapes, statements and other
+/// constructs of Python are written with.
 pub fn is_outside_language(formula: &str) -> bool {
     const CHARACTERS: [char; 8] = ['"', '\'', '\\', ';', ':', '{', '}', '\r'];
     const WORDS: &str = "NotImplemented __annotations__ __builtins__ __import__ __name__ bin callable chr compile complex dict dir \
         enumerate eval exec filter for getattr globals hash hex import is isinstance iter lambda list locals map next ord print \
         range repr reversed set sorted str tuple type vars zip";
-    let mut words = formula.split(|character: char| !character.is_alphanumeric() && character != '_');
+    let mut words =
+        formula.split(|character: char| !character.is_alphanumeric() && character != '_');
     let is_outside = |word: &str| {
-        let is_imaginary = word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with(['j', 'J']);
+        let is_imaginary =
+            word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with(['j', 'J']);
         is_imaginary || WORDS.split_whitespace().any(|known| known == word)
     };
-    formula.contains(CHARACTERS) || words.any(is_outside) || has_construct(formula) || has_spaced_attribute(formula)
+    formula.contains(CHARACTERS)
+        || words.any(is_outside)
+        || has_construct(formula)
+        || has_spaced_attribute(formula)
 }
 
 /// Whether a text has an attribute such as that of `1 .real`.
@@ -281,9 +359,13 @@ fn has_spaced_attribute(formula: &str) -> bool {
     behind_points.any(|behind| behind.starts_with(|first: char| first.is_alphabetic()))
 }
 
-/// Whether a text has an assignment outside of brackets, a subscript, an attribute, an ellipsis or an unpacking.
+/// Whether a text has an assignment outside of brackets, a subscript, an attribute, an ellipsis or
+/// an unpacking.
 fn has_construct(formula: &str) -> bool {
-    let characters: Vec<char> = formula.chars().filter(|character| !character.is_whitespace()).collect();
+    let characters: Vec<char> = formula
+        .chars()
+        .filter(|character| !character.is_whitespace())
+        .collect();
     let at = |index: usize| characters.get(index).copied().unwrap_or('(');
     let mut depth = 0;
     for (index, character) in characters.iter().enumerate() {
@@ -314,10 +396,20 @@ fn has_construct(formula: &str) -> bool {
     false
 }
 
-/// A usage file of version 2 as the scheduler writes it: the time of the last decay in Unix seconds, and for each record the
-/// name of an entity, which is truncated to 49 bytes, and its usage.
-pub fn encode_usage_file<'a>(last_decay: i64, records: impl Iterator<Item = (&'a str, f64)>) -> Vec<u8> {
-    let mut file = [&b"PBS_MAG!\0"[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
+/// A usage file of version 2 as the scheduler writes it: the time of the last decay in Unix
+/// seconds, and for each record the name of an entity, which is truncated to 49 bytes, and its
+/// usage.
+pub fn encode_usage_file<'a>(
+    last_decay: i64,
+    records: impl Iterator<Item = (&'a str, f64)>,
+) -> Vec<u8> {
+    let mut file = [
+        &b"PBS_MAG!\0"[..],
+        &[0; 7],
+        &2f64.to_le_bytes(),
+        &last_decay.to_le_bytes(),
+    ]
+    .concat();
     for (name, usage) in records {
         let mut field: Vec<u8> = name.bytes().take(49).collect();
         field.resize(56, 0);

@@ -1,5 +1,6 @@
-//! Tests that cannot run on this machine: each is counted, and the test target `skipped` prints them at the end of
-//! `cargo test`. Where the environment variable `CI` is true, a tool that is missing is a failure.
+//! Tests that cannot run on this machine: each is counted, and the test target `skipped` prints
+//! them at the end of `cargo test`. Where the environment variable `CI` is true, a tool that is
+//! missing is a failure.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -32,13 +33,15 @@ fn note(lacks: &str) {
     let line = format!("{lacks}\t{test}\n");
     let file = OpenOptions::new().create(true).append(true).open(list());
     // a single write, since tests run at the same time
-    file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the list of skipped tests");
+    file.and_then(|mut file| file.write_all(line.as_bytes()))
+        .expect("the list of skipped tests");
 }
 
 /// The first part of the name of a list, before the number of the process whose children write it.
 pub const LIST: &str = "skipped-";
 
-/// The list of this run: all test programs of a `cargo test` are children of the same process and in the same folder.
+/// The list of this run: all test programs of a `cargo test` are children of the same process and
+/// in the same folder.
 fn list() -> PathBuf {
     let program = std::env::current_exe().expect("this program");
     program.with_file_name(format!("{LIST}{}", parent()))
@@ -59,7 +62,10 @@ fn parent() -> u32 {
 pub fn summary() -> String {
     let text = fs::read_to_string(list()).unwrap_or_default();
     let _ = fs::remove_file(list());
-    let mut skipped: Vec<(&str, &str)> = text.lines().filter_map(|line| line.split_once('\t')).collect();
+    let mut skipped: Vec<(&str, &str)> = text
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .collect();
     skipped.sort_unstable();
     skipped.dedup();
     if skipped.is_empty() {
@@ -69,6 +75,10 @@ pub fn summary() -> String {
         .chunk_by(|left, right| left.0 == right.0)
         .map(|tests| format!("{} without {}", tests.len(), tests[0].0))
         .collect();
-    let noun = if skipped.len() == 1 { "test was" } else { "tests were" };
+    let noun = if skipped.len() == 1 {
+        "test was"
+    } else {
+        "tests were"
+    };
     format!("{} {noun} skipped: {}", skipped.len(), reasons.join(", "))
 }

@@ -1,5 +1,5 @@
-//! The numbers that `sshare` shows for an association (an account, or a user in an account), and the rules and the release of
-//! Slurm by which a policy computes them.
+//! The numbers that `sshare` shows for an association (an account, or a user in an account), and
+//! the rules and the release of Slurm by which a policy computes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +22,13 @@ pub enum PolicyRules {
 #[non_exhaustive]
 pub enum Release {
     /// 22.05, and every release before 23.11: siblings are in the order of the input, users before
-    /// accounts. `sshare` recomputes the factor of the classic policy from the numbers that it receives, for users and
-    /// accounts alike.
+    /// accounts. `sshare` recomputes the factor of the classic policy from the numbers that it
+    /// receives, for users and accounts alike.
     #[serde(rename = "22.05")]
     V22_05,
-    /// 26.11, and every release from 23.11 on: siblings are ordered by their lineage: their names with `/`
-    /// behind them, compared as bytes, so that `a-b` (`a-b/`) is before `a` (`a/`). `sshare` shows the factor that jobs
-    /// get, for users only.
+    /// 26.11, and every release from 23.11 on: siblings are ordered by their lineage: their names
+    /// with `/` behind them, compared as bytes, so that `a-b` (`a-b/`) is before `a` (`a/`).
+    /// `sshare` shows the factor that jobs get, for users only.
     #[default]
     #[serde(rename = "26.11")]
     V26_11,
@@ -43,10 +43,12 @@ impl Release {
         }
     }
 
-    /// Reads a version such as `22.05.8` or `26.11.0-0rc1`, as `sshare --json` gives it under `meta`.
+    /// Reads a version such as `22.05.8` or `26.11.0-0rc1`, as `sshare --json` gives it under
+    /// `meta`.
     ///
-    /// Only the behaviour of 22.05 and 26.11 was recorded. Other releases are assigned to one of them by the release notes:
-    /// the order by lineage came with 23.11, whose database replaced `lft` and `rgt` by `lineage`.
+    /// Only the behaviour of 22.05 and 26.11 was recorded. Other releases are assigned to one of
+    /// them by the release notes: the order by lineage came with 23.11, whose database replaced
+    /// `lft` and `rgt` by `lineage`.
     ///
     /// ```
     /// use job_sort_formula::fairshare::Release;
@@ -58,39 +60,54 @@ impl Release {
     pub fn from_version(version: &str) -> Option<Self> {
         const FIRST_WITH_LINEAGE: (u32, u32) = (23, 11);
         let mut numbers = version.split(['.', '-']).map(str::parse);
-        let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return None };
-        Some(if (major, minor) < FIRST_WITH_LINEAGE { Self::V22_05 } else { Self::V26_11 })
+        let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else {
+            return None;
+        };
+        Some(if (major, minor) < FIRST_WITH_LINEAGE {
+            Self::V22_05
+        } else {
+            Self::V26_11
+        })
     }
 }
 
-/// The columns of `sshare -l` for a node. `None` is a blank column, or a number that the policy does not have.
+/// The columns of `sshare -l` for a node. `None` is a blank column, or a number that the policy
+/// does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct AssociationShares {
     /// Its shares as the policy reads them; `None` for the root.
     pub raw_shares: Option<Shares>,
-    /// Under fair tree its fraction of the shares of its siblings, under the other policies of the machine, 0..=1.
+    /// Under fair tree its fraction of the shares of its siblings, under the other policies of the
+    /// machine, 0..=1.
     pub norm_shares: Option<f64>,
     /// Its usage and that of all nodes below it, in the site's unit (Slurm: TRES-seconds).
     pub raw_usage: Option<f64>,
     /// Its fraction of all usage, 0..=1.
     pub norm_usage: Option<f64>,
-    /// The usage that the policy compares with its shares: with a part of that of its siblings or groups, as the policy
-    /// defines it.
+    /// The usage that the policy compares with its shares: with a part of that of its siblings or
+    /// groups, as the policy defines it.
     pub effective_usage: Option<f64>,
     /// Fair tree: its shares divided by its usage among its siblings, 0 to infinity, 1 if both are
     /// equal. flux-accounting: its weight, computed the same way.
     pub level_fs: Option<f64>,
-    /// The factor that is shown for it, 0..=1, higher the further its usage is below its shares. The factor of its jobs is
-    /// [`fairshare_factor`](crate::fairshare::policy::EntityShares::fairshare_factor), which may differ.
+    /// The factor that is shown for it, 0..=1, higher the further its usage is below its shares.
+    /// The factor of its jobs is
+    /// [`fairshare_factor`](crate::fairshare::policy::EntityShares::fairshare_factor), which may
+    /// differ.
     pub fairshare: Option<f64>,
-    /// Ticket-based: its tickets, `None` if it has no pending job. An integer of at most 4294967295 under the
-    /// daemon's rules, any number of at least 0 under the document's.
+    /// Ticket-based: its tickets, `None` if it has no pending job. An integer of at most 4294967295
+    /// under the daemon's rules, any number of at least 0 under the document's.
     pub tickets: Option<f64>,
 }
 
 impl AssociationShares {
     /// A node's shares and usage.
-    pub(super) fn new(shares: Option<Shares>, raw_usage: f64, norm_shares: f64, norm_usage: Option<f64>) -> Self {
+    pub(super) fn new(
+        shares: Option<Shares>,
+        raw_usage: f64,
+        norm_shares: f64,
+        norm_usage: Option<f64>,
+    ) -> Self {
         Self {
             raw_shares: shares,
             norm_shares: Some(norm_shares),
@@ -100,8 +117,8 @@ impl AssociationShares {
         }
     }
 
-    /// The numbers as `sshare` receives them: the daemon sends them multiplied by a million, which may change the last
-    /// bit. `raw_usage` is an integer to the daemon and does not change.
+    /// The numbers as `sshare` receives them: the daemon sends them multiplied by a million, which
+    /// may change the last bit. `raw_usage` is an integer to the daemon and does not change.
     pub(super) fn as_received(self) -> Self {
         Self {
             norm_shares: self.norm_shares.map(round_trip),
@@ -114,13 +131,14 @@ impl AssociationShares {
     }
 }
 
-/// An [`AssociationShares`] in little more than half the memory, of which the table of a policy has one for every node.
+/// An [`AssociationShares`] in little more than half the memory, of which the table of a policy has
+/// one for every node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Packed {
     numbers: [f64; 7],
     shares: i64,
-    /// Bit `i` is set if there is `numbers[i]`. The next bits are [`HAS_SHARES`](Self::HAS_SHARES) and
-    /// [`IS_PARENT`](Self::IS_PARENT).
+    /// Bit `i` is set if there is `numbers[i]`. The next bits are [`HAS_SHARES`](Self::HAS_SHARES)
+    /// and [`IS_PARENT`](Self::IS_PARENT).
     present: u16,
 }
 
@@ -136,24 +154,50 @@ impl Packed {
 impl From<AssociationShares> for Packed {
     fn from(association: AssociationShares) -> Self {
         let AssociationShares {
-            norm_shares, raw_usage, norm_usage, effective_usage, level_fs, fairshare, tickets, ..
+            norm_shares,
+            raw_usage,
+            norm_usage,
+            effective_usage,
+            level_fs,
+            fairshare,
+            tickets,
+            ..
         } = association;
-        let numbers = [norm_shares, raw_usage, norm_usage, effective_usage, level_fs, fairshare, tickets];
-        let present = numbers.iter().rev().fold(0, |bits, number| bits << 1 | u16::from(number.is_some()));
+        let numbers = [
+            norm_shares,
+            raw_usage,
+            norm_usage,
+            effective_usage,
+            level_fs,
+            fairshare,
+            tickets,
+        ];
+        let present = numbers
+            .iter()
+            .rev()
+            .fold(0, |bits, number| bits << 1 | u16::from(number.is_some()));
         let flags = match association.raw_shares {
             None => 0,
             Some(Shares::Count(_)) => Self::HAS_SHARES,
             Some(Shares::Parent) => Self::HAS_SHARES | Self::IS_PARENT,
         };
         let shares = association.raw_shares.map_or(0, Shares::count);
-        Self { numbers: numbers.map(Option::unwrap_or_default), shares, present: present | flags }
+        Self {
+            numbers: numbers.map(Option::unwrap_or_default),
+            shares,
+            present: present | flags,
+        }
     }
 }
 
 impl From<Packed> for AssociationShares {
     fn from(packed: Packed) -> Self {
         let is_parent = packed.present & Packed::IS_PARENT != 0;
-        let shares = if is_parent { Shares::Parent } else { Shares::Count(packed.shares) };
+        let shares = if is_parent {
+            Shares::Parent
+        } else {
+            Shares::Count(packed.shares)
+        };
         Self {
             raw_shares: (packed.present & Packed::HAS_SHARES != 0).then_some(shares),
             norm_shares: packed.number(0),
@@ -167,17 +211,22 @@ impl From<Packed> for AssociationShares {
     }
 }
 
-/// A number multiplied and divided by a million, see [`AssociationShares::as_received`], or the number itself if that is not
-/// finite.
+/// A number multiplied and divided by a million, see [`AssociationShares::as_received`], or the
+/// number itself if that is not finite.
 pub(super) fn round_trip(number: f64) -> f64 {
     const SCALE: f64 = 1e6;
     let received = number * SCALE / SCALE;
-    if received.is_finite() { received } else { number }
+    if received.is_finite() {
+        received
+    } else {
+        number
+    }
 }
 
-/// The shares that Slurm's accounting stores for a number given to `sacctmgr` (`FairShare=`): a negative
-/// number becomes the default of 1. Another one is truncated to 32 bits; then 2147483647 means `parent`, and what is larger
-/// becomes 1. Under [`PolicyRules::Scheduler`], the shares of every tree are converted so.
+/// The shares that Slurm's accounting stores for a number given to `sacctmgr` (`FairShare=`): a
+/// negative number becomes the default of 1. Another one is truncated to 32 bits; then 2147483647
+/// means `parent`, and what is larger becomes 1. Under [`PolicyRules::Scheduler`], the shares of
+/// every tree are converted so.
 ///
 /// Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
 pub fn stored_shares(given: i64) -> Shares {
@@ -205,10 +254,20 @@ mod tests {
         };
         for association in [
             full,
-            AssociationShares { raw_shares: Some(Shares::Parent), fairshare: Some(1.0), ..full },
-            AssociationShares { effective_usage: Some(0.5), ..AssociationShares::default() },
+            AssociationShares {
+                raw_shares: Some(Shares::Parent),
+                fairshare: Some(1.0),
+                ..full
+            },
+            AssociationShares {
+                effective_usage: Some(0.5),
+                ..AssociationShares::default()
+            },
         ] {
-            assert_eq!(AssociationShares::from(Packed::from(association)), association);
+            assert_eq!(
+                AssociationShares::from(Packed::from(association)),
+                association
+            );
         }
     }
 

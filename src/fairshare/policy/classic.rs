@@ -1,5 +1,5 @@
-//! Slurm's classic policy (`PriorityFlags=NO_FAIR_TREE` since 19.05): its document "Classic Fairshare Algorithm", and
-//! what its daemons do.
+//! Slurm's classic policy (`PriorityFlags=NO_FAIR_TREE` since 19.05): its document "Classic
+//! Fairshare Algorithm", and what its daemons do.
 
 use crate::fairshare::policy::exponential_factor::ExponentialFactor;
 use crate::fairshare::policy::normalization::Normalized;
@@ -8,18 +8,20 @@ use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{ShareTree, Shares};
 
-/// The factor is 1 without usage and is halved for every effective usage of the size of the normalised shares.
+/// The factor is 1 without usage and is halved for every effective usage of the size of the
+/// normalised shares.
 ///
-/// **Documented.** Normalised shares `S` are the product of the fractions of the siblings' shares from the node up;
-/// normalised usage `U` is the fraction of all usage. Effective usage is `U` on the first level, else
-/// `UE = UA + (UE_parent - UA) * S_child / S_all_siblings`. The factor is `F = 2^(-UE / S / d)`, where `d` is
-/// `FairShareDampeningFactor`. A node with `FairShare=parent` has the parent's `S` and `UE`. The document does not say,
-/// and this implementation decides: without shares the factor is 0; in a tree without usage every usage is 0.
+/// **Documented.** Normalised shares `S` are the product of the fractions of the siblings' shares
+/// from the node up; normalised usage `U` is the fraction of all usage. Effective usage is `U` on
+/// the first level, else `UE = UA + (UE_parent - UA) * S_child / S_all_siblings`. The factor is
+/// `F = 2^(-UE / S / d)`, where `d` is `FairShareDampeningFactor`. A node with `FairShare=parent`
+/// has the parent's `S` and `UE`. The document does not say, and this implementation decides:
+/// without shares the factor is 0; in a tree without usage every usage is 0.
 ///
-/// **Scheduler.** Usage is a `long double`; a level without shares has its parent's effective usage; the users and
-/// accounts of an account with `FairShare=parent` compete in the level above. A `FairShare=parent` node on the first
-/// level has its own usage and all the shares, but its jobs get the root's factor, so that 22.05's `sshare` shows a
-/// factor that no job has.
+/// **Scheduler.** Usage is a `long double`; a level without shares has its parent's effective
+/// usage; the users and accounts of an account with `FairShare=parent` compete in the level above.
+/// A `FairShare=parent` node on the first level has its own usage and all the shares, but its jobs
+/// get the root's factor, so that 22.05's `sshare` shows a factor that no job has.
 ///
 /// ```
 /// use job_sort_formula::fairshare::Classic;
@@ -43,25 +45,39 @@ pub struct Classic {
 impl Classic {
     /// The policy of the newest release with a dampening factor of 1.
     pub fn new(rules: PolicyRules) -> Self {
-        Self { rules, ..Self::default() }
+        Self {
+            rules,
+            ..Self::default()
+        }
     }
 
-    /// The document's "Simplified Fair-Share Formula", `F = 2^(-U / S / d)`: a user's own usage only.
+    /// The document's "Simplified Fair-Share Formula", `F = 2^(-U / S / d)`: a user's own usage
+    /// only.
     pub fn simplified() -> Self {
-        Self { simplified: true, ..Self::new(PolicyRules::Documented) }
+        Self {
+            simplified: true,
+            ..Self::new(PolicyRules::Documented)
+        }
     }
 
     /// `FairShareDampeningFactor`, which brings factors closer to 1. At least 1: 0 counts as 1.
     #[must_use]
     pub fn dampening(self, dampening: u16) -> Self {
-        Self { factor: self.factor.with_dampening(dampening), ..self }
+        Self {
+            factor: self.factor.with_dampening(dampening),
+            ..self
+        }
     }
 
-    /// The release whose `sshare` decides [`AssociationShares::fairshare`](crate::fairshare::AssociationShares::fairshare)
-    /// under the scheduler's rules.
+    /// The release whose `sshare` decides
+    /// [`AssociationShares::fairshare`](crate::fairshare::AssociationShares::fairshare) under the
+    /// scheduler's rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
-        Self { factor: self.factor.with_release(release), ..self }
+        Self {
+            factor: self.factor.with_release(release),
+            ..self
+        }
     }
 
     fn documented(&self, tree: &ShareTree) -> ShareTable {
@@ -69,16 +85,27 @@ impl Classic {
         let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
             let own = normalized[node.index()];
-            let above = tree.parent(node).map_or(own.norm_usage, |parent| effective[parent.index()]);
+            let above = tree
+                .parent(node)
+                .map_or(own.norm_usage, |parent| effective[parent.index()]);
             effective.push(match tree.shares(node) {
                 Shares::Parent => above,
                 _ if self.simplified || own.is_first_level => own.norm_usage,
                 _ => own.norm_usage + (above - own.norm_usage) * own.fraction,
             });
         }
-        let rows = tree.nodes().zip(normalized.iter().zip(effective)).map(|(node, (own, usage))| {
-            own.row(tree, node, usage, self.factor.documented(usage / own.norm_shares, own.norm_shares))
-        });
+        let rows =
+            tree.nodes()
+                .zip(normalized.iter().zip(effective))
+                .map(|(node, (own, usage))| {
+                    own.row(
+                        tree,
+                        node,
+                        usage,
+                        self.factor
+                            .documented(usage / own.norm_shares, own.norm_shares),
+                    )
+                });
         rows.collect()
     }
 
@@ -86,7 +113,11 @@ impl Classic {
         let model = SlurmModel::new(tree);
         let mut effective: Vec<Extended> = Vec::with_capacity(tree.len());
         for node in 0..tree.len() {
-            effective.push(if node == 0 { Extended::one() } else { effective_usage(&model, node, &effective) });
+            effective.push(if node == 0 {
+                Extended::one()
+            } else {
+                effective_usage(&model, node, &effective)
+            });
         }
         self.factor.table(&model, &model.norm_shares(), &effective)
     }
@@ -112,7 +143,10 @@ fn effective_usage(model: &SlurmModel, node: usize, effective: &[Extended]) -> E
         _ if above == 0 => own,
         0 => effective[above],
         _ if model.uses_parent(node) => effective[above],
-        sum => own + (effective[above] - own) * (Extended::from(model.shares(node)) / Extended::from(sum)),
+        sum => {
+            own + (effective[above] - own)
+                * (Extended::from(model.shares(node)) / Extended::from(sum))
+        }
     }
 }
 
@@ -138,11 +172,20 @@ mod tests {
             assert_eq!(format!("{:.4}", user.fairshare_tree_usage), usage, "{name}");
             assert_eq!(format!("{:.6}", user.fairshare_factor), factor, "{name}");
         }
-        for (name, usage) in
-            [("A", "0.4500"), ("B", "0.3875"), ("C", "0.3000"), ("D", "0.2500"), ("E", "0.2500"), ("F", "0.1458")]
-        {
+        for (name, usage) in [
+            ("A", "0.4500"),
+            ("B", "0.3875"),
+            ("C", "0.3000"),
+            ("D", "0.2500"),
+            ("E", "0.2500"),
+            ("F", "0.1458"),
+        ] {
             let account = shares_of_node(&assessed, name);
-            assert_eq!(format!("{:.4}", account.fairshare_tree_usage), usage, "{name}");
+            assert_eq!(
+                format!("{:.4}", account.fairshare_tree_usage),
+                usage,
+                "{name}"
+            );
         }
     }
 
@@ -150,10 +193,20 @@ mod tests {
     fn the_simplified_formula_uses_own_usage_only() {
         let assessed = AssessedTree::new(worked_example(), &Classic::simplified());
         for (name, factor) in [("User3", 1.0), ("User2", libm::exp2(-0.25 / 0.05))] {
-            assert_eq!(assessed.shares_of(name).map(|shares| shares.fairshare_factor), Some(factor));
+            assert_eq!(
+                assessed
+                    .shares_of(name)
+                    .map(|shares| shares.fairshare_factor),
+                Some(factor)
+            );
         }
         let dampened = AssessedTree::new(worked_example(), &Classic::simplified().dampening(5));
-        assert_eq!(dampened.shares_of("User2").map(|shares| shares.fairshare_factor), Some(0.5));
+        assert_eq!(
+            dampened
+                .shares_of("User2")
+                .map(|shares| shares.fairshare_factor),
+            Some(0.5)
+        );
     }
 
     #[test]
@@ -172,8 +225,16 @@ mod tests {
         for rules in [PolicyRules::Documented, PolicyRules::Scheduler] {
             let assessed = AssessedTree::new(tree.clone(), &Classic::new(rules));
             let ann = assessed.shares_of("ann").expect("in the tree");
-            assert_eq!((ann.fairshare_perc, ann.fairshare_tree_usage), (0.75, 0.5), "{rules:?}");
-            assert_eq!(ann.fairshare_factor, shares_of_node(&assessed, "a").fairshare_factor, "{rules:?}");
+            assert_eq!(
+                (ann.fairshare_perc, ann.fairshare_tree_usage),
+                (0.75, 0.5),
+                "{rules:?}"
+            );
+            assert_eq!(
+                ann.fairshare_factor,
+                shares_of_node(&assessed, "a").fairshare_factor,
+                "{rules:?}"
+            );
         }
     }
 }

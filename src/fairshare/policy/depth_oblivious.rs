@@ -1,5 +1,5 @@
-//! Slurm's depth-oblivious policy (`PriorityFlags=DEPTH_OBLIVIOUS`): its document "Depth-Oblivious Fair-share Factor",
-//! and what its daemons do.
+//! Slurm's depth-oblivious policy (`PriorityFlags=DEPTH_OBLIVIOUS`): its document "Depth-Oblivious
+//! Fair-share Factor", and what its daemons do.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -12,20 +12,23 @@ use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{ShareTree, Shares};
 
-/// The classic policy for deep and uneven trees: the usage of the accounts above counts less, the more it differs from
-/// their shares.
+/// The classic policy for deep and uneven trees: the usage of the accounts above counts less, the
+/// more it differs from their shares.
 ///
 /// **Documented.** `r = U / S`; on the first level `R = r`, else `R = R_parent * rl^k` with
-/// `rl = r / (U_all_siblings / S_all_siblings)`, and `F = 2^-R`. `k` is 1 where `ln(R_parent) * ln(rl) >= 0`, else
-/// `1 / (1 + (5 * ln(R_parent))^2)`. The document does not say, and this implementation decides: where `R_parent` or
-/// `rl` is 0 and has no logarithm, `k` is 1; where the siblings have used nothing, `rl` is 0; without shares the factor
-/// is 0; a node with `FairShare=parent` has the parent's `R` and `S` and is no sibling.
-/// [`effective_usage`](crate::fairshare::AssociationShares::effective_usage) is `R * S`, as the daemons show it.
+/// `rl = r / (U_all_siblings / S_all_siblings)`, and `F = 2^-R`. `k` is 1 where
+/// `ln(R_parent) * ln(rl) >= 0`, else `1 / (1 + (5 * ln(R_parent))^2)`. The document does not say,
+/// and this implementation decides: where `R_parent` or `rl` is 0 and has no logarithm, `k` is 1;
+/// where the siblings have used nothing, `rl` is 0; without shares the factor is 0; a node with
+/// `FairShare=parent` has the parent's `R` and `S` and is no sibling.
+/// [`effective_usage`](crate::fairshare::AssociationShares::effective_usage) is `R * S`, as the
+/// daemons show it.
 ///
-/// **Scheduler.** `rl` divides by the parent's normalised shares instead of the siblings' sum; a node without usage or
-/// shares, or whose parent has none, has its own usage; and `FairShareDampeningFactor` divides `R`. These are the
-/// numbers after every association has been computed once. [`first_cycle`](Self::first_cycle) gives those of a
-/// daemon's first cycle, which depend on the order of the requests.
+/// **Scheduler.** `rl` divides by the parent's normalised shares instead of the siblings' sum; a
+/// node without usage or shares, or whose parent has none, has its own usage; and
+/// `FairShareDampeningFactor` divides `R`. These are the numbers after every association has been
+/// computed once. [`first_cycle`](Self::first_cycle) gives those of a daemon's first cycle, which
+/// depend on the order of the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DepthOblivious {
     rules: PolicyRules,
@@ -36,30 +39,46 @@ pub struct DepthOblivious {
 impl DepthOblivious {
     /// The policy of the newest release with a dampening factor of 1.
     pub fn new(rules: PolicyRules) -> Self {
-        Self { rules, ..Self::default() }
+        Self {
+            rules,
+            ..Self::default()
+        }
     }
 
-    /// `FairShareDampeningFactor`, which the daemons apply but the document does not mention. 0 counts as 1.
+    /// `FairShareDampeningFactor`, which the daemons apply but the document does not mention. 0
+    /// counts as 1.
     #[must_use]
     pub fn dampening(self, dampening: u16) -> Self {
-        Self { factor: self.factor.with_dampening(dampening), ..self }
+        Self {
+            factor: self.factor.with_dampening(dampening),
+            ..self
+        }
     }
 
-    /// The release whose `sshare` decides [`AssociationShares::fairshare`](crate::fairshare::AssociationShares::fairshare)
-    /// under the scheduler's rules.
+    /// The release whose `sshare` decides
+    /// [`AssociationShares::fairshare`](crate::fairshare::AssociationShares::fairshare) under the
+    /// scheduler's rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
-        Self { factor: self.factor.with_release(release), ..self }
+        Self {
+            factor: self.factor.with_release(release),
+            ..self
+        }
     }
 
-    /// Under the scheduler's rules: the numbers of the first cycle after the daemon's start, as `sshare -a` gets them.
+    /// Under the scheduler's rules: the numbers of the first cycle after the daemon's start, as
+    /// `sshare -a` gets them.
     ///
-    /// The daemon computes one account after another, and users when they are requested: `sshare -a` requests them in
-    /// the order of its rows. A sibling that is not computed yet counts with a usage of 4294967294, so that all but
-    /// the last sibling of a list seem to have used next to nothing.
+    /// The daemon computes one account after another, and users when they are requested:
+    /// `sshare -a` requests them in the order of its rows. A sibling that is not computed yet
+    /// counts with a usage of 4294967294, so that all but the last sibling of a list seem to have
+    /// used next to nothing.
     #[must_use]
     pub fn first_cycle(self) -> Self {
-        Self { is_first_cycle: true, ..self }
+        Self {
+            is_first_cycle: true,
+            ..self
+        }
     }
 
     fn scheduler(&self, tree: &ShareTree) -> ShareTable {
@@ -70,7 +89,11 @@ impl DepthOblivious {
         let effective = if self.is_first_cycle {
             let mut order = daemon_order(tree, release);
             order.retain(|&node| !model.is_user(node as usize));
-            order.extend(request_order(tree, release).into_iter().filter(|&node| model.is_user(node as usize)));
+            order.extend(
+                request_order(tree, release)
+                    .into_iter()
+                    .filter(|&node| model.is_user(node as usize)),
+            );
             first_cycle(&model, &lists, &shares, &order[1..])
         } else {
             settled(&model, &lists, &shares)
@@ -82,7 +105,10 @@ impl DepthOblivious {
     fn documented(&self, tree: &ShareTree) -> ShareTable {
         let normalized = Normalized::table(tree);
         let siblings = sibling_totals(tree, &normalized);
-        let unadjusted: Vec<f64> = normalized.iter().map(|node| ratio(node.norm_usage, node.norm_shares)).collect();
+        let unadjusted: Vec<f64> = normalized
+            .iter()
+            .map(|node| ratio(node.norm_usage, node.norm_shares))
+            .collect();
         let mut ratios = vec![unadjusted[0]; tree.len()];
         for parent in tree.nodes() {
             let above = ratios[parent.index()];
@@ -99,11 +125,27 @@ impl DepthOblivious {
                 };
             }
         }
-        let rows = tree.nodes().zip(normalized.iter().zip(ratios)).map(|(node, (normalized, ratio))| {
-            let Normalized { norm_usage, norm_shares, .. } = *normalized;
-            let effective = if norm_shares == 0.0 { norm_usage } else { ratio * norm_shares };
-            normalized.row(tree, node, effective, ExponentialFactor::default().documented(ratio, norm_shares))
-        });
+        let rows =
+            tree.nodes()
+                .zip(normalized.iter().zip(ratios))
+                .map(|(node, (normalized, ratio))| {
+                    let Normalized {
+                        norm_usage,
+                        norm_shares,
+                        ..
+                    } = *normalized;
+                    let effective = if norm_shares == 0.0 {
+                        norm_usage
+                    } else {
+                        ratio * norm_shares
+                    };
+                    normalized.row(
+                        tree,
+                        node,
+                        effective,
+                        ExponentialFactor::default().documented(ratio, norm_shares),
+                    )
+                });
         rows.collect()
     }
 }
@@ -121,7 +163,8 @@ impl Policy for DepthOblivious {
     }
 }
 
-/// The effective usage of every association after all have been computed, list by list from the top.
+/// The effective usage of every association after all have been computed, list by list from the
+/// top.
 fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Extended> {
     let mut effective = vec![Extended::one(); shares.len()];
     for above in 0..shares.len() {
@@ -137,17 +180,28 @@ fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Exte
     effective
 }
 
-/// The effective usages in the daemon's first cycle. `order` are all nodes but the root, in the order in which they are
-/// computed.
-fn first_cycle(model: &SlurmModel, lists: &SiblingLists, shares: &[f64], order: &[u32]) -> Vec<Extended> {
+/// The effective usages in the daemon's first cycle. `order` are all nodes but the root, in the
+/// order in which they are computed.
+fn first_cycle(
+    model: &SlurmModel,
+    lists: &SiblingLists,
+    shares: &[f64],
+    order: &[u32],
+) -> Vec<Extended> {
     let mut effective = vec![Extended::one(); shares.len()];
     let mut pending = vec![0u32; shares.len()];
-    (1..shares.len()).filter(|&node| !model.uses_parent(node)).for_each(|node| pending[model.above(node)] += 1);
+    (1..shares.len())
+        .filter(|&node| !model.uses_parent(node))
+        .for_each(|node| pending[model.above(node)] += 1);
     let mut known = vec![Extended::ZERO; shares.len()];
     for node in order.iter().map(|&node| node as usize) {
         let above = model.above(node);
         if model.uses_parent(node) {
-            effective[node] = if above == 0 { model.norm_usage(node) } else { effective[above] };
+            effective[node] = if above == 0 {
+                model.norm_usage(node)
+            } else {
+                effective[above]
+            };
             continue;
         }
         pending[above] -= 1;
@@ -163,9 +217,13 @@ fn first_cycle(model: &SlurmModel, lists: &SiblingLists, shares: &[f64], order: 
     effective
 }
 
-/// The normalised usage in a list without its `FairShare=parent` members, summed in the daemon's order.
+/// The normalised usage in a list without its `FairShare=parent` members, summed in the daemon's
+/// order.
 fn list_usage(model: &SlurmModel, members: &[u32]) -> Extended {
-    let competing = members.iter().map(|&member| member as usize).filter(|&member| !model.uses_parent(member));
+    let competing = members
+        .iter()
+        .map(|&member| member as usize)
+        .filter(|&member| !model.uses_parent(member));
     competing.fold(Extended::ZERO, |sum, member| sum + model.norm_usage(member))
 }
 
@@ -183,9 +241,17 @@ impl Level {
     fn new(above: Extended, shares_above: f64, usage: Extended) -> Self {
         let is_idle = shares_above == 0.0 || above.is_zero();
         let shares_above = Extended::from(shares_above);
-        let (ratio_above, ratio) =
-            if is_idle { (Extended::ZERO, Extended::ZERO) } else { (above / shares_above, usage / shares_above) };
-        Self { above, ratio, dampening: Dampening::new(ratio_above), is_idle }
+        let (ratio_above, ratio) = if is_idle {
+            (Extended::ZERO, Extended::ZERO)
+        } else {
+            (above / shares_above, usage / shares_above)
+        };
+        Self {
+            above,
+            ratio,
+            dampening: Dampening::new(ratio_above),
+            is_idle,
+        }
     }
 
     /// The effective usage of one member of the list.
@@ -218,23 +284,35 @@ struct Dampening {
 impl Dampening {
     fn new(ratio_above: Extended) -> Self {
         let has_logarithm = ratio_above > Extended::ZERO && ratio_above < Extended::INFINITY;
-        let side_of_one = ratio_above.partial_cmp(&Extended::one()).filter(|_| has_logarithm);
-        Self { ratio_above, side_of_one, opposite_exponent: OnceCell::new() }
+        let side_of_one = ratio_above
+            .partial_cmp(&Extended::one())
+            .filter(|_| has_logarithm);
+        Self {
+            ratio_above,
+            side_of_one,
+            opposite_exponent: OnceCell::new(),
+        }
     }
 
-    /// The document's `k`, 0..=1: the exponent of a local ratio. A ratio without a logarithm counts as on the same side of
-    /// 1 as any other.
+    /// The document's `k`, 0..=1: the exponent of a local ratio. A ratio without a logarithm counts
+    /// as on the same side of 1 as any other.
     fn exponent(&self, local: Extended) -> f64 {
         let is_opposite = match self.side_of_one {
             Some(Ordering::Less) => local > Extended::one() && local < Extended::INFINITY,
             Some(Ordering::Greater) => local < Extended::one() && local > Extended::ZERO,
             _ => false,
         };
-        if is_opposite { *self.opposite_exponent.get_or_init(|| self.compute_opposite_exponent()) } else { 1.0 }
+        if is_opposite {
+            *self
+                .opposite_exponent
+                .get_or_init(|| self.compute_opposite_exponent())
+        } else {
+            1.0
+        }
     }
 
-    /// Computes the document's `1 / (1 + (5 * ln(R_parent))^2)` in 64 bits, as the daemons do: in 53 bits the last bit of
-    /// many usages differs.
+    /// Computes the document's `1 / (1 + (5 * ln(R_parent))^2)` in 64 bits, as the daemons do: in
+    /// 53 bits the last bit of many usages differs.
     fn compute_opposite_exponent(&self) -> f64 {
         let five_ln = Extended::from(5u32) * self.ratio_above.ln();
         (Extended::one() / (Extended::one() + five_ln * five_ln)).to_f64()
@@ -249,9 +327,16 @@ fn ratio(usage: f64, shares: f64) -> f64 {
 /// The normalised usage and shares of all children of a node that have shares of their own.
 fn sibling_totals(tree: &ShareTree, normalized: &[Normalized]) -> Vec<[f64; 2]> {
     let mut totals = vec![[0.0; 2]; tree.len()];
-    for node in tree.nodes().filter(|&node| tree.shares(node) != Shares::Parent) {
+    for node in tree
+        .nodes()
+        .filter(|&node| tree.shares(node) != Shares::Parent)
+    {
         if let Some(parent) = tree.parent(node) {
-            let Normalized { norm_usage, norm_shares, .. } = normalized[node.index()];
+            let Normalized {
+                norm_usage,
+                norm_shares,
+                ..
+            } = normalized[node.index()];
             totals[parent.index()][0] += norm_usage;
             totals[parent.index()][1] += norm_shares;
         }
@@ -265,7 +350,8 @@ mod tests {
     use crate::fairshare::policy::{shares_of_node, worked_example};
     use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
-    /// `Ann` and `Bob` below an account that has a quarter of all shares and this much usage, beside `rest`.
+    /// `Ann` and `Bob` below an account that has a quarter of all shares and this much usage,
+    /// beside `rest`.
     fn factor_of_ann(ann: f64, bob: f64, rest: f64) -> f64 {
         let mut builder = TreeBuilder::new("root");
         for (parent, member) in [
@@ -279,7 +365,10 @@ mod tests {
         let tree = builder.finish();
         let both = [PolicyRules::Documented, PolicyRules::Scheduler].map(|rules| {
             let assessed = AssessedTree::new(tree.clone(), &DepthOblivious::new(rules));
-            assessed.shares_of("Ann").expect("in the tree").fairshare_factor
+            assessed
+                .shares_of("Ann")
+                .expect("in the tree")
+                .fairshare_factor
         });
         assert!((both[0] - both[1]).abs() < 1e-15, "{both:?}");
         both[0]
@@ -293,24 +382,28 @@ mod tests {
         assert!((ours - expected).abs() < 1e-14, "{ours} is not {expected}");
     }
 
-    /// The document: siblings at twice their shares and a child at two thirds of its own have a local ratio of
-    /// one third. With the account at twice its share, `k` is that of the plot.
+    /// The document: siblings at twice their shares and a child at two thirds of its own have a
+    /// local ratio of one third. With the account at twice its share, `k` is that of the plot.
     #[test]
     fn a_child_below_target_under_a_parent_above_it() {
         // of 600 the account has 300, twice its quarter; Ann 50, two thirds of her eighth
         let k = 1.0 / (1.0 + (5.0 * 2f64.ln()).powi(2));
         close(exponent(2.0, 1.0 / 3.0), k);
-        close(factor_of_ann(50.0, 250.0, 300.0), 2f64.powf(-2.0 * (1.0f64 / 3.0).powf(k)));
+        close(
+            factor_of_ann(50.0, 250.0, 300.0),
+            2f64.powf(-2.0 * (1.0f64 / 3.0).powf(k)),
+        );
     }
 
-    /// The document: ancestors at two times their shares, the child at three times its own: `k` is kept at 1.
+    /// The document: ancestors at two times their shares, the child at three times its own: `k` is
+    /// kept at 1.
     #[test]
     fn a_child_further_off_than_its_parent() {
         close(factor_of_ann(225.0, 75.0, 300.0), 2f64.powi(-3));
     }
 
-    /// The daemon's first cycle with two users, requested by name: next to Bob, who is not computed yet, Ann has used
-    /// next to nothing; Bob is the last and has his own usage.
+    /// The daemon's first cycle with two users, requested by name: next to Bob, who is not computed
+    /// yet, Ann has used next to nothing; Bob is the last and has his own usage.
     #[test]
     fn the_first_cycle_depends_on_the_order_of_requests() {
         let mut builder = TreeBuilder::new("root");
@@ -327,7 +420,12 @@ mod tests {
         let policy = DepthOblivious::new(PolicyRules::Scheduler);
         let [settled, first] = [policy, policy.first_cycle()].map(|policy| {
             let assessed = AssessedTree::new(tree.clone(), &policy);
-            ["ann", "bob", "uses-parent"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
+            ["ann", "bob", "uses-parent"].map(|name| {
+                assessed
+                    .shares_of(name)
+                    .expect("in the tree")
+                    .fairshare_factor
+            })
         });
         let k = 1.0 / (1.0 + (5.0 * 2f64.ln()).powi(2));
         let local: f64 = (0.125 / 0.125) / ((0.125 + 4_294_967_294.0) / 0.25);
@@ -355,11 +453,17 @@ mod tests {
     /// The document: on the first level the policy is the classic one.
     #[test]
     fn the_first_level_follows_the_classic_policy() {
-        let assessed = AssessedTree::new(worked_example(), &DepthOblivious::new(PolicyRules::Documented));
+        let assessed = AssessedTree::new(
+            worked_example(),
+            &DepthOblivious::new(PolicyRules::Documented),
+        );
         for (name, usage, shares) in [("A", 0.45, 0.4), ("D", 0.25, 0.6)] {
             let account = shares_of_node(&assessed, name);
             close(account.fairshare_factor, 2f64.powf(-usage / shares));
         }
-        assert_eq!(assessed.shares_of("User4"), Some(shares_of_node(&assessed, "E")));
+        assert_eq!(
+            assessed.shares_of("User4"),
+            Some(shares_of_node(&assessed, "E"))
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! `F = 2^(-U / S / d)`: the factor of the classic and the depth-oblivious policy, which differ in the effective usage
-//! `U` alone. `S` are the normalised shares, `d` is `FairShareDampeningFactor`.
+//! `F = 2^(-U / S / d)`: the factor of the classic and the depth-oblivious policy, which differ in
+//! the effective usage `U` alone. `S` are the normalised shares, `d` is `FairShareDampeningFactor`.
 
 use crate::fairshare::policy::association::round_trip;
 use crate::fairshare::policy::slurm_model::SlurmModel;
@@ -15,7 +15,10 @@ pub(super) struct ExponentialFactor {
 
 impl Default for ExponentialFactor {
     fn default() -> Self {
-        Self { release: Release::default(), dampening: 1 }
+        Self {
+            release: Release::default(),
+            dampening: 1,
+        }
     }
 }
 
@@ -26,16 +29,29 @@ impl ExponentialFactor {
 
     /// With this `FairShareDampeningFactor`; 0 counts as 1.
     pub(super) fn with_dampening(self, dampening: u16) -> Self {
-        Self { dampening: dampening.max(1), ..self }
+        Self {
+            dampening: dampening.max(1),
+            ..self
+        }
     }
 
     /// The documents' factor of a ratio `U / S`, in double precision; 0 without shares.
     pub(super) fn documented(self, ratio: f64, norm_shares: f64) -> f64 {
-        if norm_shares > 0.0 { libm::exp2(-(ratio / f64::from(self.dampening))) } else { 0.0 }
+        if norm_shares > 0.0 {
+            libm::exp2(-(ratio / f64::from(self.dampening)))
+        } else {
+            0.0
+        }
     }
 
-    /// Computes the numbers of every node as the daemon does, from its normalised shares and effective usage.
-    pub(super) fn table(self, model: &SlurmModel, norm_shares: &[f64], effective: &[Extended]) -> ShareTable {
+    /// Computes the numbers of every node as the daemon does, from its normalised shares and
+    /// effective usage.
+    pub(super) fn table(
+        self,
+        model: &SlurmModel,
+        norm_shares: &[f64],
+        effective: &[Extended],
+    ) -> ShareTable {
         let rows = (0..effective.len()).map(|node| {
             let source = model.job_node(node);
             let exponent = self.exponent(effective[source], norm_shares[source]);
@@ -48,13 +64,20 @@ impl ExponentialFactor {
             };
             association = association.as_received();
             if self.release == Release::V22_05 {
-                // the client recomputes it from the numbers that it received, and ignores `FairShare=parent`
+                // the client recomputes it from the numbers that it received, and ignores
+                // `FairShare=parent`
                 let received = Extended::from(round_trip(effective_usage));
                 let received_exponent = self.exponent(received, round_trip(norm_shares[node]));
-                association.fairshare =
-                    Some(if received_exponent == exponent { factor } else { power_of_half(received_exponent) });
+                association.fairshare = Some(if received_exponent == exponent {
+                    factor
+                } else {
+                    power_of_half(received_exponent)
+                });
             }
-            (EntityShares::from_policy(norm_shares[node], effective_usage, factor), association)
+            (
+                EntityShares::from_policy(norm_shares[node], effective_usage, factor),
+                association,
+            )
         });
         rows.collect()
     }
@@ -65,7 +88,11 @@ impl ExponentialFactor {
             return None;
         }
         let ratio = effective_usage / Extended::from(norm_shares);
-        let dampened = if self.dampening == 1 { ratio } else { ratio / Extended::from(u32::from(self.dampening)) };
+        let dampened = if self.dampening == 1 {
+            ratio
+        } else {
+            ratio / Extended::from(u32::from(self.dampening))
+        };
         Some(dampened.to_f64())
     }
 }

@@ -7,25 +7,32 @@ use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::rank_walk::{Siblings, ranks};
 use crate::fairshare::policy::sibling_lists::SiblingLists;
 use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel, fair_share_parent};
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable};
+use crate::fairshare::policy::{
+    AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable,
+};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
-/// Users ranked by a walk of the tree, at each level the association with the highest ratio of shares to usage first.
+/// Users ranked by a walk of the tree, at each level the association with the highest ratio of
+/// shares to usage first.
 ///
-/// **Documented.** `LF = S / U`, where `S` and `U` are the association's fractions of the shares and of the usage of
-/// itself and its siblings. Depth first, the highest `LF` first, every user gets `rank-- / user_assoc_count`. Tied users
-/// have the same rank; a user tied with an account has the rank of the account's best user; the lists of tied accounts
-/// are merged. `LF` is exact here: two are tied if the fractions are equal. The document does not say, and this
-/// implementation decides: without shares `LF` is 0, else without usage infinite; for a user with `FairShare=parent` it
-/// is infinite; an account with it is left out, and the nodes below it compete in the level above.
+/// **Documented.** `LF = S / U`, where `S` and `U` are the association's fractions of the shares
+/// and of the usage of itself and its siblings. Depth first, the highest `LF` first, every user
+/// gets `rank-- / user_assoc_count`. Tied users have the same rank; a user tied with an account has
+/// the rank of the account's best user; the lists of tied accounts are merged. `LF` is exact here:
+/// two are tied if the fractions are equal. The document does not say, and this implementation
+/// decides: without shares `LF` is 0, else without usage infinite; for a user with
+/// `FairShare=parent` it is infinite; an account with it is left out, and the nodes below it
+/// compete in the level above.
 ///
-/// **Scheduler.** `S` is a `double` and `U` a `long double`, the fraction of the account's usage, so that equal
-/// fractions are mostly not tied; and **tied accounts are not merged**: the best user below the second one has the rank
-/// of the last user below the first one. The [`Release`] decides which one is first.
+/// **Scheduler.** `S` is a `double` and `U` a `long double`, the fraction of the account's usage,
+/// so that equal fractions are mostly not tied; and **tied accounts are not merged**: the best user
+/// below the second one has the rank of the last user below the first one. The [`Release`] decides
+/// which one is first.
 ///
-/// [`EntityShares::fairshare_perc`] is the fraction of the whole machine, [`EntityShares::fairshare_tree_usage`] the
-/// fraction of all usage; an account has no factor, which is given as 0.
+/// [`EntityShares::fairshare_perc`] is the fraction of the whole machine,
+/// [`EntityShares::fairshare_tree_usage`] the fraction of all usage; an account has no factor,
+/// which is given as 0.
 ///
 /// ```
 /// use job_sort_formula::fairshare::FairTree;
@@ -54,10 +61,14 @@ pub struct FairTree {
 impl FairTree {
     /// The policy, with the order of siblings of the newest release.
     pub fn new(rules: PolicyRules) -> Self {
-        Self { rules, release: Release::default() }
+        Self {
+            rules,
+            release: Release::default(),
+        }
     }
 
-    /// The release whose order of siblings decides between tied accounts under the scheduler's rules.
+    /// The release whose order of siblings decides between tied accounts under the scheduler's
+    /// rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
         Self { release, ..self }
@@ -102,9 +113,11 @@ impl Siblings for SiblingRanking<'_> {
         self.level_fs[left as usize] == self.level_fs[right as usize]
     }
 
-    /// The daemons compare the first member of a list with [`NO_VAL`], which means "no member before".
+    /// The daemons compare the first member of a list with [`NO_VAL`], which means "no member
+    /// before".
     fn first_is_tied(&self, first: u32) -> bool {
-        self.rules == PolicyRules::Scheduler && self.level_fs[first as usize] == Extended::from(NO_VAL)
+        self.rules == PolicyRules::Scheduler
+            && self.level_fs[first as usize] == Extended::from(NO_VAL)
     }
 
     fn merges_tied_accounts(&self) -> bool {
@@ -119,7 +132,11 @@ impl Siblings for SiblingRanking<'_> {
 impl SiblingRanking<'_> {
     /// The factor of every user, by node.
     fn factors(&self) -> impl Fn(NodeId) -> Option<f64> + use<> {
-        let users: Vec<bool> = self.tree.nodes().map(|node| self.tree.kind(node) == NodeKind::Entity).collect();
+        let users: Vec<bool> = self
+            .tree
+            .nodes()
+            .map(|node| self.tree.kind(node) == NodeKind::Entity)
+            .collect();
         let count = users.iter().filter(|&&is_user| is_user).count() as u32;
         let ranks = ranks(self, users.len(), count);
         move |node| users[node.index()].then(|| f64::from(ranks[node.index()]) / f64::from(count))
@@ -129,7 +146,12 @@ impl SiblingRanking<'_> {
 fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
     let model = SlurmModel::new(tree);
     let level_fs = (0..tree.len()).map(|node| level_fs(&model, node)).collect();
-    let ranking = SiblingRanking { tree, lists: model.lists(release), level_fs, rules: PolicyRules::Scheduler };
+    let ranking = SiblingRanking {
+        tree,
+        lists: model.lists(release),
+        level_fs,
+        rules: PolicyRules::Scheduler,
+    };
     let factors = ranking.factors();
     let norm_shares = model.norm_shares();
     let rows = tree.nodes().map(|node| {
@@ -142,14 +164,22 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
             ..model.association(i, shown_fraction(&model, model.job_node(i)))
         };
         let norm_usage = association.norm_usage.unwrap_or(1.0);
-        (EntityShares::from_policy(norm_shares[i], norm_usage, factor.unwrap_or(0.0)), association.as_received())
+        (
+            EntityShares::from_policy(norm_shares[i], norm_usage, factor.unwrap_or(0.0)),
+            association.as_received(),
+        )
     });
     rows.collect()
 }
 
-/// The fraction that `sshare` shows. The root has no siblings; the daemons give it a number that rounds to 0.
+/// The fraction that `sshare` shows. The root has no siblings; the daemons give it a number that
+/// rounds to 0.
 fn shown_fraction(model: &SlurmModel, node: usize) -> f64 {
-    if node == 0 { 1.0 / f64::from(NO_VAL) } else { model.fraction(node) }
+    if node == 0 {
+        1.0 / f64::from(NO_VAL)
+    } else {
+        model.fraction(node)
+    }
 }
 
 fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
@@ -182,17 +212,26 @@ struct DocumentedLevels {
 
 impl DocumentedLevels {
     fn new(tree: &ShareTree) -> Self {
-        let mut levels = Self { owners: Vec::new(), shares: vec![0; tree.len()], usage: vec![0.0; tree.len()] };
+        let mut levels = Self {
+            owners: Vec::new(),
+            shares: vec![0; tree.len()],
+            usage: vec![0.0; tree.len()],
+        };
         for node in tree.nodes() {
             let owner = fair_share_parent(tree, node, &levels.owners, |parent| {
                 tree.shares(NodeId(parent as u32)) == Shares::Parent
             });
             levels.owners.push(owner);
             // the nodes below a `FairShare=parent` account are in the list themselves
-            let is_left_out = tree.shares(node) == Shares::Parent && tree.kind(node) == NodeKind::Group;
+            let is_left_out =
+                tree.shares(node) == Shares::Parent && tree.kind(node) == NodeKind::Group;
             if node != tree.root() {
                 levels.shares[owner as usize] += count(tree.shares(node));
-                levels.usage[owner as usize] += if is_left_out { tree.own_usage(node) } else { tree.usage(node) };
+                levels.usage[owner as usize] += if is_left_out {
+                    tree.own_usage(node)
+                } else {
+                    tree.usage(node)
+                };
             }
         }
         levels
@@ -207,11 +246,15 @@ impl DocumentedLevels {
 
     fn usage(&self, tree: &ShareTree, node: NodeId) -> f64 {
         let list_usage = self.usage[self.owners[node.index()] as usize];
-        if list_usage == 0.0 { 0.0 } else { tree.usage(node) / list_usage }
+        if list_usage == 0.0 {
+            0.0
+        } else {
+            tree.usage(node) / list_usage
+        }
     }
 
-    /// Divides the fraction of the shares by the fraction of the usage. The quotient of integers is rounded once, so that
-    /// equal quotients are equal numbers.
+    /// Divides the fraction of the shares by the fraction of the usage. The quotient of integers is
+    /// rounded once, so that equal quotients are equal numbers.
     fn level_fs(&self, tree: &ShareTree, node: NodeId) -> Extended {
         let owner = self.owners[node.index()] as usize;
         let shares = count(tree.shares(node));
@@ -221,10 +264,14 @@ impl DocumentedLevels {
         }
         let (usage, exponent) = integer_and_exponent(usage);
         let (list_usage, list_exponent) = integer_and_exponent(self.usage[owner]);
-        match (shares.checked_mul(list_usage), self.shares[owner].checked_mul(usage)) {
+        match (
+            shares.checked_mul(list_usage),
+            self.shares[owner].checked_mul(usage),
+        ) {
             (_, _) if shares == 0 => Extended::ZERO,
             (Some(numerator), Some(denominator)) => {
-                Extended::quotient(numerator, denominator) * Extended::power_of_two(list_exponent - exponent)
+                Extended::quotient(numerator, denominator)
+                    * Extended::power_of_two(list_exponent - exponent)
             }
             _ => Extended::from(self.fraction(tree, node)) / Extended::from(self.usage(tree, node)),
         }
@@ -240,30 +287,60 @@ fn count(shares: Shares) -> u128 {
 fn integer_and_exponent(value: f64) -> (u128, i32) {
     let exponent_field = (value.to_bits() >> 52) & 0x7ff;
     let fraction = value.to_bits() & ((1 << 52) - 1);
-    let mantissa = if exponent_field == 0 { fraction } else { fraction | 1 << 52 };
+    let mantissa = if exponent_field == 0 {
+        fraction
+    } else {
+        fraction | 1 << 52
+    };
     let shift = mantissa.trailing_zeros().min(52);
-    (u128::from(mantissa >> shift), exponent_field.max(1) as i32 - 1075 + shift as i32)
+    (
+        u128::from(mantissa >> shift),
+        exponent_field.max(1) as i32 - 1075 + shift as i32,
+    )
 }
 
 fn documented(tree: &ShareTree) -> ShareTable {
     let levels = DocumentedLevels::new(tree);
     let normalized = Normalized::table(tree);
-    let level_fs = tree.nodes().map(|node| levels.level_fs(tree, node)).collect();
+    let level_fs = tree
+        .nodes()
+        .map(|node| levels.level_fs(tree, node))
+        .collect();
     let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
-    let ranking = SiblingRanking { tree, lists, level_fs, rules: PolicyRules::Documented };
+    let ranking = SiblingRanking {
+        tree,
+        lists,
+        level_fs,
+        rules: PolicyRules::Documented,
+    };
     let factors = ranking.factors();
     let rows = tree.nodes().zip(normalized).map(|(node, normalized)| {
         let factor = factors(node);
         let is_root = node == tree.root();
         let uses_parent = !is_root && tree.shares(node) == Shares::Parent;
-        let fraction = if is_root || uses_parent { normalized.fraction } else { levels.fraction(tree, node) };
+        let fraction = if is_root || uses_parent {
+            normalized.fraction
+        } else {
+            levels.fraction(tree, node)
+        };
         let association = AssociationShares {
-            effective_usage: Some(if is_root { normalized.norm_usage } else { levels.usage(tree, node) }),
+            effective_usage: Some(if is_root {
+                normalized.norm_usage
+            } else {
+                levels.usage(tree, node)
+            }),
             level_fs: (!is_root && !uses_parent).then(|| ranking.level_fs[node.index()].to_f64()),
             fairshare: factor,
             ..normalized.association(tree, node, fraction)
         };
-        (EntityShares::from_policy(normalized.norm_shares, normalized.norm_usage, factor.unwrap_or(0.0)), association)
+        (
+            EntityShares::from_policy(
+                normalized.norm_shares,
+                normalized.norm_usage,
+                factor.unwrap_or(0.0),
+            ),
+            association,
+        )
     });
     rows.collect()
 }

@@ -1,8 +1,8 @@
-//! A [`ShareTree`] enters, one [`EntityShares`] per node leaves: the published policies, and the traits by which an
-//! embedding scheduler supplies its own.
+//! A [`ShareTree`] enters, one [`EntityShares`] per node leaves: the published policies, and the
+//! traits by which an embedding scheduler supplies its own.
 //!
-//! Every published policy has a file here, with the rules of its document and, where they differ, those of the daemon.
-//! A policy sees nothing but the tree.
+//! Every published policy has a file here, with the rules of its document and, where they differ,
+//! those of the daemon. A policy sees nothing but the tree.
 //!
 //! | policy | document |
 //! |---|---|
@@ -43,10 +43,11 @@ pub use association::{AssociationShares, PolicyRules, Release, stored_shares};
 pub struct EntityShares {
     /// The fraction of the whole machine that the entity's shares give it, 0..=1.
     pub fairshare_perc: f64,
-    /// The usage that counts against the entity, weighted by the usage of the groups above it, 0..=1.
+    /// The usage that counts against the entity, weighted by the usage of the groups above it,
+    /// 0..=1.
     pub fairshare_tree_usage: f64,
-    /// The factor that orders entities, 0..=1, higher the further usage is below the shares; 0.5 is on target under
-    /// PP-718.
+    /// The factor that orders entities, 0..=1, higher the further usage is below the shares; 0.5 is
+    /// on target under PP-718.
     pub fairshare_factor: f64,
 }
 
@@ -55,32 +56,51 @@ impl EntityShares {
     ///
     /// # Errors
     /// [`TreeError::OutOfRange`] if one is not in 0..=1.
-    pub fn new(fairshare_perc: f64, fairshare_tree_usage: f64, fairshare_factor: f64) -> Result<Self, TreeError> {
+    pub fn new(
+        fairshare_perc: f64,
+        fairshare_tree_usage: f64,
+        fairshare_factor: f64,
+    ) -> Result<Self, TreeError> {
         let shares = Self::from_policy(fairshare_perc, fairshare_tree_usage, fairshare_factor);
         let numbers = [
             ("fairshare_perc", fairshare_perc),
             ("fairshare_tree_usage", fairshare_tree_usage),
             ("fairshare_factor", fairshare_factor),
         ];
-        match numbers.into_iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {
+        match numbers
+            .into_iter()
+            .find(|(_, value)| !(0.0..=1.0).contains(value))
+        {
             Some((input, value)) => Err(TreeError::OutOfRange { input, value }),
             None => Ok(shares),
         }
     }
 
-    /// The numbers as OpenPBS's scheduler prints them for a formula: with six decimals. A scheduler that wants
-    /// OpenPBS's scores to the bit ranks with these; the policies compute all digits.
+    /// The numbers as OpenPBS's scheduler prints them for a formula: with six decimals. A scheduler
+    /// that wants OpenPBS's scores to the bit ranks with these; the policies compute all digits.
     #[must_use]
     pub fn printed(self) -> Self {
-        let Self { fairshare_perc, fairshare_tree_usage, fairshare_factor } = self;
+        let Self {
+            fairshare_perc,
+            fairshare_tree_usage,
+            fairshare_factor,
+        } = self;
         let [perc, tree_usage, factor] =
             [fairshare_perc, fairshare_tree_usage, fairshare_factor].map(openpbs::printed_share);
         Self::from_policy(perc, tree_usage, factor)
     }
 
     /// The numbers that a policy computes from any tree, some of which leave the range.
-    pub(crate) fn from_policy(fairshare_perc: f64, fairshare_tree_usage: f64, fairshare_factor: f64) -> Self {
-        Self { fairshare_perc, fairshare_tree_usage, fairshare_factor }
+    pub(crate) fn from_policy(
+        fairshare_perc: f64,
+        fairshare_tree_usage: f64,
+        fairshare_factor: f64,
+    ) -> Self {
+        Self {
+            fairshare_perc,
+            fairshare_tree_usage,
+            fairshare_factor,
+        }
     }
 }
 
@@ -103,7 +123,8 @@ impl EntityShares {
 /// assert_eq!(backend.shares_of("Bob").map(|shares| shares.fairshare_factor), Some(0.25));
 /// ```
 pub trait FairShare {
-    /// The numbers of the entity of a job, `None` for an unknown entity. May be called once per job.
+    /// The numbers of the entity of a job, `None` for an unknown entity. May be called once per
+    /// job.
     fn shares_of(&self, entity: &str) -> Option<EntityShares>;
 }
 
@@ -134,8 +155,8 @@ impl<K: Borrow<str> + Eq + Hash, S: BuildHasher> FairShare for HashMap<K, Entity
 
 /// Assesses a tree: computes the shares of every node, which are its percentage, usage and factors.
 ///
-/// The same tree must always give the same shares, and a tree of any depth must work: parents come before children,
-/// so that a loop over [`ShareTree::nodes`] needs no recursion.
+/// The same tree must always give the same shares, and a tree of any depth must work: parents come
+/// before children, so that a loop over [`ShareTree::nodes`] needs no recursion.
 pub trait Policy {
     /// The policy's name, as in `--policy`: lower case, words joined by `-`.
     fn name(&self) -> &str;
@@ -176,7 +197,10 @@ pub struct ShareTable {
 impl ShareTable {
     /// The shares, of which jobs get those of groups, too.
     fn with_jobs_of_groups(self) -> Self {
-        Self { groups_have_jobs: true, ..self }
+        Self {
+            groups_have_jobs: true,
+            ..self
+        }
     }
 
     /// The shares of a node; `None` if the policy computed none for it.
@@ -186,14 +210,19 @@ impl ShareTable {
 
     /// The columns of Slurm's `sshare` for a node; `None` under a policy without them.
     pub fn association(&self, node: NodeId) -> Option<AssociationShares> {
-        self.associations.get(node.index()).map(|&packed| packed.into())
+        self.associations
+            .get(node.index())
+            .map(|&packed| packed.into())
     }
 }
 
 /// In the order of [`ShareTree::nodes`].
 impl FromIterator<EntityShares> for ShareTable {
     fn from_iter<I: IntoIterator<Item = EntityShares>>(rows: I) -> Self {
-        Self { rows: rows.into_iter().collect(), ..Self::default() }
+        Self {
+            rows: rows.into_iter().collect(),
+            ..Self::default()
+        }
     }
 }
 
@@ -239,7 +268,8 @@ impl AssessedTree {
         &self.shares
     }
 
-    /// Changes the tree, and computes the shares of all nodes again: once for all that `change` does. Returns what `change` returns.
+    /// Changes the tree, and computes the shares of all nodes again: once for all that `change`
+    /// does. Returns what `change` returns.
     ///
     /// ```
     /// use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, FairShare, Member, TreeBuilder, TreeError};
@@ -269,7 +299,11 @@ impl AssessedTree {
     /// assert_eq!((emmy.fairshare_perc, emmy.fairshare_tree_usage), (0.4, 0.25));
     /// # Ok::<(), TreeError>(())
     /// ```
-    pub fn update<R>(&mut self, policy: &(impl Policy + ?Sized), change: impl FnOnce(&mut ShareTree) -> R) -> R {
+    pub fn update<R>(
+        &mut self,
+        policy: &(impl Policy + ?Sized),
+        change: impl FnOnce(&mut ShareTree) -> R,
+    ) -> R {
         let result = change(&mut self.tree);
         self.shares = policy.assess(&self.tree);
         result
@@ -281,12 +315,13 @@ impl AssessedTree {
     }
 }
 
-/// Entities are found by name if it is unique, else by `group/entity`: see [`ShareTree::resolve`]. An association with a
-/// partition is found by its full name, `user:partition`, only.
+/// Entities are found by name if it is unique, else by `group/entity`: see [`ShareTree::resolve`].
+/// An association with a partition is found by its full name, `user:partition`, only.
 ///
-/// The root and the groups are not entities: a user `root` who is not in the tree has no shares. Under [`OpenPbs`](openpbs::OpenPbs)
-/// a user with the name of a group gets the group's, because the scheduler looks a job's entity up among all nodes; its root has
-/// the name `TREEROOT`, which no user has.
+/// The root and the groups are not entities: a user `root` who is not in the tree has no shares.
+/// Under [`OpenPbs`](openpbs::OpenPbs) a user with the name of a group gets the group's, because
+/// the scheduler looks a job's entity up among all nodes; its root has the name `TREEROOT`, which
+/// no user has.
 impl FairShare for AssessedTree {
     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
         let node = self.tree.resolve(entity)?;
@@ -306,8 +341,8 @@ pub(crate) fn shares_of_node(assessed: &AssessedTree, name: &str) -> EntityShare
     assessed.shares.get(node).expect("every node has shares")
 }
 
-/// The example of Slurm's documents: two accounts with two accounts each, and five users. Its usage sums to 0.7 of the
-/// machine, so the root has the rest as its own.
+/// The example of Slurm's documents: two accounts with two accounts each, and five users. Its usage
+/// sums to 0.7 of the machine, so the root has the rest as its own.
 #[cfg(test)]
 fn worked_example() -> ShareTree {
     use crate::fairshare::{Member, TreeBuilder};

@@ -14,7 +14,8 @@ pub fn sibling_sums(tree: &ShareTree) -> Vec<i128> {
     sums
 }
 
-/// A node's fraction of its siblings' shares: 1 for [`Shares::Parent`], 0 if the siblings' shares sum to 0.
+/// A node's fraction of its siblings' shares: 1 for [`Shares::Parent`], 0 if the siblings' shares
+/// sum to 0.
 pub fn share_fraction(shares: Shares, sum: i128) -> f64 {
     match shares {
         Shares::Parent => 1.0,
@@ -43,15 +44,30 @@ impl Normalized {
         let whole = tree.usage(tree.root());
         let mut table: Vec<Self> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
-            let norm_usage = if whole == 0.0 { 0.0 } else { tree.usage(node) / whole };
+            let norm_usage = if whole == 0.0 {
+                0.0
+            } else {
+                tree.usage(node) / whole
+            };
             table.push(match tree.parent(node) {
-                None => Self { fraction: 1.0, norm_shares: 1.0, norm_usage, is_first_level: false },
+                None => Self {
+                    fraction: 1.0,
+                    norm_shares: 1.0,
+                    norm_usage,
+                    is_first_level: false,
+                },
                 Some(parent) => {
                     let above = table[parent.index()];
                     let fraction = share_fraction(tree.shares(node), sums[parent.index()]);
-                    let replaces_root = above.is_first_level && tree.shares(parent) == Shares::Parent;
+                    let replaces_root =
+                        above.is_first_level && tree.shares(parent) == Shares::Parent;
                     let is_first_level = parent == tree.root() || replaces_root;
-                    Self { fraction, norm_shares: fraction * above.norm_shares, norm_usage, is_first_level }
+                    Self {
+                        fraction,
+                        norm_shares: fraction * above.norm_shares,
+                        norm_usage,
+                        is_first_level,
+                    }
                 }
             });
         }
@@ -71,11 +87,19 @@ impl Normalized {
             fairshare: Some(factor),
             ..self.association(tree, node, self.norm_shares)
         };
-        (EntityShares::from_policy(self.norm_shares, effective_usage, factor), shown)
+        (
+            EntityShares::from_policy(self.norm_shares, effective_usage, factor),
+            shown,
+        )
     }
 
     /// What every policy shows for the node, with the shares in the policy's own normalisation.
-    pub(super) fn association(self, tree: &ShareTree, node: NodeId, norm_shares: f64) -> AssociationShares {
+    pub(super) fn association(
+        self,
+        tree: &ShareTree,
+        node: NodeId,
+        norm_shares: f64,
+    ) -> AssociationShares {
         let shares = tree.parent(node).map(|_| tree.shares(node));
         AssociationShares::new(shares, tree.usage(node), norm_shares, Some(self.norm_usage))
     }

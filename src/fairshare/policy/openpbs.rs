@@ -1,20 +1,22 @@
-//! PP-718 as OpenPBS's scheduler computes it: in C `float` and `int`, so that large sums wrap and small values underflow.
-//! The document's rules in double precision are in [`documented_openpbs`](super::documented_openpbs).
+//! PP-718 as OpenPBS's scheduler computes it: in C `float` and `int`, so that large sums wrap and
+//! small values underflow. The document's rules in double precision are in
+//! [`documented_openpbs`](super::documented_openpbs).
 //!
-//! Source: `tests/golden/openpbs`: `trees.jsonl`, `jobs.jsonl` and every `pbsfs -g` and `-p` of `cases.jsonl`.
+//! Source: `tests/golden/openpbs`: `trees.jsonl`, `jobs.jsonl` and every `pbsfs -g` and `-p` of
+//! `cases.jsonl`.
 
 use std::io::Write;
 
 use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 
-/// PP-718 in the arithmetic of OpenPBS's scheduler. [`DocumentedOpenPbs`](crate::fairshare::DocumentedOpenPbs) is what
-/// its document says, in double precision and without a least usage: the numbers differ, the more the smaller the usage
-/// is.
+/// PP-718 in the arithmetic of OpenPBS's scheduler.
+/// [`DocumentedOpenPbs`](crate::fairshare::DocumentedOpenPbs) is what its document says, in double
+/// precision and without a least usage: the numbers differ, the more the smaller the usage is.
 ///
-/// Three things give the numbers of a real scheduler for a tree that a program builds: usage that starts at 1
-/// ([`start_usage`](Self::start_usage)), this policy, and six decimals ([`EntityShares::printed`]), as which a formula
-/// gets them.
+/// Three things give the numbers of a real scheduler for a tree that a program builds: usage that
+/// starts at 1 ([`start_usage`](Self::start_usage)), this policy, and six decimals
+/// ([`EntityShares::printed`]), as which a formula gets them.
 ///
 /// ```
 /// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, OpenPbs, DocumentedOpenPbs, TreeBuilder};
@@ -37,24 +39,30 @@ use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
 ///
-/// - The siblings' shares are summed in 32 bits and wrap: two of 2,000,000,000 make a negative sum and percentages.
-/// - A sum of -1 counts as unset: the next sibling uses the sum of itself and of those before it in the file.
-/// - Percentage and effective usage are rounded to `float` after every step; usage itself is a `double`.
-/// - The children of a group with percentage 0, and siblings whose shares sum to 0, have percentage 0.
+/// - The siblings' shares are summed in 32 bits and wrap: two of 2,000,000,000 make a negative sum
+///   and percentages.
+/// - A sum of -1 counts as unset: the next sibling uses the sum of itself and of those before it in
+///   the file.
+/// - Percentage and effective usage are rounded to `float` after every step; usage itself is a
+///   `double`.
+/// - The children of a group with percentage 0, and siblings whose shares sum to 0, have percentage
+///   0.
 /// - The effective usage of the root's children is their actual usage; that of the root is 0.
-/// - The factor is `2^-q` as a `double`, where q is a `float` quotient; it is 0 if the percentage is 0. If the shares
-///   of siblings wrap, it may exceed 1 and be infinite.
+/// - The factor is `2^-q` as a `double`, where q is a `float` quotient; it is 0 if the percentage
+///   is 0. If the shares of siblings wrap, it may exceed 1 and be infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenPbs;
 
 impl OpenPbs {
-    /// Gives the nodes of a tree the usage that they have after the scheduler has read its files. Every node starts at 1. The
-    /// usage of an entity, if it has any, replaces its 1 and is added to the groups above it, in the order of the nodes. The
-    /// own usage of a group, which the scheduler's files cannot hold, is ignored.
+    /// Gives the nodes of a tree the usage that they have after the scheduler has read its files.
+    /// Every node starts at 1. The usage of an entity, if it has any, replaces its 1 and is added
+    /// to the groups above it, in the order of the nodes. The own usage of a group, which the
+    /// scheduler's files cannot hold, is ignored.
     pub fn start_usage(tree: &mut ShareTree) {
         let leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
         let charged: Vec<NodeId> = leaves.filter(|&node| tree.own_usage(node) > 0.0).collect();
-        tree.nodes().for_each(|node| tree.set_usage(node, IntervalDecay::FLOOR));
+        tree.nodes()
+            .for_each(|node| tree.set_usage(node, IntervalDecay::FLOOR));
         for node in charged {
             let usage = tree.own_usage(node);
             tree.set_usage(node, usage);
@@ -75,16 +83,30 @@ impl Policy for OpenPbs {
         for node in tree.nodes() {
             let actual = x86_nan((tree.usage(node) / whole) as f32);
             rows.push(match tree.parent(node) {
-                None => Floats { perc: 1.0, tree_usage: 0.0 },
+                None => Floats {
+                    perc: 1.0,
+                    tree_usage: 0.0,
+                },
                 Some(parent) => {
                     let above = rows[parent.index()];
-                    let Allotment { fraction, perc } = allotment(shares_as_int(tree, node), sums[node.index()], above);
+                    let Allotment { fraction, perc } =
+                        allotment(shares_as_int(tree, node), sums[node.index()], above);
                     let effective = above.effective_usage(actual, fraction);
-                    Floats { perc, tree_usage: if parent == tree.root() { actual } else { effective } }
+                    Floats {
+                        perc,
+                        tree_usage: if parent == tree.root() {
+                            actual
+                        } else {
+                            effective
+                        },
+                    }
                 }
             });
         }
-        rows.into_iter().map(Floats::into_shares).collect::<ShareTable>().with_jobs_of_groups()
+        rows.into_iter()
+            .map(Floats::into_shares)
+            .collect::<ShareTable>()
+            .with_jobs_of_groups()
     }
 }
 
@@ -96,14 +118,19 @@ struct Floats {
 }
 
 impl Floats {
-    /// The effective usage of a child with the given actual usage and fraction of the siblings' shares.
+    /// The effective usage of a child with the given actual usage and fraction of the siblings'
+    /// shares.
     fn effective_usage(self, actual: f32, fraction: f32) -> f32 {
         x86_nan(actual + (self.tree_usage - actual) * fraction)
     }
 
     fn into_shares(self) -> EntityShares {
         let Self { perc, tree_usage } = self;
-        let factor = if perc == 0.0 { 0.0 } else { libm::pow(2.0, -f64::from(x86_nan(tree_usage / perc))) };
+        let factor = if perc == 0.0 {
+            0.0
+        } else {
+            libm::pow(2.0, -f64::from(x86_nan(tree_usage / perc)))
+        };
         EntityShares::from_policy(perc.into(), tree_usage.into(), factor)
     }
 }
@@ -136,7 +163,8 @@ fn sums_of_siblings(tree: &ShareTree) -> Vec<i32> {
     sums
 }
 
-/// The allotment of a node: its fraction of the siblings' shares, and its percentage of the whole tree.
+/// The allotment of a node: its fraction of the siblings' shares, and its percentage of the whole
+/// tree.
 struct Allotment {
     fraction: f32,
     perc: f32,
@@ -145,15 +173,25 @@ struct Allotment {
 /// Positive zeros if the product of the sum and the parent's percentage is zero, whatever its sign.
 fn allotment(shares: i32, sum: i32, above: Floats) -> Allotment {
     if sum as f32 * above.perc == 0.0 {
-        return Allotment { fraction: 0.0, perc: 0.0 };
+        return Allotment {
+            fraction: 0.0,
+            perc: 0.0,
+        };
     }
     let fraction = shares as f32 / sum as f32;
-    Allotment { fraction, perc: x86_nan(fraction * above.perc) }
+    Allotment {
+        fraction,
+        perc: x86_nan(fraction * above.perc),
+    }
 }
 
 /// Every NaN that x86 arithmetic produces has its sign bit set, so the daemon prints `-nan`.
 fn x86_nan(value: f32) -> f32 {
-    if value.is_nan() { f32::NAN.copysign(-1.0) } else { value }
+    if value.is_nan() {
+        f32::NAN.copysign(-1.0)
+    } else {
+        value
+    }
 }
 
 /// A fair-share number as Python reads it after the scheduler has printed it with `%f`.
@@ -167,12 +205,17 @@ pub fn printed_and_read(value: f64, decimals: usize) -> f64 {
     let scale = SCALES[decimals];
     let scaled = value * scale;
     let rounded = scaled.round_ties_even();
-    // Below 2^40 the error of the product is less than 2^-13, so the rounding is certain unless it is near a tie; the
-    // quotient of the two integers is correctly rounded, as parsing the decimal is.
+    // Below 2^40 the error of the product is less than 2^-13, so the rounding is certain unless it
+    // is near a tie; the quotient of the two integers is correctly rounded, as parsing the decimal
+    // is.
     if scaled.abs() < 1_099_511_627_776.0 && (scaled - rounded).abs() < 0.499 {
         return rounded / scale;
     }
-    if value.is_finite() { parse_printed(value, decimals).unwrap_or(value) } else { value }
+    if value.is_finite() {
+        parse_printed(value, decimals).unwrap_or(value)
+    } else {
+        value
+    }
 }
 
 /// Prints a finite number and parses it, on the stack.
@@ -182,5 +225,8 @@ fn parse_printed(value: f64, decimals: usize) -> Option<f64> {
     let mut rest = &mut text[..];
     write!(rest, "{value:.decimals$}").ok()?;
     let unused = rest.len();
-    std::str::from_utf8(&text[..text.len() - unused]).ok()?.parse().ok()
+    std::str::from_utf8(&text[..text.len() - unused])
+        .ok()?
+        .parse()
+        .ok()
 }

@@ -1,4 +1,5 @@
-//! Ranks users by a depth-first walk of a tree, the best sibling first: fair tree and the weighted walk.
+//! Ranks users by a depth-first walk of a tree, the best sibling first: fair tree and the weighted
+//! walk.
 
 use std::cmp::Ordering;
 
@@ -33,8 +34,8 @@ struct Frame {
     is_first_tied: bool,
 }
 
-/// The rank of every user, by node: `users` for the best, one less for each further user, the same for tied users. A
-/// node that the walk does not reach has 0.
+/// The rank of every user, by node: `users` for the best, one less for each further user, the same
+/// for tied users. A node that the walk does not reach has 0.
 pub(super) fn ranks(siblings: &impl Siblings, nodes: usize, users: u32) -> Vec<u32> {
     let mut ranks = vec![0; nodes];
     let mut rank = users;
@@ -53,7 +54,11 @@ pub(super) fn ranks(siblings: &impl Siblings, nodes: usize, users: u32) -> Vec<u
             next_rank = next_rank.saturating_sub(1);
         } else {
             let below = frame.take_accounts(siblings, node);
-            stack.push(Frame::new(siblings, below, is_tied && siblings.extends_ties_below()));
+            stack.push(Frame::new(
+                siblings,
+                below,
+                is_tied && siblings.extends_ties_below(),
+            ));
         }
     }
     ranks
@@ -65,7 +70,11 @@ impl Frame {
         for run in members.chunk_by_mut(|&one, &other| siblings.tied(one, other)) {
             run.sort_by_key(|&node| !siblings.is_user(node));
         }
-        Self { members, next: 0, is_first_tied }
+        Self {
+            members,
+            next: 0,
+            is_first_tied,
+        }
     }
 
     /// Whether the next member is tied with the one before it.
@@ -76,7 +85,8 @@ impl Frame {
         }
     }
 
-    /// The members below the account, and below the accounts tied with it if those are merged; all count as visited.
+    /// The members below the account, and below the accounts tied with it if those are merged; all
+    /// count as visited.
     fn take_accounts(&mut self, siblings: &impl Siblings, first: u32) -> Vec<u32> {
         let mut below = siblings.members(first).to_vec();
         self.next += 1;

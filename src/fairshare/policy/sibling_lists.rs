@@ -1,5 +1,5 @@
-//! For each account, the nodes whose shares are compared with one another, and the orders in which Slurm's daemons
-//! visit a tree.
+//! For each account, the nodes whose shares are compared with one another, and the orders in which
+//! Slurm's daemons visit a tree.
 
 use crate::fairshare::policy::Release;
 use crate::fairshare::{NodeId, NodeKind, ShareTree};
@@ -7,9 +7,9 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree};
 /// The owner of a node that is a member of no list.
 pub(super) const NO_LIST: u32 = u32::MAX;
 
-/// For every node, the associations whose fair-share parent it is, in the daemon's order: the node owns the list, the
-/// associations are its members. The fair-share parent is the parent in the tree, or an account above it if that has the
-/// shares `parent`.
+/// For every node, the associations whose fair-share parent it is, in the daemon's order: the node
+/// owns the list, the associations are its members. The fair-share parent is the parent in the
+/// tree, or an account above it if that has the shares `parent`.
 pub(super) struct SiblingLists {
     /// The list of node `i` is `members[starts[i]..starts[i + 1]]`.
     starts: Vec<u32>,
@@ -17,7 +17,8 @@ pub(super) struct SiblingLists {
 }
 
 impl SiblingLists {
-    /// Makes the lists. `owners` has, for each node, the owner of the list that the node is a member of, or [`NO_LIST`].
+    /// Makes the lists. `owners` has, for each node, the owner of the list that the node is a
+    /// member of, or [`NO_LIST`].
     pub(super) fn new(tree: &ShareTree, release: Release, owners: &[u32]) -> Self {
         let mut starts = vec![0u32; owners.len() + 1];
         // the root, node 0, is a member of no list
@@ -58,13 +59,15 @@ pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<u32> {
         users.sort_by_key(|&user| tree.base_name(user));
         match release {
             Release::V22_05 => accounts.sort_by_key(|&account| tree.name(account)),
-            Release::V26_11 => accounts.sort_by(|&a, &b| lineage_component(tree, a).cmp(lineage_component(tree, b))),
+            Release::V26_11 => accounts
+                .sort_by(|&a, &b| lineage_component(tree, a).cmp(lineage_component(tree, b))),
         }
     })
 }
 
-/// Every node in depth-first order: an account, its users, then each of its accounts with all nodes below. `sort` may
-/// reorder the users and the accounts of one account, which else are in the order of the tree. An entity is a user here.
+/// Every node in depth-first order: an account, its users, then each of its accounts with all nodes
+/// below. `sort` may reorder the users and the accounts of one account, which else are in the order
+/// of the tree. An entity is a user here.
 fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) -> Vec<u32> {
     let mut order = Vec::with_capacity(tree.len());
     let mut stack = vec![tree.root()];
@@ -73,7 +76,11 @@ fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) ->
     while let Some(node) = stack.pop() {
         order.push(node.0);
         for &child in tree.children(node) {
-            if tree.kind(child) == NodeKind::Entity { users.push(child) } else { accounts.push(child) }
+            if tree.kind(child) == NodeKind::Entity {
+                users.push(child)
+            } else {
+                accounts.push(child)
+            }
         }
         sort(&mut users, &mut accounts);
         order.extend(users.drain(..).map(|user| user.0));
@@ -82,7 +89,8 @@ fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) ->
     order
 }
 
-/// The component of the account in the `lineage` that Slurm stores for the associations below it, such as `physics/`.
+/// The component of the account in the `lineage` that Slurm stores for the associations below it,
+/// such as `physics/`.
 fn lineage_component(tree: &ShareTree, account: NodeId) -> impl Iterator<Item = u8> + '_ {
     tree.name(account).bytes().chain(*b"/")
 }

@@ -1,9 +1,9 @@
-//! The associations as Slurm's daemons hold them: the fair-share parent of each, its shares as stored, and its usage
-//! in `long double`.
+//! The associations as Slurm's daemons hold them: the fair-share parent of each, its shares as
+//! stored, and its usage in `long double`.
 //!
-//! An association competes in the list of its *fair-share parent*: the nearest node above that is not
-//! `FairShare=parent`. So the list of an account with `FairShare=parent` is empty, and its users and accounts are in
-//! the list of the account above, next to it.
+//! An association competes in the list of its *fair-share parent*: the nearest node above that is
+//! not `FairShare=parent`. So the list of an account with `FairShare=parent` is empty, and its
+//! users and accounts are in the list of the account above, next to it.
 
 use crate::fairshare::policy::association::{FS_USE_PARENT, stored_shares};
 use crate::fairshare::policy::sibling_lists::SiblingLists;
@@ -13,8 +13,9 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
 /// The daemons' value for a number that is not known: 4294967294.
 pub(super) const NO_VAL: u32 = 0xffff_fffe;
-/// The most fractions that are multiplied from the leaf up. In a deeper tree, a node's normalised shares are its parent's
-/// times its own fraction. The daemons multiply from the leaf up at any depth, which may differ in the last bit.
+/// The most fractions that are multiplied from the leaf up. In a deeper tree, a node's normalised
+/// shares are its parent's times its own fraction. The daemons multiply from the leaf up at any
+/// depth, which may differ in the last bit.
 const MAX_FACTORS: usize = 256;
 
 /// The associations, one column for each number, by [`NodeId::index`].
@@ -35,14 +36,18 @@ impl<'a> SlurmModel<'a> {
         let usage = usage_of(tree);
         let mut model = Self {
             tree,
-            shares: tree.nodes().map(|node| as_stored(tree.shares(node))).collect(),
+            shares: tree
+                .nodes()
+                .map(|node| as_stored(tree.shares(node)))
+                .collect(),
             above: Vec::with_capacity(tree.len()),
             list_shares: vec![0; tree.len()],
             norm_usage: norm_usage_of(&usage),
             usage,
         };
         for node in tree.nodes() {
-            let above = fair_share_parent(tree, node, &model.above, |parent| model.uses_parent(parent));
+            let above =
+                fair_share_parent(tree, node, &model.above, |parent| model.uses_parent(parent));
             model.above.push(above);
             if node != tree.root() && !model.uses_parent(node.index()) {
                 let sum = &mut model.list_shares[above as usize];
@@ -66,9 +71,14 @@ impl<'a> SlurmModel<'a> {
         self.above[node] as usize
     }
 
-    /// The association whose numbers a job of this one gets: the fair-share parent under `FairShare=parent`.
+    /// The association whose numbers a job of this one gets: the fair-share parent under
+    /// `FairShare=parent`.
     pub(super) fn job_node(&self, node: usize) -> usize {
-        if self.uses_parent(node) { self.above(node) } else { node }
+        if self.uses_parent(node) {
+            self.above(node)
+        } else {
+            node
+        }
     }
 
     /// The sum of the shares in the list that the node is in.
@@ -97,8 +107,8 @@ impl<'a> SlurmModel<'a> {
         self.norm_usage[node]
     }
 
-    /// The normalised shares of every policy but fair tree: the product of the fractions from the node up to the first
-    /// level, multiplied in that order, which decides the last bit.
+    /// The normalised shares of every policy but fair tree: the product of the fractions from the
+    /// node up to the first level, multiplied in that order, which decides the last bit.
     pub(super) fn norm_shares(&self) -> Vec<f64> {
         let mut norm_shares: Vec<f64> = Vec::with_capacity(self.shares.len());
         // the nearest node above whose fraction changes the product; 0 is the root, which ends it
@@ -107,7 +117,11 @@ impl<'a> SlurmModel<'a> {
             let parent = self.tree.parent(node).map_or(0, NodeId::index);
             let node = node.index();
             let skipped = self.uses_parent(parent) || self.fraction(parent) == 1.0;
-            next[node] = if parent == 0 || skipped { next[parent] } else { parent as u32 };
+            next[node] = if parent == 0 || skipped {
+                next[parent]
+            } else {
+                parent as u32
+            };
             norm_shares.push(match node {
                 0 => 1.0,
                 _ if self.uses_parent(node) => norm_shares[self.above(node)],
@@ -127,7 +141,10 @@ impl<'a> SlurmModel<'a> {
             product *= self.fraction(at);
             at = next[at] as usize;
         }
-        let parent = self.tree.parent(NodeId(node as u32)).map_or(0, NodeId::index);
+        let parent = self
+            .tree
+            .parent(NodeId(node as u32))
+            .map_or(0, NodeId::index);
         self.fraction(node) * norm_shares[parent]
     }
 
@@ -155,7 +172,9 @@ pub(super) fn fair_share_parent(
     uses_parent: impl Fn(usize) -> bool,
 ) -> u32 {
     match tree.parent(node) {
-        Some(parent) if parent != tree.root() && uses_parent(parent.index()) => above[parent.index()],
+        Some(parent) if parent != tree.root() && uses_parent(parent.index()) => {
+            above[parent.index()]
+        }
         Some(parent) => parent.0,
         None => 0,
     }
@@ -174,9 +193,15 @@ fn as_stored(shares: Shares) -> u32 {
 /// Usage summed from the last node up with the daemons' precision, or the usage that was set.
 fn usage_of(tree: &ShareTree) -> Vec<Extended> {
     if !tree.is_summed() {
-        return tree.nodes().map(|node| Extended::from(tree.usage(node))).collect();
+        return tree
+            .nodes()
+            .map(|node| Extended::from(tree.usage(node)))
+            .collect();
     }
-    let mut usage: Vec<Extended> = tree.nodes().map(|node| from_state_file(tree.own_usage(node))).collect();
+    let mut usage: Vec<Extended> = tree
+        .nodes()
+        .map(|node| from_state_file(tree.own_usage(node)))
+        .collect();
     for node in tree.nodes().rev() {
         if let Some(parent) = tree.parent(node) {
             let below = usage[node.index()];
@@ -192,12 +217,17 @@ fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
     let mut fractions = Vec::with_capacity(usage.len());
     for &own in usage {
         let is_unused = own.is_zero() || whole.is_zero();
-        fractions.push(if is_unused { Extended::ZERO } else { Extended::one().min(own / whole) });
+        fractions.push(if is_unused {
+            Extended::ZERO
+        } else {
+            Extended::one().min(own / whole)
+        });
     }
     fractions
 }
 
-/// A usage as the daemon reads it: its state file has six decimals, which a `double` mostly cannot represent.
+/// A usage as the daemon reads it: its state file has six decimals, which a `double` mostly cannot
+/// represent.
 fn from_state_file(usage: f64) -> Extended {
     const DECIMALS: f64 = 1e6;
     if usage as u64 as f64 == usage {

@@ -1,26 +1,31 @@
-//! Slurm's ticket-based policy (`PriorityFlags=TICKET_BASED`, up to 14.11): its document "Ticket-Based Multifactor
-//! Priority Plugin", and what the last daemon with it does.
+//! Slurm's ticket-based policy (`PriorityFlags=TICKET_BASED`, up to 14.11): its document
+//! "Ticket-Based Multifactor Priority Plugin", and what the last daemon with it does.
 
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm_model::SlurmModel;
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable};
+use crate::fairshare::policy::{
+    AssociationShares, EntityShares, Policy, PolicyRules, Release, ShareTable,
+};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
 /// The least usage, as a fraction of the shares: a factor is at most 100.
 const MIN_USAGE: f64 = 0.01;
 
-/// Tickets are distributed from the root down to the users with pending jobs; the user with the most gets 1.
+/// Tickets are distributed from the root down to the users with pending jobs; the user with the
+/// most gets 1.
 ///
-/// **Documented.** `F = S / U_eff` with `U_eff = max(U, 0.01 * S)`; tickets `T = T_parent * S * F / SUM(S * F)` over
-/// the active siblings; a job's factor is `T / T_max` over the active users. The document does not say, and this
-/// implementation decides: without shares `F` is 0; a node with `FairShare=parent` has the parent's `S`, `U_eff` and
-/// tickets and is not in the sum; a node that is not active has no tickets and the factor 0.
+/// **Documented.** `F = S / U_eff` with `U_eff = max(U, 0.01 * S)`; tickets
+/// `T = T_parent * S * F / SUM(S * F)` over the active siblings; a job's factor is `T / T_max` over
+/// the active users. The document does not say, and this implementation decides: without shares `F`
+/// is 0; a node with `FairShare=parent` has the parent's `S`, `U_eff` and tickets and is not in the
+/// sum; a node that is not active has no tickets and the factor 0.
 ///
-/// **Scheduler** (14.11). 4294967295 tickets, truncated to an integer at every level. Below the first level usage is at
-/// least a hundredth of the *level's* share ratio, and then at least a hundredth of the normalised shares. A node with
-/// `FairShare=parent` is in the sum with the parent's numbers, and its jobs get the parent's tickets, which may be more
-/// than any user's, so that **the factor can exceed 1**.
+/// **Scheduler** (14.11). 4294967295 tickets, truncated to an integer at every level. Below the
+/// first level usage is at least a hundredth of the *level's* share ratio, and then at least a
+/// hundredth of the normalised shares. A node with `FairShare=parent` is in the sum with the
+/// parent's numbers, and its jobs get the parent's tickets, which may be more than any user's, so
+/// that **the factor can exceed 1**.
 ///
 /// ```
 /// use job_sort_formula::fairshare::TicketBased;
@@ -45,13 +50,18 @@ pub struct TicketBased {
 }
 
 impl TicketBased {
-    /// The policy. `pending` are the associations with a pending job, held jobs included; the nodes above them are
-    /// active too.
+    /// The policy. `pending` are the associations with a pending job, held jobs included; the nodes
+    /// above them are active too.
     pub fn new(rules: PolicyRules, pending: impl IntoIterator<Item = NodeId>) -> Self {
-        Self { rules, pending: pending.into_iter().collect(), tickets: f64::from(u32::MAX) }
+        Self {
+            rules,
+            pending: pending.into_iter().collect(),
+            tickets: f64::from(u32::MAX),
+        }
     }
 
-    /// The number of tickets that the root distributes under the document's rules: only proportions matter.
+    /// The number of tickets that the root distributes under the document's rules: only proportions
+    /// matter.
     #[must_use]
     pub fn tickets(self, tickets: f64) -> Self {
         Self { tickets, ..self }
@@ -75,28 +85,53 @@ impl TicketBased {
         let active = self.active(tree);
         let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
-            let Normalized { norm_usage, norm_shares, .. } = normalized[node.index()];
+            let Normalized {
+                norm_usage,
+                norm_shares,
+                ..
+            } = normalized[node.index()];
             effective.push(match tree.parent(node) {
                 Some(parent) if tree.shares(node) == Shares::Parent => effective[parent.index()],
                 _ => norm_usage.max(MIN_USAGE * norm_shares),
             });
         }
         let tickets = self.distribute_documented(tree, &active, |node| {
-            weight(normalized[node.index()].norm_shares, effective[node.index()])
+            weight(
+                normalized[node.index()].norm_shares,
+                effective[node.index()],
+            )
         });
         let most = most_tickets(tree, &active, &tickets);
         let rows = tree.nodes().map(|node| {
             let i = node.index();
-            let factor = if active[i] && most > 0.0 { tickets[i] / most } else { 0.0 };
+            let factor = if active[i] && most > 0.0 {
+                tickets[i] / most
+            } else {
+                0.0
+            };
             let (entity, association) = normalized[i].row(tree, node, effective[i], factor);
-            (entity, AssociationShares { tickets: active[i].then_some(tickets[i]), ..association })
+            (
+                entity,
+                AssociationShares {
+                    tickets: active[i].then_some(tickets[i]),
+                    ..association
+                },
+            )
         });
         rows.collect()
     }
 
-    fn distribute_documented(&self, tree: &ShareTree, active: &[bool], weight: impl Fn(NodeId) -> f64) -> Vec<f64> {
+    fn distribute_documented(
+        &self,
+        tree: &ShareTree,
+        active: &[bool],
+        weight: impl Fn(NodeId) -> f64,
+    ) -> Vec<f64> {
         let mut sums = vec![0.0; tree.len()];
-        for node in tree.nodes().filter(|&node| active[node.index()] && tree.shares(node) != Shares::Parent) {
+        for node in tree
+            .nodes()
+            .filter(|&node| active[node.index()] && tree.shares(node) != Shares::Parent)
+        {
             if let Some(parent) = tree.parent(node) {
                 sums[parent.index()] += weight(node);
             }
@@ -120,13 +155,21 @@ impl TicketBased {
         let model = SlurmModel::new(tree);
         let active = self.active(tree);
         let norm_shares = model.norm_shares();
-        let usages: Vec<Extended> = (0..tree.len()).map(|node| effective_usage(&model, node)).collect();
-        let factors: Vec<f64> = (0..tree.len()).map(|node| factor(norm_shares[node], usages[node])).collect();
+        let usages: Vec<Extended> = (0..tree.len())
+            .map(|node| effective_usage(&model, node))
+            .collect();
+        let factors: Vec<f64> = (0..tree.len())
+            .map(|node| factor(norm_shares[node], usages[node]))
+            .collect();
         let tickets = distribute(&model, &active, &norm_shares, &factors);
         let most = most_tickets(tree, &active, &tickets);
         let rows = (0..tree.len()).map(|node| {
             let source = model.job_node(node);
-            let factor = if active[source] && most > 0.0 { tickets[source] / most } else { 0.0 };
+            let factor = if active[source] && most > 0.0 {
+                tickets[source] / most
+            } else {
+                0.0
+            };
             let effective_usage = usages[node].to_f64();
             let mut association = AssociationShares {
                 effective_usage: Some(effective_usage),
@@ -137,7 +180,10 @@ impl TicketBased {
             if model.uses_parent(node) && model.above(node) != 0 {
                 association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
-            (EntityShares::from_policy(norm_shares[node], effective_usage, factor), association.as_received())
+            (
+                EntityShares::from_policy(norm_shares[node], effective_usage, factor),
+                association.as_received(),
+            )
         });
         rows.collect()
     }
@@ -158,17 +204,23 @@ impl Policy for TicketBased {
 
 /// The document's `S * F`.
 fn weight(norm_shares: f64, effective_usage: f64) -> f64 {
-    if norm_shares == 0.0 { 0.0 } else { norm_shares * (norm_shares / effective_usage) }
+    if norm_shares == 0.0 {
+        0.0
+    } else {
+        norm_shares * (norm_shares / effective_usage)
+    }
 }
 
 /// The tickets of the active user with the most.
 fn most_tickets(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
-    let users = tree.nodes().filter(|node| active[node.index()] && tree.kind(*node) == NodeKind::Entity);
+    let users = tree
+        .nodes()
+        .filter(|node| active[node.index()] && tree.kind(*node) == NodeKind::Entity);
     users.map(|node| tickets[node.index()]).fold(0.0, f64::max)
 }
 
-/// The daemon's `U_eff`: at least a hundredth of the share ratio within the level, where the document has the normalised
-/// shares.
+/// The daemon's `U_eff`: at least a hundredth of the share ratio within the level, where the
+/// document has the normalised shares.
 fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
     match (node, model.above(node)) {
         (0, _) => Extended::one(),
@@ -179,7 +231,8 @@ fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
             if sum == 0 {
                 return model.norm_usage(node);
             }
-            // in the daemon's order: `0.01 * (shares / sum)` may differ in the last bit, and the tickets by one
+            // in the daemon's order: `0.01 * (shares / sum)` may differ in the last bit, and the
+            // tickets by one
             let floor = MIN_USAGE * f64::from(model.shares(node)) / f64::from(sum);
             model.norm_usage(node).max(Extended::from(floor))
         }
@@ -194,7 +247,8 @@ fn factor(norm_shares: f64, usage: Extended) -> f64 {
     (shares / usage.max(Extended::from(MIN_USAGE) * shares)).to_f64()
 }
 
-/// Distributes the tickets from the root down. The siblings are summed in the daemon's order, which decides the last bit.
+/// Distributes the tickets from the root down. The siblings are summed in the daemon's order, which
+/// decides the last bit.
 fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f64]) -> Vec<f64> {
     let lists = model.lists(Release::V22_05);
     let mut tickets = vec![0.0; active.len()];
@@ -202,10 +256,17 @@ fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f6
         tickets[0] = f64::from(u32::MAX);
     }
     for node in (0..active.len()).filter(|&node| active[node]) {
-        let members = lists.members(node).iter().map(|&member| member as usize).filter(|&member| active[member]);
-        let sum = members.clone().fold(0.0, |sum, member| sum + shares[member] * factors[member]);
+        let members = lists
+            .members(node)
+            .iter()
+            .map(|&member| member as usize)
+            .filter(|&member| active[member]);
+        let sum = members
+            .clone()
+            .fold(0.0, |sum, member| sum + shares[member] * factors[member]);
         for member in members {
-            tickets[member] = f64::from((tickets[node] * shares[member] * factors[member] / sum) as u32);
+            tickets[member] =
+                f64::from((tickets[node] * shares[member] * factors[member] / sum) as u32);
         }
     }
     tickets
@@ -225,7 +286,11 @@ mod tests {
 
     fn tickets(assessed: &AssessedTree, name: &str) -> Option<f64> {
         let node = assessed.tree().find(name).expect("in the tree");
-        assessed.shares().association(node).expect("an association").tickets
+        assessed
+            .shares()
+            .association(node)
+            .expect("an association")
+            .tickets
     }
 
     /// The document's example: only users 2 and 5 have pending jobs, and there are 1000 tickets.
@@ -241,8 +306,12 @@ mod tests {
                 );
             }
         }
-        let [user1, user2, user5] =
-            ["User1", "User2", "User5"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor);
+        let [user1, user2, user5] = ["User1", "User2", "User5"].map(|name| {
+            assessed
+                .shares_of(name)
+                .expect("in the tree")
+                .fairshare_factor
+        });
         assert_eq!((format!("{user2:.2}"), user5), ("0.25".into(), 1.0));
         assert_eq!((user1, tickets(&assessed, "User1")), (0.0, None));
     }
@@ -270,7 +339,8 @@ mod tests {
         }
     }
 
-    /// The order of the two operations in the floor decides the last ticket: `0.01 * (1/3)` would give 461824440.
+    /// The order of the two operations in the floor decides the last ticket: `0.01 * (1/3)` would
+    /// give 461824440.
     #[test]
     fn the_floor_is_a_hundredth_of_the_shares_divided_by_the_level() {
         let mut builder = TreeBuilder::new("root");
@@ -283,17 +353,28 @@ mod tests {
             builder.add_under(parent, member).expect("sound");
         }
         let tree = builder.finish();
-        let pending: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).collect();
+        let pending: Vec<NodeId> = tree
+            .nodes()
+            .filter(|&node| tree.kind(node) == NodeKind::Entity)
+            .collect();
         let assessed = AssessedTree::new(tree, &TicketBased::new(PolicyRules::Scheduler, pending));
         let given = ["a", "one", "two"].map(|name| tickets(&assessed, name));
-        assert_eq!(given, [1_385_473_320.0, 461_824_439.0, 923_648_879.0].map(Some));
+        assert_eq!(
+            given,
+            [1_385_473_320.0, 461_824_439.0, 923_648_879.0].map(Some)
+        );
     }
 
     #[test]
     fn without_pending_jobs_no_tickets_are_distributed() {
         for rules in [PolicyRules::Documented, PolicyRules::Scheduler] {
             let assessed = assessed(rules, &[]);
-            assert_eq!(assessed.shares_of("User5").map(|shares| shares.fairshare_factor), Some(0.0));
+            assert_eq!(
+                assessed
+                    .shares_of("User5")
+                    .map(|shares| shares.fairshare_factor),
+                Some(0.0)
+            );
             assert_eq!(tickets(&assessed, "root"), None);
         }
     }

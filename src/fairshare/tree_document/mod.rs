@@ -1,12 +1,14 @@
-//! [`TreeDocument`], the one form in which every reader of files returns a fair-share tree: native JSON in
-//! `jsf-ingest`, Slurm's formats in the crate `jsf-slurm`, OpenPBS's in `jsf-openpbs`. It is converted to a
-//! [`ShareTree`], or to the tree of OpenPBS's daemon.
+//! [`TreeDocument`], the one form in which every reader of files returns a fair-share tree: native
+//! JSON in `jsf-ingest`, Slurm's formats in the crate `jsf-slurm`, OpenPBS's in `jsf-openpbs`. It
+//! is converted to a [`ShareTree`], or to the tree of OpenPBS's daemon.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
-use crate::fairshare::{Member, Naming, NodeId, NodeKind, Release, ShareTree, Shares, TreeBuilder, TreeError};
+use crate::fairshare::{
+    Member, Naming, NodeId, NodeKind, Release, ShareTree, Shares, TreeBuilder, TreeError,
+};
 
 /// The deepest tree that is read from native JSON, in nodes from the first level down.
 pub const MAX_DEPTH: usize = 200;
@@ -20,7 +22,8 @@ const EXPECTED: &str = "{\"children\":[{\"name\":…,\"shares\":…}]}";
 /// A tree as read from a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeDocument {
-    /// The name of the root, which is not among the nodes; `root` where the document does not name it.
+    /// The name of the root, which is not among the nodes; `root` where the document does not name
+    /// it.
     pub root: String,
     /// The shares of the group of entities that are not in the tree (`unknown_shares`).
     pub unknown_shares: Option<i64>,
@@ -28,15 +31,15 @@ pub struct TreeDocument {
     pub usage: f64,
     /// The nodes, parents before children, siblings in the order of the document.
     pub nodes: Vec<TreeNode>,
-    /// Usage by name, in the order of a usage file of OpenPBS, in addition to the usage of the nodes. An entity may have
-    /// several records, or no node.
+    /// Usage by name, in the order of a usage file of OpenPBS, in addition to the usage of the
+    /// nodes. An entity may have several records, or no node.
     pub records: Vec<UsageRecord>,
     /// The release of Slurm that wrote the document, where it says.
     pub release: Option<Release>,
     /// Keys that are not part of the format, each once.
     pub unknown_keys: BTreeSet<String>,
-    /// Keys that a node has more than once, each with the path of the first such node. The last value counts; lists of
-    /// children are joined.
+    /// Keys that a node has more than once, each with the path of the first such node. The last
+    /// value counts; lists of children are joined.
     pub repeated_keys: BTreeMap<&'static str, String>,
 }
 
@@ -68,8 +71,8 @@ pub struct TreeNode {
     pub partition: Option<String>,
     /// The shares among the siblings; 1 where the document does not say.
     pub shares: Shares,
-    /// The node's own usage, without that of its children; `None` where the document does not say, which OpenPBS
-    /// counts as 1 and every other policy as 0.
+    /// The node's own usage, without that of its children; `None` where the document does not say,
+    /// which OpenPBS counts as 1 and every other policy as 0.
     pub usage: Option<f64>,
     /// The id of the node in OpenPBS's `resource_group`, which `pbsfs` shows and no policy uses.
     pub cgroup: Option<i32>,
@@ -87,13 +90,16 @@ pub struct UsageRecord {
 impl TreeNode {
     /// The name that the node has in a [`ShareTree`]: `user:partition` with a partition.
     pub fn full_name(&self) -> String {
-        self.partition.as_ref().map_or_else(|| self.name.clone(), |partition| format!("{}:{partition}", self.name))
+        self.partition.as_ref().map_or_else(
+            || self.name.clone(),
+            |partition| format!("{}:{partition}", self.name),
+        )
     }
 }
 
 impl TreeDocument {
-    /// Builds the tree of the nodes for any policy, without [`records`](Self::records). The names of groups must be unique;
-    /// those of entities must be unique within their group.
+    /// Builds the tree of the nodes for any policy, without [`records`](Self::records). The names
+    /// of groups must be unique; those of entities must be unique within their group.
     ///
     /// # Errors
     /// [`TreeError`]: a duplicate name, negative shares, or a usage that is not a finite number of at least 0.
@@ -103,29 +109,38 @@ impl TreeDocument {
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let member = match node.kind {
-                NodeKind::Entity => {
-                    Member::entity(&*node.name).partition(node.partition.as_deref().unwrap_or_default())
-                }
+                NodeKind::Entity => Member::entity(&*node.name)
+                    .partition(node.partition.as_deref().unwrap_or_default()),
                 NodeKind::Group | NodeKind::Root => Member::group(&*node.name),
             };
             let member = match node.shares {
                 Shares::Count(shares) => member.shares(shares),
                 Shares::Parent => member.shares_of_parent(),
             };
-            let parent = node.parent.and_then(|parent| ids.get(parent).copied()).unwrap_or(builder.root());
+            let parent = node
+                .parent
+                .and_then(|parent| ids.get(parent).copied())
+                .unwrap_or(builder.root());
             ids.push(builder.add(parent, member.usage(node.usage.unwrap_or(0.0)))?);
         }
         Ok(builder.finish())
     }
 
-    /// Converts a tree into a document. An entity with children becomes a group, and a usage of 0 becomes `None`.
+    /// Converts a tree into a document. An entity with children becomes a group, and a usage of 0
+    /// becomes `None`.
     pub fn from_tree(tree: &ShareTree) -> Self {
         let nodes = tree.nodes().skip(1).map(|id| {
             let is_entity = tree.kind(id) == NodeKind::Entity && tree.children(id).is_empty();
             TreeNode {
-                kind: if is_entity { NodeKind::Entity } else { NodeKind::Group },
+                kind: if is_entity {
+                    NodeKind::Entity
+                } else {
+                    NodeKind::Group
+                },
                 name: tree.base_name(id).to_owned(),
-                parent: tree.parent(id).and_then(|parent| parent.index().checked_sub(1)),
+                parent: tree
+                    .parent(id)
+                    .and_then(|parent| parent.index().checked_sub(1)),
                 partition: tree.partition(id).map(str::to_owned),
                 shares: tree.shares(id),
                 usage: Some(tree.own_usage(id)).filter(|&usage| usage != 0.0),
@@ -142,7 +157,9 @@ impl TreeDocument {
 
     /// The name of the node's parent.
     pub fn parent_name(&self, node: &TreeNode) -> &str {
-        node.parent.and_then(|parent| self.nodes.get(parent)).map_or(&self.root, |parent| &parent.name)
+        node.parent
+            .and_then(|parent| self.nodes.get(parent))
+            .map_or(&self.root, |parent| &parent.name)
     }
 }
 
@@ -171,8 +188,8 @@ pub enum TreeDocumentError {
     Node {
         /// The document's name.
         source_name: String,
-        /// The names from the first level down to the node, separated by `/` and in back-ticks; `#N` for the N-th sibling
-        /// without a name.
+        /// The names from the first level down to the node, separated by `/` and in back-ticks;
+        /// `#N` for the N-th sibling without a name.
         path: String,
         /// The key, in back-ticks.
         key: String,

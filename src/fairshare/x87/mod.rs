@@ -1,8 +1,9 @@
-//! A float of 64 significant bits: C's `long double` on x86-64, in which Slurm's daemons keep usage.
+//! A float of 64 significant bits: C's `long double` on x86-64, in which Slurm's daemons keep
+//! usage.
 //!
-//! Two accounts tie in those daemons only if their numbers agree in all 64 bits, so `f64` is not enough. Every operation
-//! rounds its exact result once, to nearest, ties to even, with the range and the gradual underflow of the 80-bit
-//! format. Zeros and NaNs have no sign.
+//! Two accounts tie in those daemons only if their numbers agree in all 64 bits, so `f64` is not
+//! enough. Every operation rounds its exact result once, to nearest, ties to even, with the range
+//! and the gradual underflow of the 80-bit format. Zeros and NaNs have no sign.
 
 mod power;
 
@@ -57,7 +58,8 @@ impl Extended {
     /// A total order for sorting, NaN below all numbers.
     pub fn total_order(&self, other: &Self) -> Ordering {
         // `false` is less than `true`
-        self.partial_cmp(other).unwrap_or_else(|| (!self.0.is_nan()).cmp(&!other.0.is_nan()))
+        self.partial_cmp(other)
+            .unwrap_or_else(|| (!self.0.is_nan()).cmp(&!other.0.is_nan()))
     }
 
     /// The smaller of two, `other` if one is NaN.
@@ -82,17 +84,25 @@ impl Extended {
         Self::scaled(1, exponent)
     }
 
-    /// Divides two integers and rounds once, so that equal fractions give equal numbers. 0 / 0 is NaN.
+    /// Divides two integers and rounds once, so that equal fractions give equal numbers. 0 / 0 is
+    /// NaN.
     pub fn quotient(numerator: u128, denominator: u128) -> Self {
-        if let (Ok(numerator), Ok(denominator)) = (u64::try_from(numerator), u64::try_from(denominator)) {
+        if let (Ok(numerator), Ok(denominator)) =
+            (u64::try_from(numerator), u64::try_from(denominator))
+        {
             return Self::from(numerator) / Self::from(denominator);
         }
         if numerator == 0 || denominator == 0 {
-            return if numerator == 0 { Self::ZERO } else { Self::INFINITY };
+            return if numerator == 0 {
+                Self::ZERO
+            } else {
+                Self::INFINITY
+            };
         }
         let shifts = [numerator, denominator].map(|integer| integer.leading_zeros() as i32 - 1);
         if shifts.contains(&-1) {
-            // an integer of 128 significant bits, which no tree reaches, is rounded before the division
+            // an integer of 128 significant bits, which no tree reaches, is rounded before the
+            // division
             return Self::scaled(numerator, 0) / Self::scaled(denominator, 0);
         }
         // 66 bits or more, and one more that says whether something remains: enough to round to 64
@@ -107,7 +117,10 @@ impl Extended {
             }
             remainder <<= 1;
         }
-        Self::scaled(quotient << 1 | u128::from(remainder != 0), shifts[1] - shifts[0] - 67)
+        Self::scaled(
+            quotient << 1 | u128::from(remainder != 0),
+            shifts[1] - shifts[0] - 67,
+        )
     }
 
     /// The nearest double, ties to even.
@@ -139,7 +152,11 @@ impl Neg for Extended {
     type Output = Self;
 
     fn neg(self) -> Self {
-        if self.0.is_zero() || self.0.is_nan() { self } else { Self(-self.0) }
+        if self.0.is_zero() || self.0.is_nan() {
+            self
+        } else {
+            Self(-self.0)
+        }
     }
 }
 
@@ -177,7 +194,8 @@ impl Div for Extended {
 
 // The natural logarithm to 64 bits, as C's `logl`.
 
-/// The bits of the logarithm of 2, and of the square root of 2: a number with a larger mantissa is halved, so that it is near 1.
+/// The bits of the logarithm of 2, and of the square root of 2: a number with a larger mantissa is
+/// halved, so that it is near 1.
 const LN_2: u128 = 0x3ffe_b172_17f7_d1cf_79ac;
 const SQRT_2: u128 = 0x3fff_b504_f333_f9de_6484;
 /// The number of terms after which the sum of all further terms is below the lowest bit.
@@ -197,7 +215,11 @@ impl Extended {
         if self.0.is_nan() || self.0.is_negative() {
             return Self::NAN;
         }
-        if self.0.is_infinite() { Self::INFINITY } else { self.finite_ln() }
+        if self.0.is_infinite() {
+            Self::INFINITY
+        } else {
+            self.finite_ln()
+        }
     }
 
     /// `2 artanh((m - 1) / (m + 1)) + n ln 2` for the number `m * 2^n`, with `m` near 1.

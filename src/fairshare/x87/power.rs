@@ -4,8 +4,13 @@ use super::Extended;
 
 /// A power computed with twice the bits of a double and rounded once: the same on every platform.
 pub(crate) fn power(base: f64, exponent: u32) -> f64 {
-    let Some(mut square) = Wide::from_f64(base) else { return if exponent == 0 { 1.0 } else { base } };
-    let mut product = Wide { mantissa: 1 << 127, exponent: 0 };
+    let Some(mut square) = Wide::from_f64(base) else {
+        return if exponent == 0 { 1.0 } else { base };
+    };
+    let mut product = Wide {
+        mantissa: 1 << 127,
+        exponent: 0,
+    };
     for bit in 0..32 {
         if exponent >> bit & 1 == 1 {
             product = product.times(square);
@@ -33,14 +38,23 @@ impl Wide {
         }
         let fraction = value.to_bits() & ((1 << 52) - 1);
         let exponent = (value.to_bits() >> 52) as i64 - 1023;
-        Some(Self { mantissa: u128::from(fraction | 1 << 52) << 75, exponent })
+        Some(Self {
+            mantissa: u128::from(fraction | 1 << 52) << 75,
+            exponent,
+        })
     }
 
     fn times(self, other: Self) -> Self {
         let high = high_product(self.mantissa, other.mantissa);
         let shift = high.leading_zeros();
-        let exponent = self.exponent.saturating_add(other.exponent).saturating_add(1 - i64::from(shift));
-        Self { mantissa: high << shift, exponent }
+        let exponent = self
+            .exponent
+            .saturating_add(other.exponent)
+            .saturating_add(1 - i64::from(shift));
+        Self {
+            mantissa: high << shift,
+            exponent,
+        }
     }
 }
 

@@ -1,7 +1,9 @@
-//! Lints: passes over the tree that report what is wrong with a formula, before it is evaluated for any job.
+//! Lints: passes over the tree that report what is wrong with a formula, before it is evaluated for
+//! any job.
 //!
-//! In: a tree and a schema. Out: findings. [`lint`] checks the syntax tree and the names, and [`lint_values`]
-//! what the formula computes; it builds on `ranges`, the numbers that each expression can have, on `slope`, and on sample jobs.
+//! In: a tree and a schema. Out: findings. [`lint`] checks the syntax tree and the names, and
+//! [`lint_values`] what the formula computes; it builds on `ranges`, the numbers that each
+//! expression can have, on `slope`, and on sample jobs.
 
 mod findings;
 mod names;
@@ -20,15 +22,17 @@ use crate::formula::syntax::Expr;
 use crate::schema::Schema;
 
 pub use crate::formula::lint::findings::{lint_values, sampled_parts};
-pub use crate::formula::lint::ranges::{Fact, Facts, Interval, Known, NumberType, Ranges, analyze_ranges};
+pub use crate::formula::lint::ranges::{
+    Fact, Facts, Interval, Known, NumberType, Ranges, analyze_ranges,
+};
 pub use crate::formula::lint::slope::{Slope, slope};
 pub use crate::formula::lint::version_differences::{VersionDifference, version_differences};
 
 /// The most findings of one code that [`lint`] returns.
 pub const MAX_OF_A_CODE: usize = 1000;
 
-/// The findings that follow from the tree and the names alone, in the order of their places: of each code the first
-/// [`MAX_OF_A_CODE`].
+/// The findings that follow from the tree and the names alone, in the order of their places: of
+/// each code the first [`MAX_OF_A_CODE`].
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
@@ -71,7 +75,10 @@ mod tests {
 
     /// The codes, each with the text at its place.
     fn codes(formula: &str, resources: &[&str]) -> Vec<String> {
-        found(formula, resources).iter().map(|found| format!("{} {}", found.code, found.span.slice(formula))).collect()
+        found(formula, resources)
+            .iter()
+            .map(|found| format!("{} {}", found.code, found.span.slice(formula)))
+            .collect()
     }
 
     #[test]
@@ -81,16 +88,28 @@ mod tests {
         assert_eq!(codes("ex", &[]), ["JSF201 ex"]);
         assert_eq!(codes("ex + 1", &["ex"]), ["JSF207 ex"]);
         assert_eq!(codes("e * log(ncpus)", &["e", "log"]), ["JSF204 e"]);
-        assert_eq!(codes("max(abs, ncpus) + abs", &["max", "abs"]), ["JSF205 max"]);
+        assert_eq!(
+            codes("max(abs, ncpus) + abs", &["max", "abs"]),
+            ["JSF205 max"]
+        );
         assert_eq!(codes("range(1)", &["range"]), ["JSF205 range"]);
-        assert_eq!(codes("math.log(ncpus) + math.nothing", &[]), ["JSF208 math.log", "JSF208 math.nothing"]);
+        assert_eq!(
+            codes("math.log(ncpus) + math.nothing", &[]),
+            ["JSF208 math.log", "JSF208 math.nothing"]
+        );
     }
 
     #[test]
     fn findings_of_one_code_are_limited() {
         let formula = vec!["TRUE"; MAX_OF_A_CODE + 500].join("+") + "+ nothing";
         let findings = found(&formula, &[]);
-        assert_eq!(findings.iter().filter(|found| found.code == "JSF206").count(), MAX_OF_A_CODE);
+        assert_eq!(
+            findings
+                .iter()
+                .filter(|found| found.code == "JSF206")
+                .count(),
+            MAX_OF_A_CODE
+        );
         assert!(findings.iter().any(|found| found.code == "JSF201"));
     }
 
@@ -98,7 +117,10 @@ mod tests {
     fn names_in_another_case() {
         let formula = "NCPUS + LOG(Eligible_Time) + PI + true + MAX";
         let findings = found(formula, &[]);
-        assert!(findings.iter().all(|found| found.code == "JSF206"), "{findings:?}");
+        assert!(
+            findings.iter().all(|found| found.code == "JSF206"),
+            "{findings:?}"
+        );
         let fixed = FixedText::new(formula, &findings, false).unwrap().text;
         assert_eq!(fixed, "ncpus + log(eligible_time) + PI + true + MAX");
         assert_eq!(codes("PLACE + nothing_like_it", &[]), ["JSF201 PLACE"]);
@@ -108,16 +130,37 @@ mod tests {
     fn useless_constructs_are_reported_once_and_dangerous_ones_always() {
         assert_eq!(
             codes("[x for x in (1, 2)][0] + sum(str(y) for y in (1,))", &[]),
-            ["JSF104 [x for x in (1, 2)][0]", "JSF104 str(y) for y in (1,)"]
+            [
+                "JSF104 [x for x in (1, 2)][0]",
+                "JSF104 str(y) for y in (1,)"
+            ]
         );
-        assert_eq!(codes("(z := 5) + z", &[]), ["JSF403 (z := 5)"].map(|code| code.replace(['(', ')'], "")));
-        assert_eq!(codes("len(open(chr(47)).read())", &[]), ["JSF404 open", "JSF104 open(chr(47)).read"]);
+        assert_eq!(
+            codes("(z := 5) + z", &[]),
+            ["JSF403 (z := 5)"].map(|code| code.replace(['(', ')'], ""))
+        );
+        assert_eq!(
+            codes("len(open(chr(47)).read())", &[]),
+            ["JSF404 open", "JSF104 open(chr(47)).read"]
+        );
         assert_eq!(codes("ncpus.__class__", &[]), ["JSF404 ncpus.__class__"]);
-        assert_eq!(codes("(x := 1),", &[]), ["JSF401 (x := 1)", "JSF403 x := 1"]);
+        assert_eq!(
+            codes("(x := 1),", &[]),
+            ["JSF401 (x := 1)", "JSF403 x := 1"]
+        );
         assert_eq!(codes("__debug__ + ncpus", &[]), [""; 0]);
-        assert_eq!(codes("__builtins__", &[]), ["JSF401 __builtins__", "JSF404 __builtins__"]);
-        assert!(codes("(_ for _ in ()).throw(SystemExit)", &[]).contains(&"JSF404 SystemExit".to_owned()));
-        assert_eq!(codes("[*(1, 2)]", &[]), ["JSF401 [*(1, 2)]", "JSF104 *(1, 2)"]);
+        assert_eq!(
+            codes("__builtins__", &[]),
+            ["JSF401 __builtins__", "JSF404 __builtins__"]
+        );
+        assert!(
+            codes("(_ for _ in ()).throw(SystemExit)", &[])
+                .contains(&"JSF404 SystemExit".to_owned())
+        );
+        assert_eq!(
+            codes("[*(1, 2)]", &[]),
+            ["JSF401 [*(1, 2)]", "JSF104 *(1, 2)"]
+        );
         assert_eq!(codes("eval + open", &["eval", "open"]), [""; 0]);
     }
 
@@ -128,7 +171,10 @@ mod tests {
             ["JSF613 2", "JSF613 ncpus", "JSF613 (ncpus)", "JSF613 pi"]
         );
         assert_eq!(codes("(max if ncpus else min)(1, 2)", &[]), [""; 0]);
-        assert_eq!(found("2(ncpus)", &[])[0].fix.as_ref().map(|fix| fix.span), Some(Span::new(1, 1)));
+        assert_eq!(
+            found("2(ncpus)", &[])[0].fix.as_ref().map(|fix| fix.span),
+            Some(Span::new(1, 1))
+        );
     }
 
     #[test]
@@ -136,9 +182,14 @@ mod tests {
         assert_eq!(codes("0,5*ncpus", &[]), ["JSF610 0,5"]);
         assert_eq!(codes("1,000*ncpus", &[]), ["JSF610 1,000"]);
         assert_eq!(codes("ncpus + (1,25) * 2", &[]), ["JSF610 1,25"]);
-        for fine in
-            ["max(0,5*ncpus)", "ncpus in (1,2)", "fsum((1,2))", "ncpus,5", "0, 5", "x1,5".replace("x1", "mem").as_str()]
-        {
+        for fine in [
+            "max(0,5*ncpus)",
+            "ncpus in (1,2)",
+            "fsum((1,2))",
+            "ncpus,5",
+            "0, 5",
+            "x1,5".replace("x1", "mem").as_str(),
+        ] {
             assert_eq!(codes(fine, &[]), [""; 0], "{fine}");
         }
         assert_eq!(codes("10% + ncpus", &[]), ["JSF611 10%"]);
@@ -165,11 +216,23 @@ mod tests {
             ("(fairshare_perc > 0.5) * 100", "fairshare_perc", true),
             ("floor(10 * fairshare_perc)", "fairshare_perc", true),
             ("1 / (2 - fairshare_perc)", "fairshare_perc", true),
-            ("fairshare_perc * (1 - fairshare_perc)", "fairshare_perc", false),
+            (
+                "fairshare_perc * (1 - fairshare_perc)",
+                "fairshare_perc",
+                false,
+            ),
         ] {
             let expr = parse(formula).unwrap();
-            let slope = slope(&expr, &analyze_ranges(&expr, &schema, &Ranges::default()), name);
-            assert_eq!(slope.is_some_and(|slope| slope.increases()), increases, "{formula} in {name}: {slope:?}");
+            let slope = slope(
+                &expr,
+                &analyze_ranges(&expr, &schema, &Ranges::default()),
+                name,
+            );
+            assert_eq!(
+                slope.is_some_and(|slope| slope.increases()),
+                increases,
+                "{formula} in {name}: {slope:?}"
+            );
         }
     }
 }

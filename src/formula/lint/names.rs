@@ -15,14 +15,17 @@ use crate::schema::{Origin, Schema};
 /// The most unknown names that a message lists.
 const MAX_LISTED: usize = 10;
 
-/// Names that exist in the server's script, so that the server accepts them, but not in the scheduler's.
+/// Names that exist in the server's script, so that the server accepts them, but not in the
+/// scheduler's.
 const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
 
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
     let similar = SimilarNames::new(schema);
-    let mut findings: Vec<Diagnostic> =
-        expr.iter().filter_map(|(id, _)| name(expr, id, schema, parents, &similar)).collect();
+    let mut findings: Vec<Diagnostic> = expr
+        .iter()
+        .filter_map(|(id, _)| name(expr, id, schema, parents, &similar))
+        .collect();
     let hyphenated = hyphenated(expr, schema);
     // the spans are disjoint and in order
     findings.retain(|found| {
@@ -35,17 +38,30 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
     findings
 }
 
-/// Joins the findings on unknown names that resemble no known one: the answer is the same for all of them.
+/// Joins the findings on unknown names that resemble no known one: the answer is the same for all
+/// of them.
 fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
-    let unknown = findings
-        .extract_if(.., |found| found.code == Code::UnknownName && found.fix.is_none() && found.label.is_empty());
+    let unknown = findings.extract_if(.., |found| {
+        found.code == Code::UnknownName && found.fix.is_none() && found.label.is_empty()
+    });
     let mut unknown: Vec<Diagnostic> = unknown.collect();
     unknown.sort_by_key(|found| found.span.start);
-    let by_span: HashMap<Span, &str> = expr.nodes().iter().filter_map(|node| Some((node.span, node.name()?))).collect();
+    let by_span: HashMap<Span, &str> = expr
+        .nodes()
+        .iter()
+        .filter_map(|node| Some((node.span, node.name()?)))
+        .collect();
     let mut seen = HashSet::new();
-    let names = unknown.iter().filter_map(|found| by_span.get(&found.span).copied());
-    let mut names: Vec<String> = names.filter(|name| seen.insert(*name)).map(|name| format!("`{name}`")).collect();
-    let Some((first, others)) = unknown.split_first() else { return };
+    let names = unknown
+        .iter()
+        .filter_map(|found| by_span.get(&found.span).copied());
+    let mut names: Vec<String> = names
+        .filter(|name| seen.insert(*name))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let Some((first, others)) = unknown.split_first() else {
+        return;
+    };
     if others.is_empty() {
         return findings.push(first.clone());
     }
@@ -58,11 +74,15 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
     if let [before @ .., last] = names.as_slice()
         && !before.is_empty()
     {
-        grouped.message = format!("{} and {last} are not known resources, functions or constants", before.join(", "));
+        grouped.message = format!(
+            "{} and {last} are not known resources, functions or constants",
+            before.join(", ")
+        );
         grouped = grouped.with_help(how_to_declare());
     }
-    let grouped =
-        others.iter().fold(grouped, |found, other| found.with_secondary_label(other.span, "not known either"));
+    let grouped = others.iter().fold(grouped, |found, other| {
+        found.with_secondary_label(other.span, "not known either")
+    });
     findings.push(grouped);
 }
 
@@ -76,11 +96,17 @@ struct SimilarNames<'s> {
 
 impl<'s> SimilarNames<'s> {
     fn new(schema: &'s Schema) -> Self {
-        Self { schema, known: OnceCell::new(), by_lower_case: OnceCell::new() }
+        Self {
+            schema,
+            known: OnceCell::new(),
+            by_lower_case: OnceCell::new(),
+        }
     }
 
     fn nearest(&self, name: &str) -> Vec<&'s str> {
-        self.known.get_or_init(|| self.schema.known_names()).nearest(name)
+        self.known
+            .get_or_init(|| self.schema.known_names())
+            .nearest(name)
     }
 
     /// The first resource whose name differs only in case.
@@ -104,16 +130,28 @@ fn name(
     similar: &SimilarNames<'_>,
 ) -> Option<Diagnostic> {
     let node = expr.node(id);
-    let ExprKind::Name(name) = &node.kind else { return None };
+    let ExprKind::Name(name) = &node.kind else {
+        return None;
+    };
     let is_callee = parents.is_callee(expr, id);
     match Resolution::from_schema(name, schema) {
         Resolution::Undefined if schema.entry(name).is_some() => Some(
-            Diagnostic::new(Code::NotNumeric, format!("`{name}` is not a numeric resource"), node.span)
-                .with_help("a formula can use resources of the types long, float, size and duration"),
+            Diagnostic::new(
+                Code::NotNumeric,
+                format!("`{name}` is not a numeric resource"),
+                node.span,
+            )
+            .with_help("a formula can use resources of the types long, float, size and duration"),
         ),
-        Resolution::Undefined if parents.is_local(name, node.span) || is_known_prefix(expr, id, parents) => None,
+        Resolution::Undefined
+            if parents.is_local(name, node.span) || is_known_prefix(expr, id, parents) =>
+        {
+            None
+        }
         Resolution::Undefined if is_callee && is_natural_logarithm(expr, id, parents) => Some(
-            unknown(name, node.span).with_label("Python's natural logarithm").replaced_by("log", Applicability::Safe),
+            unknown(name, node.span)
+                .with_label("Python's natural logarithm")
+                .replaced_by("log", Applicability::Safe),
         ),
         // an attribute is refused, whatever it is one of
         Resolution::Undefined if is_base(expr, id, parents) => Some(unknown(name, node.span)),
@@ -126,15 +164,20 @@ fn name(
         Resolution::Input => {
             let current = schema.entry(name)?.replaced_by?;
             let message = format!("`{name}` is the deprecated name of `{current}`");
-            Some(Diagnostic::new(Code::DeprecatedName, message, node.span).replaced_by(current, Applicability::Safe))
+            Some(
+                Diagnostic::new(Code::DeprecatedName, message, node.span)
+                    .replaced_by(current, Applicability::Safe),
+            )
         }
-        Resolution::Constant(_) if schema.entry(name).is_some() => hidden(name, node.span, is_callee),
+        Resolution::Constant(_) if schema.entry(name).is_some() => {
+            hidden(name, node.span, is_callee)
+        }
         Resolution::Constant(_) | Resolution::UnsupportedBuiltin => None,
     }
 }
 
-/// Whether this is the `math` of `math.log` or the `Resource_List` of `Resource_List.ncpus`, which have findings of their
-/// own.
+/// Whether this is the `math` of `math.log` or the `Resource_List` of `Resource_List.ncpus`, which
+/// have findings of their own.
 fn is_known_prefix(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
     let name = expr.node(id).name().filter(|_| is_base(expr, id, parents));
     name.is_some_and(|base| is_math_module(base) || is_resource_list(base))
@@ -142,7 +185,9 @@ fn is_known_prefix(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
 
 /// Whether this is the `base` of `base.attribute`.
 fn is_base(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
-    parents.parent(id).is_some_and(|parent| attribute_of(expr, expr.node(parent)).is_some())
+    parents
+        .parent(id)
+        .is_some_and(|parent| attribute_of(expr, expr.node(parent)).is_some())
 }
 
 /// Whether this is the callee of `ln(x)`, which many languages have and Python calls `log`.
@@ -150,16 +195,25 @@ fn is_natural_logarithm(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool 
     let call = parents.parent(id).map(|parent| &expr.node(parent).kind);
     let has_one_argument = matches!(call, Some(ExprKind::Call { positional, keywords, .. })
         if positional.len() == 1 && keywords.is_empty());
-    has_one_argument && expr.node(id).name().is_some_and(|name| name.eq_ignore_ascii_case("ln"))
+    has_one_argument
+        && expr
+            .node(id)
+            .name()
+            .is_some_and(|name| name.eq_ignore_ascii_case("ln"))
 }
 
 fn unknown(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(Code::UnknownName, format!("`{name}` is not a known resource, function or constant"), span)
+    Diagnostic::new(
+        Code::UnknownName,
+        format!("`{name}` is not a known resource, function or constant"),
+        span,
+    )
 }
 
 fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>) -> Diagnostic {
     if SERVER_SCRIPT_NAMES.contains(&name) {
-        let message = format!("`{name}` exists only in the script with which the server validates a formula");
+        let message =
+            format!("`{name}` exists only in the script with which the server validates a formula");
         return Diagnostic::new(Code::ScriptVariable, message, span)
             .with_help("`qmgr` accepts the formula, but every job gets an error and the value 0");
     }
@@ -178,12 +232,16 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
     if name.eq_ignore_ascii_case("priority") {
         // `qstat` shows both as `Priority`
         return found
-            .with_label("the job's `Priority` is `job_priority`, that of its queue is `queue_priority`")
+            .with_label(
+                "the job's `Priority` is `job_priority`, that of its queue is `queue_priority`",
+            )
             .replaced_by("job_priority", Applicability::Unsafe);
     }
     if let Some(longer) = begun(name, similar.schema) {
         return match longer.as_slice() {
-            [one] => found.with_label(format!("did you mean `{one}`?")).replaced_by(*one, Applicability::Unsafe),
+            [one] => found
+                .with_label(format!("did you mean `{one}`?"))
+                .replaced_by(*one, Applicability::Unsafe),
             [others @ .., last] => {
                 let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
                 found.with_label(format!("did you mean {} or `{last}`?", others.join(", ")))
@@ -191,28 +249,40 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
             [] => found,
         };
     }
-    let (names, others): (Vec<&str>, Vec<&str>) =
-        similar.nearest(name).into_iter().partition(|near| is_identifier(near));
+    let (names, others): (Vec<&str>, Vec<&str>) = similar
+        .nearest(name)
+        .into_iter()
+        .partition(|near| is_identifier(near));
     match (names.first(), others.first()) {
-        (Some(&near), _) => {
-            found.with_label(format!("did you mean `{near}`?")).replaced_by(near, Applicability::Unsafe)
-        }
+        (Some(&near), _) => found
+            .with_label(format!("did you mean `{near}`?"))
+            .replaced_by(near, Applicability::Unsafe),
         (None, Some(&near)) => found.with_help(not_an_identifier(near)),
         (None, None) => found.with_help(how_to_declare()),
     }
 }
 
 fn how_to_declare() -> Message {
-    Message::asking("if the server knows it, ", [Need::ResourceType, Need::Resources])
+    Message::asking(
+        "if the server knows it, ",
+        [Need::ResourceType, Need::Resources],
+    )
 }
 
-/// The names of OpenPBS's own inputs of which these are the first words: `fairshare_factor` for `fairshare`.
+/// The names of OpenPBS's own inputs of which these are the first words: `fairshare_factor` for
+/// `fairshare`.
 fn begun<'s>(name: &str, schema: &'s Schema) -> Option<Vec<&'s str>> {
     let typed = joined(name);
     let own_names = schema.numeric_names().filter(|known| {
-        schema.entry(known).is_some_and(|entry| entry.origin == Origin::Special && entry.replaced_by.is_none())
+        schema
+            .entry(known)
+            .is_some_and(|entry| entry.origin == Origin::Special && entry.replaced_by.is_none())
     });
-    let longer = own_names.filter(|known| known.match_indices('_').any(|(at, _)| joined(&known[..at]) == typed));
+    let longer = own_names.filter(|known| {
+        known
+            .match_indices('_')
+            .any(|(at, _)| joined(&known[..at]) == typed)
+    });
     let mut longer: Vec<&str> = longer.collect();
     longer.sort_unstable();
     Some(longer).filter(|longer| !longer.is_empty())
@@ -224,59 +294,87 @@ fn joined(name: &str) -> String {
 }
 
 fn not_an_identifier(resource: &str) -> String {
-    format!("no formula can use the resource `{resource}`: Python does not read it as one name; rename the resource")
+    format!(
+        "no formula can use the resource `{resource}`: Python does not read it as one name; rename the resource"
+    )
 }
 
-/// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or misspell one, such as
-/// `eligible-time`. Their names are not reported again.
+/// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or
+/// misspell one, such as `eligible-time`. Their names are not reported again.
 fn hyphenated(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let mut names: Vec<(Span, &str)> = expr.nodes().iter().filter_map(|node| Some((node.span, node.name()?))).collect();
+    let mut names: Vec<(Span, &str)> = expr
+        .nodes()
+        .iter()
+        .filter_map(|node| Some((node.span, node.name()?)))
+        .collect();
     names.sort_by_key(|(span, _)| span.start);
     let chains = names.chunk_by(|(one, _), (next, _)| {
         one.end + 1 == next.start && expr.text().as_bytes().get(one.end as usize) == Some(&b'-')
     });
-    chains.filter(|chain| chain.len() > 1).filter_map(|chain| hyphenated_name(expr, schema, chain)).collect()
+    chains
+        .filter(|chain| chain.len() > 1)
+        .filter_map(|chain| hyphenated_name(expr, schema, chain))
+        .collect()
 }
 
 /// `chain` are the names with hyphens between them.
 fn hyphenated_name(expr: &Expr, schema: &Schema, chain: &[(Span, &str)]) -> Option<Diagnostic> {
     let names: Vec<&str> = chain.iter().map(|(_, name)| *name).collect();
-    let unknown = names.iter().find(|name| matches!(Resolution::from_schema(name, schema), Resolution::Undefined))?;
+    let unknown = names
+        .iter()
+        .find(|name| matches!(Resolution::from_schema(name, schema), Resolution::Undefined))?;
     let span = chain.first()?.0.to(chain.last()?.0);
     let written = span.slice(expr.text());
     let meant = names.join("_");
-    let message =
-        format!("`{written}` is a subtraction, and `{unknown}` is not a known resource, function or constant");
+    let message = format!(
+        "`{written}` is a subtraction, and `{unknown}` is not a known resource, function or constant"
+    );
     let found = Diagnostic::new(Code::UnknownName, message, span);
     if schema.entry(written).is_some() {
         Some(found.with_help(not_an_identifier(written)))
     } else if schema.is_numeric(&meant) {
         let label = format!("did you mean `{meant}`?");
-        Some(found.with_label(label).replaced_by(meant, Applicability::Unsafe))
+        Some(
+            found
+                .with_label(label)
+                .replaced_by(meant, Applicability::Unsafe),
+        )
     } else {
         None
     }
 }
 
-/// The known name that differs from `name` only in case, if there is one. To replace a resource is safe, because OpenPBS
-/// itself accepts resources in any case; so is to replace a function that is called.
-fn in_another_case(name: &str, is_callee: bool, similar: &SimilarNames<'_>) -> Option<(String, Applicability)> {
+/// The known name that differs from `name` only in case, if there is one. To replace a resource is
+/// safe, because OpenPBS itself accepts resources in any case; so is to replace a function that is
+/// called.
+fn in_another_case(
+    name: &str,
+    is_callee: bool,
+    similar: &SimilarNames<'_>,
+) -> Option<(String, Applicability)> {
     if let Some(known) = similar.in_another_case(name) {
         return Some((known.to_owned(), Applicability::Safe));
     }
     let lower = name.to_ascii_lowercase();
     if Function::from_name(&lower).is_some() && lower != name {
-        let applicability = if is_callee { Applicability::Safe } else { Applicability::Unsafe };
+        let applicability = if is_callee {
+            Applicability::Safe
+        } else {
+            Applicability::Unsafe
+        };
         return Some((lower, applicability));
     }
     let keywords = ["True", "False", "None"].into_iter();
-    let keyword = keywords.filter(|keyword| keyword.eq_ignore_ascii_case(name)).map(str::to_owned).next();
+    let keyword = keywords
+        .filter(|keyword| keyword.eq_ignore_ascii_case(name))
+        .map(str::to_owned)
+        .next();
     let known = keyword.or_else(|| constant(&lower).map(|_| lower));
     known.map(|known| (known, Applicability::Unsafe))
 }
 
-/// The finding on a resource that a formula cannot use, because Python finds another object of that name first. There is
-/// none on a call, which means the function.
+/// The finding on a resource that a formula cannot use, because Python finds another object of that
+/// name first. There is none on a call, which means the function.
 fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
     if name == "ex" {
         let message = "`ex` is a variable of the scheduler's script, which hides the resource";
@@ -287,7 +385,10 @@ fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
         return None;
     }
     let message = format!("`{name}` is a Python name here, which hides the resource");
-    Some(Diagnostic::new(Code::HiddenResource, message, span).with_help("rename the resource to use it in a formula"))
+    Some(
+        Diagnostic::new(Code::HiddenResource, message, span)
+            .with_help("rename the resource to use it in a formula"),
+    )
 }
 
 #[cfg(test)]
@@ -297,7 +398,9 @@ mod tests {
     use crate::schema::InputType;
 
     fn findings(text: &str, schema: &Schema) -> Vec<Diagnostic> {
-        let Ok(expr) = parse(text) else { panic!("{text}") };
+        let Ok(expr) = parse(text) else {
+            panic!("{text}")
+        };
         check(&expr, schema, &Parents::new(&expr))
     }
 
@@ -307,9 +410,15 @@ mod tests {
             ("ln(ncpus)", Some(("log", Applicability::Safe))),
             ("ln(ncpus, 2)", None),
             ("ln + 1", None),
-            ("Priority * 2", Some(("job_priority", Applicability::Unsafe))),
+            (
+                "Priority * 2",
+                Some(("job_priority", Applicability::Unsafe)),
+            ),
             ("priority", Some(("job_priority", Applicability::Unsafe))),
-            ("eligible-time / 3600", Some(("eligible_time", Applicability::Unsafe))),
+            (
+                "eligible-time / 3600",
+                Some(("eligible_time", Applicability::Unsafe)),
+            ),
             ("a - b", None),
         ] {
             let found = findings(text, &Schema::openpbs());
@@ -323,12 +432,27 @@ mod tests {
     fn a_resource_that_is_not_a_python_name_is_never_offered() {
         let mut schema = Schema::openpbs();
         assert!(schema.add_listed("rn-long", InputType::Count));
-        for text in ["rn_long + 1", "rn-long + 1", "2 * rn-long", "1 - rn-long", "rn-long / 2"] {
+        for text in [
+            "rn_long + 1",
+            "rn-long + 1",
+            "2 * rn-long",
+            "1 - rn-long",
+            "rn-long / 2",
+        ] {
             let found = findings(text, &schema);
-            let [found] = &*found else { panic!("{text}: {found:?}") };
+            let [found] = &*found else {
+                panic!("{text}: {found:?}")
+            };
             assert_eq!(found.fix, None, "{text}");
-            let help = found.help.as_ref().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains("no formula can use the resource `rn-long`"), "{text}: {help}");
+            let help = found
+                .help
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                help.contains("no formula can use the resource `rn-long`"),
+                "{text}: {help}"
+            );
         }
     }
 }

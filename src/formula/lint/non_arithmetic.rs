@@ -1,5 +1,5 @@
-//! Valid Python that is not arithmetic: constructs and builtins that serve no purpose in a formula, those that give
-//! access to the interpreter, and results that are not numbers.
+//! Valid Python that is not arithmetic: constructs and builtins that serve no purpose in a formula,
+//! those that give access to the interpreter, and results that are not numbers.
 
 use crate::diagnostic::{Applicability, Code, Diagnostic, Span};
 use crate::formula::lint::parents::attribute_of;
@@ -16,18 +16,22 @@ pub(super) fn check(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let results = non_numeric_results(expr, schema);
     let mut findings = constructs(expr, schema);
     // that the result crashes the scheduler matters more than what it is made of
-    findings
-        .retain(|found| found.code != Code::NotArithmetic || results.iter().all(|result| result.span != found.span));
+    findings.retain(|found| {
+        found.code != Code::NotArithmetic || results.iter().all(|result| result.span != found.span)
+    });
     findings.extend(results);
     findings
 }
 
-/// Findings on constructs and builtins. Of nested ones that are merely useless, only the outermost is reported.
+/// Findings on constructs and builtins. Of nested ones that are merely useless, only the outermost
+/// is reported.
 fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut reported: Vec<Span> = Vec::new();
     for node in expr.nodes().iter().rev() {
-        let Some(found) = construct(expr, node, schema) else { continue };
+        let Some(found) = construct(expr, node, schema) else {
+            continue;
+        };
         if found.code != Code::NotArithmetic {
             findings.push(found);
         } else if !reported.iter().any(|outer| outer.contains(node.span)) {
@@ -63,7 +67,9 @@ fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
     }
     if is_dangerous_attribute(attribute) {
         let message = format!("`.{attribute}` gives access to the interpreter, which runs as root");
-        return Some(Diagnostic::new(Code::InterpreterAccess, message, node.span).with_help(ONLY_ARITHMETIC));
+        return Some(
+            Diagnostic::new(Code::InterpreterAccess, message, node.span).with_help(ONLY_ARITHMETIC),
+        );
     }
     Some(useless(Construct::Attribute.description(), node.span))
 }
@@ -71,21 +77,36 @@ fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
 /// `math.log`: a formula can use the functions of `math`, but not the module.
 fn module_attribute(module: &str, name: &str, span: Span) -> Diagnostic {
     let lower = name.to_ascii_lowercase();
-    let is_known = Function::from_name(&lower).is_some_and(Function::is_math) || constant(&lower).is_some();
-    let found =
-        Diagnostic::new(Code::ModulePrefix, format!("the module `{module}` is not available in a formula"), span);
+    let is_known =
+        Function::from_name(&lower).is_some_and(Function::is_math) || constant(&lower).is_some();
+    let found = Diagnostic::new(
+        Code::ModulePrefix,
+        format!("the module `{module}` is not available in a formula"),
+        span,
+    );
     if !is_known {
-        let help =
-            format!("the functions of Python's `math` are available without a prefix; `{name}` is not one of them");
+        let help = format!(
+            "the functions of Python's `math` are available without a prefix; `{name}` is not one of them"
+        );
         return found.with_help(help);
     }
-    let applicability = if module == "math" { Applicability::Safe } else { Applicability::Unsafe };
-    found.with_label(format!("`{lower}` is available without a prefix")).replaced_by(lower, applicability)
+    let applicability = if module == "math" {
+        Applicability::Safe
+    } else {
+        Applicability::Unsafe
+    };
+    found
+        .with_label(format!("`{lower}` is available without a prefix"))
+        .replaced_by(lower, applicability)
 }
 
 /// `Resource_List.ncpus`: a formula sees what a job requests, under the name of the resource alone.
 fn listed_resource(list: &str, name: &str, span: Span, schema: &Schema) -> Diagnostic {
-    let found = Diagnostic::new(Code::UnknownName, format!("`{list}` is not a name that a formula can use"), span);
+    let found = Diagnostic::new(
+        Code::UnknownName,
+        format!("`{list}` is not a name that a formula can use"),
+        span,
+    );
     match (schema.is_numeric(name), is_requested(list)) {
         (true, true) => found
             .with_label(format!("the amount that the job requests is `{name}`, without a prefix"))
@@ -104,7 +125,8 @@ pub(super) fn is_math_module(name: &str) -> bool {
     matches!(name, "math" | "cmath" | "numpy" | "np" | "scipy")
 }
 
-/// Whether this is a list of resources of a job, which people write before a resource as `qstat -f` does.
+/// Whether this is a list of resources of a job, which people write before a resource as `qstat -f`
+/// does.
 pub(super) fn is_resource_list(name: &str) -> bool {
     is_requested(name) || name.eq_ignore_ascii_case("resources_used")
 }
@@ -122,8 +144,12 @@ fn builtin(name: &str, span: Span) -> Diagnostic {
 }
 
 fn useless(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(Code::NotArithmetic, format!("{what} is valid Python, but not arithmetic"), span)
-        .with_help(ONLY_ARITHMETIC)
+    Diagnostic::new(
+        Code::NotArithmetic,
+        format!("{what} is valid Python, but not arithmetic"),
+        span,
+    )
+    .with_help(ONLY_ARITHMETIC)
 }
 
 /// Builtins that run code, read files, or show or change the objects of the interpreter.
@@ -149,8 +175,8 @@ const NEVER_A_NUMBER: &str = "ascii bin bytearray bytes chr classmethod compile 
      frozenset globals hex iter list locals map memoryview object oct open print property range repr reversed set \
      setattr slice sorted staticmethod str super tuple type vars zip";
 
-/// Findings on expressions that can be the value of the whole formula and are not numbers, and on subscripts that are
-/// out of range.
+/// Findings on expressions that can be the value of the whole formula and are not numbers, and on
+/// subscripts that are out of range.
 fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut results = vec![expr.root()];
@@ -158,16 +184,24 @@ fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
         let node = expr.node(id);
         match &node.kind {
             ExprKind::Parenthesized(inner) => results.push(*inner),
-            ExprKind::Conditional { then, otherwise, .. } => results.extend([*then, *otherwise]),
+            ExprKind::Conditional {
+                then, otherwise, ..
+            } => results.extend([*then, *otherwise]),
             ExprKind::Boolean { operands, .. } => results.extend(operands.iter()),
             _ if is_non_numeric(expr, id, schema) => findings.push(
                 Diagnostic::new(Code::NotANumber, "the result is not a number", node.span)
-                    .with_help("the scheduler converts the result without checking its type and crashes"),
+                    .with_help(
+                        "the scheduler converts the result without checking its type and crashes",
+                    ),
             ),
             _ => {}
         }
     }
-    findings.extend(expr.nodes().iter().filter_map(|node| index_out_of_range(expr, node)));
+    findings.extend(
+        expr.nodes()
+            .iter()
+            .filter_map(|node| index_out_of_range(expr, node)),
+    );
     findings
 }
 
@@ -195,18 +229,38 @@ fn is_non_numeric(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
 }
 
 fn is_foreign(name: &str, schema: &Schema) -> bool {
-    matches!(Resolution::from_schema(name, schema), Resolution::UnsupportedBuiltin)
+    matches!(
+        Resolution::from_schema(name, schema),
+        Resolution::UnsupportedBuiltin
+    )
 }
 
 /// `[1, 2][9]`: an index that is out of range of a list or tuple literal.
 fn index_out_of_range(expr: &Expr, node: &Node) -> Option<Diagnostic> {
-    let ExprKind::Unsupported { construct: Construct::Subscript, parts } = &node.kind else { return None };
-    let &[base, index] = &**parts else { return None };
-    let (ExprKind::List(items) | ExprKind::Tuple { items, .. }) = &expr.node(base).kind else { return None };
-    let ExprKind::Literal { kind: LiteralKind::Integer, text } = &expr.node(index).kind else { return None };
+    let ExprKind::Unsupported {
+        construct: Construct::Subscript,
+        parts,
+    } = &node.kind
+    else {
+        return None;
+    };
+    let &[base, index] = &**parts else {
+        return None;
+    };
+    let (ExprKind::List(items) | ExprKind::Tuple { items, .. }) = &expr.node(base).kind else {
+        return None;
+    };
+    let ExprKind::Literal {
+        kind: LiteralKind::Integer,
+        text,
+    } = &expr.node(index).kind
+    else {
+        return None;
+    };
     let index: usize = text.parse().ok()?;
     (index >= items.len()).then(|| {
         let message = format!("index {index} is out of range, which is an error for every job");
-        Diagnostic::new(Code::AlwaysFails, message, node.span).with_help("the first item has the index 0")
+        Diagnostic::new(Code::AlwaysFails, message, node.span)
+            .with_help("the first item has the index 0")
     })
 }

@@ -15,17 +15,31 @@ pub(super) struct Parents<'e> {
 
 impl<'e> Parents<'e> {
     pub(super) fn new(expr: &'e Expr) -> Self {
-        let mut result = Self { parents: vec![None; expr.nodes().len()], assigned: Vec::new(), scopes: Vec::new() };
+        let mut result = Self {
+            parents: vec![None; expr.nodes().len()],
+            assigned: Vec::new(),
+            scopes: Vec::new(),
+        };
         for (id, node) in expr.iter() {
             let children = node.kind.children();
             for child in &children {
                 result.parents[child.index()] = Some(id);
             }
             match &node.kind {
-                ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
-                    result.assigned.extend(children.first().and_then(|&target| expr.node(target).name()));
+                ExprKind::Unsupported {
+                    construct: Construct::AssignmentExpression,
+                    ..
+                } => {
+                    result.assigned.extend(
+                        children
+                            .first()
+                            .and_then(|&target| expr.node(target).name()),
+                    );
                 }
-                ExprKind::Unsupported { construct: Construct::Lambda | Construct::Comprehension, .. } => {
+                ExprKind::Unsupported {
+                    construct: Construct::Lambda | Construct::Comprehension,
+                    ..
+                } => {
                     result.scopes.push(node.span);
                 }
                 _ => {}
@@ -45,7 +59,8 @@ impl<'e> Parents<'e> {
         matches!(parent, Some(ExprKind::Call { callee, .. }) if *callee == id)
     }
 
-    /// Whether the formula itself may define the name: in a lambda, in a comprehension or with `:=`.
+    /// Whether the formula itself may define the name: in a lambda, in a comprehension or with
+    /// `:=`.
     pub(super) fn is_local(&self, name: &str, span: Span) -> bool {
         self.assigned.contains(&name) || self.scopes.iter().any(|scope| scope.contains(span))
     }
@@ -53,16 +68,24 @@ impl<'e> Parents<'e> {
 
 /// Splits `base.attribute`: the base if it is a name, and the attribute.
 pub(super) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
-    let ExprKind::Unsupported { construct: Construct::Attribute, parts } = &node.kind else { return None };
+    let ExprKind::Unsupported {
+        construct: Construct::Attribute,
+        parts,
+    } = &node.kind
+    else {
+        return None;
+    };
     let base = parts.first().and_then(|&base| expr.node(base).name());
     let (_, attribute) = node.span.slice(expr.text()).rsplit_once('.')?;
     Some((base, attribute.trim()))
 }
 
-/// The values that an aggregate function such as `max` combines: its arguments, or the items of its single argument if
-/// that is a list or tuple literal.
+/// The values that an aggregate function such as `max` combines: its arguments, or the items of its
+/// single argument if that is a list or tuple literal.
 pub(super) fn aggregated<'n>(expr: &'n Expr, arguments: &'n [ExprId]) -> &'n [ExprId] {
-    let &[single] = arguments else { return arguments };
+    let &[single] = arguments else {
+        return arguments;
+    };
     match &expr.node(expr.without_parentheses(single)).kind {
         ExprKind::Tuple { items, .. } | ExprKind::List(items) => items,
         _ => arguments,

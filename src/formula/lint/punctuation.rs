@@ -1,4 +1,5 @@
-//! Punctuation that means something else in Python: `0,5` and `10%` for numbers, `2(x)` for a product.
+//! Punctuation that means something else in Python: `0,5` and `10%` for numbers, `2(x)` for a
+//! product.
 
 use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
 use crate::formula::lint::parents::Parents;
@@ -9,39 +10,76 @@ use crate::schema::Schema;
 
 /// Findings on decimal commas, percent signs and numbers that are called.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let mut findings: Vec<_> = expr.iter().flat_map(|(id, node)| decimal_commas(expr, id, node, parents)).collect();
-    findings.extend(expr.nodes().iter().filter_map(|node| percent_sign(expr, node)));
-    findings.extend(expr.nodes().iter().filter_map(|node| called_number(expr, node, schema)));
+    let mut findings: Vec<_> = expr
+        .iter()
+        .flat_map(|(id, node)| decimal_commas(expr, id, node, parents))
+        .collect();
+    findings.extend(
+        expr.nodes()
+            .iter()
+            .filter_map(|node| percent_sign(expr, node)),
+    );
+    findings.extend(
+        expr.nodes()
+            .iter()
+            .filter_map(|node| called_number(expr, node, schema)),
+    );
     findings
 }
 
 /// `0,5`: a comma between digits, without blanks, in a tuple that is not used as one.
 fn decimal_commas(expr: &Expr, id: ExprId, node: &Node, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let ExprKind::Tuple { items, .. } = &node.kind else { return Vec::new() };
+    let ExprKind::Tuple { items, .. } = &node.kind else {
+        return Vec::new();
+    };
     if is_used_as_tuple(expr, id, parents) {
         return Vec::new();
     }
-    items.windows(2).filter_map(|pair| decimal_comma(expr, pair[0], pair[1])).collect()
+    items
+        .windows(2)
+        .filter_map(|pair| decimal_comma(expr, pair[0], pair[1]))
+        .collect()
 }
 
 fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic> {
-    let comma = Span { start: expr.node(left).span.end, end: expr.node(right).span.start };
+    let comma = Span {
+        start: expr.node(left).span.end,
+        end: expr.node(right).span.start,
+    };
     let range = comma.range();
-    let before = expr.text()[..range.start].rsplit(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
-    let after = expr.text()[range.end..].split(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
+    let before = expr.text()[..range.start]
+        .rsplit(|c: char| !is_word_or_dot(c))
+        .next()
+        .unwrap_or("");
+    let after = expr.text()[range.end..]
+        .split(|c: char| !is_word_or_dot(c))
+        .next()
+        .unwrap_or("");
     if range.len() != 1 || !is_digits(before) || !is_digits(after) {
         return None;
     }
     let span = Span::new(range.start - before.len(), range.end + after.len());
-    let found = Diagnostic::new(Code::DecimalComma, format!("`{before},{after}` is two numbers in Python"), span);
+    let found = Diagnostic::new(
+        Code::DecimalComma,
+        format!("`{before},{after}` is two numbers in Python"),
+        span,
+    );
     if after.len() == 3 && before != "0" {
         // groups of three digits are thousands to some and decimals to others
         return Some(found.with_help(format!(
             "write the thousands as `{before}{after}`, or the decimal number as `{before}.{after}`"
         )));
     }
-    let point = Fix { span: comma, replacement: ".".into(), applicability: Applicability::Unsafe };
-    Some(found.with_help("the decimal separator is `.`; digits can be grouped with `_`").with_fix(point))
+    let point = Fix {
+        span: comma,
+        replacement: ".".into(),
+        applicability: Applicability::Unsafe,
+    };
+    Some(
+        found
+            .with_help("the decimal separator is `.`; digits can be grouped with `_`")
+            .with_fix(point),
+    )
 }
 
 /// Whether the tuple is an argument or an operand of `in`.
@@ -50,7 +88,9 @@ fn is_used_as_tuple(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
     while let Some(parent) = above {
         match &expr.node(parent).kind {
             ExprKind::Parenthesized(_) => above = parents.parent(parent),
-            ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Conditional { .. } => return false,
+            ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Conditional { .. } => {
+                return false;
+            }
             _ => return true,
         }
     }
@@ -59,27 +99,55 @@ fn is_used_as_tuple(expr: &Expr, id: ExprId, parents: &Parents<'_>) -> bool {
 
 /// `10% + x`, which Python reads as the remainder of 10 by `+x`.
 fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
-    let ExprKind::Binary { op: BinaryOperator::Modulo, left, right } = node.kind else { return None };
-    let ExprKind::Literal { text: number, .. } = &expr.node(left).kind else { return None };
-    let ExprKind::Unary { op: UnaryOperator::Plus | UnaryOperator::Minus, operand } = expr.node(right).kind else {
+    let ExprKind::Binary {
+        op: BinaryOperator::Modulo,
+        left,
+        right,
+    } = node.kind
+    else {
+        return None;
+    };
+    let ExprKind::Literal { text: number, .. } = &expr.node(left).kind else {
+        return None;
+    };
+    let ExprKind::Unary {
+        op: UnaryOperator::Plus | UnaryOperator::Minus,
+        operand,
+    } = expr.node(right).kind
+    else {
         return None;
     };
     let left = expr.node(left).span;
     let right = expr.node(right).span;
     let follows_directly = expr.text()[left.end as usize..].starts_with('%');
-    let is_followed_by_blanks = expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;
+    let is_followed_by_blanks =
+        expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;
     let hundredth = number.parse::<f64>().ok()? / 100.0;
     (follows_directly && is_followed_by_blanks).then(|| {
-        let span = Span { end: left.end + 1, ..left };
-        Diagnostic::new(Code::PercentSign, "`%` is the remainder operator, not a percent sign", span)
-            .with_help("write the percentage as a number")
-            .replaced_by(hundredth.to_string(), Applicability::Unsafe)
+        let span = Span {
+            end: left.end + 1,
+            ..left
+        };
+        Diagnostic::new(
+            Code::PercentSign,
+            "`%` is the remainder operator, not a percent sign",
+            span,
+        )
+        .with_help("write the percentage as a number")
+        .replaced_by(hundredth.to_string(), Applicability::Unsafe)
     })
 }
 
 /// `2(x)`, which calls the number 2.
 fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
-    let ExprKind::Call { callee, positional, keywords } = &node.kind else { return None };
+    let ExprKind::Call {
+        callee,
+        positional,
+        keywords,
+    } = &node.kind
+    else {
+        return None;
+    };
     let called = expr.node(*callee);
     // a resource that hides a function has a finding of its own
     let hides_function = called.name().is_some_and(|name| {
@@ -89,30 +157,42 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     if hides_function || !is_number(expr, *callee, schema) {
         return None;
     }
-    let message = format!("`{}` is a number and cannot be called", called.span.slice(expr.text()));
+    let message = format!(
+        "`{}` is a number and cannot be called",
+        called.span.slice(expr.text())
+    );
     let found = Diagnostic::new(Code::CalledNumber, message, called.span)
         .with_help("every job gets an error and the value 0; write `*` to multiply");
     if positional.len() != 1 || !keywords.is_empty() {
         return Some(found);
     }
-    let span = Span { start: called.span.end, end: called.span.end };
-    Some(found.with_fix(Fix { span, replacement: "*".into(), applicability: Applicability::Unsafe }))
+    let span = Span {
+        start: called.span.end,
+        end: called.span.end,
+    };
+    Some(found.with_fix(Fix {
+        span,
+        replacement: "*".into(),
+        applicability: Applicability::Unsafe,
+    }))
 }
 
 /// Whether the node is a number for every job.
 fn is_number(expr: &Expr, id: ExprId, schema: &Schema) -> bool {
     match &expr.node(expr.without_parentheses(id)).kind {
-        ExprKind::Literal { .. } | ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Comparison { .. } => {
-            true
-        }
+        ExprKind::Literal { .. }
+        | ExprKind::Binary { .. }
+        | ExprKind::Unary { .. }
+        | ExprKind::Comparison { .. } => true,
         ExprKind::Name(name) => match Resolution::from_schema(name, schema) {
             Resolution::Input => true,
             Resolution::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
             Resolution::UnsupportedBuiltin | Resolution::Undefined => false,
         },
-        ExprKind::Call { callee, .. } => {
-            expr.node(*callee).name().is_some_and(|name| Function::from_name(name).is_some_and(Function::is_math))
-        }
+        ExprKind::Call { callee, .. } => expr
+            .node(*callee)
+            .name()
+            .is_some_and(|name| Function::from_name(name).is_some_and(Function::is_math)),
         _ => false,
     }
 }

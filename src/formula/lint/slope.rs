@@ -1,8 +1,9 @@
-//! Slope analysis: how steeply the value of a formula changes while one input varies over a range, and so whether it increases or
-//! decreases.
+//! Slope analysis: how steeply the value of a formula changes while one input varies over a range,
+//! and so whether it increases or decreases.
 //!
-//! Enters: a tree, the [`Facts`] about it over that range, and the name of the input. Leaves: a [`Slope`], which bounds the
-//! difference between any two values of the formula over the range, including the rounding errors of its operations.
+//! Enters: a tree, the [`Facts`] about it over that range, and the name of the input. Leaves: a
+//! [`Slope`], which bounds the difference between any two values of the formula over the range,
+//! including the rounding errors of its operations.
 
 use crate::formula::lint::parents::aggregated;
 use crate::formula::lint::ranges::{Facts, Interval, NumberType, is_monotonic, widened};
@@ -10,10 +11,12 @@ use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
 use crate::schema::Range;
 
-/// Half the distance between 1 and the next double: the relative error of a correctly rounded operation.
+/// Half the distance between 1 and the next double: the relative error of a correctly rounded
+/// operation.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
 
-/// The relative error of a function of the C library; glibc documents at most two units in the last place.
+/// The relative error of a function of the C library; glibc documents at most two units in the last
+/// place.
 const LIBRARY_ERROR: f64 = 4.0 * f64::EPSILON;
 
 /// Covers the rounding errors of this analysis itself.
@@ -21,8 +24,9 @@ const MARGIN: f64 = 1e-9;
 
 /// Bounds of the change of a value while one input varies over a range.
 ///
-/// For any two inputs `x` and `y` within the range for which the formula does not fail, there is a slope `s` from `least` to `most`
-/// such that the computed values differ by `s * (x - y)`, up to twice the error. A value that jumps has an infinite slope.
+/// For any two inputs `x` and `y` within the range for which the formula does not fail, there is a
+/// slope `s` from `least` to `most` such that the computed values differ by `s * (x - y)`, up to
+/// twice the error. A value that jumps has an infinite slope.
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
@@ -48,9 +52,16 @@ pub struct Slope {
 
 /// The slope of the value of a formula in the input `name`; `None` where no bound is known.
 pub fn slope(expr: &Expr, facts: &Facts, name: &str) -> Option<Slope> {
-    let mut analysis = Analysis { expr, facts, name, slopes: Vec::with_capacity(expr.nodes().len()) };
+    let mut analysis = Analysis {
+        expr,
+        facts,
+        name,
+        slopes: Vec::with_capacity(expr.nodes().len()),
+    };
     for (id, node) in expr.iter() {
-        let slope = analysis.node(id, &node.kind).filter(|slope| !slope.least.is_nan() && !slope.most.is_nan());
+        let slope = analysis
+            .node(id, &node.kind)
+            .filter(|slope| !slope.least.is_nan() && !slope.most.is_nan());
         analysis.slopes.push(slope);
     }
     analysis.slopes.last().copied().flatten()
@@ -58,9 +69,17 @@ pub fn slope(expr: &Expr, facts: &Facts, name: &str) -> Option<Slope> {
 
 impl Slope {
     /// The slope of a value that does not change.
-    pub const CONSTANT: Self = Self { least: 0.0, most: 0.0, error: 0.0 };
+    pub const CONSTANT: Self = Self {
+        least: 0.0,
+        most: 0.0,
+        error: 0.0,
+    };
     /// The slope of a value that never decreases.
-    const INCREASING: Self = Self { least: 0.0, most: f64::INFINITY, error: f64::INFINITY };
+    const INCREASING: Self = Self {
+        least: 0.0,
+        most: f64::INFINITY,
+        error: f64::INFINITY,
+    };
 
     /// Whether all its bounds are numbers.
     pub fn is_finite(&self) -> bool {
@@ -82,24 +101,42 @@ impl Slope {
     }
 
     fn plus(self, other: Self) -> Self {
-        Self { least: self.least + other.least, most: self.most + other.most, error: self.error + other.error }
+        Self {
+            least: self.least + other.least,
+            most: self.most + other.most,
+            error: self.error + other.error,
+        }
     }
 
-    /// The slope of the negated value, or of the value as the input varies in the opposite direction.
+    /// The slope of the negated value, or of the value as the input varies in the opposite
+    /// direction.
     #[must_use]
     pub fn negated(self) -> Self {
-        Self { least: -self.most, most: -self.least, error: self.error }
+        Self {
+            least: -self.most,
+            most: -self.least,
+            error: self.error,
+        }
     }
 
     /// The slope after multiplication by a factor between two bounds.
     fn times(self, least: f64, most: f64) -> Self {
-        let products = [(self.least, least), (self.least, most), (self.most, least), (self.most, most)];
+        let products = [
+            (self.least, least),
+            (self.least, most),
+            (self.most, least),
+            (self.most, most),
+        ];
         let products = Range::hull(products.map(|(x, y)| product(x, y)));
-        Self { least: products.least, most: products.most, error: product(self.error, least.abs().max(most.abs())) }
+        Self {
+            least: products.least,
+            most: products.most,
+            error: product(self.error, least.abs().max(most.abs())),
+        }
     }
 
-    /// The slope of a function of the value whose derivative lies between the least and the greatest of `derivatives`, by
-    /// the chain rule.
+    /// The slope of a function of the value whose derivative lies between the least and the
+    /// greatest of `derivatives`, by the chain rule.
     fn chained<const N: usize>(self, derivatives: [f64; N]) -> Self {
         let Range { least, most } = with_margin(Range::hull(derivatives));
         self.times(least, most)
@@ -108,12 +145,23 @@ impl Slope {
     /// The slope of a function of the value that never decreases.
     fn in_steps(self) -> Self {
         let Self { least, most, error } = Self::INCREASING;
-        if self.is_constant() { self } else { Self { error, ..self.times(least, most) } }
+        if self.is_constant() {
+            self
+        } else {
+            Self {
+                error,
+                ..self.times(least, most)
+            }
+        }
     }
 
     /// The slope of a value that has one of the two slopes at every input.
     fn hull(self, other: Self) -> Self {
-        Self { least: self.least.min(other.least), most: self.most.max(other.most), error: self.error.max(other.error) }
+        Self {
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+            error: self.error.max(other.error),
+        }
     }
 
     /// Adds the error of rounding a result with a relative error.
@@ -121,7 +169,11 @@ impl Slope {
         let size = result.map_or(f64::INFINITY, |result| result.size());
         let Self { least, most, error } = self;
         let Range { least, most } = with_margin(Range { least, most });
-        Self { least, most, error: error * (1.0 + MARGIN) + size * relative + f64::MIN_POSITIVE }
+        Self {
+            least,
+            most,
+            error: error * (1.0 + MARGIN) + size * relative + f64::MIN_POSITIVE,
+        }
     }
 }
 
@@ -159,50 +211,91 @@ impl Analysis<'_> {
 
     fn operand(&self, node: ExprId) -> Option<Operand> {
         let slope = self.slope(node)?;
-        let error = if slope.error.is_finite() { slope.error } else { 0.0 };
-        let bounds = self.facts.number(node).map_or(Range::ANY, |x| Range { least: x.low(), most: x.high() });
+        let error = if slope.error.is_finite() {
+            slope.error
+        } else {
+            0.0
+        };
+        let bounds = self.facts.number(node).map_or(Range::ANY, |x| Range {
+            least: x.low(),
+            most: x.high(),
+        });
         let Range { least, most } = widened(bounds, error, error);
         Some(Operand { slope, least, most })
     }
 
     fn is_constant(&self, nodes: &[ExprId]) -> bool {
-        nodes.iter().all(|&node| self.slope(node).is_some_and(|slope| slope.is_constant()))
+        nodes
+            .iter()
+            .all(|&node| self.slope(node).is_some_and(|slope| slope.is_constant()))
     }
 
     fn node(&self, id: ExprId, kind: &ExprKind) -> Option<Slope> {
         let children = kind.children();
         match kind {
             _ if !self.facts.at(id).reachable => Some(Slope::CONSTANT),
-            ExprKind::Name(name) if **name == *self.name => Some(Slope { least: 1.0, most: 1.0, error: 0.0 }),
+            ExprKind::Name(name) if **name == *self.name => Some(Slope {
+                least: 1.0,
+                most: 1.0,
+                error: 0.0,
+            }),
             _ if self.is_constant(&children) => Some(Slope::CONSTANT),
             _ if self.facts.number(id).is_some_and(is_one_value) => Some(Slope::CONSTANT),
             ExprKind::Parenthesized(inner) => self.slope(*inner),
-            ExprKind::Unary { op: UnaryOperator::Plus, operand } => self.slope(*operand),
-            ExprKind::Unary { op: UnaryOperator::Minus, operand } => self.slope(*operand).map(Slope::negated),
+            ExprKind::Unary {
+                op: UnaryOperator::Plus,
+                operand,
+            } => self.slope(*operand),
+            ExprKind::Unary {
+                op: UnaryOperator::Minus,
+                operand,
+            } => self.slope(*operand).map(Slope::negated),
             _ if self.is_rounded_unevenly(id, &children) => None,
             ExprKind::Binary { op, left, right } => self.binary(*op, *left, *right, id),
-            ExprKind::Comparison { operators, operands } => self.comparison(operators, operands),
-            ExprKind::Conditional { then, condition, otherwise } => {
-                let branches = [*then, *otherwise].into_iter().filter(|branch| self.facts.at(*branch).reachable);
-                let slopes: Option<Vec<Slope>> = branches.map(|branch| self.slope(branch)).collect();
-                slopes.filter(|_| self.is_constant(&[*condition]))?.into_iter().reduce(Slope::hull)
+            ExprKind::Comparison {
+                operators,
+                operands,
+            } => self.comparison(operators, operands),
+            ExprKind::Conditional {
+                then,
+                condition,
+                otherwise,
+            } => {
+                let branches = [*then, *otherwise]
+                    .into_iter()
+                    .filter(|branch| self.facts.at(*branch).reachable);
+                let slopes: Option<Vec<Slope>> =
+                    branches.map(|branch| self.slope(branch)).collect();
+                slopes
+                    .filter(|_| self.is_constant(&[*condition]))?
+                    .into_iter()
+                    .reduce(Slope::hull)
             }
-            ExprKind::Call { callee, positional, keywords } if keywords.is_empty() => {
-                self.call(self.facts.function(*callee)?, positional, id)
-            }
+            ExprKind::Call {
+                callee,
+                positional,
+                keywords,
+            } if keywords.is_empty() => self.call(self.facts.function(*callee)?, positional, id),
             _ => None,
         }
     }
 
-    /// Whether an operand that varies may be an integer for one value of the input and a float for another, and both may be so large
-    /// that only the float is rounded.
+    /// Whether an operand that varies may be an integer for one value of the input and a float for
+    /// another, and both may be so large that only the float is rounded.
     fn is_rounded_unevenly(&self, id: ExprId, operands: &[ExprId]) -> bool {
         let number = |node: ExprId| self.facts.number(node);
-        let is_large = |node: ExprId| number(node).is_none_or(|number| number.size() > MAX_EXACT_FLOAT);
+        let is_large =
+            |node: ExprId| number(node).is_none_or(|number| number.size() > MAX_EXACT_FLOAT);
         let is_mixed = operands.iter().any(|&node| {
-            !self.is_constant(&[node]) && number(node).is_none_or(|number| number.kind() == NumberType::Either)
+            !self.is_constant(&[node])
+                && number(node).is_none_or(|number| number.kind() == NumberType::Either)
         });
-        is_mixed && operands.iter().copied().chain([id]).any(|node| number(node).is_some() && is_large(node))
+        is_mixed
+            && operands
+                .iter()
+                .copied()
+                .chain([id])
+                .any(|node| number(node).is_some() && is_large(node))
     }
 
     fn binary(&self, op: BinaryOperator, left: ExprId, right: ExprId, id: ExprId) -> Option<Slope> {
@@ -212,7 +305,10 @@ impl Analysis<'_> {
         let exact = match op {
             Op::Add => a.slope.plus(b.slope),
             Op::Subtract => a.slope.plus(b.slope.negated()),
-            Op::Multiply => a.slope.times(b.least, b.most).plus(b.slope.times(a.least, a.most)),
+            Op::Multiply => a
+                .slope
+                .times(b.least, b.most)
+                .plus(b.slope.times(a.least, a.most)),
             Op::Divide => quotient(a, b)?,
             Op::FloorDivide if b.slope.is_constant() => quotient(a, b)?.in_steps(),
             Op::Power => return self.power(left, right, id),
@@ -225,15 +321,28 @@ impl Analysis<'_> {
         }
         // an integer beyond 2^53 is exact, until it meets a float
         let is_large = result.is_some_and(|result| result.size() > MAX_EXACT_FLOAT);
-        Some(if is_large { Slope { error: f64::INFINITY, ..exact } } else { exact })
+        Some(if is_large {
+            Slope {
+                error: f64::INFINITY,
+                ..exact
+            }
+        } else {
+            exact
+        })
     }
 
     fn comparison(&self, operators: &[ComparisonOperator], operands: &[ExprId]) -> Option<Slope> {
-        let (&[op], &[left, right]) = (operators, operands) else { return None };
+        let (&[op], &[left, right]) = (operators, operands) else {
+            return None;
+        };
         let difference = self.slope(left)?.plus(self.slope(right)?.negated());
         match op {
-            ComparisonOperator::Greater | ComparisonOperator::GreaterOrEqual => Some(difference.in_steps()),
-            ComparisonOperator::Less | ComparisonOperator::LessOrEqual => Some(difference.negated().in_steps()),
+            ComparisonOperator::Greater | ComparisonOperator::GreaterOrEqual => {
+                Some(difference.in_steps())
+            }
+            ComparisonOperator::Less | ComparisonOperator::LessOrEqual => {
+                Some(difference.negated().in_steps())
+            }
             _ => None,
         }
     }
@@ -251,10 +360,12 @@ impl Analysis<'_> {
             }
             // the derivative is monotonic on each side of 0
             let extremes = [a.least, a.most, a.least.max(0.0)];
-            a.slope.chained(extremes.map(|x| exponent * x.powf(exponent - 1.0)))
+            a.slope
+                .chained(extremes.map(|x| exponent * x.powf(exponent - 1.0)))
         } else if a.slope.is_constant() {
             let base = single(base).filter(|base| *base > 0.0)?;
-            b.slope.chained([b.least, b.most].map(|y| product(base.ln(), base.powf(y))))
+            b.slope
+                .chained([b.least, b.most].map(|y| product(base.ln(), base.powf(y))))
         } else {
             return None;
         };
@@ -270,13 +381,18 @@ impl Analysis<'_> {
             (F::Max | F::Min, _) => {
                 // only numbers are compared one by one
                 let result = result?;
-                let is_result = |number: Interval| number.low() <= result.high() && number.high() >= result.low();
-                let slopes = items.iter().filter(|&&item| self.facts.number(item).is_none_or(is_result));
+                let is_result = |number: Interval| {
+                    number.low() <= result.high() && number.high() >= result.low()
+                };
+                let slopes = items
+                    .iter()
+                    .filter(|&&item| self.facts.number(item).is_none_or(is_result));
                 let slopes: Option<Vec<Slope>> = slopes.map(|&item| self.slope(item)).collect();
                 slopes?.into_iter().reduce(Slope::hull)
             }
             (F::Sum | F::Fsum, [_]) if items != arguments => {
-                let slopes: Option<Vec<Slope>> = items.iter().map(|&item| self.slope(item)).collect();
+                let slopes: Option<Vec<Slope>> =
+                    items.iter().map(|&item| self.slope(item)).collect();
                 let sum = slopes?.into_iter().reduce(Slope::plus)?;
                 Some(sum.rounded(result, ROUNDING * items.len() as f64))
             }
@@ -291,16 +407,28 @@ impl Analysis<'_> {
             }
             (F::Log, [x, base]) if self.is_constant(&[*base]) => {
                 let x = self.operand(*x)?;
-                let base = self.facts.number(*base)?.single().filter(|base| *base > 1.0)?;
+                let base = self
+                    .facts
+                    .number(*base)?
+                    .single()
+                    .filter(|base| *base > 1.0)?;
                 let derivatives = derivatives(F::Log, x)?.map(|derivative| derivative / base.ln());
-                Some(x.slope.chained(derivatives).rounded(result, 2.0 * LIBRARY_ERROR))
+                Some(
+                    x.slope
+                        .chained(derivatives)
+                        .rounded(result, 2.0 * LIBRARY_ERROR),
+                )
             }
-            (F::Round, [x, digits]) if self.is_constant(&[*digits]) => Some(self.slope(*x)?.in_steps()),
+            (F::Round, [x, digits]) if self.is_constant(&[*digits]) => {
+                Some(self.slope(*x)?.in_steps())
+            }
             (F::Acos | F::Erfc, [x]) => Some(self.slope(*x)?.in_steps().negated()),
             (function, [x]) => {
                 let x = self.operand(*x)?;
                 match derivatives(function, x) {
-                    Some(derivatives) => Some(x.slope.chained(derivatives).rounded(result, LIBRARY_ERROR)),
+                    Some(derivatives) => {
+                        Some(x.slope.chained(derivatives).rounded(result, LIBRARY_ERROR))
+                    }
                     None => is_increasing(function).then(|| x.slope.in_steps()),
                 }
             }
@@ -324,7 +452,11 @@ fn quotient(a: Operand, b: Operand) -> Option<Slope> {
     if !is_positive && b.most > 0.0 {
         return None;
     }
-    let (nearest, farthest) = if is_positive { (b.least, b.most) } else { (-b.most, -b.least) };
+    let (nearest, farthest) = if is_positive {
+        (b.least, b.most)
+    } else {
+        (-b.most, -b.least)
+    };
     let sign = if is_positive { 1.0 } else { -1.0 };
     let size = a.least.abs().max(a.most.abs());
     let steepest = product(size, 1.0 / nearest / nearest);
@@ -334,11 +466,15 @@ fn quotient(a: Operand, b: Operand) -> Option<Slope> {
         (_, true) => b.slope.times(0.0, steepest),
         _ => b.slope.times(-steepest, steepest),
     };
-    Some(a.slope.times(sign / farthest, sign / nearest).plus(by_divisor))
+    Some(
+        a.slope
+            .times(sign / farthest, sign / nearest)
+            .plus(by_divisor),
+    )
 }
 
-/// The derivatives of a function at the bounds of its argument, between which it is monotonic; `None` if the function is not one of
-/// those below or the bounds are not within its domain.
+/// The derivatives of a function at the bounds of its argument, between which it is monotonic;
+/// `None` if the function is not one of those below or the bounds are not within its domain.
 fn derivatives(function: Function, argument: Operand) -> Option<[f64; 2]> {
     use std::f64::consts::{LN_2, LN_10};
     let derivative: fn(f64) -> f64 = match function {
@@ -363,5 +499,8 @@ fn derivatives(function: Function, argument: Operand) -> Option<[f64; 2]> {
 fn is_increasing(function: Function) -> bool {
     use Function as F;
     is_monotonic(function)
-        || matches!(function, F::Ceil | F::Floor | F::Trunc | F::Int | F::Round | F::Isqrt | F::Factorial)
+        || matches!(
+            function,
+            F::Ceil | F::Floor | F::Trunc | F::Int | F::Round | F::Isqrt | F::Factorial
+        )
 }

@@ -46,7 +46,8 @@ pub struct Operand {
 }
 
 impl fmt::Display for EvalError {
-    /// Writes the last line of Python's traceback, the name of the exception and its [`text`](Self::text).
+    /// Writes the last line of Python's traceback, the name of the exception and its
+    /// [`text`](Self::text).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.raised.fmt(f)
     }

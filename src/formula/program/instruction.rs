@@ -17,7 +17,8 @@ pub(super) enum Instruction {
     Binary(BinaryOperator),
     /// Replaces the two top entries by a truth value.
     Compare(ComparisonOperator),
-    /// A comparison of a chain, not the last: if false, leaves `False` and exits; else leaves the right operand.
+    /// A comparison of a chain, not the last: if false, leaves `False` and exits; else leaves the
+    /// right operand.
     CompareLink {
         /// The comparison.
         op: ComparisonOperator,
@@ -55,11 +56,14 @@ pub(super) enum Instruction {
 }
 
 impl Instruction {
-    /// Whether the top entry is the value of the instruction's node after it was executed; `jumped` tells whether it
-    /// jumped.
+    /// Whether the top entry is the value of the instruction's node after it was executed; `jumped`
+    /// tells whether it jumped.
     pub(super) fn completes_node(&self, jumped: bool) -> bool {
         match self {
-            Self::ShortCircuit { .. } | Self::BranchIfFalse { .. } | Self::Jump { .. } | Self::Undefined(_) => false,
+            Self::ShortCircuit { .. }
+            | Self::BranchIfFalse { .. }
+            | Self::Jump { .. }
+            | Self::Undefined(_) => false,
             Self::CompareLink { .. } => jumped,
             _ => true,
         }

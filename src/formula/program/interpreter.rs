@@ -1,4 +1,5 @@
-//! The interpreter: a row of inputs enters, a value or an error leaves. The columnar executor must give the same values.
+//! The interpreter: a row of inputs enters, a value or an error leaves. The columnar executor must
+//! give the same values.
 
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{EvalError, Operand, Program};
@@ -34,44 +35,70 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     ) -> Self {
         arithmetic.set_version(program.python);
         constants.clear();
-        constants.extend(program.constants.iter().map(|constant| match &constant.text {
-            Some(text) => arithmetic.literal(text, &constant.value),
-            None => arithmetic.number(&constant.value),
-        }));
-        Self { program, constants, stack, arithmetic }
+        constants.extend(
+            program
+                .constants
+                .iter()
+                .map(|constant| match &constant.text {
+                    Some(text) => arithmetic.literal(text, &constant.value),
+                    None => arithmetic.number(&constant.value),
+                }),
+        );
+        Self {
+            program,
+            constants,
+            stack,
+            arithmetic,
+        }
     }
 
     /// Evaluates one row; `inputs` are in the order of [`Program::inputs`].
     ///
     /// # Errors
-    /// The exception that Python raises, with its span. Another number of inputs than the program reads is a `TypeError`.
+    /// The exception that Python raises, with its span. Another number of inputs than the program
+    /// reads is a `TypeError`.
     pub fn evaluate(&mut self, inputs: &[A::Value]) -> Result<A::Value, EvalError> {
         self.run(inputs, |_, _| {})
     }
 
-    /// Evaluates one row, and passes the value of every node that an instruction computes to `observe`.
+    /// Evaluates one row, and passes the value of every node that an instruction computes to
+    /// `observe`.
     pub(super) fn run(
         &mut self,
         inputs: &[A::Value],
         mut observe: impl FnMut(ExprId, &A::Value),
     ) -> Result<A::Value, EvalError> {
         if let Some((raised, span)) = &self.program.refused {
-            return Err(EvalError { raised: raised.clone(), span: *span, operands: Vec::new() });
+            return Err(EvalError {
+                raised: raised.clone(),
+                span: *span,
+                operands: Vec::new(),
+            });
         }
         if inputs.len() != self.program.inputs.len() {
-            return Err(self.error_at(0, wrong_number_of_inputs(self.program.inputs.len(), inputs.len())));
+            return Err(self.error_at(
+                0,
+                wrong_number_of_inputs(self.program.inputs.len(), inputs.len()),
+            ));
         }
         self.arithmetic.begin();
         self.stack.clear();
         let mut index = 0;
         while let Some(instruction) = self.program.code.get(index) {
-            let exit = self.step(instruction, inputs).map_err(|raised| self.error_at(index, raised))?;
-            if let (true, Some(value)) = (instruction.completes_node(exit.is_some()), self.stack.last()) {
+            let exit = self
+                .step(instruction, inputs)
+                .map_err(|raised| self.error_at(index, raised))?;
+            if let (true, Some(value)) = (
+                instruction.completes_node(exit.is_some()),
+                self.stack.last(),
+            ) {
                 observe(self.program.nodes[index], value);
             }
             index = exit.map_or(index + 1, |exit| exit as usize);
         }
-        self.stack.pop().ok_or_else(|| self.error_at(0, underflow()))
+        self.stack
+            .pop()
+            .ok_or_else(|| self.error_at(0, underflow()))
     }
 
     /// The arithmetic of the interpreter.
@@ -85,12 +112,17 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     }
 
     /// Executes one instruction. If it jumps, returns the index of the next instruction.
-    fn step(&mut self, instruction: &Instruction, inputs: &[A::Value]) -> Result<Option<u32>, Raised> {
+    fn step(
+        &mut self,
+        instruction: &Instruction,
+        inputs: &[A::Value],
+    ) -> Result<Option<u32>, Raised> {
         let arithmetic = &self.arithmetic;
         match instruction {
             Instruction::Constant(index) => {
                 let constant = self.constants.get(*index as usize).ok_or_else(underflow)?;
-                self.stack.push(constant.as_ref().map_err(Raised::clone)?.clone());
+                self.stack
+                    .push(constant.as_ref().map_err(Raised::clone)?.clone());
             }
             Instruction::Input(slot) => {
                 let input = inputs.get(*slot as usize).ok_or_else(underflow)?;
@@ -140,7 +172,10 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
                 }
             }
             Instruction::Jump { exit } => return Ok(Some(*exit)),
-            Instruction::Call { positional, keywords } => self.call(*positional as usize, keywords)?,
+            Instruction::Call {
+                positional,
+                keywords,
+            } => self.call(*positional as usize, keywords)?,
             Instruction::Tuple(count) => {
                 let items = self.stack.split_off(self.index_of_top(*count as usize)?);
                 self.stack.push(self.arithmetic.tuple(items));
@@ -160,7 +195,11 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         let result = if keywords.is_empty() {
             self.arithmetic.call(callee, positional_values, &[])?
         } else {
-            let named: Vec<_> = keywords.iter().map(|name| &**name).zip(keyword_values.iter().cloned()).collect();
+            let named: Vec<_> = keywords
+                .iter()
+                .map(|name| &**name)
+                .zip(keyword_values.iter().cloned())
+                .collect();
             self.arithmetic.call(callee, positional_values, &named)?
         };
         self.stack.truncate(base);
@@ -185,20 +224,40 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     fn error_at(&self, index: usize, raised: Raised) -> EvalError {
         let expr = &self.program.expr;
         let Some(&node) = self.program.nodes.get(index) else {
-            return EvalError { raised, span: expr.node(expr.root()).span, operands: Vec::new() };
+            return EvalError {
+                raised,
+                span: expr.node(expr.root()).span,
+                operands: Vec::new(),
+            };
         };
         let span = expr.node(node).span;
         let children = match self.program.code.get(index) {
-            Some(Instruction::Call { .. }) => expr.node(node).kind.children().into_iter().skip(1).collect(),
+            Some(Instruction::Call { .. }) => expr
+                .node(node)
+                .kind
+                .children()
+                .into_iter()
+                .skip(1)
+                .collect(),
             Some(Instruction::Unary(_) | Instruction::Binary(_)) => expr.node(node).kind.children(),
             _ => Vec::new(),
         };
         let first = self.stack.len().saturating_sub(children.len());
-        let values = self.stack[first..].iter().map(|value| self.arithmetic.to_python(value));
-        let operands =
-            children.iter().zip(values).map(|(child, value)| Operand { span: expr.node(*child).span, value });
+        let values = self.stack[first..]
+            .iter()
+            .map(|value| self.arithmetic.to_python(value));
+        let operands = children.iter().zip(values).map(|(child, value)| Operand {
+            span: expr.node(*child).span,
+            value,
+        });
         // every job that fails keeps its operands
-        EvalError { raised, span, operands: operands.filter(|operand| operand.value.is_small()).collect() }
+        EvalError {
+            raised,
+            span,
+            operands: operands
+                .filter(|operand| operand.value.is_small())
+                .collect(),
+        }
     }
 }
 
@@ -209,7 +268,10 @@ impl<'p> Interpreter<'p, Python> {
 
     /// The memory of the interpreter, for [`Program::interpreter_with`].
     pub fn into_buffers(self) -> InterpreterBuffers {
-        InterpreterBuffers { constants: self.constants, stack: self.stack }
+        InterpreterBuffers {
+            constants: self.constants,
+            stack: self.stack,
+        }
     }
 }
 
@@ -230,8 +292,8 @@ fn wrong_number_of_inputs(expected: usize, found: usize) -> Raised {
     Raised::new(ErrorKind::Type, text)
 }
 
-/// The `NameError` of an undefined name. A longer name than a resource has is cut, because each job keeps
-/// its error.
+/// The `NameError` of an undefined name. A longer name than a resource has is cut, because each job
+/// keeps its error.
 fn name_error(name: Option<&str>) -> Raised {
     const MAX_NAME: usize = 256;
     let name = name.unwrap_or_default();

@@ -12,17 +12,22 @@ use crate::formula::program::compiler_limits::is_too_deep;
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{CompileError, Constant, Program, Summand};
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword, LiteralKind};
-use crate::python::{BooleanOperator, ErrorKind, PythonVersion, Raised, UnaryOperator, Value, limits};
+use crate::python::{
+    BooleanOperator, ErrorKind, PythonVersion, Raised, UnaryOperator, Value, limits,
+};
 use crate::schema::Schema;
 
 impl Program {
-    /// Compiles a tree. Names are resolved as in OpenPBS: first in Python's `math`, then in the numeric names of `schema`,
-    /// then in Python's builtins. Any other name raises `NameError` when it is evaluated.
+    /// Compiles a tree. Names are resolved as in OpenPBS: first in Python's `math`, then in the
+    /// numeric names of `schema`, then in Python's builtins. Any other name raises `NameError` when
+    /// it is evaluated.
     ///
     /// # Errors
     /// A [`CompileError`] if the formula is valid Python but not arithmetic.
     pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
-        Self::compile_with(expr, schema.python(), &|name| Resolution::from_schema(name, schema))
+        Self::compile_with(expr, schema.python(), &|name| {
+            Resolution::from_schema(name, schema)
+        })
     }
 
     /// The same, with other names than those of a schema.
@@ -38,10 +43,20 @@ impl Program {
         lower(expr, root, python, resolve)
     }
 
-    /// Compiles a summand of this program, with its sign. Its errors have the places that they have in the whole formula.
-    pub(crate) fn compile_summand(&self, summand: &Summand, schema: &Schema) -> Result<Self, CompileError> {
+    /// Compiles a summand of this program, with its sign. Its errors have the places that they have
+    /// in the whole formula.
+    pub(crate) fn compile_summand(
+        &self,
+        summand: &Summand,
+        schema: &Schema,
+    ) -> Result<Self, CompileError> {
         let resolve = |name: &str| Resolution::from_schema(name, schema);
-        let mut program = lower(Arc::clone(&self.expr), summand.node, schema.python(), &resolve)?;
+        let mut program = lower(
+            Arc::clone(&self.expr),
+            summand.node,
+            schema.python(),
+            &resolve,
+        )?;
         if summand.is_subtracted {
             program.code.push(Instruction::Unary(UnaryOperator::Minus));
             program.nodes.push(summand.node);
@@ -95,7 +110,8 @@ struct Lowering<'e> {
     expr: &'e Expr,
     resolve: &'e dyn Fn(&str) -> Resolution,
     program: Program,
-    /// The instruction of each name. The length comes first in the key because most names differ in it.
+    /// The instruction of each name. The length comes first in the key because most names differ in
+    /// it.
     names: BTreeMap<(usize, &'e str), Instruction>,
     tasks: Vec<Task>,
     /// The address of each label once it is bound.
@@ -128,34 +144,71 @@ impl<'e> Lowering<'e> {
         let expr = self.expr;
         let node = expr.node(id);
         match &node.kind {
-            ExprKind::Literal { kind, text } => self.literal(literal_value(*kind, text, self.program.python), text, id),
+            ExprKind::Literal { kind, text } => {
+                self.literal(literal_value(*kind, text, self.program.python), text, id)
+            }
             ExprKind::Name(name) => self.name(name, id)?,
-            ExprKind::Unary { op, operand } => self.then_emit(&[*operand], Instruction::Unary(*op), id),
-            ExprKind::Binary { op, left, right } => self.then_emit(&[*left, *right], Instruction::Binary(*op), id),
-            ExprKind::Comparison { operators, operands } => {
+            ExprKind::Unary { op, operand } => {
+                self.then_emit(&[*operand], Instruction::Unary(*op), id)
+            }
+            ExprKind::Binary { op, left, right } => {
+                self.then_emit(&[*left, *right], Instruction::Binary(*op), id)
+            }
+            ExprKind::Comparison {
+                operators,
+                operands,
+            } => {
                 let end = self.label();
                 self.visit_all(&operands[..1]);
                 for (index, (&op, &operand)) in operators.iter().zip(&operands[1..]).enumerate() {
                     let is_last = index + 1 == operators.len();
                     let link = Instruction::CompareLink { op, exit: end };
-                    self.then_emit(&[operand], if is_last { Instruction::Compare(op) } else { link }, id);
+                    self.then_emit(
+                        &[operand],
+                        if is_last {
+                            Instruction::Compare(op)
+                        } else {
+                            link
+                        },
+                        id,
+                    );
                 }
                 self.tasks.push(Task::Bind(end));
             }
             ExprKind::Boolean { op, operands } => self.boolean(*op, operands, id),
-            ExprKind::Conditional { then, condition, otherwise } => {
+            ExprKind::Conditional {
+                then,
+                condition,
+                otherwise,
+            } => {
                 let other = self.label();
                 let end = self.label();
-                self.then_emit(&[*condition], Instruction::BranchIfFalse { exit: other }, id);
+                self.then_emit(
+                    &[*condition],
+                    Instruction::BranchIfFalse { exit: other },
+                    id,
+                );
                 self.then_emit(&[*then], Instruction::Jump { exit: end }, id);
-                self.tasks.extend([Task::Bind(other), Task::Visit(*otherwise), Task::Bind(end)]);
+                self.tasks
+                    .extend([Task::Bind(other), Task::Visit(*otherwise), Task::Bind(end)]);
             }
-            ExprKind::Call { callee, positional, keywords } => self.call(*callee, positional, keywords, id),
+            ExprKind::Call {
+                callee,
+                positional,
+                keywords,
+            } => self.call(*callee, positional, keywords, id),
             ExprKind::Parenthesized(inner) => self.tasks.push(Task::Visit(*inner)),
-            ExprKind::Tuple { items, .. } => self.then_emit(items, Instruction::Tuple(items.len() as u32), id),
-            ExprKind::List(items) => self.then_emit(items, Instruction::List(items.len() as u32), id),
+            ExprKind::Tuple { items, .. } => {
+                self.then_emit(items, Instruction::Tuple(items.len() as u32), id)
+            }
+            ExprKind::List(items) => {
+                self.then_emit(items, Instruction::List(items.len() as u32), id)
+            }
             ExprKind::Unsupported { construct, .. } => {
-                return Err(CompileError::Construct { construct: *construct, span: node.span });
+                return Err(CompileError::Construct {
+                    construct: *construct,
+                    span: node.span,
+                });
             }
         }
         Ok(())
@@ -168,7 +221,9 @@ impl<'e> Lowering<'e> {
                 self.emit(constant, id);
             }
             Err(raised) => {
-                self.program.refused.get_or_insert((raised, self.expr.node(id).span));
+                self.program
+                    .refused
+                    .get_or_insert((raised, self.expr.node(id).span));
             }
         }
     }
@@ -190,8 +245,15 @@ impl<'e> Lowering<'e> {
         Ok(match (self.resolve)(name) {
             Resolution::Constant(value) => self.constant(value, None),
             Resolution::Input => Instruction::Input(push(&mut self.program.inputs, name.into())),
-            Resolution::Undefined => Instruction::Undefined(push(&mut self.program.undefined, (name.into(), span))),
-            Resolution::UnsupportedBuiltin => return Err(CompileError::Builtin { name: name.into(), span }),
+            Resolution::Undefined => {
+                Instruction::Undefined(push(&mut self.program.undefined, (name.into(), span)))
+            }
+            Resolution::UnsupportedBuiltin => {
+                return Err(CompileError::Builtin {
+                    name: name.into(),
+                    span,
+                });
+            }
         })
     }
 
@@ -204,7 +266,8 @@ impl<'e> Lowering<'e> {
         for (index, &operand) in operands.iter().enumerate() {
             self.tasks.push(Task::Visit(operand));
             if index + 1 < operands.len() {
-                self.tasks.push(Task::Emit(Instruction::ShortCircuit { op, exit: end }, id));
+                self.tasks
+                    .push(Task::Emit(Instruction::ShortCircuit { op, exit: end }, id));
             }
         }
         self.tasks.push(Task::Bind(end));
@@ -213,9 +276,19 @@ impl<'e> Lowering<'e> {
     fn call(&mut self, callee: ExprId, positional: &[ExprId], keywords: &[Keyword], id: ExprId) {
         self.tasks.push(Task::Visit(callee));
         self.visit_all(positional);
-        self.tasks.extend(keywords.iter().map(|keyword| Task::Visit(keyword.value)));
-        let keywords = keywords.iter().map(|keyword| keyword.name.clone()).collect();
-        self.tasks.push(Task::Emit(Instruction::Call { positional: positional.len() as u32, keywords }, id));
+        self.tasks
+            .extend(keywords.iter().map(|keyword| Task::Visit(keyword.value)));
+        let keywords = keywords
+            .iter()
+            .map(|keyword| keyword.name.clone())
+            .collect();
+        self.tasks.push(Task::Emit(
+            Instruction::Call {
+                positional: positional.len() as u32,
+                keywords,
+            },
+            id,
+        ));
     }
 
     fn then_emit(&mut self, operands: &[ExprId], instruction: Instruction, id: ExprId) {
@@ -224,7 +297,8 @@ impl<'e> Lowering<'e> {
     }
 
     fn visit_all(&mut self, nodes: &[ExprId]) {
-        self.tasks.extend(nodes.iter().map(|&node| Task::Visit(node)));
+        self.tasks
+            .extend(nodes.iter().map(|&node| Task::Visit(node)));
     }
 
     fn label(&mut self) -> u32 {
@@ -251,10 +325,21 @@ const MAX_DECIMAL_DIGITS: usize = 4300;
 ///
 /// # Errors
 /// CPython's `SyntaxError`, or the limit on the size of integers.
-pub(crate) fn literal_value(kind: LiteralKind, text: &str, python: PythonVersion) -> Result<Value, Raised> {
-    let digits = if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) };
+pub(crate) fn literal_value(
+    kind: LiteralKind,
+    text: &str,
+    python: PythonVersion,
+) -> Result<Value, Raised> {
+    let digits = if text.contains('_') {
+        Cow::Owned(text.replace('_', ""))
+    } else {
+        Cow::Borrowed(text)
+    };
     match kind {
-        LiteralKind::Float => digits.parse().map(Value::Float).map_err(|_| malformed(text)),
+        LiteralKind::Float => digits
+            .parse()
+            .map(Value::Float)
+            .map_err(|_| malformed(text)),
         LiteralKind::Integer => integer_literal(&digits, python).ok_or_else(|| malformed(text))?,
     }
 }
@@ -273,7 +358,11 @@ fn integer_literal(digits: &str, python: PythonVersion) -> Option<Result<Value, 
         return Some(Ok(Value::Int(small)));
     }
     let integer = BigInt::parse_bytes(digits.as_bytes(), radix)?;
-    Some(if integer.bits() > limits::INTEGER_BITS { Err(too_many_bits()) } else { Ok(Value::int(integer)) })
+    Some(if integer.bits() > limits::INTEGER_BITS {
+        Err(too_many_bits())
+    } else {
+        Ok(Value::int(integer))
+    })
 }
 
 fn too_many_digits(count: usize) -> Raised {
@@ -286,11 +375,17 @@ fn too_many_digits(count: usize) -> Raised {
 }
 
 fn too_many_bits() -> Raised {
-    Raised::new(ErrorKind::Limit, format!("an integer of more than {} bits", limits::INTEGER_BITS))
+    Raised::new(
+        ErrorKind::Limit,
+        format!("an integer of more than {} bits", limits::INTEGER_BITS),
+    )
 }
 
 fn too_deep() -> Raised {
-    Raised::new(ErrorKind::Limit, "the formula is nested so deep that CPython may give up")
+    Raised::new(
+        ErrorKind::Limit,
+        "the formula is nested so deep that CPython may give up",
+    )
 }
 
 /// Not reachable: the grammar accepts no such text.

@@ -1,8 +1,8 @@
 //! Compiled formulas: a syntax tree enters, a [`Program`] for a stack machine leaves.
 //!
-//! A program can only be made by [`Formula::compile`](crate::Formula::compile), so its jumps and operands are valid. An interpreter
-//! evaluates it for one row of inputs at a time, in Python's arithmetic or in decimals; a columnar executor evaluates it for a
-//! block of rows.
+//! A program can only be made by [`Formula::compile`](crate::Formula::compile), so its jumps and
+//! operands are valid. An interpreter evaluates it for one row of inputs at a time, in Python's
+//! arithmetic or in decimals; a columnar executor evaluates it for a block of rows.
 
 mod columnar;
 mod compiler_limits;
@@ -71,7 +71,8 @@ impl Program {
         &self.expr
     }
 
-    /// The exception of every evaluation: a literal that exceeds CPython's limits, or a nesting that may.
+    /// The exception of every evaluation: a literal that exceeds CPython's limits, or a nesting
+    /// that may.
     pub fn refused(&self) -> Option<&Raised> {
         self.refused.as_ref().map(|(raised, _)| raised)
     }
@@ -86,12 +87,14 @@ impl Program {
         self.code.iter().map(Instruction::lane_work).sum()
     }
 
-    /// Evaluates the program once in Python's arithmetic. To score many jobs, use [`Program::score_columns`]
-    /// or [`Program::score_row`].
+    /// Evaluates the program once in Python's arithmetic. To score many jobs, use
+    /// [`Program::score_columns`] or [`Program::score_row`].
     ///
-    /// The result is what Python's `eval` returns, which need not be a number. A score is a double; for any other result, scoring
-    /// has an error of its own, a [`ScoreError`](crate::rank::ScoreError) that is not `Raised`: `NotANumber` for `None`, a tuple, a
-    /// list, a function or a complex number, and `TooLarge` for an integer beyond the doubles. `True` and `False` score 1 and 0.
+    /// The result is what Python's `eval` returns, which need not be a number. A score is a double;
+    /// for any other result, scoring has an error of its own, a
+    /// [`ScoreError`](crate::rank::ScoreError) that is not `Raised`: `NotANumber` for `None`, a
+    /// tuple, a list, a function or a complex number, and `TooLarge` for an integer beyond the
+    /// doubles. `True` and `False` score 1 and 0.
     ///
     /// ```
     /// use job_sort_formula::rank::ColumnScratch;
@@ -110,8 +113,8 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// The exception that Python raises, with its span in the formula. Another number of inputs than [`Program::inputs`] is a
-    /// `TypeError`.
+    /// The exception that Python raises, with its span in the formula. Another number of inputs
+    /// than [`Program::inputs`] is a `TypeError`.
     pub fn evaluate(&self, inputs: &[Value]) -> Result<Value, EvalError> {
         self.interpreter(Python::new()).evaluate(inputs)
     }

@@ -7,7 +7,8 @@ use crate::formula::program::{EvalError, Program};
 use crate::formula::syntax::{Expr, ExprId, ExprKind};
 use crate::python::{Arithmetic, BinaryOperator, BooleanOperator, Python, UnaryOperator, Value};
 
-/// The evaluation of a formula for one job, with the value of every sub-expression that was evaluated.
+/// The evaluation of a formula for one job, with the value of every sub-expression that was
+/// evaluated.
 #[derive(Debug, Clone)]
 pub struct Trace {
     /// The result of the formula, or the exception that Python raises.
@@ -40,7 +41,8 @@ pub struct Summand {
 }
 
 impl Program {
-    /// Evaluates the program once in Python's arithmetic, and records the value of every sub-expression.
+    /// Evaluates the program once in Python's arithmetic, and records the value of every
+    /// sub-expression.
     ///
     /// ```
     /// use job_sort_formula::{Formula, Schema, Value};
@@ -54,32 +56,49 @@ impl Program {
     pub fn trace(&self, inputs: &[Value]) -> Trace {
         let mut values = vec![None; self.expr.nodes().len()];
         let mut interpreter = self.interpreter(Python::new());
-        let result = interpreter.run(inputs, |node, value| values[node.index()] = Some(value.clone()));
+        let result = interpreter.run(inputs, |node, value| {
+            values[node.index()] = Some(value.clone())
+        });
         let work = interpreter.arithmetic().work();
         for (id, node) in self.expr.iter() {
             if values[id.index()].is_none() {
                 values[id.index()] = value_of_child(&node.kind, &values);
             }
         }
-        Trace { result, values, work }
+        Trace {
+            result,
+            values,
+            work,
+        }
     }
 
-    /// The summands at the top of the formula, with their signs applied. Added in order, as Python does, they give the
-    /// result. Empty if the evaluation failed.
+    /// The summands at the top of the formula, with their signs applied. Added in order, as Python
+    /// does, they give the result. Empty if the evaluation failed.
     pub fn terms(&self, trace: &Trace) -> Vec<Term> {
-        let Ok(result) = &trace.result else { return Vec::new() };
-        let all: Vec<Term> = self.summands().into_iter().filter_map(|summand| trace.term(summand)).collect();
+        let Ok(result) = &trace.result else {
+            return Vec::new();
+        };
+        let all: Vec<Term> = self
+            .summands()
+            .into_iter()
+            .filter_map(|summand| trace.term(summand))
+            .collect();
         match sum(&all) {
             Some(sum) if sum.is_identical(result) => all,
             // a zero lost its sign
-            _ => trace.term(self.summand(self.expr.root(), false)).into_iter().collect(),
+            _ => trace
+                .term(self.summand(self.expr.root(), false))
+                .into_iter()
+                .collect(),
         }
     }
 
     /// The summands at the top of the formula, left to right, with their signs applied.
     pub fn summands(&self) -> Vec<Summand> {
         let parts = summands(&self.expr).into_iter();
-        parts.map(|(node, is_subtracted)| self.summand(node, is_subtracted)).collect()
+        parts
+            .map(|(node, is_subtracted)| self.summand(node, is_subtracted))
+            .collect()
     }
 
     fn summand(&self, node: ExprId, is_subtracted: bool) -> Summand {
@@ -92,19 +111,32 @@ impl Program {
         } else {
             format!("-{text}")
         };
-        Summand { span, text, node, is_subtracted }
+        Summand {
+            span,
+            text,
+            node,
+            is_subtracted,
+        }
     }
 }
 
 impl Trace {
     fn term(&self, summand: Summand) -> Option<Term> {
         let value = self.summand(&summand)?;
-        Some(Term { span: summand.span, text: summand.text, value })
+        Some(Term {
+            span: summand.span,
+            text: summand.text,
+            value,
+        })
     }
     /// The value of a summand with its sign; `None` if it was not evaluated or failed.
     pub fn summand(&self, summand: &Summand) -> Option<Value> {
         let value = self.value(summand.node)?;
-        if summand.is_subtracted { Python::new().unary(UnaryOperator::Minus, value).ok() } else { Some(value.clone()) }
+        if summand.is_subtracted {
+            Python::new().unary(UnaryOperator::Minus, value).ok()
+        } else {
+            Some(value.clone())
+        }
     }
 
     /// The value of a sub-expression; `None` if it was not evaluated or failed.
@@ -117,12 +149,17 @@ impl Trace {
 fn value_of_child(kind: &ExprKind, values: &[Option<Value>]) -> Option<Value> {
     match kind {
         ExprKind::Parenthesized(inner) => values[inner.index()].clone(),
-        ExprKind::Conditional { then, otherwise, .. } => {
-            values[then.index()].as_ref().or(values[otherwise.index()].as_ref()).cloned()
-        }
+        ExprKind::Conditional {
+            then, otherwise, ..
+        } => values[then.index()]
+            .as_ref()
+            .or(values[otherwise.index()].as_ref())
+            .cloned(),
         ExprKind::Boolean { op, operands } => {
             let (last, others) = operands.split_last()?;
-            let mut others = others.iter().filter_map(|node| values[node.index()].as_ref());
+            let mut others = others
+                .iter()
+                .filter_map(|node| values[node.index()].as_ref());
             let decisive = others.find(|value| value.truth() == (*op == BooleanOperator::Or));
             values[last.index()].as_ref().or(decisive).cloned()
         }
@@ -137,7 +174,11 @@ fn summands(expr: &Expr) -> Vec<(ExprId, bool)> {
     loop {
         match expr.node(node).kind {
             ExprKind::Parenthesized(inner) => node = inner,
-            ExprKind::Binary { op: op @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right } => {
+            ExprKind::Binary {
+                op: op @ (BinaryOperator::Add | BinaryOperator::Subtract),
+                left,
+                right,
+            } => {
                 summands.push((right, op == BinaryOperator::Subtract));
                 node = left;
             }
@@ -152,12 +193,15 @@ fn summands(expr: &Expr) -> Vec<(ExprId, bool)> {
 /// The sum of the terms in their order; `None` if Python raises an exception.
 fn sum(terms: &[Term]) -> Option<Value> {
     let (first, others) = terms.split_first()?;
-    others
-        .iter()
-        .try_fold(first.value.clone(), |sum, term| Python::new().binary(BinaryOperator::Add, &sum, &term.value).ok())
+    others.iter().try_fold(first.value.clone(), |sum, term| {
+        Python::new()
+            .binary(BinaryOperator::Add, &sum, &term.value)
+            .ok()
+    })
 }
 
-/// Whether `-` before the text of a node would apply to a part of it only, or change the sign of a zero.
+/// Whether `-` before the text of a node would apply to a part of it only, or change the sign of a
+/// zero.
 fn needs_parentheses(kind: &ExprKind) -> bool {
     !matches!(
         kind,
@@ -166,6 +210,9 @@ fn needs_parentheses(kind: &ExprKind) -> bool {
             | ExprKind::Parenthesized(_)
             | ExprKind::Call { .. }
             | ExprKind::Unary { .. }
-            | ExprKind::Binary { op: BinaryOperator::Power, .. }
+            | ExprKind::Binary {
+                op: BinaryOperator::Power,
+                ..
+            }
     )
 }

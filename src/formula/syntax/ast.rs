@@ -1,7 +1,7 @@
 //! The abstract syntax tree: every node of a formula with its span.
 //!
-//! The nodes lie in one vector, children before parents, and refer to each other by index. So neither a walk over a
-//! tree nor its drop recurses, however deep the formula is nested.
+//! The nodes lie in one vector, children before parents, and refer to each other by index. So
+//! neither a walk over a tree nor its drop recurses, however deep the formula is nested.
 
 use crate::diagnostic::Span;
 use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
@@ -36,7 +36,8 @@ pub enum ExprKind {
         /// Its digits, as in the text.
         text: Box<str>,
     },
-    /// A name in the normal form (NFKC) in which Python compares names. `True`, `False` and `None` are names too.
+    /// A name in the normal form (NFKC) in which Python compares names. `True`, `False` and `None`
+    /// are names too.
     Name(Box<str>),
     /// `op operand`
     Unary {
@@ -97,7 +98,8 @@ pub enum ExprKind {
     },
     /// `[a, b]`
     List(Box<[ExprId]>),
-    /// Python that is not arithmetic. CPython may refuse it: only its brackets and the expressions in it are read.
+    /// Python that is not arithmetic. CPython may refuse it: only its brackets and the expressions
+    /// in it are read.
     Unsupported {
         /// The kind of construct.
         construct: Construct,
@@ -214,12 +216,18 @@ impl Expr {
 
     /// Every node with its index, children before parents.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ExprId, &Node)> {
-        self.nodes.iter().enumerate().map(|(index, node)| (ExprId(index as u32), node))
+        self.nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| (ExprId(index as u32), node))
     }
 
     /// The first place of a name in the text.
     pub fn first_use(&self, name: &str) -> Option<Span> {
-        self.nodes.iter().find(|node| node.name() == Some(name)).map(|node| node.span)
+        self.nodes
+            .iter()
+            .find(|node| node.name() == Some(name))
+            .map(|node| node.span)
     }
 
     /// The first construct in the text that is valid Python but not arithmetic.
@@ -234,7 +242,10 @@ impl Expr {
     /// A tree without nodes, to which [`Expr::push`] adds.
     pub(super) fn empty(text: &str) -> Self {
         // a formula has about one node for every four bytes
-        Self { text: text.into(), nodes: Vec::with_capacity(text.len() / 4 + 1) }
+        Self {
+            text: text.into(),
+            nodes: Vec::with_capacity(text.len() / 4 + 1),
+        }
     }
 
     /// Removes the node that was added last.
@@ -267,10 +278,21 @@ impl ExprKind {
             Self::Unary { operand, .. } => vec![*operand],
             Self::Binary { left, right, .. } => vec![*left, *right],
             Self::Comparison { operands, .. } | Self::Boolean { operands, .. } => operands.to_vec(),
-            Self::Conditional { then, condition, otherwise } => vec![*then, *condition, *otherwise],
-            Self::Call { callee, positional, keywords } => {
+            Self::Conditional {
+                then,
+                condition,
+                otherwise,
+            } => vec![*then, *condition, *otherwise],
+            Self::Call {
+                callee,
+                positional,
+                keywords,
+            } => {
                 let values = keywords.iter().map(|keyword| keyword.value);
-                std::iter::once(*callee).chain(positional.iter().copied()).chain(values).collect()
+                std::iter::once(*callee)
+                    .chain(positional.iter().copied())
+                    .chain(values)
+                    .collect()
             }
             Self::Parenthesized(inner) => vec![*inner],
             Self::Tuple { items, .. } | Self::List(items) => items.to_vec(),

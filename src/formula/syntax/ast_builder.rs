@@ -1,5 +1,5 @@
-//! Builds the syntax tree from the pairs of pest: each is a grammar rule and the text that it matched. The recursion is
-//! as deep as the brackets are nested, which is limited.
+//! Builds the syntax tree from the pairs of pest: each is a grammar rule and the text that it
+//! matched. The recursion is as deep as the brackets are nested, which is limited.
 
 use pest::iterators::Pair;
 
@@ -22,7 +22,12 @@ pub(super) fn build(
     is_template: bool,
 ) -> Result<TemplateTree> {
     let template = is_template.then(TemplateConstants::default);
-    let mut builder = AstBuilder { expr: Expr::empty(text), python, precedence: PrecedenceParser::new(), template };
+    let mut builder = AstBuilder {
+        expr: Expr::empty(text),
+        python,
+        precedence: PrecedenceParser::new(),
+        template,
+    };
     let span = span_of(&formula);
     let mut group = Group::default();
     for pair in formula.into_inner() {
@@ -30,7 +35,13 @@ pub(super) fn build(
             Rule::element => {
                 let id = builder.element(pair)?;
                 let Node { kind, span } = builder.expr.node(id);
-                if matches!(kind, ExprKind::Unsupported { construct: Construct::Unpacking, .. }) {
+                if matches!(
+                    kind,
+                    ExprKind::Unsupported {
+                        construct: Construct::Unpacking,
+                        ..
+                    }
+                ) {
                     let statement = SyntaxErrorKind::Statement("an unpacking without brackets");
                     return Err(SyntaxError::new(statement, *span));
                 }
@@ -65,15 +76,28 @@ struct Group {
 }
 
 impl AstBuilder {
-    /// Adds the node of a group: one item, several with commas, or a comprehension. `span` includes the brackets.
+    /// Adds the node of a group: one item, several with commas, or a comprehension. `span` includes
+    /// the brackets.
     fn group_node(&mut self, group: Group, span: Span, parenthesized: bool) -> ExprId {
         match (group.items.as_slice(), group.commas) {
-            _ if group.is_comprehension => self.unsupported(Construct::Comprehension, span, group.items),
+            _ if group.is_comprehension => {
+                self.unsupported(Construct::Comprehension, span, group.items)
+            }
             (&[item], 0) if parenthesized => self.expr.push(ExprKind::Parenthesized(item), span),
             (&[item], 0) => item,
             _ => {
-                let span = if parenthesized { span } else { self.span_of_items(&group.items).unwrap_or(span) };
-                self.expr.push(ExprKind::Tuple { items: group.items.into(), parenthesized }, span)
+                let span = if parenthesized {
+                    span
+                } else {
+                    self.span_of_items(&group.items).unwrap_or(span)
+                };
+                self.expr.push(
+                    ExprKind::Tuple {
+                        items: group.items.into(),
+                        parenthesized,
+                    },
+                    span,
+                )
             }
         }
     }
@@ -90,7 +114,8 @@ impl AstBuilder {
                 }
                 Rule::entry => {
                     let mut inner = part.clone().into_inner();
-                    group.has_keys |= inner.any(|token| token.as_rule() == Rule::colon || token.as_str() == "**");
+                    group.has_keys |=
+                        inner.any(|token| token.as_rule() == Rule::colon || token.as_str() == "**");
                     group.items.extend(self.parts(part)?);
                 }
                 _ => group.items.push(self.element(part)?),
@@ -109,7 +134,11 @@ impl AstBuilder {
                     let mut id = self.expression(inner)?;
                     if let Some(target) = target.take() {
                         let span = self.expr.node(target).span.to(self.expr.node(id).span);
-                        id = self.unsupported(Construct::AssignmentExpression, span, vec![target, id]);
+                        id = self.unsupported(
+                            Construct::AssignmentExpression,
+                            span,
+                            vec![target, id],
+                        );
                     }
                     parts.push(id);
                 }
@@ -124,7 +153,10 @@ impl AstBuilder {
     /// `expression`, `name := expression` or `*expression`.
     fn element(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let span = span_of(&pair);
-        let is_starred = pair.clone().into_inner().any(|part| part.as_rule() == Rule::star);
+        let is_starred = pair
+            .clone()
+            .into_inner()
+            .any(|part| part.as_rule() == Rule::star);
         let parts = self.parts(pair)?;
         match parts.as_slice() {
             &[only] if !is_starred => Ok(only),
@@ -147,11 +179,13 @@ impl AstBuilder {
                     self.precedence.operand(id);
                 }
                 Rule::sign | Rule::not => {
-                    let op = prefix_operator(token.as_str()).ok_or_else(|| self.foreign_operator(&pair, &token))?;
+                    let op = prefix_operator(token.as_str())
+                        .ok_or_else(|| self.foreign_operator(&pair, &token))?;
                     self.precedence.prefix(op, span_of(&token))?;
                 }
                 _ => {
-                    let op = Infix::from_text(token.as_str()).ok_or_else(|| self.foreign_operator(&pair, &token))?;
+                    let op = Infix::from_text(token.as_str())
+                        .ok_or_else(|| self.foreign_operator(&pair, &token))?;
                     self.precedence.infix(op, span_of(&token), &mut self.expr)?;
                 }
             }
@@ -160,19 +194,34 @@ impl AstBuilder {
     }
 
     fn foreign_operator(&self, expression: &Pair<'_, Rule>, token: &Pair<'_, Rule>) -> SyntaxError {
-        let operand = token.clone().into_inner().next().map_or("", |operand| operand.as_str());
-        foreign_operator(self.expr.text(), span_of(expression), span_of(token), operand)
+        let operand = token
+            .clone()
+            .into_inner()
+            .next()
+            .map_or("", |operand| operand.as_str());
+        foreign_operator(
+            self.expr.text(),
+            span_of(expression),
+            span_of(token),
+            operand,
+        )
     }
 
     fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<ExprId> {
         let start = pair.as_span().start();
         let mut parts = pair.into_inner();
         let Some(atom) = parts.next() else {
-            return Err(SyntaxError::new(SyntaxErrorKind::Empty, Span::new(start, start)));
+            return Err(SyntaxError::new(
+                SyntaxErrorKind::Empty,
+                Span::new(start, start),
+            ));
         };
         let mut id = self.atom(atom)?;
         for trailer in parts {
-            let span = Span { start: start as u32, end: span_of(&trailer).end };
+            let span = Span {
+                start: start as u32,
+                end: span_of(&trailer).end,
+            };
             id = match trailer.as_rule() {
                 Rule::call => self.call(id, trailer, span)?,
                 Rule::attribute => self.unsupported(Construct::Attribute, span, vec![id]),
@@ -192,7 +241,8 @@ impl AstBuilder {
             Rule::number => self.number(pair, span),
             Rule::name => {
                 self.reject_reserved_word(&pair)?;
-                self.expr.push(ExprKind::Name(normalize_name(pair.as_str())), span)
+                self.expr
+                    .push(ExprKind::Name(normalize_name(pair.as_str())), span)
             }
             Rule::strings => self.unsupported(Construct::String, span, Vec::new()),
             Rule::ellipsis => self.unsupported(Construct::Ellipsis, span, Vec::new()),
@@ -201,7 +251,9 @@ impl AstBuilder {
                 self.group_node(group, span, true)
             }
             Rule::template_constant => {
-                let Some(template) = &mut self.template else { return Err(not_a_formula(&pair)) };
+                let Some(template) = &mut self.template else {
+                    return Err(not_a_formula(&pair));
+                };
                 let name = template.declare(&pair)?;
                 self.expr.push(ExprKind::Name(name), span)
             }
@@ -216,7 +268,9 @@ impl AstBuilder {
                     return Ok(self.expr.push(ExprKind::Name(name), span));
                 }
                 match rule {
-                    _ if group.is_comprehension => self.unsupported(Construct::Comprehension, span, group.items),
+                    _ if group.is_comprehension => {
+                        self.unsupported(Construct::Comprehension, span, group.items)
+                    }
                     Rule::list => self.expr.push(ExprKind::List(group.items.into()), span),
                     _ if group.has_keys || group.items.is_empty() => {
                         self.unsupported(Construct::Dict, span, group.items)
@@ -230,10 +284,12 @@ impl AstBuilder {
     /// The name, if the items between braces are a name alone, which is the last node.
     fn only_name(&self, group: &Group) -> Option<Box<str>> {
         match (&group.items[..], group.commas) {
-            (&[item], 0) if item == self.expr.root() && !group.has_keys => match &self.expr.node(item).kind {
-                ExprKind::Name(name) => Some(name.clone()),
-                _ => None,
-            },
+            (&[item], 0) if item == self.expr.root() && !group.has_keys => {
+                match &self.expr.node(item).kind {
+                    ExprKind::Name(name) => Some(name.clone()),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -243,11 +299,13 @@ impl AstBuilder {
         if text.ends_with(['j', 'J']) {
             return self.unsupported(Construct::Imaginary, span, Vec::new());
         }
-        let has_radix = text.len() > 2 && matches!(text.as_bytes()[1], b'x' | b'X' | b'o' | b'O' | b'b' | b'B');
+        let has_radix =
+            text.len() > 2 && matches!(text.as_bytes()[1], b'x' | b'X' | b'o' | b'O' | b'b' | b'B');
         let has_point = !has_radix && text.contains(['.', 'e', 'E']);
         // CPython reads the `04` of `04else` as a float; printed alone it would not be a number
-        let is_float_before_else =
-            !has_radix && text.starts_with('0') && text.contains(|digit| matches!(digit, '1'..='9'));
+        let is_float_before_else = !has_radix
+            && text.starts_with('0')
+            && text.contains(|digit| matches!(digit, '1'..='9'));
         let (kind, text) = match (has_point, is_float_before_else) {
             (true, _) => (LiteralKind::Float, text),
             (false, true) => (LiteralKind::Float, format!("{text}.0").into()),
@@ -257,18 +315,32 @@ impl AstBuilder {
     }
 
     fn unsupported(&mut self, construct: Construct, span: Span, parts: Vec<ExprId>) -> ExprId {
-        self.expr.push(ExprKind::Unsupported { construct, parts: parts.into() }, span)
+        self.expr.push(
+            ExprKind::Unsupported {
+                construct,
+                parts: parts.into(),
+            },
+            span,
+        )
     }
 
     fn span_of_items(&self, items: &[ExprId]) -> Option<Span> {
-        Some(self.expr.node(*items.first()?).span.to(self.expr.node(*items.last()?).span))
+        Some(
+            self.expr
+                .node(*items.first()?)
+                .span
+                .to(self.expr.node(*items.last()?).span),
+        )
     }
 
     /// `async` and `await` are reserved since "What's New in Python 3.7".
     fn reject_reserved_word(&self, name: &Pair<'_, Rule>) -> Result<()> {
         let word = name.as_str();
         if self.python >= PythonVersion::V3_7 && matches!(word, "async" | "await") {
-            return Err(SyntaxError::new(SyntaxErrorKind::ReservedWord(word.into()), span_of(name)));
+            return Err(SyntaxError::new(
+                SyntaxErrorKind::ReservedWord(word.into()),
+                span_of(name),
+            ));
         }
         Ok(())
     }
@@ -277,13 +349,19 @@ impl AstBuilder {
 /// The NFKC form of a name, in which Python compares names.
 pub(super) fn normalize_name(name: &str) -> Box<str> {
     use unicode_normalization::UnicodeNormalization;
-    if name.is_ascii() { name.into() } else { name.nfkc().collect::<String>().into() }
+    if name.is_ascii() {
+        name.into()
+    } else {
+        name.nfkc().collect::<String>().into()
+    }
 }
 
 /// The error for text with `;` or `=` after the expression.
 fn statement_error(pair: &Pair<'_, Rule>) -> SyntaxError {
     let (what, span) = match pair.clone().into_inner().next() {
-        Some(token) if token.as_rule() == Rule::semicolon => ("a sequence separated by `;`", span_of(&token)),
+        Some(token) if token.as_rule() == Rule::semicolon => {
+            ("a sequence separated by `;`", span_of(&token))
+        }
         Some(token) => ("an assignment", span_of(&token)),
         None => ("this", span_of(pair)),
     };
@@ -303,34 +381,61 @@ struct Arguments {
 impl AstBuilder {
     fn call(&mut self, callee: ExprId, pair: Pair<'_, Rule>, span: Span) -> Result<ExprId> {
         let mut arguments = Arguments::default();
-        for argument in pair.into_inner().filter(|part| part.as_rule() == Rule::argument) {
+        for argument in pair
+            .into_inner()
+            .filter(|part| part.as_rule() == Rule::argument)
+        {
             self.argument(argument, &mut arguments)?;
         }
-        if self.python.limits_arguments() && arguments.positional.len() + arguments.keywords.len() > MAX_ARGUMENTS {
+        if self.python.limits_arguments()
+            && arguments.positional.len() + arguments.keywords.len() > MAX_ARGUMENTS
+        {
             return Err(argument_error("more than 255 arguments", span));
         }
         let positional = arguments.positional.into();
         let keywords = arguments.keywords.into();
-        Ok(self.expr.push(ExprKind::Call { callee, positional, keywords }, span))
+        Ok(self.expr.push(
+            ExprKind::Call {
+                callee,
+                positional,
+                keywords,
+            },
+            span,
+        ))
     }
 
     fn argument(&mut self, pair: Pair<'_, Rule>, arguments: &mut Arguments) -> Result<()> {
         let span = span_of(&pair);
         let mut inner = pair.clone().into_inner();
         let rules: Vec<Rule> = inner.clone().map(|part| part.as_rule()).collect();
-        if let (true, Some(name), Some(value)) = (rules.contains(&Rule::keyword_value), inner.next(), inner.next()) {
+        if let (true, Some(name), Some(value)) = (
+            rules.contains(&Rule::keyword_value),
+            inner.next(),
+            inner.next(),
+        ) {
             let (name, span) = self.keyword_name(name)?;
             let values = self.parts(value)?;
             return arguments.push_keyword(name, span, values);
         }
         let parts = self.parts(pair)?;
         match (rules.as_slice(), parts.as_slice()) {
-            ([Rule::spread, ..], _) => arguments.positional.push(self.unsupported(Construct::Unpacking, span, parts)),
+            ([Rule::spread, ..], _) => {
+                arguments
+                    .positional
+                    .push(self.unsupported(Construct::Unpacking, span, parts))
+            }
             ([.., Rule::comprehension], _) => {
-                arguments.positional.push(self.unsupported(Construct::Comprehension, span, parts));
+                arguments
+                    .positional
+                    .push(self.unsupported(Construct::Comprehension, span, parts));
             }
             (_, &[only]) if arguments.keywords.is_empty() => arguments.positional.push(only),
-            _ => return Err(argument_error("a positional argument follows a keyword argument", span)),
+            _ => {
+                return Err(argument_error(
+                    "a positional argument follows a keyword argument",
+                    span,
+                ));
+            }
         }
         Ok(())
     }
@@ -352,9 +457,16 @@ impl AstBuilder {
 impl Arguments {
     fn push_keyword(&mut self, name: Box<str>, span: Span, value: Vec<ExprId>) -> Result<()> {
         if self.keywords.iter().any(|keyword| keyword.name == name) {
-            return Err(argument_error(&format!("the keyword argument `{name}` is repeated"), span));
+            return Err(argument_error(
+                &format!("the keyword argument `{name}` is repeated"),
+                span,
+            ));
         }
-        self.keywords.extend(value.into_iter().map(|value| Keyword { name: name.clone(), span, value }));
+        self.keywords.extend(value.into_iter().map(|value| Keyword {
+            name: name.clone(),
+            span,
+            value,
+        }));
         Ok(())
     }
 }

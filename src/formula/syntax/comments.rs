@@ -12,8 +12,9 @@ struct Comment<'t> {
     has_own_line: bool,
 }
 
-/// The formula with normalised spaces and with the comments of its text, each after the same token as before. A text whose
-/// tokens are printed differently is returned as it is, rather than without its comments.
+/// The formula with normalised spaces and with the comments of its text, each after the same token
+/// as before. A text whose tokens are printed differently is returned as it is, rather than without
+/// its comments.
 pub(super) fn print(expr: &Expr) -> String {
     let printed = expr.to_string();
     let source = expr.text();
@@ -21,7 +22,11 @@ pub(super) fn print(expr: &Expr) -> String {
     if comments.is_empty() {
         return printed;
     }
-    if !printed.chars().filter(|character| !is_blank(*character)).eq(solid.chars()) {
+    if !printed
+        .chars()
+        .filter(|character| !is_blank(*character))
+        .eq(solid.chars())
+    {
         return source.trim_end().to_owned();
     }
     let mut text = String::new();
@@ -30,7 +35,9 @@ pub(super) fn print(expr: &Expr) -> String {
     // a line feed of a string may be followed by blanks, one after a comment is not
     let mut follows_comment = false;
     for character in printed.chars() {
-        while let Some(comment) = comments.next_if(|comment| comment.position == position && !is_blank(character)) {
+        while let Some(comment) =
+            comments.next_if(|comment| comment.position == position && !is_blank(character))
+        {
             push(&comment, &mut text);
             text.push('\n');
             follows_comment = true;
@@ -68,7 +75,11 @@ fn split(source: &str) -> (Vec<Comment<'_>>, String) {
     let mut has_own_line = true;
     for piece in pieces(source) {
         match piece {
-            Piece::Comment(text) => comments.push(Comment { position, text, has_own_line }),
+            Piece::Comment(text) => comments.push(Comment {
+                position,
+                text,
+                has_own_line,
+            }),
             Piece::Blank(blank) => has_own_line |= matches!(blank, "\n" | "\r"),
             Piece::Code(text) | Piece::String(text) => {
                 let before = solid.len();
@@ -120,7 +131,11 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 /// The length of the string literal at the start of a text, in bytes.
 fn string_length(text: &str, quote: char) -> usize {
     let triple: String = std::iter::repeat_n(quote, 3).collect();
-    let end = if text.starts_with(&triple) { triple } else { quote.to_string() };
+    let end = if text.starts_with(&triple) {
+        triple
+    } else {
+        quote.to_string()
+    };
     let mut at = end.len();
     while let Some(character) = text[at..].chars().next() {
         if text[at..].starts_with(&end) {
@@ -152,16 +167,29 @@ mod tests {
             ("max(a, # one\n  b # two\n)", "max(a,  # one\nb  # two\n)"),
             ("max(a,\n  # own line\n  b)", "max(a,\n# own line\nb)"),
             ("(a+\\\n b) # x", "(a + b)  # x"),
-            ("len('# no comment')+1 # one", "len('# no comment') + 1  # one"),
-            ("len(\"\"\"a\"#\"\"\")+1#one", "len(\"\"\"a\"#\"\"\") + 1  #one"),
+            (
+                "len('# no comment')+1 # one",
+                "len('# no comment') + 1  # one",
+            ),
+            (
+                "len(\"\"\"a\"#\"\"\")+1#one",
+                "len(\"\"\"a\"#\"\"\") + 1  #one",
+            ),
             ("x[1 # inside\n]+ 1", "x[1  # inside\n] + 1"),
             ("é+1 # grüße\n", "é + 1  # grüße"),
-            ("# a\n'''a\n\n  b'''+1 # one", "# a\n'''a\n\n  b''' + 1  # one"),
+            (
+                "# a\n'''a\n\n  b'''+1 # one",
+                "# a\n'''a\n\n  b''' + 1  # one",
+            ),
         ] {
-            let Ok(expr) = parse(text) else { panic!("{text}") };
+            let Ok(expr) = parse(text) else {
+                panic!("{text}")
+            };
             let printed = print(&expr);
             assert_eq!(printed, expected, "{text}");
-            let Ok(again) = parse(&printed) else { panic!("{printed}") };
+            let Ok(again) = parse(&printed) else {
+                panic!("{printed}")
+            };
             assert_eq!(print(&again), printed);
             assert_eq!(again.to_string(), expr.to_string());
         }

@@ -7,7 +7,8 @@ use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Span, is_contr
 /// The greatest length of a formula, in bytes.
 pub const MAX_LENGTH: usize = 64 * 1024;
 
-/// The greatest nesting of brackets (and of `lambda`, which nests without brackets), the same as CPython's.
+/// The greatest nesting of brackets (and of `lambda`, which nests without brackets), the same as
+/// CPython's.
 pub const MAX_NESTING: usize = 200;
 
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
@@ -39,7 +40,8 @@ pub enum SyntaxErrorKind {
     Indented,
     /// An opening bracket that is never closed.
     Unclosed(char),
-    /// A closing bracket that does not match the innermost open bracket, which is given with its span.
+    /// A closing bracket that does not match the innermost open bracket, which is given with its
+    /// span.
     Unmatched(char, Option<(char, Span)>),
     /// A string that is never closed.
     UnclosedString,
@@ -136,12 +138,18 @@ impl SyntaxError {
     }
 
     pub(super) fn unclosed(bracket: char, start: usize) -> Self {
-        Self::new(SyntaxErrorKind::Unclosed(bracket), Span::new(start, start + 1))
+        Self::new(
+            SyntaxErrorKind::Unclosed(bracket),
+            Span::new(start, start + 1),
+        )
     }
 
     pub(super) fn unmatched(closing: char, start: usize, open: Option<(char, usize)>) -> Self {
         let open = open.map(|(bracket, at)| (bracket, Span::new(at, at + 1)));
-        Self::new(SyntaxErrorKind::Unmatched(closing, open), Span::new(start, start + 1))
+        Self::new(
+            SyntaxErrorKind::Unmatched(closing, open),
+            Span::new(start, start + 1),
+        )
     }
 
     pub(super) fn no_stack(text: &str) -> Self {
@@ -151,10 +159,15 @@ impl SyntaxError {
     /// The error as a finding.
     pub fn diagnostic(&self) -> Diagnostic {
         let code = match self.kind {
-            SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep | SyntaxErrorKind::NoStack => Code::BeyondLimits,
+            SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep | SyntaxErrorKind::NoStack => {
+                Code::BeyondLimits
+            }
             SyntaxErrorKind::ForeignOperator { .. } => Code::ForeignOperator,
             SyntaxErrorKind::Statement(_) => Code::Statement,
-            SyntaxErrorKind::Unit { unit: Unit::Percent, .. } => Code::PercentSign,
+            SyntaxErrorKind::Unit {
+                unit: Unit::Percent,
+                ..
+            } => Code::PercentSign,
             SyntaxErrorKind::Unit { .. } => Code::UnitInFormula,
             _ => Code::InvalidSyntax,
         };
@@ -164,15 +177,23 @@ impl SyntaxError {
             diagnostic = diagnostic.with_secondary_label(span, "the open bracket");
         }
         match self.replacement() {
-            Some((replacement, applicability)) => diagnostic.replaced_by(replacement, applicability),
+            Some((replacement, applicability)) => {
+                diagnostic.replaced_by(replacement, applicability)
+            }
             None => diagnostic,
         }
     }
 
     fn replacement(&self) -> Option<(&str, Applicability)> {
         match &self.kind {
-            SyntaxErrorKind::ForeignOperator { instead, .. } => Some((instead, Applicability::Unsafe)),
-            SyntaxErrorKind::Unit { number, is_unambiguous: true, .. } => Some((number, Applicability::Safe)),
+            SyntaxErrorKind::ForeignOperator { instead, .. } => {
+                Some((instead, Applicability::Unsafe))
+            }
+            SyntaxErrorKind::Unit {
+                number,
+                is_unambiguous: true,
+                ..
+            } => Some((number, Applicability::Safe)),
             SyntaxErrorKind::Unit { number, .. } => Some((number, Applicability::Unsafe)),
             _ => None,
         }
@@ -211,7 +232,9 @@ fn character_help(character: char) -> Option<String> {
         '\u{2010}'..='\u{2015}' | '\u{2212}' => "-",
         '×' | '∗' | '·' => "*",
         '÷' | '⁄' | '∕' => "/",
-        '“' | '”' | '„' | '‘' | '’' => return Some("a formula contains no quotes; remove it".into()),
+        '“' | '”' | '„' | '‘' | '’' => {
+            return Some("a formula contains no quotes; remove it".into());
+        }
         '≤' => "<=",
         '≥' => ">=",
         '≠' => "!=",
@@ -226,7 +249,11 @@ fn character_help(character: char) -> Option<String> {
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => {
             return Some("this is not an ASCII space; write an ordinary space".into());
         }
-        '$' => return Some("a name has no `$` before it; write `ncpus`, not `$ncpus` or `${ncpus}`".into()),
+        '$' => {
+            return Some(
+                "a name has no `$` before it; write `ncpus`, not `$ncpus` or `${ncpus}`".into(),
+            );
+        }
         '\\' => {
             return Some(
                 "the backslash that protects a character from the shell is not part of a formula; remove it".into(),
@@ -244,12 +271,16 @@ impl fmt::Display for SyntaxError {
             Kind::Empty => f.write_str("the formula is empty"),
             Kind::TooLong => write!(f, "the formula is longer than {MAX_LENGTH} bytes"),
             Kind::TooDeep => write!(f, "the formula is nested deeper than {MAX_NESTING} levels"),
-            Kind::NoStack => f.write_str("not enough memory to parse a formula that is nested this deep"),
+            Kind::NoStack => {
+                f.write_str("not enough memory to parse a formula that is nested this deep")
+            }
             Kind::NullByte => f.write_str("the formula contains a NUL byte"),
             Kind::SecondLine => f.write_str("the formula continues after the end of its line"),
             Kind::Indented => f.write_str("the line is indented"),
             Kind::Unclosed(bracket) => write!(f, "`{bracket}` is never closed"),
-            Kind::Unmatched(closing, Some((open, _))) => write!(f, "`{closing}` does not close `{open}`"),
+            Kind::Unmatched(closing, Some((open, _))) => {
+                write!(f, "`{closing}` does not close `{open}`")
+            }
             Kind::Unmatched(closing, None) => write!(f, "`{closing}` has no opening bracket"),
             Kind::UnclosedString => f.write_str("the string is never closed"),
             Kind::Character(character) => {
@@ -262,18 +293,31 @@ impl fmt::Display for SyntaxError {
             }
             Kind::Number(_) => f.write_str("invalid number"),
             Kind::Unit { written, .. } => write!(f, "`{written}` is not a number in a formula"),
-            Kind::ForeignOperator { written, instead, .. } => {
-                write!(f, "`{written}` is not a Python operator; write `{}`", instead.trim())
+            Kind::ForeignOperator {
+                written, instead, ..
+            } => {
+                write!(
+                    f,
+                    "`{written}` is not a Python operator; write `{}`",
+                    instead.trim()
+                )
             }
-            Kind::ReservedWord(word) => write!(f, "`{word}` is a reserved word and cannot be used here"),
+            Kind::ReservedWord(word) => {
+                write!(f, "`{word}` is a reserved word and cannot be used here")
+            }
             Kind::Statement(what) => write!(f, "{what} is a statement, not an expression"),
             Kind::MissingElse => f.write_str("`if` without `else`"),
             Kind::StrayElse => f.write_str("`else` without `if`"),
-            Kind::NeedsParentheses => f.write_str("`not` and its operand must be parenthesized here"),
+            Kind::NeedsParentheses => {
+                f.write_str("`not` and its operand must be parenthesized here")
+            }
             Kind::Arguments(what) => f.write_str(what),
             Kind::AssignmentTarget => f.write_str("the target of an assignment must be a name"),
             Kind::TemplateConstant(name) => {
-                write!(f, "this is a template, not a formula: `{name}` in braces is a constant to find")
+                write!(
+                    f,
+                    "this is a template, not a formula: `{name}` in braces is a constant to find"
+                )
             }
             Kind::Template { message, .. } => f.write_str(message),
             Kind::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),

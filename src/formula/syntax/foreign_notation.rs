@@ -1,32 +1,70 @@
-//! Recognises operators of other languages, and numbers with a unit or a percent sign, to suggest a fix.
+//! Recognises operators of other languages, and numbers with a unit or a percent sign, to suggest a
+//! fix.
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::Unit;
 use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 
-/// The error for an operator of another language, with what to write instead. `expression` is the expression around
-/// the operator, `then` the operand between `?` and `:`.
-pub(super) fn foreign_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
+/// The error for an operator of another language, with what to write instead. `expression` is the
+/// expression around the operator, `then` the operand between `?` and `:`.
+pub(super) fn foreign_operator(
+    text: &str,
+    expression: Span,
+    operator: Span,
+    then: &str,
+) -> SyntaxError {
     let written = operator.slice(text);
     let (instead, help) = match written {
         "!" => ("not ".to_owned(), "`not` negates a condition"),
-        "&&" => (spaced("and", text, operator), "`and` is true if both conditions are true"),
-        "||" => (spaced("or", text, operator), "`or` is true if one of the conditions is true"),
+        "&&" => (
+            spaced("and", text, operator),
+            "`and` is true if both conditions are true",
+        ),
+        "||" => (
+            spaced("or", text, operator),
+            "`or` is true if one of the conditions is true",
+        ),
         "<>" => ("!=".to_owned(), "`!=` is true if the values differ"),
-        "===" => ("==".to_owned(), "Python's comparison operators have two characters"),
-        "!==" => ("!=".to_owned(), "Python's comparison operators have two characters"),
+        "===" => (
+            "==".to_owned(),
+            "Python's comparison operators have two characters",
+        ),
+        "!==" => (
+            "!=".to_owned(),
+            "Python's comparison operators have two characters",
+        ),
         _ => match written.strip_prefix('\\') {
-            Some(instead) => (instead.to_owned(), "remove the backslash, which escapes the operator elsewhere"),
+            Some(instead) => (
+                instead.to_owned(),
+                "remove the backslash, which escapes the operator elsewhere",
+            ),
             None => return conditional_operator(text, expression, operator, then),
         },
     };
-    SyntaxError::new(SyntaxErrorKind::ForeignOperator { written: written.to_owned(), instead, help }, operator)
+    SyntaxError::new(
+        SyntaxErrorKind::ForeignOperator {
+            written: written.to_owned(),
+            instead,
+            help,
+        },
+        operator,
+    )
 }
 
 /// The error for `condition ? then : otherwise`.
 fn conditional_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
-    let condition = Span { end: operator.start, ..expression }.slice(text).trim();
-    let otherwise = Span { start: operator.end, ..expression }.slice(text).trim();
+    let condition = Span {
+        end: operator.start,
+        ..expression
+    }
+    .slice(text)
+    .trim();
+    let otherwise = Span {
+        start: operator.end,
+        ..expression
+    }
+    .slice(text)
+    .trim();
     let kind = SyntaxErrorKind::ForeignOperator {
         written: "? :".to_owned(),
         instead: format!("{} if {condition} else {otherwise}", then.trim()),
@@ -43,19 +81,34 @@ pub(super) fn word_operator(word: &str) -> Option<SyntaxErrorKind> {
         "x" | "X" => ("*", "`*` multiplies"),
         _ => return None,
     };
-    Some(SyntaxErrorKind::ForeignOperator { written: word.to_owned(), instead: instead.to_owned(), help })
+    Some(SyntaxErrorKind::ForeignOperator {
+        written: word.to_owned(),
+        instead: instead.to_owned(),
+        help,
+    })
 }
 
 /// The word that replaces an operator, with a blank on each side where the text has none.
 fn spaced(word: &str, text: &str, operator: Span) -> String {
-    let before = if text[..operator.start as usize].ends_with(' ') { "" } else { " " };
-    let after = if text[operator.end as usize..].starts_with(' ') { "" } else { " " };
+    let before = if text[..operator.start as usize].ends_with(' ') {
+        ""
+    } else {
+        " "
+    };
+    let after = if text[operator.end as usize..].starts_with(' ') {
+        ""
+    } else {
+        " "
+    };
     format!("{before}{word}{after}")
 }
 
-/// The error for a number with a unit at the position where the parser fails; `None` if there is no such number.
+/// The error for a number with a unit at the position where the parser fails; `None` if there is no
+/// such number.
 pub(super) fn number_with_unit(text: &str, position: usize) -> Option<SyntaxError> {
-    percentage(text, position).or_else(|| adjacent_unit(text, position)).or_else(|| separate_unit(text, position))
+    percentage(text, position)
+        .or_else(|| adjacent_unit(text, position))
+        .or_else(|| separate_unit(text, position))
 }
 
 /// `10%` before an operator, a bracket or the end.
@@ -64,13 +117,21 @@ fn percentage(text: &str, position: usize) -> Option<SyntaxError> {
     let number = last_token(before.trim_end());
     let start = before.trim_end().len() - number.len();
     let value = amount(number)? / 100.0;
-    Some(unit_error(Unit::Percent, value, false, Span::new(start, before.len() + 1), text))
+    Some(unit_error(
+        Unit::Percent,
+        value,
+        false,
+        Span::new(start, before.len() + 1),
+        text,
+    ))
 }
 
 /// `4gb`, `24h`, `01:00:00`.
 fn adjacent_unit(text: &str, position: usize) -> Option<SyntaxError> {
     let start = position - last_token(text.get(..position)?).len();
-    let length = text[start..].find(|c: char| !is_token_char(c)).unwrap_or(text.len() - start);
+    let length = text[start..]
+        .find(|c: char| !is_token_char(c))
+        .unwrap_or(text.len() - start);
     let token = &text[start..start + length];
     let span = Span::new(start, start + length);
     if let Some(seconds) = clock_time(token) {
@@ -83,26 +144,53 @@ fn adjacent_unit(text: &str, position: usize) -> Option<SyntaxError> {
 /// `4 gb`
 fn separate_unit(text: &str, position: usize) -> Option<SyntaxError> {
     let before = text.get(..position)?.trim_end();
-    let length = text[position..].find(|c: char| !is_token_char(c)).unwrap_or(text.len() - position);
+    let length = text[position..]
+        .find(|c: char| !is_token_char(c))
+        .unwrap_or(text.len() - position);
     let number = last_token(before);
     let end = position + length;
-    size_or_duration(number, &text[position..end], Span::new(before.len() - number.len(), end), text)
+    size_or_duration(
+        number,
+        &text[position..end],
+        Span::new(before.len() - number.len(), end),
+        text,
+    )
 }
 
 fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<SyntaxError> {
     let amount = amount(number)?;
     let unit = unit.to_ascii_lowercase();
     if let Some(bytes) = bytes(&unit) {
-        return Some(unit_error(Unit::Size, (amount * bytes / 1024.0).ceil(), unit.len() == 2, span, text));
+        return Some(unit_error(
+            Unit::Size,
+            (amount * bytes / 1024.0).ceil(),
+            unit.len() == 2,
+            span,
+            text,
+        ));
     }
     let seconds = seconds(&unit)?;
-    Some(unit_error(Unit::Duration, amount * seconds, unit.len() > 1, span, text))
+    Some(unit_error(
+        Unit::Duration,
+        amount * seconds,
+        unit.len() > 1,
+        span,
+        text,
+    ))
 }
 
 fn unit_error(unit: Unit, value: f64, is_unambiguous: bool, span: Span, text: &str) -> SyntaxError {
     let written = span.slice(text).to_owned();
     let number = value.to_string();
-    SyntaxError::new(SyntaxErrorKind::Unit { unit, written, number, is_unambiguous }, span)
+    SyntaxError::new(
+        SyntaxErrorKind::Unit {
+            unit,
+            written,
+            number,
+            is_unambiguous,
+        },
+        span,
+    )
 }
 
 /// The number of bytes of a PBS size unit; a word (`w`) has 8 bytes.
@@ -112,14 +200,24 @@ fn bytes(unit: &str) -> Option<f64> {
         "w" => Some(8.0),
         "k" | "g" | "t" | "p" => binary_prefix(unit),
         _ => {
-            let prefix = unit.strip_suffix(['b', 'w']).filter(|prefix| prefix.len() == 1)?;
-            binary_prefix(prefix).map(|factor| if unit.ends_with('w') { factor * 8.0 } else { factor })
+            let prefix = unit
+                .strip_suffix(['b', 'w'])
+                .filter(|prefix| prefix.len() == 1)?;
+            binary_prefix(prefix).map(|factor| {
+                if unit.ends_with('w') {
+                    factor * 8.0
+                } else {
+                    factor
+                }
+            })
         }
     }
 }
 
 fn binary_prefix(prefix: &str) -> Option<f64> {
-    "kmgtp".find(prefix).map(|power| 1024f64.powi(power as i32 + 1))
+    "kmgtp"
+        .find(prefix)
+        .map(|power| 1024f64.powi(power as i32 + 1))
 }
 
 fn seconds(unit: &str) -> Option<f64> {
@@ -136,14 +234,27 @@ fn seconds(unit: &str) -> Option<f64> {
 fn clock_time(token: &str) -> Option<f64> {
     let parts: Vec<&str> = token.split(':').collect();
     let fits = matches!(parts.len(), 2 | 3)
-        && parts.iter().all(|part| (1..=6).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()));
-    fits.then(|| parts.iter().filter_map(|part| part.parse::<f64>().ok()).fold(0.0, |sum, part| sum * 60.0 + part))
+        && parts.iter().all(|part| {
+            (1..=6).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        });
+    fits.then(|| {
+        parts
+            .iter()
+            .filter_map(|part| part.parse::<f64>().ok())
+            .fold(0.0, |sum, part| sum * 60.0 + part)
+    })
 }
 
 fn amount(number: &str) -> Option<f64> {
     let is_number = number.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_'));
-    number.replace('_', "").parse().ok().filter(|_| is_number && number.len() <= 15)
+        && number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_'));
+    number
+        .replace('_', "")
+        .parse()
+        .ok()
+        .filter(|_| is_number && number.len() <= 15)
 }
 
 fn is_token_char(c: char) -> bool {
@@ -151,5 +262,7 @@ fn is_token_char(c: char) -> bool {
 }
 
 fn last_token(text: &str) -> &str {
-    text.rsplit(|c: char| !is_token_char(c)).next().unwrap_or("")
+    text.rsplit(|c: char| !is_token_char(c))
+        .next()
+        .unwrap_or("")
 }

@@ -1,5 +1,6 @@
-//! Calls the parser that pest generates from `grammar/formula.pest`. Text enters; pest's pairs leave, each a grammar rule
-//! and the text that it matched, or a [`SyntaxError`] at the place where pest stopped.
+//! Calls the parser that pest generates from `grammar/formula.pest`. Text enters; pest's pairs
+//! leave, each a grammar rule and the text that it matched, or a [`SyntaxError`] at the place where
+//! pest stopped.
 
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
@@ -14,9 +15,12 @@ use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 #[grammar = "../grammar/formula.pest"]
 struct FormulaParser;
 
-/// Parses `text` and passes the pairs to `build`; `None` if a limit of pest is reached, such as that of its calls, which any program
-/// may set for all.
-pub(super) fn parse<T>(text: &str, build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<T>) -> Option<Result<T>> {
+/// Parses `text` and passes the pairs to `build`; `None` if a limit of pest is reached, such as
+/// that of its calls, which any program may set for all.
+pub(super) fn parse<T>(
+    text: &str,
+    build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<T>,
+) -> Option<Result<T>> {
     match FormulaParser::parse(Rule::formula, text) {
         Ok(mut pairs) => pairs.next().map(|pair| build(text, pair)),
         Err(error) => to_syntax_error(text, &error).map(Err),
@@ -25,7 +29,13 @@ pub(super) fn parse<T>(text: &str, build: impl FnOnce(&str, Pair<'_, Rule>) -> R
 
 /// Converts pest's error, which pest reports where no rule matches.
 fn to_syntax_error(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
-    let ErrorVariant::ParsingError { positives: expected_rules, .. } = &error.variant else { return None };
+    let ErrorVariant::ParsingError {
+        positives: expected_rules,
+        ..
+    } = &error.variant
+    else {
+        return None;
+    };
     let position = match error.location {
         InputLocation::Pos(position) | InputLocation::Span((position, _)) => position,
     };
@@ -36,19 +46,33 @@ fn to_syntax_error(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
     let unparsed = &text[position..];
     let (kind, length) = match unparsed.chars().next() {
         None if text.trim().is_empty() => (SyntaxErrorKind::Empty, 0),
-        None => (unexpected("the end of the formula".into(), expected_rules), 0),
+        None => (
+            unexpected("the end of the formula".into(), expected_rules),
+            0,
+        ),
         Some(first) => error_at_token(unparsed, first, expected_rules),
     };
-    Some(SyntaxError::new(kind, Span::new(position, position + length)))
+    Some(SyntaxError::new(
+        kind,
+        Span::new(position, position + length),
+    ))
 }
 
-/// The error for the token at the start of `unparsed`, and the length of the token. `first` is its first character.
-fn error_at_token(unparsed: &str, first: char, expected_rules: &[Rule]) -> (SyntaxErrorKind, usize) {
+/// The error for the token at the start of `unparsed`, and the length of the token. `first` is its
+/// first character.
+fn error_at_token(
+    unparsed: &str,
+    first: char,
+    expected_rules: &[Rule],
+) -> (SyntaxErrorKind, usize) {
     if starts_with_number(unparsed) {
         let number = &unparsed[..number_length(unparsed)];
         return match number_problem(number) {
             Some(problem) => (SyntaxErrorKind::Number(problem), number.len()),
-            None => (unexpected(format!("`{number}`"), expected_rules), number.len()),
+            None => (
+                unexpected(format!("`{number}`"), expected_rules),
+                number.len(),
+            ),
         };
     }
     let word = &unparsed[..word_length(unparsed)];
@@ -57,15 +81,16 @@ fn error_at_token(unparsed: &str, first: char, expected_rules: &[Rule]) -> (Synt
         let kind = match word {
             _ if is_string_prefix => SyntaxErrorKind::UnclosedString,
             _ if is_reserved(word) => SyntaxErrorKind::ReservedWord(word.into()),
-            _ if !expects_operand(expected_rules) => {
-                word_operator(word).unwrap_or_else(|| unexpected(format!("`{word}`"), expected_rules))
-            }
+            _ if !expects_operand(expected_rules) => word_operator(word)
+                .unwrap_or_else(|| unexpected(format!("`{word}`"), expected_rules)),
             _ => unexpected(format!("`{word}`"), expected_rules),
         };
         return (kind, word.len());
     }
     match first {
-        '"' | '\'' if expects_operand(expected_rules) => (SyntaxErrorKind::UnclosedString, unparsed.trim_end().len()),
+        '"' | '\'' if expects_operand(expected_rules) => {
+            (SyntaxErrorKind::UnclosedString, unparsed.trim_end().len())
+        }
         '"' | '\'' => (unexpected("a string".into(), expected_rules), 1),
         _ if first.is_ascii_graphic() && !matches!(first, '$' | '`' | '\\' | '?') => {
             (unexpected(format!("`{first}`"), expected_rules), 1)
@@ -75,7 +100,10 @@ fn error_at_token(unparsed: &str, first: char, expected_rules: &[Rule]) -> (Synt
 }
 
 fn unexpected(found: String, expected_rules: &[Rule]) -> SyntaxErrorKind {
-    let expected = match (expects_operand(expected_rules), expected_rules.contains(&Rule::EOI)) {
+    let expected = match (
+        expects_operand(expected_rules),
+        expected_rules.contains(&Rule::EOI),
+    ) {
         (true, _) => "a number, a name or `(`",
         (false, true) => "an operator or the end of the formula",
         (false, false) => "an operator, `,` or a closing bracket",
@@ -87,14 +115,26 @@ fn unexpected(found: String, expected_rules: &[Rule]) -> SyntaxErrorKind {
 fn expects_operand(expected_rules: &[Rule]) -> bool {
     expected_rules.is_empty()
         || expected_rules.iter().any(|rule| {
-            matches!(rule, Rule::number | Rule::name | Rule::primary | Rule::expression | Rule::element | Rule::formula)
+            matches!(
+                rule,
+                Rule::number
+                    | Rule::name
+                    | Rule::primary
+                    | Rule::expression
+                    | Rule::element
+                    | Rule::formula
+            )
         })
 }
 
 /// The position of the first character at `position` or later that is not whitespace.
 fn skip_whitespace(text: &str, position: usize) -> usize {
     let unparsed = text.get(position..).unwrap_or("");
-    position + (unparsed.len() - unparsed.trim_start_matches([' ', '\t', '\u{c}', '\n', '\r']).len())
+    position
+        + (unparsed.len()
+            - unparsed
+                .trim_start_matches([' ', '\t', '\u{c}', '\n', '\r'])
+                .len())
 }
 
 /// The length of the name or keyword at the start of `unparsed`, 0 if it starts with another token.
@@ -115,8 +155,10 @@ fn number_length(unparsed: &str) -> usize {
     let is_hexadecimal = unparsed.starts_with("0x");
     let mut previous = ' ';
     let end = unparsed.find(|character: char| {
-        let is_exponent_sign = matches!(character, '+' | '-') && matches!(previous, 'e' | 'E') && !is_hexadecimal;
-        let belongs_to_number = character.is_alphanumeric() || matches!(character, '_' | '.') || is_exponent_sign;
+        let is_exponent_sign =
+            matches!(character, '+' | '-') && matches!(previous, 'e' | 'E') && !is_hexadecimal;
+        let belongs_to_number =
+            character.is_alphanumeric() || matches!(character, '_' | '.') || is_exponent_sign;
         previous = character;
         !belongs_to_number
     });
@@ -126,8 +168,9 @@ fn number_length(unparsed: &str) -> usize {
 /// Says how to correct an invalid number; `None` if the number is valid.
 fn number_problem(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
-    let after_digits =
-        lower.trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, '.' | '_'));
+    let after_digits = lower.trim_start_matches(|character: char| {
+        character.is_ascii_digit() || matches!(character, '.' | '_')
+    });
     Some(match &lower {
         _ if lower.starts_with("0x") => "only the digits 0-9 and a-f can follow `0x`",
         _ if lower.starts_with("0o") => "only the digits 0-7 can follow `0o`",
@@ -147,16 +190,17 @@ fn number_problem(text: &str) -> Option<&'static str> {
 /// Whether the word is a keyword of Python.
 pub(super) fn is_reserved(word: &str) -> bool {
     const RESERVED: [&str; 32] = [
-        "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
-        "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass",
-        "raise", "return", "try", "while", "with", "yield",
+        "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+        "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+        "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with",
+        "yield",
     ];
     const LONGEST: usize = 8;
     word.len() <= LONGEST && RESERVED.contains(&word)
 }
 
-/// The span of a pair without the whitespace and comments at its end. Pest includes them because it skips them before it
-/// looks for a further repetition.
+/// The span of a pair without the whitespace and comments at its end. Pest includes them because it
+/// skips them before it looks for a further repetition.
 pub(super) fn span_of(pair: &Pair<'_, Rule>) -> Span {
     let start = pair.as_span().start();
     let mut final_pair = pair.clone();

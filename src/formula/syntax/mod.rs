@@ -1,8 +1,9 @@
-//! The syntax of formulas. Text enters; a syntax tree with spans leaves. No other module uses the grammar.
+//! The syntax of formulas. Text enters; a syntax tree with spans leaves. No other module uses the
+//! grammar.
 //!
-//! [`parse`] makes an [`Expr`], whose `Display` writes the text back, or a [`SyntaxError`]. Names are not resolved
-//! here. Python that is not arithmetic becomes [`ExprKind::Unsupported`], whether or not CPython accepts it; operators and
-//! units of other languages become errors with a fix.
+//! [`parse`] makes an [`Expr`], whose `Display` writes the text back, or a [`SyntaxError`]. Names
+//! are not resolved here. Python that is not arithmetic becomes [`ExprKind::Unsupported`], whether
+//! or not CPython accepts it; operators and units of other languages become errors with a fix.
 
 mod ast;
 mod ast_builder;
@@ -24,21 +25,28 @@ use crate::python::PythonVersion;
 /// Parses the text of a formula as the default version of Python does.
 ///
 /// # Errors
-/// A [`SyntaxError`] if CPython's `eval` refuses the text, or if it exceeds [`MAX_LENGTH`] or [`MAX_NESTING`]. A text with a
-/// construct that is not arithmetic may be refused by CPython and not here.
+/// A [`SyntaxError`] if CPython's `eval` refuses the text, or if it exceeds [`MAX_LENGTH`] or
+/// [`MAX_NESTING`]. A text with a construct that is not arithmetic may be refused by CPython and
+/// not here.
 pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
     parse_for(text, MAX_LENGTH, PythonVersion::default())
 }
 
-/// Parses as a version of Python does, with another limit on the length: OpenPBS accepts longer texts than this crate.
+/// Parses as a version of Python does, with another limit on the length: OpenPBS accepts longer
+/// texts than this crate.
 ///
 /// # Errors
 /// As for [`parse`].
-pub fn parse_for(text: &str, max_length: usize, python: PythonVersion) -> Result<Expr, SyntaxError> {
+pub fn parse_for(
+    text: &str,
+    max_length: usize,
+    python: PythonVersion,
+) -> Result<Expr, SyntaxError> {
     build(text, max_length, python, false).map(|tree| tree.expr)
 }
 
-/// Parses the text of a formula with constants that are to be found, as the default version of Python reads the rest.
+/// Parses the text of a formula with constants that are to be found, as the default version of
+/// Python reads the rest.
 ///
 /// # Errors
 /// As for [`parse`], or a constant is not written as it should be.
@@ -46,21 +54,35 @@ pub fn parse_template(text: &str) -> Result<TemplateTree, SyntaxError> {
     build(text, MAX_LENGTH, PythonVersion::default(), true)
 }
 
-fn build(text: &str, max_length: usize, python: PythonVersion, is_template: bool) -> Result<TemplateTree, SyntaxError> {
+fn build(
+    text: &str,
+    max_length: usize,
+    python: PythonVersion,
+    is_template: bool,
+) -> Result<TemplateTree, SyntaxError> {
     let nesting = scanner::scan(text, max_length, python)?;
     // `None` if a limit of pest is reached
-    let build = || grammar::parse(text, |text, formula| ast_builder::build(text, formula, python, is_template));
+    let build = || {
+        grammar::parse(text, |text, formula| {
+            ast_builder::build(text, formula, python, is_template)
+        })
+    };
     if nesting <= scanner::NESTING_ON_ANY_STACK
         && let Some(result) = build()
     {
         return result;
     }
-    scanner::with_deep_stack(build).flatten().unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
+    scanner::with_deep_stack(build)
+        .flatten()
+        .unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
 }
 
-/// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too, or be keywords.
+/// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too,
+/// or be keywords.
 pub(crate) fn is_identifier(name: &str) -> bool {
-    parse(name).is_ok_and(|expr| matches!(&expr.node(expr.root()).kind, ExprKind::Name(read) if **read == *name))
+    parse(name).is_ok_and(
+        |expr| matches!(&expr.node(expr.root()).kind, ExprKind::Name(read) if **read == *name),
+    )
 }
 
 /// The formula with normalised spaces, and with the comments of its text.
@@ -122,12 +144,22 @@ mod tests {
             ("5 * (12.5 %)", "JSF611", "12.5 %", "0.125", false),
         ] {
             let found = parse(text).unwrap_err().diagnostic();
-            let fix = found.fix.unwrap_or_else(|| panic!("{text}: {}", found.message));
-            assert_eq!((found.code.name(), found.span.slice(text), &*fix.replacement), (code, written, number));
+            let fix = found
+                .fix
+                .unwrap_or_else(|| panic!("{text}: {}", found.message));
+            assert_eq!(
+                (found.code.name(), found.span.slice(text), &*fix.replacement),
+                (code, written, number)
+            );
             assert_eq!(fix.applicability == Applicability::Safe, safe, "{text}");
         }
-        for plain in ["4x", "1 +", "ncpus %", "4 ncpus", "1:", ":", "%", "é:00", "1:00:"] {
-            assert!(parse(plain).unwrap_err().diagnostic().code == Code::InvalidSyntax, "{plain}");
+        for plain in [
+            "4x", "1 +", "ncpus %", "4 ncpus", "1:", ":", "%", "é:00", "1:00:",
+        ] {
+            assert!(
+                parse(plain).unwrap_err().diagnostic().code == Code::InvalidSyntax,
+                "{plain}"
+            );
         }
     }
 
@@ -142,7 +174,10 @@ mod tests {
             let expr = parse(text.trim()).unwrap();
             let printed = parse(&expr.to_string()).unwrap();
             assert!(
-                expr.nodes().iter().map(|node| &node.kind).eq(printed.nodes().iter().map(|node| &node.kind)),
+                expr.nodes()
+                    .iter()
+                    .map(|node| &node.kind)
+                    .eq(printed.nodes().iter().map(|node| &node.kind)),
                 "{text}"
             );
         }
@@ -153,12 +188,19 @@ mod tests {
         for open in ["(", "f(", "-(", "f(1,", "not ("] {
             assert!(parse(&deep(open, MAX_NESTING)).is_ok(), "{open}");
             assert!(
-                matches!(parse(&deep(open, MAX_NESTING + 1)).unwrap_err().kind(), SyntaxErrorKind::TooDeep),
+                matches!(
+                    parse(&deep(open, MAX_NESTING + 1)).unwrap_err().kind(),
+                    SyntaxErrorKind::TooDeep
+                ),
                 "{open}"
             );
         }
         assert!(parse(&deep("f(", MAX_NESTING).replace('1', "f()")).is_err());
-        for long in ["1+".repeat(MAX_LENGTH / 2 - 1) + "1", "-".repeat(5000) + "x", "x**".repeat(5000) + "x"] {
+        for long in [
+            "1+".repeat(MAX_LENGTH / 2 - 1) + "1",
+            "-".repeat(5000) + "x",
+            "x**".repeat(5000) + "x",
+        ] {
             assert!(parse(&long).is_ok());
         }
     }

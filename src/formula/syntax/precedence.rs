@@ -1,7 +1,8 @@
-//! Recognises operators by their text, and makes a tree of a flat `operand operator operand …` by Python's precedence.
+//! Recognises operators by their text, and makes a tree of a flat `operand operator operand …` by
+//! Python's precedence.
 //!
-//! The grammar leaves expressions flat, so that its recursion does not depend on the number of operators; an
-//! operator-precedence parser with a stack of pending operators makes the tree.
+//! The grammar leaves expressions flat, so that its recursion does not depend on the number of
+//! operators; an operator-precedence parser with a stack of pending operators makes the tree.
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::{Construct, Expr, ExprId, ExprKind, SyntaxError, SyntaxErrorKind};
@@ -103,8 +104,8 @@ mod binding_power {
     pub const POWER: u8 = 13;
 }
 
-/// An operator-precedence parser: takes operands and operators in the order of the text and adds nodes to the tree.
-/// Expressions may nest.
+/// An operator-precedence parser: takes operands and operators in the order of the text and adds
+/// nodes to the tree. Expressions may nest.
 pub(super) struct PrecedenceParser {
     operands: Vec<ExprId>,
     pending: Vec<(Pending, Span)>,
@@ -115,7 +116,11 @@ pub(super) struct PrecedenceParser {
 impl PrecedenceParser {
     pub(super) fn new() -> Self {
         // enough for the formulas of real sites
-        Self { operands: Vec::with_capacity(16), pending: Vec::with_capacity(16), comparisons: Vec::new() }
+        Self {
+            operands: Vec::with_capacity(16),
+            pending: Vec::with_capacity(16),
+            comparisons: Vec::new(),
+        }
     }
 
     /// Begins an expression, which [`PrecedenceParser::end_expression`] ends.
@@ -128,8 +133,10 @@ impl PrecedenceParser {
     }
 
     pub(super) fn prefix(&mut self, op: UnaryOperator, span: Span) -> Result<(), SyntaxError> {
-        let binds_tighter =
-            self.pending.last().is_some_and(|(pending, _)| pending.binding_power() > binding_power::NOT);
+        let binds_tighter = self
+            .pending
+            .last()
+            .is_some_and(|(pending, _)| pending.binding_power() > binding_power::NOT);
         if op == UnaryOperator::Not && binds_tighter {
             return Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses, span));
         }
@@ -137,12 +144,24 @@ impl PrecedenceParser {
         Ok(())
     }
 
-    pub(super) fn infix(&mut self, infix: Infix, span: Span, expr: &mut Expr) -> Result<(), SyntaxError> {
+    pub(super) fn infix(
+        &mut self,
+        infix: Infix,
+        span: Span,
+        expr: &mut Expr,
+    ) -> Result<(), SyntaxError> {
         match infix {
             Infix::Binary(op) => {
                 let power = binary_binding_power(op);
                 // `**` is right-associative, all others are left-associative
-                self.reduce_above(if op == BinaryOperator::Power { power } else { power - 1 }, expr);
+                self.reduce_above(
+                    if op == BinaryOperator::Power {
+                        power
+                    } else {
+                        power - 1
+                    },
+                    expr,
+                );
                 self.pending.push((Pending::Binary(op), span));
             }
             Infix::Comparison(op) => {
@@ -156,7 +175,9 @@ impl PrecedenceParser {
             Infix::Boolean(op) => {
                 self.reduce_above(boolean_binding_power(op), expr);
                 match self.pending.last_mut() {
-                    Some((Pending::Boolean(pending_op, count), _)) if *pending_op == op => *count += 1,
+                    Some((Pending::Boolean(pending_op, count), _)) if *pending_op == op => {
+                        *count += 1
+                    }
                     _ => self.pending.push((Pending::Boolean(op, 2), span)),
                 }
             }
@@ -190,7 +211,9 @@ impl PrecedenceParser {
         }
         self.reduce_above(0, expr);
         self.pending.pop();
-        self.operands.pop().ok_or_else(|| SyntaxError::new(SyntaxErrorKind::Empty, Span::default()))
+        self.operands
+            .pop()
+            .ok_or_else(|| SyntaxError::new(SyntaxErrorKind::Empty, Span::default()))
     }
 
     /// Completes the pending operators whose binding power is greater than `limit`.
@@ -215,14 +238,30 @@ impl PrecedenceParser {
         let kind = match (pending, operands) {
             (Pending::Unary(op), &[operand]) => ExprKind::Unary { op, operand },
             (Pending::Binary(op), &[left, right]) => ExprKind::Binary { op, left, right },
-            (Pending::Else, &[then, condition, otherwise]) => ExprKind::Conditional { then, condition, otherwise },
+            (Pending::Else, &[then, condition, otherwise]) => ExprKind::Conditional {
+                then,
+                condition,
+                otherwise,
+            },
             (Pending::Comparison(links), _) => {
-                let operators = self.comparisons.drain(self.comparisons.len().saturating_sub(links)..).collect();
-                ExprKind::Comparison { operators, operands: operands.into() }
+                let operators = self
+                    .comparisons
+                    .drain(self.comparisons.len().saturating_sub(links)..)
+                    .collect();
+                ExprKind::Comparison {
+                    operators,
+                    operands: operands.into(),
+                }
             }
-            (Pending::Boolean(op, _), _) => ExprKind::Boolean { op, operands: operands.into() },
+            (Pending::Boolean(op, _), _) => ExprKind::Boolean {
+                op,
+                operands: operands.into(),
+            },
             // `a is b` compares identities, not values
-            _ => ExprKind::Unsupported { construct: Construct::Identity, parts: operands.into() },
+            _ => ExprKind::Unsupported {
+                construct: Construct::Identity,
+                parts: operands.into(),
+            },
         };
         self.operands.truncate(first);
         self.operands.push(expr.push(kind, covered));
@@ -269,7 +308,9 @@ fn binary_binding_power(op: BinaryOperator) -> u8 {
         Op::BitAnd => binding_power::BIT_AND,
         Op::ShiftLeft | Op::ShiftRight => binding_power::SHIFT,
         Op::Add | Op::Subtract => binding_power::SUM,
-        Op::Multiply | Op::Divide | Op::FloorDivide | Op::Modulo | Op::MatrixMultiply => binding_power::PRODUCT,
+        Op::Multiply | Op::Divide | Op::FloorDivide | Op::Modulo | Op::MatrixMultiply => {
+            binding_power::PRODUCT
+        }
         Op::Power => binding_power::POWER,
     }
 }

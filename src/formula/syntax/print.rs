@@ -16,8 +16,9 @@ enum Step<'e> {
 }
 
 impl Display for Expr {
-    /// The formula with normalised spaces: one around binary operators (none around `**`) and one after a comma.
-    /// Literals, names and parentheses are unchanged. What is not arithmetic keeps its spaces, but never more than one.
+    /// The formula with normalised spaces: one around binary operators (none around `**`) and one
+    /// after a comma. Literals, names and parentheses are unchanged. What is not arithmetic keeps
+    /// its spaces, but never more than one.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut steps = vec![Step::Node(self.root())];
         while let Some(step) = steps.pop() {
@@ -53,7 +54,9 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
     let node = expr.node(id);
     match &node.kind {
         // Python reads `aſ` as the name `as`, which cannot be written like that
-        ExprKind::Name(text) if is_reserved(text) => steps.push(Step::Text(node.span.slice(expr.text()))),
+        ExprKind::Name(text) if is_reserved(text) => {
+            steps.push(Step::Text(node.span.slice(expr.text())))
+        }
         ExprKind::Literal { text, .. } | ExprKind::Name(text) => steps.push(Step::Text(text)),
         ExprKind::Unsupported { .. } => steps.push(Step::Source(node.span.slice(expr.text()))),
         ExprKind::Unary { op, operand } => {
@@ -63,7 +66,11 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
             }
             steps.push(Step::Node(*operand));
         }
-        ExprKind::Binary { op: BinaryOperator::Power, left, right } => {
+        ExprKind::Binary {
+            op: BinaryOperator::Power,
+            left,
+            right,
+        } => {
             steps.extend([Step::Node(*left), Step::Text("**"), Step::Node(*right)]);
         }
         ExprKind::Binary { op, left, right } => {
@@ -71,21 +78,43 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
             push_spaced(op.symbol(), steps);
             steps.push(Step::Node(*right));
         }
-        ExprKind::Comparison { operators, operands } => {
+        ExprKind::Comparison {
+            operators,
+            operands,
+        } => {
             let symbols = operators.iter().map(|op| op.symbol());
             push_chain(operands, symbols, steps);
         }
-        ExprKind::Boolean { op, operands } => push_chain(operands, std::iter::repeat(op.symbol()), steps),
-        ExprKind::Conditional { then, condition, otherwise } => {
-            push_chain(&[*then, *condition, *otherwise], ["if", "else"].into_iter(), steps);
+        ExprKind::Boolean { op, operands } => {
+            push_chain(operands, std::iter::repeat(op.symbol()), steps)
         }
-        ExprKind::Call { callee, positional, keywords } => {
+        ExprKind::Conditional {
+            then,
+            condition,
+            otherwise,
+        } => {
+            push_chain(
+                &[*then, *condition, *otherwise],
+                ["if", "else"].into_iter(),
+                steps,
+            );
+        }
+        ExprKind::Call {
+            callee,
+            positional,
+            keywords,
+        } => {
             steps.extend([Step::Node(*callee), Step::Text("(")]);
             push_arguments(expr, positional, keywords, steps);
             steps.push(Step::Text(")"));
         }
-        ExprKind::Parenthesized(inner) => steps.extend([Step::Text("("), Step::Node(*inner), Step::Text(")")]),
-        ExprKind::Tuple { items, parenthesized } => {
+        ExprKind::Parenthesized(inner) => {
+            steps.extend([Step::Text("("), Step::Node(*inner), Step::Text(")")])
+        }
+        ExprKind::Tuple {
+            items,
+            parenthesized,
+        } => {
             let (open, close) = if *parenthesized { ("(", ")") } else { ("", "") };
             steps.push(Step::Text(open));
             push_list(items, steps);
@@ -104,8 +133,14 @@ fn push_spaced<'e>(symbol: &'e str, steps: &mut Vec<Step<'e>>) {
     steps.extend([Step::Text(" "), Step::Text(symbol), Step::Text(" ")]);
 }
 
-fn push_chain<'e>(operands: &[ExprId], symbols: impl Iterator<Item = &'e str>, steps: &mut Vec<Step<'e>>) {
-    let Some((&first, others)) = operands.split_first() else { return };
+fn push_chain<'e>(
+    operands: &[ExprId],
+    symbols: impl Iterator<Item = &'e str>,
+    steps: &mut Vec<Step<'e>>,
+) {
+    let Some((&first, others)) = operands.split_first() else {
+        return;
+    };
     steps.push(Step::Node(first));
     for (&operand, symbol) in others.iter().zip(symbols) {
         push_spaced(symbol, steps);
@@ -114,16 +149,28 @@ fn push_chain<'e>(operands: &[ExprId], symbols: impl Iterator<Item = &'e str>, s
 }
 
 /// The arguments in their order: `*x` and `**x` can follow named arguments.
-fn push_arguments<'e>(expr: &Expr, positional: &[ExprId], keywords: &'e [Keyword], steps: &mut Vec<Step<'e>>) {
-    let unnamed = positional.iter().map(|&value| (expr.node(value).span.start, None, value));
-    let named = keywords.iter().map(|keyword| (keyword.span.start, Some(&*keyword.name), keyword.value));
+fn push_arguments<'e>(
+    expr: &Expr,
+    positional: &[ExprId],
+    keywords: &'e [Keyword],
+    steps: &mut Vec<Step<'e>>,
+) {
+    let unnamed = positional
+        .iter()
+        .map(|&value| (expr.node(value).span.start, None, value));
+    let named = keywords
+        .iter()
+        .map(|keyword| (keyword.span.start, Some(&*keyword.name), keyword.value));
     let mut arguments: Vec<_> = unnamed.chain(named).collect();
     arguments.sort_by_key(|(start, ..)| *start);
     for (index, (_, name, value)) in arguments.into_iter().enumerate() {
         if index > 0 {
             steps.push(Step::Text(", "));
         }
-        steps.extend(name.into_iter().flat_map(|name| [Step::Text(name), Step::Text("=")]));
+        steps.extend(
+            name.into_iter()
+                .flat_map(|name| [Step::Text(name), Step::Text("=")]),
+        );
         steps.push(Step::Node(value));
     }
 }

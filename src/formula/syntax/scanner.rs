@@ -1,18 +1,19 @@
 //! Checks the raw text before it is parsed: its length, the nesting of its brackets and its lines.
 //!
-//! The limits are the crate's own and the same on every thread, target and profile. Lines are those of CPython's
-//! tokenizer: outside brackets a formula is one line without indentation; other lines may contain only blanks and
-//! comments.
+//! The limits are the crate's own and the same on every thread, target and profile. Lines are those
+//! of CPython's tokenizer: outside brackets a formula is one line without indentation; other lines
+//! may contain only blanks and comments.
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::{MAX_NESTING, Result, SyntaxError, SyntaxErrorKind};
 use crate::python::{ContinuedIndentation, PythonVersion};
 
-/// The greatest nesting that can be parsed on the stack of any thread, of 256 KiB. Without optimization, a level takes several times as
-/// much.
+/// The greatest nesting that can be parsed on the stack of any thread, of 256 KiB. Without
+/// optimization, a level takes several times as much.
 pub(super) const NESTING_ON_ANY_STACK: usize = if cfg!(debug_assertions) { 8 } else { 24 };
 
-/// The size of a stack, in bytes, on which [`MAX_NESTING`] levels can be parsed in an unoptimized build.
+/// The size of a stack, in bytes, on which [`MAX_NESTING`] levels can be parsed in an unoptimized
+/// build.
 const DEEP_STACK: usize = 64 << 20;
 
 /// Checks the raw text, of which `max_length` bytes are allowed; returns its deepest nesting.
@@ -21,7 +22,10 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
         return Err(too_long(text, max_length));
     }
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
-        return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(at, at + 1)));
+        return Err(SyntaxError::new(
+            SyntaxErrorKind::NullByte,
+            Span::new(at, at + 1),
+        ));
     }
     let mut scanner = Scanner {
         text: text.as_bytes(),
@@ -36,20 +40,29 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
     Ok(scanner.deepest)
 }
 
-/// The error of a text of more than `max_length` bytes, at the first character beyond them, or at the end.
+/// The error of a text of more than `max_length` bytes, at the first character beyond them, or at
+/// the end.
 pub(super) fn too_long(text: &str, max_length: usize) -> SyntaxError {
-    let end = (0..=max_length.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    let end = (0..=max_length.min(text.len()))
+        .rev()
+        .find(|&end| text.is_char_boundary(end))
+        .unwrap_or(0);
     SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(end, end))
 }
 
-/// Runs `work` on a thread with a stack for [`MAX_NESTING`] levels; `None` if the system cannot start one. WebAssembly has no
-/// threads: there, the module is linked with such a stack.
+/// Runs `work` on a thread with a stack for [`MAX_NESTING`] levels; `None` if the system cannot
+/// start one. WebAssembly has no threads: there, the module is linked with such a stack.
 pub(super) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     if cfg!(target_family = "wasm") {
         return Some(work());
     }
     std::thread::scope(|scope| {
-        std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work).ok()?.join().ok()
+        std::thread::Builder::new()
+            .stack_size(DEEP_STACK)
+            .spawn_scoped(scope, work)
+            .ok()?
+            .join()
+            .ok()
     })
 }
 
@@ -104,7 +117,10 @@ impl Scanner<'_> {
     fn check_nesting(&mut self, start: usize) -> Result<()> {
         self.deepest = self.deepest.max(self.open.len() + self.unbracketed);
         if self.deepest > MAX_NESTING {
-            return Err(SyntaxError::new(SyntaxErrorKind::TooDeep, Span::new(start, start + 1)));
+            return Err(SyntaxError::new(
+                SyntaxErrorKind::TooDeep,
+                Span::new(start, start + 1),
+            ));
         }
         Ok(())
     }
@@ -113,7 +129,11 @@ impl Scanner<'_> {
         let closed = self.open.pop();
         match (closed, closing) {
             (Some((b'(', _)), b')') | (Some((b'[', _)), b']') | (Some((b'{', _)), b'}') => Ok(()),
-            _ => Err(SyntaxError::unmatched(closing as char, start, closed.map(|(open, at)| (open as char, at)))),
+            _ => Err(SyntaxError::unmatched(
+                closing as char,
+                start,
+                closed.map(|(open, at)| (open as char, at)),
+            )),
         }
     }
 
@@ -124,8 +144,16 @@ impl Scanner<'_> {
         self.position += if is_triple { 2 } else { 0 };
         while let Some(&byte) = self.text.get(self.position) {
             match byte {
-                b'\\' => self.position += if self.text[self.position..].starts_with(b"\\\r\n") { 3 } else { 2 },
-                _ if is_triple && self.text[self.position..].starts_with(&triple) => return self.position += 3,
+                b'\\' => {
+                    self.position += if self.text[self.position..].starts_with(b"\\\r\n") {
+                        3
+                    } else {
+                        2
+                    }
+                }
+                _ if is_triple && self.text[self.position..].starts_with(&triple) => {
+                    return self.position += 3;
+                }
                 b'\n' | b'\r' if !is_triple => return,
                 _ if !is_triple && byte == quote => return self.position += 1,
                 _ => self.position += 1,
@@ -134,14 +162,20 @@ impl Scanner<'_> {
     }
 
     fn skip_comment(&mut self) {
-        while self.text.get(self.position).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
+        while self
+            .text
+            .get(self.position)
+            .is_some_and(|byte| !matches!(byte, b'\n' | b'\r'))
+        {
             self.position += 1;
         }
     }
 
     /// Whether `word` is at `start` and is not a part of a longer name.
     fn has_word_at(&self, start: usize, word: &[u8]) -> bool {
-        let previous = start.checked_sub(1).and_then(|previous| self.text.get(previous));
+        let previous = start
+            .checked_sub(1)
+            .and_then(|previous| self.text.get(previous));
         self.text[start..].starts_with(word)
             && !previous.is_some_and(is_in_name)
             && !self.text.get(start + word.len()).is_some_and(is_in_name)
@@ -185,11 +219,15 @@ impl Scanner<'_> {
             Some(_) if is_blank && self.has_begun => Ok(()),
             Some(_) if is_blank => {
                 let (expected, found) = ("a formula after `\\`", "a line without one".into());
-                Err(SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, span))
+                Err(SyntaxError::new(
+                    SyntaxErrorKind::Unexpected { expected, found },
+                    span,
+                ))
             }
-            Some(_) if self.has_begun => {
-                Err(SyntaxError::new(SyntaxErrorKind::SecondLine, Span::new(self.position, self.text.len())))
-            }
+            Some(_) if self.has_begun => Err(SyntaxError::new(
+                SyntaxErrorKind::SecondLine,
+                Span::new(self.position, self.text.len()),
+            )),
             Some(_) => {
                 self.has_begun = true;
                 Ok(())
@@ -197,7 +235,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Skips blanks and returns whether they indent the line. A form feed ends the indentation before it.
+    /// Skips blanks and returns whether they indent the line. A form feed ends the indentation
+    /// before it.
     fn skip_indentation(&mut self) -> bool {
         let mut indented = false;
         while let Some(byte @ (b' ' | b'\t' | b'\x0c')) = self.byte() {
@@ -207,7 +246,8 @@ impl Scanner<'_> {
         indented
     }
 
-    /// Skips the backslashes that continue the line, and returns whether there is an indentation after any of them.
+    /// Skips the backslashes that continue the line, and returns whether there is an indentation
+    /// after any of them.
     fn skip_continuations(&mut self) -> Result<bool> {
         let mut indented = false;
         while self.byte() == Some(b'\\') {
@@ -229,8 +269,10 @@ impl Scanner<'_> {
         if self.position < self.text.len() || self.python < PythonVersion::V3_8 {
             return Ok(());
         }
-        let kind =
-            SyntaxErrorKind::Unexpected { expected: "another line after `\\`", found: "the end of the formula".into() };
+        let kind = SyntaxErrorKind::Unexpected {
+            expected: "another line after `\\`",
+            found: "the end of the formula".into(),
+        };
         Err(SyntaxError::new(kind, Span::new(start, start + 1)))
     }
 

@@ -1,5 +1,5 @@
-//! Reads the constants of a template. The text between two braces enters; a [`TemplateConstant`] leaves, or a
-//! [`SyntaxError`] at the part that is wrong.
+//! Reads the constants of a template. The text between two braces enters; a [`TemplateConstant`]
+//! leaves, or a [`SyntaxError`] at the part that is wrong.
 
 use pest::iterators::Pair;
 
@@ -48,8 +48,15 @@ pub struct TemplateTree {
 
 /// The error for a constant in a formula.
 pub(super) fn not_a_formula(pair: &Pair<'_, Rule>) -> SyntaxError {
-    let name = pair.clone().into_inner().next().map_or("", |name| name.as_str());
-    SyntaxError::new(SyntaxErrorKind::TemplateConstant(name.into()), span_of(pair))
+    let name = pair
+        .clone()
+        .into_inner()
+        .next()
+        .map_or("", |name| name.as_str());
+    SyntaxError::new(
+        SyntaxErrorKind::TemplateConstant(name.into()),
+        span_of(pair),
+    )
 }
 
 /// The constants of a template of which a part has been read.
@@ -66,11 +73,19 @@ impl TemplateConstants {
         let name = constant.name.clone();
         if self.declared.iter().any(|other| other.name == name) {
             let help = format!("declare it once, and write `{{{name}}}` where it stands again");
-            return Err(error(format!("the constant `{name}` is declared twice"), help, constant.span));
+            return Err(error(
+                format!("the constant `{name}` is declared twice"),
+                help,
+                constant.span,
+            ));
         }
         if self.declared.len() == MAX_CONSTANTS {
             let message = format!("a template has at most {MAX_CONSTANTS} constants");
-            return Err(error(message, "write the numbers that matter least as numbers", constant.span));
+            return Err(error(
+                message,
+                "write the numbers that matter least as numbers",
+                constant.span,
+            ));
         }
         self.places.push((constant.span, name.clone()));
         self.declared.push(constant);
@@ -89,8 +104,13 @@ impl TemplateConstants {
         let mut filled = Vec::with_capacity(places.len());
         for (span, name) in &places {
             let Some(constant) = index(name) else {
-                let help = format!("declare it where it stands first: `{{{name}=START:LOW..HIGH}}`");
-                return Err(error(format!("the constant `{name}` has no range"), help, *span));
+                let help =
+                    format!("declare it where it stands first: `{{{name}=START:LOW..HIGH}}`");
+                return Err(error(
+                    format!("the constant `{name}` has no range"),
+                    help,
+                    *span,
+                ));
             };
             filled.push((*span, constant));
         }
@@ -99,7 +119,11 @@ impl TemplateConstants {
         if !filled.is_empty() && expr.text().len() + filled.len() * MAX_FILLED > MAX_LENGTH {
             return Err(too_long(expr.text(), MAX_LENGTH));
         }
-        Ok(TemplateTree { expr, constants: declared, places: filled })
+        Ok(TemplateTree {
+            expr,
+            constants: declared,
+            places: filled,
+        })
     }
 }
 
@@ -111,17 +135,33 @@ fn read_constant(pair: &Pair<'_, Rule>) -> Result<TemplateConstant> {
     let start_part = parts.next().unwrap_or(Part { text: "", span });
     let start = start_part.number()?;
     let Some(range) = parts.next() else {
-        return Err(error(format!("the constant `{name}` has no range"), form(&name), span));
+        return Err(error(
+            format!("the constant `{name}` has no range"),
+            form(&name),
+            span,
+        ));
     };
     let (low, high) = range.range(&name)?;
-    let mut constant = TemplateConstant { name, start, low, high, is_log: false, is_int: false, span };
+    let mut constant = TemplateConstant {
+        name,
+        start,
+        low,
+        high,
+        is_log: false,
+        is_int: false,
+        span,
+    };
     for suffix in parts {
         match suffix.text {
             "log" if !constant.is_log => constant.is_log = true,
             "int" if !constant.is_int => constant.is_int = true,
             other => {
                 let message = format!("`:{other}` is not known here");
-                return Err(error(message, "`:log`, `:int` or both may follow the range", suffix.span));
+                return Err(error(
+                    message,
+                    "`:log`, `:int` or both may follow the range",
+                    suffix.span,
+                ));
             }
         }
     }
@@ -130,29 +170,57 @@ fn read_constant(pair: &Pair<'_, Rule>) -> Result<TemplateConstant> {
 }
 
 fn check_values(constant: &TemplateConstant, start_span: Span, range_span: Span) -> Result<()> {
-    let TemplateConstant { start, low, high, .. } = *constant;
+    let TemplateConstant {
+        start, low, high, ..
+    } = *constant;
     if low > high {
         let message = format!("the range `{low}..{high}` is upside down");
-        return Err(error(message, format!("write the smaller number first: `{high}..{low}`"), range_span));
+        return Err(error(
+            message,
+            format!("write the smaller number first: `{high}..{low}`"),
+            range_span,
+        ));
     }
     if low == high {
         let message = format!("the range `{low}..{high}` has one number only");
-        return Err(error(message, "write the number itself, without braces", range_span));
+        return Err(error(
+            message,
+            "write the number itself, without braces",
+            range_span,
+        ));
     }
     if !(low..=high).contains(&start) {
         let message = format!("the start {start} is outside of the range `{low}..{high}`");
-        return Err(error(message, "start within the range, or widen it", start_span));
+        return Err(error(
+            message,
+            "start within the range, or widen it",
+            start_span,
+        ));
     }
     if constant.is_log && low <= 0.0 {
         let message = format!("the range `{low}..{high}` has no logarithms");
-        return Err(error(message, "with `:log` a range begins above 0", range_span));
+        return Err(error(
+            message,
+            "with `:log` a range begins above 0",
+            range_span,
+        ));
     }
     if constant.is_int
-        && let Some(fraction) = [start, low, high].into_iter().find(|number| number.fract() != 0.0)
+        && let Some(fraction) = [start, low, high]
+            .into_iter()
+            .find(|number| number.fract() != 0.0)
     {
         let message = format!("{fraction} is not a whole number");
-        let at = if fraction == start { start_span } else { range_span };
-        return Err(error(message, "with `:int` the start and the range are whole numbers", at));
+        let at = if fraction == start {
+            start_span
+        } else {
+            range_span
+        };
+        return Err(error(
+            message,
+            "with `:int` the start and the range are whole numbers",
+            at,
+        ));
     }
     Ok(())
 }
@@ -168,34 +236,72 @@ impl<'t> Part<'t> {
     fn new(start: usize, text: &'t str) -> Self {
         let start = start + text.len() - text.trim_start().len();
         let text = text.trim();
-        Self { text, span: Span::new(start, start + text.len()) }
+        Self {
+            text,
+            span: Span::new(start, start + text.len()),
+        }
     }
 
     fn number(self) -> Result<f64> {
-        let is_written_as_number = self.text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-        match self.text.parse::<f64>().ok().filter(|_| is_written_as_number) {
+        let is_written_as_number = self
+            .text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+        match self
+            .text
+            .parse::<f64>()
+            .ok()
+            .filter(|_| is_written_as_number)
+        {
             Some(number) if number.is_finite() => Ok(number),
-            Some(_) => Err(error(format!("`{}` is too large for a number", self.text), form("name"), self.span)),
-            None if self.text.is_empty() => Err(error("a number is missing".to_owned(), form("name"), self.span)),
-            None => Err(error(format!("`{}` is not a number", self.text), form("name"), self.span)),
+            Some(_) => Err(error(
+                format!("`{}` is too large for a number", self.text),
+                form("name"),
+                self.span,
+            )),
+            None if self.text.is_empty() => Err(error(
+                "a number is missing".to_owned(),
+                form("name"),
+                self.span,
+            )),
+            None => Err(error(
+                format!("`{}` is not a number", self.text),
+                form("name"),
+                self.span,
+            )),
         }
     }
 
     fn range(self, name: &str) -> Result<(f64, f64)> {
         let Some((low, high)) = self.text.split_once("..") else {
-            return Err(error(format!("`{}` is not a range", self.text), form(name), self.span));
+            return Err(error(
+                format!("`{}` is not a range", self.text),
+                form(name),
+                self.span,
+            ));
         };
         let start = self.span.start as usize;
         let high_start = start + low.len() + "..".len();
-        Ok((Part::new(start, low).number()?, Part::new(high_start, high).number()?))
+        Ok((
+            Part::new(start, low).number()?,
+            Part::new(high_start, high).number()?,
+        ))
     }
 }
 
 /// How a constant is written.
 fn form(name: &str) -> String {
-    format!("a constant to find is written `{{{name}=START:LOW..HIGH}}`, such as `{{{name}=100:0..500}}`")
+    format!(
+        "a constant to find is written `{{{name}=START:LOW..HIGH}}`, such as `{{{name}=100:0..500}}`"
+    )
 }
 
 fn error(message: String, help: impl Into<String>, span: Span) -> SyntaxError {
-    SyntaxError::new(SyntaxErrorKind::Template { message, help: help.into() }, span)
+    SyntaxError::new(
+        SyntaxErrorKind::Template {
+            message,
+            help: help.into(),
+        },
+        span,
+    )
 }

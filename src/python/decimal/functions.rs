@@ -1,5 +1,5 @@
-//! The functions of decimal arithmetic: Python's own for functions of integers; for the others, an implementation with 28
-//! digits where there is one.
+//! The functions of decimal arithmetic: Python's own for functions of integers; for the others, an
+//! implementation with 28 digits where there is one.
 
 use num_bigint::BigInt;
 use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
@@ -8,8 +8,8 @@ use crate::python::decimal::value::{DecimalValue, checked};
 use crate::python::decimal::{operators, scaled};
 use crate::python::function::Arguments;
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, Raised, Value, function, integer,
-    operators as python_operators,
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, Raised, Value,
+    function, integer, operators as python_operators,
 };
 
 /// `callee(positional…, keyword=…)`.
@@ -20,7 +20,10 @@ pub(super) fn call(
     python: &Python,
 ) -> Result<DecimalValue, Raised> {
     let DecimalValue::Function(function) = callee else {
-        return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
+        return Err(Raised::type_error(format!(
+            "'{}' object is not callable",
+            callee.type_name()
+        )));
     };
     match function::bind(*function, python.version, positional, keywords)? {
         Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
@@ -30,49 +33,85 @@ pub(super) fn call(
             let start = start.first().cloned().unwrap_or(Decimal::ZERO.into());
             accumulate(BinaryOperator::Add, items, start, python)
         }
-        Arguments::Positional(values) if is_integer_function(*function) => integer_function(*function, values, python),
+        Arguments::Positional(values) if is_integer_function(*function) => {
+            integer_function(*function, values, python)
+        }
         Arguments::Positional([x]) => call_with_one(*function, x, python),
         Arguments::Positional([x, y]) => call_with_two(*function, x, y),
         Arguments::Positional(values) => call_with_many(*function, values),
         Arguments::Named(slots) => call_with_keywords(*function, slots, python),
-        Arguments::Extreme { values, key, default } => extreme(*function, values, key, default, python),
+        Arguments::Extreme {
+            values,
+            key,
+            default,
+        } => extreme(*function, values, key, default, python),
     }
 }
 
 /// The error for a function that decimal arithmetic does not have.
 fn unsupported(function: Function) -> Raised {
-    Raised::new(ErrorKind::Decimal, format!("`{}`, which decimal arithmetic does not have", function.name()))
+    Raised::new(
+        ErrorKind::Decimal,
+        format!(
+            "`{}`, which decimal arithmetic does not have",
+            function.name()
+        ),
+    )
 }
 
 fn is_integer_function(function: Function) -> bool {
     use Function as F;
-    matches!(function, F::Comb | F::Factorial | F::Gcd | F::Isqrt | F::Lcm | F::Perm)
+    matches!(
+        function,
+        F::Comb | F::Factorial | F::Gcd | F::Isqrt | F::Lcm | F::Perm
+    )
 }
 
 /// Functions of integers are Python's; a number with a fraction is Python's `TypeError`.
-fn integer_function(function: Function, values: &[DecimalValue], python: &Python) -> Result<DecimalValue, Raised> {
+fn integer_function(
+    function: Function,
+    values: &[DecimalValue],
+    python: &Python,
+) -> Result<DecimalValue, Raised> {
     let values: Vec<_> = values.iter().map(DecimalValue::to_python).collect();
     DecimalValue::from_python(&python.call(&Value::Function(function), &values, &[])?)
 }
 
-fn call_with_one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
+fn call_with_one(
+    function: Function,
+    x: &DecimalValue,
+    python: &Python,
+) -> Result<DecimalValue, Raised> {
     use Function as F;
     match function {
         F::Abs => match x.decimal() {
             Some(value) => Ok(value.abs().into()),
-            None => Err(Raised::type_error(format!("bad operand type for abs(): '{}'", x.type_name()))),
+            None => Err(Raised::type_error(format!(
+                "bad operand type for abs(): '{}'",
+                x.type_name()
+            ))),
         },
-        F::All => Ok(DecimalValue::Bool(x.iterable_argument()?.iter().all(DecimalValue::truth))),
-        F::Any => Ok(DecimalValue::Bool(x.iterable_argument()?.iter().any(DecimalValue::truth))),
+        F::All => Ok(DecimalValue::Bool(
+            x.iterable_argument()?.iter().all(DecimalValue::truth),
+        )),
+        F::Any => Ok(DecimalValue::Bool(
+            x.iterable_argument()?.iter().any(DecimalValue::truth),
+        )),
         F::Bool => Ok(DecimalValue::Bool(x.truth())),
         F::Float => require_number(x, "float() argument must be a string or a real number"),
         F::Len => match x.items() {
             Some(items) => Ok(Decimal::from(items.len()).into()),
-            None => Err(Raised::type_error(format!("object of type '{}' has no len()", x.type_name()))),
+            None => Err(Raised::type_error(format!(
+                "object of type '{}' has no len()",
+                x.type_name()
+            ))),
         },
         F::Trunc => match x.decimal() {
             Some(value) => Ok(value.trunc().into()),
-            None => Err(Raised::type_error(format!("type {} doesn't define __trunc__ method", x.type_name()))),
+            None => Err(Raised::type_error(format!(
+                "type {} doesn't define __trunc__ method",
+                x.type_name()
+            ))),
         },
         F::Fsum => accumulate(BinaryOperator::Add, x, Decimal::ZERO.into(), python),
         F::Modf => {
@@ -88,7 +127,10 @@ fn call_with_one(function: Function, x: &DecimalValue, python: &Python) -> Resul
 fn require_number(x: &DecimalValue, expected: &str) -> Result<DecimalValue, Raised> {
     match x.decimal() {
         Some(value) => Ok(value.into()),
-        None => Err(Raised::type_error(format!("{expected}, not '{}'", x.type_name()))),
+        None => Err(Raised::type_error(format!(
+            "{expected}, not '{}'",
+            x.type_name()
+        ))),
     }
 }
 
@@ -96,18 +138,29 @@ fn pair(first: Decimal, second: Decimal) -> DecimalValue {
     DecimalValue::Tuple([first.into(), second.into()].into())
 }
 
-fn call_with_two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Result<DecimalValue, Raised> {
+fn call_with_two(
+    function: Function,
+    x: &DecimalValue,
+    y: &DecimalValue,
+) -> Result<DecimalValue, Raised> {
     match function {
         Function::Divmod => match (x.decimal(), y.decimal()) {
-            (Some(a), Some(b)) => operators::divmod(a, b).map(|(quotient, remainder)| pair(quotient, remainder)),
-            _ => Err(python_operators::unsupported_types("divmod()", x.type_name(), y.type_name())),
+            (Some(a), Some(b)) => {
+                operators::divmod(a, b).map(|(quotient, remainder)| pair(quotient, remainder))
+            }
+            _ => Err(python_operators::unsupported_types(
+                "divmod()",
+                x.type_name(),
+                y.type_name(),
+            )),
         },
         Function::Dist => dist(x, y),
         Function::Hypot => norm(&[x.math_argument()?, y.math_argument()?]),
         // The first argument is checked before the second.
-        Function::Log => {
-            operators::divide(logarithm(function, x.math_argument()?)?, logarithm(function, y.math_argument()?)?)
-        }
+        Function::Log => operators::divide(
+            logarithm(function, x.math_argument()?)?,
+            logarithm(function, y.math_argument()?)?,
+        ),
         _ => binary_real_function(function, x.math_argument()?, y.math_argument()?),
     }
 }
@@ -115,7 +168,10 @@ fn call_with_two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Resu
 fn call_with_many(function: Function, values: &[DecimalValue]) -> Result<DecimalValue, Raised> {
     match function {
         Function::Hypot => {
-            let lengths = values.iter().map(DecimalValue::math_argument).collect::<Result<Vec<_>, _>>()?;
+            let lengths = values
+                .iter()
+                .map(DecimalValue::math_argument)
+                .collect::<Result<Vec<_>, _>>()?;
             norm(&lengths)
         }
         Function::Float => Ok(Decimal::ZERO.into()),
@@ -130,10 +186,15 @@ fn call_with_keywords(
 ) -> Result<DecimalValue, Raised> {
     match (function, slots) {
         (Function::Bool, [x, ..]) => Ok(DecimalValue::Bool(x.is_some_and(DecimalValue::truth))),
-        (Function::Float, [Some(x), ..]) => require_number(x, "float() argument must be a string or a real number"),
+        (Function::Float, [Some(x), ..]) => {
+            require_number(x, "float() argument must be a string or a real number")
+        }
         (Function::Float | Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
         (Function::Int, [Some(x), None, ..]) => {
-            let value = require_number(x, "int() argument must be a string, a bytes-like object or a real number")?;
+            let value = require_number(
+                x,
+                "int() argument must be a string, a bytes-like object or a real number",
+            )?;
             checked(value.decimal().map(|value| value.trunc()))
         }
         (Function::Int, [x, base, ..]) => {
@@ -143,13 +204,21 @@ fn call_with_keywords(
             DecimalValue::from_python(&result)
         }
         (Function::Round, [Some(x), digits, ..]) => round(x, digits),
-        (Function::Sum, [Some(items), start, ..]) => {
-            accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Decimal::ZERO.into()), python)
+        (Function::Sum, [Some(items), start, ..]) => accumulate(
+            BinaryOperator::Add,
+            items,
+            start.cloned().unwrap_or(Decimal::ZERO.into()),
+            python,
+        ),
+        (Function::Prod, [Some(items), start, ..]) => accumulate(
+            BinaryOperator::Multiply,
+            items,
+            start.cloned().unwrap_or(Decimal::ONE.into()),
+            python,
+        ),
+        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => {
+            isclose(a, b, relative, absolute)
         }
-        (Function::Prod, [Some(items), start, ..]) => {
-            accumulate(BinaryOperator::Multiply, items, start.cloned().unwrap_or(Decimal::ONE.into()), python)
-        }
-        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => isclose(a, b, relative, absolute),
         _ => Err(unsupported(function)),
     }
 }
@@ -162,7 +231,11 @@ fn extreme(
     default: Option<&DecimalValue>,
     python: &Python,
 ) -> Result<DecimalValue, Raised> {
-    let op = if function == Function::Max { ComparisonOperator::Greater } else { ComparisonOperator::Less };
+    let op = if function == Function::Max {
+        ComparisonOperator::Greater
+    } else {
+        ComparisonOperator::Less
+    };
     let values = match values {
         [single] => single.iterable_argument()?,
         several => several,
@@ -185,7 +258,12 @@ fn extreme(
     best.map(|(_, value)| value)
         .or(default)
         .cloned()
-        .ok_or_else(|| Raised::new(ErrorKind::Value, format!("{}() arg is an empty sequence", function.name())))
+        .ok_or_else(|| {
+            Raised::new(
+                ErrorKind::Value,
+                format!("{}() arg is an empty sequence", function.name()),
+            )
+        })
 }
 
 /// Folds `+` or `*` over the items, from the left.
@@ -195,7 +273,12 @@ fn accumulate(
     start: DecimalValue,
     python: &Python,
 ) -> Result<DecimalValue, Raised> {
-    items.iterable_argument()?.iter().try_fold(start, |result, item| operators::binary(op, &result, item, python))
+    items
+        .iterable_argument()?
+        .iter()
+        .try_fold(start, |result, item| {
+            operators::binary(op, &result, item, python)
+        })
 }
 
 /// `dist(p, q)`.
@@ -203,11 +286,17 @@ fn dist(p: &DecimalValue, q: &DecimalValue) -> Result<DecimalValue, Raised> {
     let p = p.iterable_argument()?;
     let q = q.iterable_argument()?;
     if p.len() != q.len() {
-        return Err(Raised::value("both points must have the same number of dimensions"));
+        return Err(Raised::value(
+            "both points must have the same number of dimensions",
+        ));
     }
     let mut lengths = Vec::with_capacity(p.len());
     for (a, b) in p.iter().zip(q) {
-        lengths.push(a.math_argument()?.checked_sub(b.math_argument()?).ok_or_else(scaled::too_large)?);
+        lengths.push(
+            a.math_argument()?
+                .checked_sub(b.math_argument()?)
+                .ok_or_else(scaled::too_large)?,
+        );
     }
     norm(&lengths)
 }
@@ -229,8 +318,14 @@ fn real_function(function: Function, x: Decimal) -> Result<DecimalValue, Raised>
         F::Sqrt if x.is_sign_negative() && !x.is_zero() => Err(Raised::domain()),
         F::Sqrt => checked(scaled::square_root(x)),
         F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(DecimalValue::Decimal),
-        F::Degrees => checked(x.checked_mul(Decimal::from(180)).and_then(|turn| turn.checked_div(Decimal::PI))),
-        F::Radians => checked(x.checked_mul(Decimal::PI).and_then(|turn| turn.checked_div(Decimal::from(180)))),
+        F::Degrees => checked(
+            x.checked_mul(Decimal::from(180))
+                .and_then(|turn| turn.checked_div(Decimal::PI)),
+        ),
+        F::Radians => checked(
+            x.checked_mul(Decimal::PI)
+                .and_then(|turn| turn.checked_div(Decimal::from(180))),
+        ),
         F::Sin => checked(x.checked_sin()),
         F::Cos => checked(x.checked_cos()),
         F::Tan => ratio(x.checked_sin(), x.checked_cos()),
@@ -242,7 +337,10 @@ fn real_function(function: Function, x: Decimal) -> Result<DecimalValue, Raised>
 fn exponential(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
     match function {
         Function::Exp => checked(x.checked_exp()),
-        Function::Expm1 => checked(x.checked_exp().and_then(|power| power.checked_sub(Decimal::ONE))),
+        Function::Expm1 => checked(
+            x.checked_exp()
+                .and_then(|power| power.checked_sub(Decimal::ONE)),
+        ),
         Function::Exp2 => operators::power(Decimal::TWO, x),
         Function::Sinh => ratio(difference_of_powers(x), Some(Decimal::TWO)),
         Function::Cosh => ratio(sum_of_powers(x), Some(Decimal::TWO)),
@@ -261,32 +359,47 @@ fn difference_of_powers(x: Decimal) -> Option<Decimal> {
     x.checked_exp()?.checked_sub((-x).checked_exp()?)
 }
 
-/// A quotient; the error of a number that is too large if an operand is `None` or the divisor is zero.
+/// A quotient; the error of a number that is too large if an operand is `None` or the divisor is
+/// zero.
 fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<DecimalValue, Raised> {
     checked(x.zip(y).and_then(|(x, y)| x.checked_div(y)))
 }
 
 /// `log`, `log2`, `log10`, `log1p`.
 fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
-    let x = if function == Function::Log1p { x.checked_add(Decimal::ONE).ok_or_else(scaled::too_large)? } else { x };
+    let x = if function == Function::Log1p {
+        x.checked_add(Decimal::ONE).ok_or_else(scaled::too_large)?
+    } else {
+        x
+    };
     if x <= Decimal::ZERO {
         return Err(Raised::domain());
     }
     let result = match function {
         Function::Log10 => x.checked_log10(),
-        Function::Log2 => {
-            x.checked_ln().zip(Decimal::TWO.checked_ln()).and_then(|(whole, part)| whole.checked_div(part))
-        }
+        Function::Log2 => x
+            .checked_ln()
+            .zip(Decimal::TWO.checked_ln())
+            .and_then(|(whole, part)| whole.checked_div(part)),
         _ => x.checked_ln(),
     };
     result.ok_or_else(scaled::too_large)
 }
 
 /// Functions of two numbers; an error for those without an implementation with 28 digits.
-fn binary_real_function(function: Function, x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+fn binary_real_function(
+    function: Function,
+    x: Decimal,
+    y: Decimal,
+) -> Result<DecimalValue, Raised> {
     match function {
         Function::Pow => pow(x, y),
-        Function::Copysign => Ok(if y.is_sign_negative() { -x.abs() } else { x.abs() }.into()),
+        Function::Copysign => Ok(if y.is_sign_negative() {
+            -x.abs()
+        } else {
+            x.abs()
+        }
+        .into()),
         Function::Fmod | Function::Remainder if y.is_zero() => Err(Raised::domain()),
         Function::Fmod => {
             let (_, rest) = operators::divmod(x.abs(), y.abs())?;
@@ -305,7 +418,11 @@ fn binary_real_function(function: Function, x: Decimal, y: Decimal) -> Result<De
 fn pow(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     let is_pole = x.is_zero() && y < Decimal::ZERO;
     let is_root = x < Decimal::ZERO && !y.is_integer();
-    if is_pole || is_root { Err(Raised::domain()) } else { operators::power(x, y) }
+    if is_pole || is_root {
+        Err(Raised::domain())
+    } else {
+        operators::power(x, y)
+    }
 }
 
 /// `isclose(a, b, rel_tol=1e-09, abs_tol=0.0)`.
@@ -323,7 +440,9 @@ fn isclose(
         return Err(Raised::value("tolerances must be non-negative"));
     }
     let distance = b.checked_sub(a).ok_or_else(scaled::too_large)?.abs();
-    let tolerance = relative.checked_mul(a.abs().max(b.abs())).ok_or_else(scaled::too_large)?;
+    let tolerance = relative
+        .checked_mul(a.abs().max(b.abs()))
+        .ok_or_else(scaled::too_large)?;
     Ok(DecimalValue::Bool(distance <= tolerance.max(absolute)))
 }
 
@@ -333,7 +452,10 @@ const MAX_PLACES: u32 = 30;
 /// `round(number, ndigits=None)`, half to even.
 fn round(x: &DecimalValue, digits: Option<&DecimalValue>) -> Result<DecimalValue, Raised> {
     let Some(value) = x.decimal() else {
-        return Err(Raised::type_error(format!("type {} doesn't define __round__ method", x.type_name())));
+        return Err(Raised::type_error(format!(
+            "type {} doesn't define __round__ method",
+            x.type_name()
+        )));
     };
     let digits = match digits {
         None | Some(DecimalValue::None) => Decimal::ZERO,
@@ -341,23 +463,33 @@ fn round(x: &DecimalValue, digits: Option<&DecimalValue>) -> Result<DecimalValue
             Some(whole) if whole.is_integer() => whole,
             _ => {
                 let name = digits.type_name();
-                return Err(Raised::type_error(format!("'{name}' object cannot be interpreted as an integer")));
+                return Err(Raised::type_error(format!(
+                    "'{name}' object cannot be interpreted as an integer"
+                )));
             }
         },
     };
     match i64::try_from(digits) {
         Ok(places @ ..0) => round_to_tens(value, places.unsigned_abs()).map(DecimalValue::Decimal),
-        Ok(decimals @ 0..=28) => {
-            Ok(value.round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven).into())
-        }
+        Ok(decimals @ 0..=28) => Ok(value
+            .round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven)
+            .into()),
         Ok(_) => Ok(value.into()),
-        Err(_) => Ok(if digits.is_sign_negative() { Decimal::ZERO } else { value }.into()),
+        Err(_) => Ok(if digits.is_sign_negative() {
+            Decimal::ZERO
+        } else {
+            value
+        }
+        .into()),
     }
 }
 
 /// The nearest multiple of `10^places`, ties to even.
 fn round_to_tens(value: Decimal, places: u64) -> Result<Decimal, Raised> {
-    let Some(places) = u32::try_from(places).ok().filter(|places| *places <= MAX_PLACES) else {
+    let Some(places) = u32::try_from(places)
+        .ok()
+        .filter(|places| *places <= MAX_PLACES)
+    else {
         return Ok(Decimal::ZERO);
     };
     let unit = scaled::power_of_ten(places + value.scale());

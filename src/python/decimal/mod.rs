@@ -1,8 +1,9 @@
 //! Decimal arithmetic: numbers of 28 significant digits, behind the same trait as Python's.
 //!
-//! Literals keep the digits of their text, so that `0.1 + 0.2` is `0.3`. Operators and functions mean what they mean for
-//! Python's numbers, with these differences: integers and fractions have one type, there are no infinities and no nans,
-//! and results have at most 28 decimals, so that one of less than half of `1e-28` is zero.
+//! Literals keep the digits of their text, so that `0.1 + 0.2` is `0.3`. Operators and functions
+//! mean what they mean for Python's numbers, with these differences: integers and fractions have
+//! one type, there are no infinities and no nans, and results have at most 28 decimals, so that one
+//! of less than half of `1e-28` is zero.
 
 mod functions;
 mod operators;
@@ -14,7 +15,8 @@ mod value;
 pub use crate::python::decimal::value::DecimalValue;
 
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, Python, PythonVersion, Raised, UnaryOperator, Value,
+    Arithmetic, BinaryOperator, ComparisonOperator, Python, PythonVersion, Raised, UnaryOperator,
+    Value,
 };
 
 /// Decimal arithmetic with 28 significant digits.
@@ -37,8 +39,8 @@ pub struct DecimalArithmetic {
 }
 
 impl DecimalArithmetic {
-    /// Creates the arithmetic. Each evaluation may spend [`limits::FUEL`](crate::python::limits::FUEL) on operations on
-    /// integers.
+    /// Creates the arithmetic. Each evaluation may spend
+    /// [`limits::FUEL`](crate::python::limits::FUEL) on operations on integers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -60,11 +62,21 @@ impl Arithmetic for DecimalArithmetic {
         operators::unary(op, x, &self.integers)
     }
 
-    fn binary(&self, op: BinaryOperator, x: &DecimalValue, y: &DecimalValue) -> Result<DecimalValue, Raised> {
+    fn binary(
+        &self,
+        op: BinaryOperator,
+        x: &DecimalValue,
+        y: &DecimalValue,
+    ) -> Result<DecimalValue, Raised> {
         operators::binary(op, x, y, &self.integers)
     }
 
-    fn compare(&self, op: ComparisonOperator, x: &DecimalValue, y: &DecimalValue) -> Result<bool, Raised> {
+    fn compare(
+        &self,
+        op: ComparisonOperator,
+        x: &DecimalValue,
+        y: &DecimalValue,
+    ) -> Result<bool, Raised> {
         operators::compare(op, x, y)
     }
 

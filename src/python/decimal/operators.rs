@@ -1,4 +1,5 @@
-//! The operators of decimal arithmetic: exact where 28 digits hold the result, with Python's meaning of `//` and `%`.
+//! The operators of decimal arithmetic: exact where 28 digits hold the result, with Python's
+//! meaning of `//` and `%`.
 
 use std::cmp::Ordering;
 
@@ -15,7 +16,11 @@ use crate::python::{
 };
 
 /// `op x`.
-pub(super) fn unary(op: UnaryOperator, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
+pub(super) fn unary(
+    op: UnaryOperator,
+    x: &DecimalValue,
+    python: &Python,
+) -> Result<DecimalValue, Raised> {
     match (op, x.decimal()) {
         (UnaryOperator::Not, _) => Ok(DecimalValue::Bool(!x.truth())),
         (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
@@ -41,7 +46,8 @@ pub(super) fn binary(
             Op::FloorDivide => divmod(a, b).map(|(quotient, _)| quotient.into()),
             Op::Modulo => divmod(a, b).map(|(_, remainder)| remainder.into()),
             Op::Power => power(a, b),
-            // Bitwise operators are Python's: defined on integers, a TypeError for a number with a fraction.
+            // Bitwise operators are Python's: defined on integers, a TypeError for a number with a
+            // fraction.
             _ => DecimalValue::from_python(&python.binary(op, &x.to_python(), &y.to_python())?),
         };
     }
@@ -51,7 +57,11 @@ pub(super) fn binary(
             "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
         ));
     }
-    Err(python_operators::unsupported_types(python_operators::spelling(op), x.type_name(), y.type_name()))
+    Err(python_operators::unsupported_types(
+        python_operators::spelling(op),
+        x.type_name(),
+        y.type_name(),
+    ))
 }
 
 /// `x / y`.
@@ -62,7 +72,8 @@ pub(super) fn divide(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     checked(x.checked_div(y))
 }
 
-/// `divmod(x, y)`: the quotient rounded towards minus infinity, and the remainder, which has the sign of `y`.
+/// `divmod(x, y)`: the quotient rounded towards minus infinity, and the remainder, which has the
+/// sign of `y`.
 pub(super) fn divmod(x: Decimal, y: Decimal) -> Result<(Decimal, Decimal), Raised> {
     if y.is_zero() {
         return Err(Raised::zero_division(DIVISION_BY_ZERO));
@@ -80,8 +91,8 @@ pub(super) fn rounded(digits: &BigInt, scale: i64) -> Result<Decimal, Raised> {
 /// `x ** y`.
 ///
 /// # Errors
-/// `ZeroDivisionError` for zero to a negative power; [`ErrorKind::Complex`] for a fractional power of a negative number;
-/// [`ErrorKind::Decimal`] for a result beyond the largest decimal.
+/// `ZeroDivisionError` for zero to a negative power; [`ErrorKind::Complex`] for a fractional power
+/// of a negative number; [`ErrorKind::Decimal`] for a result beyond the largest decimal.
 pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     if x.is_zero() && y.is_sign_negative() && !y.is_zero() {
         return Err(Raised::zero_to_negative_power());
@@ -98,7 +109,11 @@ pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     if y == Decimal::new(5, 1) {
         return checked(scaled::square_root(x));
     }
-    checked(x.checked_ln().and_then(|logarithm| logarithm.checked_mul(y)).and_then(|product| product.checked_exp()))
+    checked(
+        x.checked_ln()
+            .and_then(|logarithm| logarithm.checked_mul(y))
+            .and_then(|product| product.checked_exp()),
+    )
 }
 
 /// `x ** y` for an integer `y`.
@@ -108,17 +123,30 @@ fn integer_power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
         return Ok(if is_even { Decimal::ONE } else { x }.into());
     }
     if x.is_zero() {
-        return Ok(if y.is_zero() { Decimal::ONE } else { Decimal::ZERO }.into());
+        return Ok(if y.is_zero() {
+            Decimal::ONE
+        } else {
+            Decimal::ZERO
+        }
+        .into());
     }
     if y.is_sign_negative() && x.abs() < Decimal::ONE {
         // The positive power would be rounded to few digits before the division.
-        return checked(Decimal::ONE.checked_div(x).and_then(|inverse| inverse.checked_powd(-y)));
+        return checked(
+            Decimal::ONE
+                .checked_div(x)
+                .and_then(|inverse| inverse.checked_powd(-y)),
+        );
     }
     checked(x.checked_powd(y))
 }
 
 /// `x op y`.
-pub(super) fn compare(op: ComparisonOperator, x: &DecimalValue, y: &DecimalValue) -> Result<bool, Raised> {
+pub(super) fn compare(
+    op: ComparisonOperator,
+    x: &DecimalValue,
+    y: &DecimalValue,
+) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
         && !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
     {
@@ -127,12 +155,15 @@ pub(super) fn compare(op: ComparisonOperator, x: &DecimalValue, y: &DecimalValue
     match (op, x, y) {
         (ComparisonOperator::In, ..) => contains(y, x),
         (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x)?),
-        (_, DecimalValue::Tuple(a), DecimalValue::Tuple(b)) | (_, DecimalValue::List(a), DecimalValue::List(b)) => {
-            compare_sequences(op, a, b)
-        }
+        (_, DecimalValue::Tuple(a), DecimalValue::Tuple(b))
+        | (_, DecimalValue::List(a), DecimalValue::List(b)) => compare_sequences(op, a, b),
         (ComparisonOperator::Equal, ..) => Ok(are_identical(x, y)),
         (ComparisonOperator::NotEqual, ..) => Ok(!are_identical(x, y)),
-        _ => Err(python_operators::incomparable(op, x.type_name(), y.type_name())),
+        _ => Err(python_operators::incomparable(
+            op,
+            x.type_name(),
+            y.type_name(),
+        )),
     }
 }
 
@@ -146,9 +177,14 @@ fn are_identical(x: &DecimalValue, y: &DecimalValue) -> bool {
 }
 
 /// The first pair of unequal items decides; without one, the lengths do.
-fn compare_sequences(op: ComparisonOperator, x: &[DecimalValue], y: &[DecimalValue]) -> Result<bool, Raised> {
+fn compare_sequences(
+    op: ComparisonOperator,
+    x: &[DecimalValue],
+    y: &[DecimalValue],
+) -> Result<bool, Raised> {
     let by_length = python_operators::holds(op, Some(x.len().cmp(&y.len())));
-    if matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual) && x.len() != y.len() {
+    if matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual) && x.len() != y.len()
+    {
         return Ok(by_length);
     }
     for (a, b) in x.iter().zip(y) {
@@ -166,7 +202,10 @@ fn compare_sequences(op: ComparisonOperator, x: &[DecimalValue], y: &[DecimalVal
 
 fn contains(sequence: &DecimalValue, item: &DecimalValue) -> Result<bool, Raised> {
     let Some(items) = sequence.items() else {
-        return Err(Raised::type_error(format!("argument of type '{}' is not iterable", sequence.type_name())));
+        return Err(Raised::type_error(format!(
+            "argument of type '{}' is not iterable",
+            sequence.type_name()
+        )));
     };
     for candidate in items {
         if compare(ComparisonOperator::Equal, candidate, item)? {

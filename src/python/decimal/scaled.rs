@@ -1,4 +1,5 @@
-//! Scaled integers, `digits * 10^-scale`: exact intermediate results that are rounded once to a decimal.
+//! Scaled integers, `digits * 10^-scale`: exact intermediate results that are rounded once to a
+//! decimal.
 
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive, Zero};
@@ -21,22 +22,27 @@ pub(super) fn power_of_ten(exponent: u32) -> BigInt {
     BigInt::from(10).pow(exponent)
 }
 
-/// The decimal nearest to `digits * 10^-scale`; zero when that is too small, `None` when it is too large.
+/// The decimal nearest to `digits * 10^-scale`; zero when that is too small, `None` when it is too
+/// large.
 pub(super) fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
     if digits.is_zero() || scale > MAX_SCALE + 3 + digits.bits() as i64 {
         return Some(Decimal::ZERO);
     }
     if scale < 0 {
-        let zeros = u32::try_from(-scale).ok().filter(|zeros| i64::from(*zeros) <= MAX_TRAILING_ZEROS)?;
+        let zeros = u32::try_from(-scale)
+            .ok()
+            .filter(|zeros| i64::from(*zeros) <= MAX_TRAILING_ZEROS)?;
         return to_decimal(&(digits * power_of_ten(zeros)), 0);
     }
-    // A bit is worth more than 0.3 digits, so at least this many digits must be dropped; the loop drops the rest.
+    // A bit is worth more than 0.3 digits, so at least this many digits must be dropped; the loop
+    // drops the rest.
     let excess = (digits.bits().saturating_sub(DIGIT_BITS) * 3 / 10) as i64;
     let mut dropped = excess.max(scale - MAX_SCALE).max(0);
     while dropped <= scale {
         let kept = divide_to_nearest(digits, &power_of_ten(dropped as u32));
         if kept.bits() <= DIGIT_BITS {
-            return Decimal::try_from_i128_with_scale(kept.to_i128()?, (scale - dropped) as u32).ok();
+            return Decimal::try_from_i128_with_scale(kept.to_i128()?, (scale - dropped) as u32)
+                .ok();
         }
         dropped += 1;
     }
@@ -57,14 +63,21 @@ fn digits_at(scale: u32, value: Decimal) -> BigInt {
 /// Parses a decimal literal; the nearest decimal.
 ///
 /// # Errors
-/// [`ErrorKind::Decimal`] for a number that is too large, for one that rounds to zero and is not zero, and for any other
-/// text.
+/// [`ErrorKind::Decimal`] for a number that is too large, for one that rounds to zero and is not
+/// zero, and for any other text.
 pub(super) fn parse(text: &str) -> Result<Decimal, Raised> {
-    let (digits, scale) = split_literal(text)
-        .ok_or_else(|| Raised::new(ErrorKind::Decimal, format!("`{text}`, which is not a decimal number")))?;
+    let (digits, scale) = split_literal(text).ok_or_else(|| {
+        Raised::new(
+            ErrorKind::Decimal,
+            format!("`{text}`, which is not a decimal number"),
+        )
+    })?;
     let decimal = to_decimal(&digits, scale).ok_or_else(too_large)?;
     if decimal.is_zero() && !digits.is_zero() {
-        return Err(Raised::new(ErrorKind::Decimal, "a number that is less than 1e-28, but not zero"));
+        return Err(Raised::new(
+            ErrorKind::Decimal,
+            "a number that is less than 1e-28, but not zero",
+        ));
     }
     Ok(decimal)
 }
@@ -83,7 +96,10 @@ fn split_literal(text: &str) -> Option<(BigInt, i64)> {
 
 /// The error for a number beyond the largest decimal.
 pub(super) fn too_large() -> Raised {
-    Raised::new(ErrorKind::Decimal, "a number of more than 28 digits before the point")
+    Raised::new(
+        ErrorKind::Decimal,
+        "a number of more than 28 digits before the point",
+    )
 }
 
 /// Parses an exponent, whose magnitude saturates at [`u32::MAX`].
@@ -93,7 +109,11 @@ fn parse_exponent(exponent: &str) -> Option<i64> {
         return None;
     }
     let size = digits.parse().unwrap_or(u32::MAX);
-    Some(if exponent.starts_with('-') { -i64::from(size) } else { i64::from(size) })
+    Some(if exponent.starts_with('-') {
+        -i64::from(size)
+    } else {
+        i64::from(size)
+    })
 }
 
 /// The square root of a decimal that is not negative, rounded once.
@@ -104,7 +124,10 @@ pub(super) fn square_root(x: Decimal) -> Option<Decimal> {
 /// The square root of the sum of squares, rounded once.
 pub(super) fn norm(lengths: &[Decimal]) -> Option<Decimal> {
     let scale = lengths.iter().map(Decimal::scale).max().unwrap_or(0);
-    let squares = lengths.iter().map(|&length| digits_at(scale, length).pow(2)).sum();
+    let squares = lengths
+        .iter()
+        .map(|&length| digits_at(scale, length).pow(2))
+        .sum();
     root(&squares, 2 * scale)
 }
 

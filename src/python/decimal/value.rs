@@ -27,7 +27,9 @@ pub enum DecimalValue {
 
 /// The decimal as a value, or the error that the number is too large.
 pub(super) fn checked(value: Option<Decimal>) -> Result<DecimalValue, Raised> {
-    value.map(DecimalValue::Decimal).ok_or_else(scaled::too_large)
+    value
+        .map(DecimalValue::Decimal)
+        .ok_or_else(scaled::too_large)
 }
 
 impl DecimalValue {
@@ -41,7 +43,8 @@ impl DecimalValue {
         }
     }
 
-    /// The name of the Python type that error messages show. A number without a fraction is an `int`.
+    /// The name of the Python type that error messages show. A number without a fraction is an
+    /// `int`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Decimal(value) if value.is_integer() => "int",
@@ -64,12 +67,16 @@ impl DecimalValue {
 
     /// The items, for a function that iterates over its argument.
     pub(super) fn iterable_argument(&self) -> Result<&[Self], Raised> {
-        self.items().ok_or_else(|| Raised::type_error(format!("'{}' object is not iterable", self.type_name())))
+        self.items().ok_or_else(|| {
+            Raised::type_error(format!("'{}' object is not iterable", self.type_name()))
+        })
     }
 
     /// The number that a function of the `math` module takes for this argument.
     pub(super) fn math_argument(&self) -> Result<Decimal, Raised> {
-        self.decimal().ok_or_else(|| Raised::type_error(format!("must be real number, not {}", self.type_name())))
+        self.decimal().ok_or_else(|| {
+            Raised::type_error(format!("must be real number, not {}", self.type_name()))
+        })
     }
 
     /// Python's truth value.
@@ -86,7 +93,8 @@ impl DecimalValue {
     /// Converts Python's value: an integer exactly, a float as its shortest `repr` reads.
     ///
     /// # Errors
-    /// [`ErrorKind::Decimal`] for infinities, nans, numbers that are too large, and floats too near to zero.
+    /// [`ErrorKind::Decimal`] for infinities, nans, numbers that are too large, and floats too near
+    /// to zero.
     pub fn from_python(value: &Value) -> Result<Self, Raised> {
         match value {
             Value::None => Ok(Self::None),
@@ -95,11 +103,22 @@ impl DecimalValue {
             Value::Big(value) => checked(scaled::to_decimal(value.digits(), 0)),
             Value::Float(value) if !value.is_finite() => Err(Raised::new(
                 ErrorKind::Decimal,
-                format!("`{}`, which decimal arithmetic does not have", Value::Float(*value)),
+                format!(
+                    "`{}`, which decimal arithmetic does not have",
+                    Value::Float(*value)
+                ),
             )),
             Value::Float(_) => scaled::parse(&value.repr()).map(Self::Decimal),
-            Value::Tuple(items) => items.iter().map(Self::from_python).collect::<Result<_, _>>().map(Self::Tuple),
-            Value::List(items) => items.iter().map(Self::from_python).collect::<Result<_, _>>().map(Self::List),
+            Value::Tuple(items) => items
+                .iter()
+                .map(Self::from_python)
+                .collect::<Result<_, _>>()
+                .map(Self::Tuple),
+            Value::List(items) => items
+                .iter()
+                .map(Self::from_python)
+                .collect::<Result<_, _>>()
+                .map(Self::List),
             Value::Function(function) => Ok(Self::Function(*function)),
         }
     }
@@ -109,7 +128,9 @@ impl DecimalValue {
         match self {
             Self::None => Value::None,
             Self::Bool(value) => Value::Bool(*value),
-            Self::Decimal(value) if value.is_integer() => Value::int(BigInt::from(value.trunc().mantissa())),
+            Self::Decimal(value) if value.is_integer() => {
+                Value::int(BigInt::from(value.trunc().mantissa()))
+            }
             Self::Decimal(value) => Value::Float(value.to_string().parse().unwrap_or(f64::NAN)),
             Self::Tuple(items) => Value::tuple(items.iter().map(Self::to_python).collect()),
             Self::List(items) => Value::list(items.iter().map(Self::to_python).collect()),

@@ -4,11 +4,12 @@ use crate::python::differences::Norm;
 use crate::python::limits::Fuel;
 use crate::python::value::Integer;
 use crate::python::{
-    BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value, float_parts,
-    operators,
+    BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value,
+    float_parts, operators,
 };
 
-/// `min` and `max`. Of equal values, the first is returned. `call(key, value)` calls the function `key` with a value.
+/// `min` and `max`. Of equal values, the first is returned. `call(key, value)` calls the function
+/// `key` with a value.
 pub(super) fn extreme(
     function: Function,
     values: &[Value],
@@ -18,7 +19,11 @@ pub(super) fn extreme(
     call: impl Fn(&Value, &Value) -> Result<Value, Raised>,
     fuel: &Fuel,
 ) -> Result<Value, Raised> {
-    let op = if function == Function::Max { ComparisonOperator::Greater } else { ComparisonOperator::Less };
+    let op = if function == Function::Max {
+        ComparisonOperator::Greater
+    } else {
+        ComparisonOperator::Less
+    };
     let values = match values {
         [single] => single.iterable_argument()?,
         several => several,
@@ -30,11 +35,18 @@ pub(super) fn extreme(
     };
     match best.or(default) {
         Some(value) => Ok(value.clone()),
-        None => Err(Raised::new(ErrorKind::Value, format!("{}() arg is an empty sequence", function.name()))),
+        None => Err(Raised::new(
+            ErrorKind::Value,
+            format!("{}() arg is an empty sequence", function.name()),
+        )),
     }
 }
 
-fn extreme_value<'a>(op: ComparisonOperator, values: &'a [Value], fuel: &Fuel) -> Result<Option<&'a Value>, Raised> {
+fn extreme_value<'a>(
+    op: ComparisonOperator,
+    values: &'a [Value],
+    fuel: &Fuel,
+) -> Result<Option<&'a Value>, Raised> {
     let Some((mut best, rest)) = values.split_first() else {
         return Ok(None);
     };
@@ -66,7 +78,8 @@ fn extreme_by_key<'a>(
     Ok(best.map(|(_, value)| value))
 }
 
-/// `sum(iterable, start=0)`: plain `+` from the left, or with the rounding errors of floats compensated.
+/// `sum(iterable, start=0)`: plain `+` from the left, or with the rounding errors of floats
+/// compensated.
 pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Result<Value, Raised> {
     let start = start.cloned().unwrap_or(Value::Int(0));
     if python.version.compensates_sums() {
@@ -75,14 +88,16 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Resu
     accumulate(BinaryOperator::Add, items, start, &python.fuel)
 }
 
-/// The sum as integers of a word while it is one, then as floats with their rounding errors (Neumaier's algorithm), and then
-/// by `+`.
+/// The sum as integers of a word while it is one, then as floats with their rounding errors
+/// (Neumaier's algorithm), and then by `+`.
 fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Value, Raised> {
     let fuel = &python.fuel;
     let mut rest = items.iter();
     let mut total = start;
     while let Value::Int(sum) = total {
-        let Some(item) = rest.next() else { return Ok(total) };
+        let Some(item) = rest.next() else {
+            return Ok(total);
+        };
         let small = match item.integer() {
             Some(Integer::Small(item)) => sum.checked_add(item),
             _ => None,
@@ -96,23 +111,35 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
         };
     }
     if let Value::Float(start) = total {
-        let mut sum = CompensatedSum { sum: start, compensation: 0.0 };
+        let mut sum = CompensatedSum {
+            sum: start,
+            compensation: 0.0,
+        };
         loop {
             match rest.next() {
                 None => return Ok(Value::Float(sum.rounded())),
                 Some(Value::Float(item)) => sum.add(*item),
                 Some(item) => match item.integer() {
-                    Some(integer) if python.version.compensates_integers_in_sums() => sum.add(integer.to_float()?),
+                    Some(integer) if python.version.compensates_integers_in_sums() => {
+                        sum.add(integer.to_float()?)
+                    }
                     Some(Integer::Small(item)) => sum.sum += item as f64,
                     _ => {
-                        total = operators::binary(BinaryOperator::Add, &Value::Float(sum.rounded()), item, fuel)?;
+                        total = operators::binary(
+                            BinaryOperator::Add,
+                            &Value::Float(sum.rounded()),
+                            item,
+                            fuel,
+                        )?;
                         break;
                     }
                 },
             }
         }
     }
-    rest.try_fold(total, |sum, item| operators::binary(BinaryOperator::Add, &sum, item, fuel))
+    rest.try_fold(total, |sum, item| {
+        operators::binary(BinaryOperator::Add, &sum, item, fuel)
+    })
 }
 
 /// A sum of floats and its rounding error.
@@ -125,26 +152,38 @@ struct CompensatedSum {
 impl CompensatedSum {
     fn add(&mut self, item: f64) {
         let next = self.sum + item;
-        let (large, small) = if self.sum.abs() >= item.abs() { (self.sum, item) } else { (item, self.sum) };
+        let (large, small) = if self.sum.abs() >= item.abs() {
+            (self.sum, item)
+        } else {
+            (item, self.sum)
+        };
         self.compensation += (large - next) + small;
         self.sum = next;
     }
 
-    /// The sum with its error, which is left out where it is not finite, and where it is 0, for the sign of a zero.
+    /// The sum with its error, which is left out where it is not finite, and where it is 0, for the
+    /// sign of a zero.
     fn rounded(self) -> f64 {
         let is_used = self.compensation != 0.0 && self.compensation.is_finite();
-        if is_used { self.sum + self.compensation } else { self.sum }
+        if is_used {
+            self.sum + self.compensation
+        } else {
+            self.sum
+        }
     }
 }
 
-/// `sumprod(p, q)`: integers of a word exactly, then floats with three times the precision, and then by `*` and `+`.
+/// `sumprod(p, q)`: integers of a word exactly, then floats with three times the precision, and
+/// then by `*` and `+`.
 pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
     let mut pairs = p.iter().zip(q).peekable();
     let mut total = Value::Int(0);
     let mut integers = 0_i64;
-    while let Some(next) =
-        pairs.peek().and_then(|(p, q)| small_product(p, q)).and_then(|product| integers.checked_add(product))
+    while let Some(next) = pairs
+        .peek()
+        .and_then(|(p, q)| small_product(p, q))
+        .and_then(|product| integers.checked_add(product))
     {
         integers = next;
         pairs.next();
@@ -152,7 +191,11 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
     total = operators::binary(BinaryOperator::Add, &total, &Value::Int(integers), fuel)?;
     let mut floats = TripleLength::default();
     let mut has_floats = false;
-    while let Some(next) = pairs.peek().and_then(|(p, q)| float_factors(p, q)).map(|(p, q)| floats.plus_product(p, q)) {
+    while let Some(next) = pairs
+        .peek()
+        .and_then(|(p, q)| float_factors(p, q))
+        .map(|(p, q)| floats.plus_product(p, q))
+    {
         if !next.high.is_finite() {
             break;
         }
@@ -160,13 +203,22 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
         pairs.next();
     }
     if has_floats {
-        total = operators::binary(BinaryOperator::Add, &total, &Value::Float(floats.rounded()), fuel)?;
+        total = operators::binary(
+            BinaryOperator::Add,
+            &total,
+            &Value::Float(floats.rounded()),
+            fuel,
+        )?;
     }
     for (p, q) in pairs {
         let product = operators::binary(BinaryOperator::Multiply, p, q, fuel)?;
         total = operators::binary(BinaryOperator::Add, &total, &product, fuel)?;
     }
-    if p.len() == q.len() { Ok(total) } else { Err(Raised::value("Inputs are not the same length")) }
+    if p.len() == q.len() {
+        Ok(total)
+    } else {
+        Err(Raised::value("Inputs are not the same length"))
+    }
 }
 
 /// The product of two integers of a word, if it is one; bools do not count.
@@ -202,7 +254,11 @@ impl TripleLength {
         let (high, sum_error) = two_sum(self.high, product);
         let (first, first_error) = two_sum(self.low, x.mul_add(y, -product));
         let (low, second_error) = two_sum(first, sum_error);
-        Self { high, low, tiny: self.tiny + first_error + second_error }
+        Self {
+            high,
+            low,
+            tiny: self.tiny + first_error + second_error,
+        }
     }
 
     fn rounded(self) -> f64 {
@@ -221,11 +277,26 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 /// `prod(iterable, start=1)`.
 pub(super) fn prod(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
-    accumulate(BinaryOperator::Multiply, items, start.cloned().unwrap_or(Value::Int(1)), fuel)
+    accumulate(
+        BinaryOperator::Multiply,
+        items,
+        start.cloned().unwrap_or(Value::Int(1)),
+        fuel,
+    )
 }
 
-fn accumulate(op: BinaryOperator, items: &Value, start: Value, fuel: &Fuel) -> Result<Value, Raised> {
-    items.iterable_argument()?.iter().try_fold(start, |result, item| operators::binary(op, &result, item, fuel))
+fn accumulate(
+    op: BinaryOperator,
+    items: &Value,
+    start: Value,
+    fuel: &Fuel,
+) -> Result<Value, Raised> {
+    items
+        .iterable_argument()?
+        .iter()
+        .try_fold(start, |result, item| {
+            operators::binary(op, &result, item, fuel)
+        })
 }
 
 /// `fsum(iterable)`: Shewchuk's exact summation with non-overlapping partial sums, rounded once.
@@ -254,11 +325,15 @@ pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
     if special == 0.0 {
         return Ok(Value::Float(round_once(&partials)));
     }
-    if infinities.is_nan() { Err(Raised::value("-inf + inf in fsum")) } else { Ok(Value::Float(special)) }
+    if infinities.is_nan() {
+        Err(Raised::value("-inf + inf in fsum"))
+    } else {
+        Ok(Value::Float(special))
+    }
 }
 
-/// Adds a value to the partial sums and returns the rounded total. `partials` keeps its rounding errors only: together
-/// with the returned number, they sum to the exact total.
+/// Adds a value to the partial sums and returns the rounded total. `partials` keeps its rounding
+/// errors only: together with the returned number, they sum to the exact total.
 fn add_partial(partials: &mut Vec<f64>, mut value: f64) -> f64 {
     let mut kept = 0;
     for index in 0..partials.len() {
@@ -278,7 +353,8 @@ fn add_partial(partials: &mut Vec<f64>, mut value: f64) -> f64 {
     value
 }
 
-/// The sum of non-overlapping doubles, in increasing order of magnitude, rounded once, ties to even.
+/// The sum of non-overlapping doubles, in increasing order of magnitude, rounded once, ties to
+/// even.
 fn round_once(partials: &[f64]) -> f64 {
     let mut rest = partials.iter().rev().copied();
     let mut high = rest.next().unwrap_or(0.0);
@@ -289,7 +365,8 @@ fn round_once(partials: &[f64]) -> f64 {
         if low == 0.0 {
             continue;
         }
-        // The rounding error may be exactly half a unit; the next partial sum then decides the direction.
+        // The rounding error may be exactly half a unit; the next partial sum then decides the
+        // direction.
         let follows = rest.next().unwrap_or(0.0);
         let corrected = high + 2.0 * low;
         if follows != 0.0 && (low < 0.0) == (follows < 0.0) && corrected - high == 2.0 * low {
@@ -301,11 +378,16 @@ fn round_once(partials: &[f64]) -> f64 {
 }
 
 /// `hypot(*coordinates)`.
-pub(super) fn hypot<'a>(coordinates: impl Iterator<Item = &'a Value>, python: PythonVersion) -> Result<f64, Raised> {
+pub(super) fn hypot<'a>(
+    coordinates: impl Iterator<Item = &'a Value>,
+    python: PythonVersion,
+) -> Result<f64, Raised> {
     if python.norm() == Norm::Library {
         return library_hypot(coordinates, python);
     }
-    let lengths = coordinates.map(|value| value.math_argument().map(f64::abs)).collect::<Result<Vec<_>, _>>()?;
+    let lengths = coordinates
+        .map(|value| value.math_argument().map(f64::abs))
+        .collect::<Result<Vec<_>, _>>()?;
     Ok(norm(&lengths, python))
 }
 
@@ -314,7 +396,9 @@ pub(super) fn dist(p: &Value, q: &Value, python: PythonVersion) -> Result<Value,
     let p = p.iterable_argument()?;
     let q = q.iterable_argument()?;
     if p.len() != q.len() {
-        return Err(Raised::value("both points must have the same number of dimensions"));
+        return Err(Raised::value(
+            "both points must have the same number of dimensions",
+        ));
     }
     let mut lengths = Vec::with_capacity(p.len());
     for (a, b) in p.iter().zip(q) {
@@ -323,7 +407,8 @@ pub(super) fn dist(p: &Value, q: &Value, python: PythonVersion) -> Result<Value,
     Ok(Value::Float(norm(&lengths, python)))
 }
 
-/// The square root of the sum of squares, rounded nearly once: squares and sum are double-double numbers.
+/// The square root of the sum of squares, rounded nearly once: squares and sum are double-double
+/// numbers.
 fn norm(lengths: &[f64], python: PythonVersion) -> f64 {
     let largest = lengths.iter().copied().fold(0.0, f64::max);
     if largest.is_infinite() {
@@ -343,10 +428,16 @@ fn norm(lengths: &[f64], python: PythonVersion) -> f64 {
     let mut high = 0.0_f64;
     let mut low = 0.0_f64;
     for length in lengths {
-        let scaled = length * float_parts::power_of_two(-scale / 2) * float_parts::power_of_two(scale / 2 - scale);
+        let scaled = length
+            * float_parts::power_of_two(-scale / 2)
+            * float_parts::power_of_two(scale / 2 - scale);
         let square = scaled * scaled;
         let sum = high + square;
-        let (large, small) = if high < square { (square, high) } else { (high, square) };
+        let (large, small) = if high < square {
+            (square, high)
+        } else {
+            (high, square)
+        };
         low += (small - (sum - large)) + scaled.mul_add(scaled, -square);
         high = sum;
     }
@@ -371,7 +462,10 @@ fn compensated_norm(lengths: &[f64], largest: f64) -> f64 {
 }
 
 /// `hypot(x, y)` of the C library.
-fn library_hypot<'a>(coordinates: impl Iterator<Item = &'a Value>, python: PythonVersion) -> Result<f64, Raised> {
+fn library_hypot<'a>(
+    coordinates: impl Iterator<Item = &'a Value>,
+    python: PythonVersion,
+) -> Result<f64, Raised> {
     let mut coordinates: Vec<_> = coordinates.map(Value::math_argument).collect();
     if python.raises_the_second_error() {
         // the error of the last one is found first
@@ -380,7 +474,16 @@ fn library_hypot<'a>(coordinates: impl Iterator<Item = &'a Value>, python: Pytho
         }
     }
     let coordinates = coordinates.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let length = coordinates.iter().copied().reduce(f64::hypot).unwrap_or_default();
-    let is_overflow = length.is_infinite() && coordinates.iter().all(|coordinate| coordinate.is_finite());
-    if is_overflow { Err(Raised::range()) } else { Ok(length) }
+    let length = coordinates
+        .iter()
+        .copied()
+        .reduce(f64::hypot)
+        .unwrap_or_default();
+    let is_overflow =
+        length.is_infinite() && coordinates.iter().all(|coordinate| coordinate.is_finite());
+    if is_overflow {
+        Err(Raised::range())
+    } else {
+        Ok(length)
+    }
 }

@@ -1,4 +1,5 @@
-//! The builtins `abs`, `float`, `int`, `len`, `divmod`, `round`, and `floor`, `ceil`, `trunc` of `math`.
+//! The builtins `abs`, `float`, `int`, `len`, `divmod`, `round`, and `floor`, `ceil`, `trunc` of
+//! `math`.
 
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
@@ -12,7 +13,10 @@ pub(super) fn abs(x: &Value) -> Result<Value, Raised> {
     match x.number() {
         Some(Number::Integer(value)) => Ok(integer::magnitude(value)),
         Some(Number::Float(value)) => Ok(Value::Float(value.abs())),
-        None => Err(Raised::type_error(format!("bad operand type for abs(): '{}'", x.type_name()))),
+        None => Err(Raised::type_error(format!(
+            "bad operand type for abs(): '{}'",
+            x.type_name()
+        ))),
     }
 }
 
@@ -48,7 +52,9 @@ pub(super) fn int(x: Option<&Value>, base: Option<&Value>) -> Result<Value, Rais
 fn int_base_error(base: &Value) -> Raised {
     match base.integer_argument() {
         Err(error) => error,
-        Ok(Integer::Small(0 | 2..=36)) => Raised::type_error("int() can't convert non-string with explicit base"),
+        Ok(Integer::Small(0 | 2..=36)) => {
+            Raised::type_error("int() can't convert non-string with explicit base")
+        }
         Ok(_) => Raised::value("int() base must be >= 2 and <= 36, or 0"),
     }
 }
@@ -57,7 +63,10 @@ fn int_base_error(base: &Value) -> Raised {
 pub(super) fn len(x: &Value) -> Result<Value, Raised> {
     match x.items() {
         Some(items) => Ok(Value::Int(items.len() as i64)),
-        None => Err(Raised::type_error(format!("object of type '{}' has no len()", x.type_name()))),
+        None => Err(Raised::type_error(format!(
+            "object of type '{}' has no len()",
+            x.type_name()
+        ))),
     }
 }
 
@@ -98,7 +107,10 @@ pub(super) fn trunc(x: &Value) -> Result<Value, Raised> {
 }
 
 fn missing_method(x: &Value, method: &str) -> Raised {
-    Raised::type_error(format!("type {} doesn't define {method} method", x.type_name()))
+    Raised::type_error(format!(
+        "type {} doesn't define {method} method",
+        x.type_name()
+    ))
 }
 
 /// `round(number, ndigits=None)`.
@@ -125,7 +137,8 @@ fn saturated(digits: Integer) -> i64 {
     }
 }
 
-/// The nearest multiple of `10^-digits`, ties to even. An integer has no decimals, so `digits >= 0` changes nothing.
+/// The nearest multiple of `10^-digits`, ties to even. An integer has no decimals, so `digits >= 0`
+/// changes nothing.
 fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Raised> {
     if digits >= 0 {
         return Ok(value.to_value());
@@ -146,8 +159,8 @@ const MAX_DIGITS: i64 = 323;
 /// With fewer decimals than this, `round` returns a zero.
 const MIN_DIGITS: i64 = -308;
 
-/// Rounds `x` to the nearest number with `digits` decimals and returns the double nearest to that. With negative `digits`,
-/// rounds to a multiple of `10^-digits`.
+/// Rounds `x` to the nearest number with `digits` decimals and returns the double nearest to that.
+/// With negative `digits`, rounds to a multiple of `10^-digits`.
 fn round_float(x: f64, digits: i64) -> Result<f64, Raised> {
     if !x.is_finite() || digits > MAX_DIGITS {
         return Ok(x);
@@ -165,13 +178,19 @@ fn round_float(x: f64, digits: i64) -> Result<f64, Raised> {
     Ok(result.copysign(x))
 }
 
-/// Rounds a double of at least 0 to a multiple of `10^places`, ties to even; infinity if that exceeds the doubles.
+/// Rounds a double of at least 0 to a multiple of `10^places`, ties to even; infinity if that
+/// exceeds the doubles.
 fn round_to_tens(x: f64, places: u32) -> f64 {
     let unit = BigInt::from(10).pow(places);
     let whole = conversion::truncated(x);
-    // The fraction matters only at a tie, which it breaks upwards: adding 1 to the doubled value does the same.
+    // The fraction matters only at a tie, which it breaks upwards: adding 1 to the doubled value
+    // does the same.
     let fraction = x.fract() != 0.0;
     let doubled = whole * 2_u32 + u32::from(fraction);
     let multiple = integer::divide_to_nearest(&doubled, &(&unit * 2_u32)) * unit;
-    if multiple.is_zero() { 0.0 } else { conversion::big_to_float(&multiple).unwrap_or(f64::INFINITY) }
+    if multiple.is_zero() {
+        0.0
+    } else {
+        conversion::big_to_float(&multiple).unwrap_or(f64::INFINITY)
+    }
 }

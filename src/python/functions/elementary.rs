@@ -1,7 +1,10 @@
-//! Elementary functions of doubles: bit for bit those of the C library, with the exceptions of Python's `math`.
+//! Elementary functions of doubles: bit for bit those of the C library, with the exceptions of
+//! Python's `math`.
 //!
-//! Most call the C library, by methods of `f64`; without glibc, their last bits may differ from the scheduler's. Where Rust's own implementation differs from glibc's in the last bits, the function is implemented here: `cbrt`
-//! with glibc's published algorithm, and the inverse hyperbolic functions with the formulas of fdlibm.
+//! Most call the C library, by methods of `f64`; without glibc, their last bits may differ from the
+//! scheduler's. Where Rust's own implementation differs from glibc's in the last bits, the function
+//! is implemented here: `cbrt` with glibc's published algorithm, and the inverse hyperbolic
+//! functions with the formulas of fdlibm.
 
 use std::f64::consts::{LN_2, PI};
 use std::hint::black_box;
@@ -21,11 +24,12 @@ enum InfiniteResult {
     Allowed,
 }
 
-/// Calls a function of the `math` module that takes and returns one double. The result is nan for any other function.
+/// Calls a function of the `math` module that takes and returns one double. The result is nan for
+/// any other function.
 ///
 /// # Errors
-/// `ValueError: math domain error` where the function is not defined, `OverflowError: math range error` for a result beyond
-/// the largest double.
+/// `ValueError: math domain error` where the function is not defined,
+/// `OverflowError: math range error` for a result beyond the largest double.
 #[inline]
 pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
     use Function as F;
@@ -85,8 +89,14 @@ fn checked(x: f64, result: f64, infinite: InfiniteResult) -> Result<f64, Raised>
     }
 }
 
-/// Calls a function of the `math` module that takes two doubles and returns one. The result is nan for any other function.
-pub(super) fn binary_real_function(function: Function, x: f64, y: f64, python: PythonVersion) -> Result<f64, Raised> {
+/// Calls a function of the `math` module that takes two doubles and returns one. The result is nan
+/// for any other function.
+pub(super) fn binary_real_function(
+    function: Function,
+    x: f64,
+    y: f64,
+    python: PythonVersion,
+) -> Result<f64, Raised> {
     match function {
         Function::Atan2 if x.is_nan() || y.is_nan() => Ok(python.nan()),
         Function::Atan2 => Ok(x.atan2(y)),
@@ -128,22 +138,36 @@ fn remainder(x: f64, y: f64) -> Result<f64, Raised> {
     if x.is_infinite() || y == 0.0 {
         return Err(Raised::domain());
     }
-    Ok(if y.is_infinite() { x } else { libm::remainder(x, y) })
+    Ok(if y.is_infinite() {
+        x
+    } else {
+        libm::remainder(x, y)
+    })
 }
 
-/// `math.pow`, which, unlike `**`, takes both arguments as doubles and never returns a complex number.
+/// `math.pow`, which, unlike `**`, takes both arguments as doubles and never returns a complex
+/// number.
 fn pow(x: f64, y: f64, python: PythonVersion) -> Result<f64, Raised> {
     let result = float::library_power(x, y);
     if !x.is_finite() || !y.is_finite() || result.is_finite() {
         let is_pole = x == 0.0 && result.is_infinite();
-        return if is_pole && !python.has_infinite_power_of_zero() { Err(Raised::domain()) } else { Ok(result) };
+        return if is_pole && !python.has_infinite_power_of_zero() {
+            Err(Raised::domain())
+        } else {
+            Ok(result)
+        };
     }
-    // A pole and a root of a negative number are domain errors; any other infinite result is a range error.
-    Err(if x == 0.0 || result.is_nan() { Raised::domain() } else { Raised::range() })
+    // A pole and a root of a negative number are domain errors; any other infinite result is a
+    // range error.
+    Err(if x == 0.0 || result.is_nan() {
+        Raised::domain()
+    } else {
+        Raised::range()
+    })
 }
 
-/// `log`, `log2`, `log10` of a number. Unlike the other functions of this file, they take integers beyond the largest
-/// double.
+/// `log`, `log2`, `log10` of a number. Unlike the other functions of this file, they take integers
+/// beyond the largest double.
 #[inline]
 pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
     match x.number() {
@@ -155,8 +179,10 @@ pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
                 Ok(double) => logarithm_of_float(function, double),
                 Err(_) => {
                     let (mantissa, exponent) = conversion::big_fraction(value);
-                    // the compiler must not compute the logarithm of 2: its last bit may differ from the C library's
-                    Ok(c_logarithm(function, mantissa) + c_logarithm(function, black_box(2.0)) * exponent)
+                    // the compiler must not compute the logarithm of 2: its last bit may differ
+                    // from the C library's
+                    Ok(c_logarithm(function, mantissa)
+                        + c_logarithm(function, black_box(2.0)) * exponent)
                 }
             }
         }
@@ -173,7 +199,11 @@ pub(super) fn logarithm_to_base(x: &Value, base: &Value) -> Result<f64, Raised> 
 /// `log`, `log2`, `log10` of a double.
 #[inline]
 fn logarithm_of_float(function: Function, x: f64) -> Result<f64, Raised> {
-    if x <= 0.0 { Err(Raised::domain()) } else { Ok(c_logarithm(function, x)) }
+    if x <= 0.0 {
+        Err(Raised::domain())
+    } else {
+        Ok(c_logarithm(function, x))
+    }
 }
 
 fn c_logarithm(function: Function, x: f64) -> f64 {
@@ -204,17 +234,20 @@ const CBRT_2: f64 = 1.2599210498948731648;
 #[allow(clippy::excessive_precision)]
 const CBRT_4: f64 = 1.5874010519681994748;
 
-/// `cbrt(x)`, as the GNU C library computes it: the polynomial, one step of Halley's method, and a factor for the
-/// exponent modulo 3.
+/// `cbrt(x)`, as the GNU C library computes it: the polynomial, one step of Halley's method, and a
+/// factor for the exponent modulo 3.
 ///
-/// Rust's `cbrt` is correctly rounded. The C library's, and so Python's, is off by one unit in the last place for about
-/// one argument in ten.
+/// Rust's `cbrt` is correctly rounded. The C library's, and so Python's, is off by one unit in the
+/// last place for about one argument in ten.
 fn cbrt(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }
     let (fraction, exponent) = float_parts::fraction_and_exponent(x);
-    let estimate = CBRT_POLYNOMIAL.iter().rev().fold(0.0, |sum, term| sum * fraction + term);
+    let estimate = CBRT_POLYNOMIAL
+        .iter()
+        .rev()
+        .fold(0.0, |sum, term| sum * fraction + term);
     let cube = estimate * estimate * estimate;
     let factor = match exponent % 3 {
         -2 => 1.0 / CBRT_4,
@@ -233,7 +266,8 @@ const LARGE: f64 = 268_435_456.0;
 /// 2^-28: below it, `asinh` and `atanh` return their argument.
 const SMALL: f64 = 1.0 / LARGE;
 
-/// Whether `x` exceeds a power of two as fdlibm compares them, by the upper 32 bits: whether it does by a millionth or more.
+/// Whether `x` exceeds a power of two as fdlibm compares them, by the upper 32 bits: whether it
+/// does by a millionth or more.
 fn is_above(x: f64, power_of_two: f64) -> bool {
     x.to_bits() >> 32 > power_of_two.to_bits() >> 32
 }
@@ -282,6 +316,10 @@ fn atanh(x: f64) -> f64 {
         return x;
     }
     let twice = a + a;
-    let argument = if a < 0.5 { twice + twice * a / (1.0 - a) } else { twice / (1.0 - a) };
+    let argument = if a < 0.5 {
+        twice + twice * a / (1.0 - a)
+    } else {
+        twice / (1.0 - a)
+    };
     (0.5 * argument.ln_1p()).copysign(x)
 }

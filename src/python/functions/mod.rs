@@ -20,16 +20,27 @@ pub(super) fn call(
     python: &Python,
 ) -> Result<Value, Raised> {
     let Value::Function(function) = callee else {
-        return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
+        return Err(Raised::type_error(format!(
+            "'{}' object is not callable",
+            callee.type_name()
+        )));
     };
     let arguments = function::bind(*function, python.version, positional, keywords);
-    match arguments.map_err(|error| wrong_call(*function, positional, keywords, python.version, error))? {
+    match arguments
+        .map_err(|error| wrong_call(*function, positional, keywords, python.version, error))?
+    {
         Arguments::Positional([x]) => call_with_one(*function, x, python),
         Arguments::Positional([x, y]) => call_with_two(*function, x, y, python),
-        Arguments::Positional([x, y, z]) if *function == Function::Fma => elementary::fma(x, y, z).map(Value::Float),
+        Arguments::Positional([x, y, z]) if *function == Function::Fma => {
+            elementary::fma(x, y, z).map(Value::Float)
+        }
         Arguments::Positional(values) => call_with_many(*function, values, python),
         Arguments::Named(slots) => call_with_keywords(*function, slots, python),
-        Arguments::Extreme { values, key, default } => aggregates::extreme(
+        Arguments::Extreme {
+            values,
+            key,
+            default,
+        } => aggregates::extreme(
             *function,
             values,
             key,
@@ -41,7 +52,8 @@ pub(super) fn call(
     }
 }
 
-/// The error of a wrong call, or that of an argument which is converted before the call is found to be wrong.
+/// The error of a wrong call, or that of an argument which is converted before the call is found to
+/// be wrong.
 #[cold]
 fn wrong_call(
     function: Function,
@@ -54,7 +66,9 @@ fn wrong_call(
         return error;
     }
     let mut converted = function::converted_before_error(python, positional, keywords).into_iter();
-    converted.find_map(|argument| argument.math_argument().err()).unwrap_or(error)
+    converted
+        .find_map(|argument| argument.math_argument().err())
+        .unwrap_or(error)
 }
 
 /// Functions of one argument, and functions of any number of arguments called with one.
@@ -92,7 +106,12 @@ fn call_with_one(function: Function, x: &Value, python: &Python) -> Result<Value
 
 /// Functions of two arguments, and functions of any number of arguments called with two.
 #[inline]
-fn call_with_two(function: Function, x: &Value, y: &Value, python: &Python) -> Result<Value, Raised> {
+fn call_with_two(
+    function: Function,
+    x: &Value,
+    y: &Value,
+    python: &Python,
+) -> Result<Value, Raised> {
     use Function as F;
     match function {
         F::Sum => aggregates::sum(x, Some(y), python),
@@ -121,8 +140,12 @@ fn call_with_two(function: Function, x: &Value, y: &Value, python: &Python) -> R
 /// Functions of any number of arguments, and types called without arguments, such as `float()`.
 fn call_with_many(function: Function, values: &[Value], python: &Python) -> Result<Value, Raised> {
     match function {
-        Function::Gcd => number_theory::fold(values, Value::Int(0), number_theory::gcd, &python.fuel),
-        Function::Lcm => number_theory::fold(values, Value::Int(1), number_theory::lcm, &python.fuel),
+        Function::Gcd => {
+            number_theory::fold(values, Value::Int(0), number_theory::gcd, &python.fuel)
+        }
+        Function::Lcm => {
+            number_theory::fold(values, Value::Int(1), number_theory::lcm, &python.fuel)
+        }
         Function::Hypot => aggregates::hypot(values.iter(), python.version).map(Value::Float),
         Function::Float => Ok(Value::Float(0.0)),
         _ => Ok(Value::Bool(false)),
@@ -130,18 +153,25 @@ fn call_with_many(function: Function, values: &[Value], python: &Python) -> Resu
 }
 
 /// Functions that take keywords.
-fn call_with_keywords(function: Function, slots: [Option<&Value>; 4], python: &Python) -> Result<Value, Raised> {
+fn call_with_keywords(
+    function: Function,
+    slots: [Option<&Value>; 4],
+    python: &Python,
+) -> Result<Value, Raised> {
     match (function, slots) {
         (Function::Int, [x, base, ..]) => builtins::int(x, base),
         (Function::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
         (Function::Float, [x, ..]) => x.map_or(Ok(0.0), builtins::to_float).map(Value::Float),
         (Function::Nextafter, [Some(x), Some(y), steps, ..]) => {
-            float_parts::nextafter_by(x.math_argument()?, y.math_argument()?, steps).map(Value::Float)
+            float_parts::nextafter_by(x.math_argument()?, y.math_argument()?, steps)
+                .map(Value::Float)
         }
         (Function::Round, [Some(x), digits, ..]) => builtins::round(x, digits, &python.fuel),
         (Function::Sum, [Some(items), start, ..]) => aggregates::sum(items, start, python),
         (Function::Prod, [Some(items), start, ..]) => aggregates::prod(items, start, &python.fuel),
-        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => float_parts::isclose(a, b, relative, absolute),
+        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => {
+            float_parts::isclose(a, b, relative, absolute)
+        }
         _ => Ok(Value::None),
     }
 }

@@ -18,7 +18,10 @@ pub(super) fn factorial(x: &Value, python: &Python) -> Result<Value, Raised> {
             if !float.is_finite() || float.fract() != 0.0 {
                 return Err(Raised::value("factorial() only accepts integral values"));
             }
-            factorial_of(conversion::float_to_int(*float)?.integer_argument()?, &python.fuel)
+            factorial_of(
+                conversion::float_to_int(*float)?.integer_argument()?,
+                &python.fuel,
+            )
         }
         _ => factorial_of(x.integer_argument()?, &python.fuel),
     }
@@ -31,7 +34,9 @@ fn factorial_of(n: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     }
     match n {
         Integer::Small(n) => falling_product(&BigInt::from(n), n.unsigned_abs(), fuel),
-        Integer::Big(_) => Err(Raised::overflow("factorial() argument should not exceed 9223372036854775807")),
+        Integer::Big(_) => Err(Raised::overflow(
+            "factorial() argument should not exceed 9223372036854775807",
+        )),
     }
 }
 
@@ -88,7 +93,9 @@ pub(super) fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     };
     let other = &n - &k;
     let Some(k) = k.min(other).to_i64() else {
-        return Err(Raised::overflow("min(n - k, k) must not exceed 9223372036854775807"));
+        return Err(Raised::overflow(
+            "min(n - k, k) must not exceed 9223372036854775807",
+        ));
     };
     // With `k <= n / 2` the result is at least `2^k`.
     let k = k.unsigned_abs();
@@ -108,7 +115,10 @@ fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
     let mut numerator = 1_u64;
     let mut denominator = 1_u64;
     for step in 0..k {
-        match (numerator.checked_mul(n - step), denominator.checked_mul(step + 1)) {
+        match (
+            numerator.checked_mul(n - step),
+            denominator.checked_mul(step + 1),
+        ) {
             (Some(longer), Some(divisor)) => (numerator, denominator) = (longer, divisor),
             _ => {
                 result = multiply_and_divide(result, numerator.into(), denominator, fuel)?;
@@ -121,13 +131,19 @@ fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
 
 /// `comb(n, k)` for an `n` of more than 64 bits.
 fn choose_from_big(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
-    let result =
-        (0..k).try_fold(BigInt::one(), |result, step| multiply_and_divide(result, n - step, step + 1, fuel))?;
+    let result = (0..k).try_fold(BigInt::one(), |result, step| {
+        multiply_and_divide(result, n - step, step + 1, fuel)
+    })?;
     Ok(Value::int(result))
 }
 
 /// `value * numerator / denominator`, which has no remainder.
-fn multiply_and_divide(value: BigInt, numerator: BigInt, denominator: u64, fuel: &Fuel) -> Result<BigInt, Raised> {
+fn multiply_and_divide(
+    value: BigInt,
+    numerator: BigInt,
+    denominator: u64,
+    fuel: &Fuel,
+) -> Result<BigInt, Raised> {
     fuel.consume((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION_COST))?;
     let result = value * numerator / denominator;
     limits::check_bits(result.bits())?;
@@ -145,16 +161,25 @@ pub(super) fn fold(
         return Ok(empty);
     };
     let first = integer::magnitude(first.integer_argument()?);
-    rest.iter().try_fold(first, |result, value| function(result.integer_argument()?, value.integer_argument()?, fuel))
+    rest.iter().try_fold(first, |result, value| {
+        function(result.integer_argument()?, value.integer_argument()?, fuel)
+    })
 }
 
 /// `gcd(x, y)`.
 pub(super) fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y) {
-        return Ok(Value::int(BigInt::from(a.unsigned_abs().gcd(&b.unsigned_abs()))));
+        return Ok(Value::int(BigInt::from(
+            a.unsigned_abs().gcd(&b.unsigned_abs()),
+        )));
     }
     // Each step removes a bit and passes over all words.
-    fuel.consume(x.bits().min(y.bits()).saturating_mul(x.word_count().max(y.word_count())) / 2)?;
+    fuel.consume(
+        x.bits()
+            .min(y.bits())
+            .saturating_mul(x.word_count().max(y.word_count()))
+            / 2,
+    )?;
     Ok(Value::int(x.to_big().gcd(&y.to_big())))
 }
 

@@ -1,8 +1,9 @@
-//! The special functions of `math`: `gamma`, `lgamma`, `erf`, `erfc`, bit-identical to Python's results.
+//! The special functions of `math`: `gamma`, `lgamma`, `erf`, `erfc`, bit-identical to Python's
+//! results.
 //!
-//! `gamma` and `lgamma` use CPython's algorithm: Lanczos's approximation with the coefficients that Boost publishes for
-//! doubles (13 terms). `erf` and `erfc` use the C library's algorithm: the rational approximations that Sun published with
-//! fdlibm.
+//! `gamma` and `lgamma` use CPython's algorithm: Lanczos's approximation with the coefficients that
+//! Boost publishes for doubles (13 terms). `erf` and `erfc` use the C library's algorithm: the
+//! rational approximations that Sun published with fdlibm.
 // The coefficients are written with all published digits, which are more than an `f64` can hold.
 #![allow(clippy::excessive_precision)]
 
@@ -20,7 +21,8 @@ const LN_PI: f64 = 1.144729885849400174143427351353058711647;
 /// Below this `|x|`, `gamma(x)` is `1 / x`.
 const GAMMA_SMALL: f64 = 1e-20;
 
-/// From this `|x|` on, the power is applied as two equal factors, because it could overflow although the result does not.
+/// From this `|x|` on, the power is applied as two equal factors, because it could overflow
+/// although the result does not.
 const GAMMA_LARGE: f64 = 140.0;
 
 /// Beyond this `|x|`, `gamma` overflows, or underflows for negative arguments.
@@ -64,7 +66,10 @@ const LANCZOS_DENOMINATOR: [f64; 13] = [
 fn lanczos(x: f64) -> f64 {
     let [numerator, denominator] = [LANCZOS_NUMERATOR, LANCZOS_DENOMINATOR].map(|coefficients| {
         if x < 5.0 {
-            coefficients.iter().rev().fold(0.0, |sum, term| sum * x + term)
+            coefficients
+                .iter()
+                .rev()
+                .fold(0.0, |sum, term| sum * x + term)
         } else {
             coefficients.iter().fold(0.0, |sum, term| sum / x + term)
         }
@@ -100,11 +105,19 @@ pub(super) fn gamma(x: f64) -> Result<f64, Raised> {
     let result = if magnitude < GAMMA_SMALL {
         1.0 / x
     } else if magnitude > GAMMA_LIMIT {
-        if x < 0.0 { 0.0 / sin_pi(x) } else { f64::INFINITY }
+        if x < 0.0 {
+            0.0 / sin_pi(x)
+        } else {
+            f64::INFINITY
+        }
     } else {
         gamma_by_lanczos(x, magnitude)
     };
-    if result.is_infinite() { Err(Raised::range()) } else { Ok(result) }
+    if result.is_infinite() {
+        Err(Raised::range())
+    } else {
+        Ok(result)
+    }
 }
 
 /// `gamma(n)`, which is `(n - 1)!`, exact for `n` up to 23.
@@ -112,12 +125,15 @@ fn gamma_of_integer(n: u64) -> f64 {
     (2..n).map(|factor| factor as f64).product()
 }
 
-/// `gamma(x)` by Lanczos's approximation, with reflection for negative arguments and a correction for the rounding of
-/// `|x| + g - 1/2`.
+/// `gamma(x)` by Lanczos's approximation, with reflection for negative arguments and a correction
+/// for the rounding of `|x| + g - 1/2`.
 fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
     let base = magnitude + G_MINUS_HALF;
-    let rounding_error =
-        if magnitude > G_MINUS_HALF { (base - magnitude) - G_MINUS_HALF } else { (base - G_MINUS_HALF) - magnitude };
+    let rounding_error = if magnitude > G_MINUS_HALF {
+        (base - magnitude) - G_MINUS_HALF
+    } else {
+        (base - G_MINUS_HALF) - magnitude
+    };
     let correction = rounding_error * G / base;
     if x < 0.0 {
         let mut result = -PI / sin_pi(magnitude) / magnitude * base.exp() / lanczos(magnitude);
@@ -149,7 +165,11 @@ pub(super) fn lgamma(x: f64) -> Result<f64, Raised> {
         return Ok(x.abs());
     }
     if x == x.floor() && x <= 2.0 {
-        return if x <= 0.0 { Err(Raised::domain()) } else { Ok(0.0) };
+        return if x <= 0.0 {
+            Err(Raised::domain())
+        } else {
+            Ok(0.0)
+        };
     }
     let magnitude = x.abs();
     if magnitude < GAMMA_SMALL {
@@ -160,7 +180,11 @@ pub(super) fn lgamma(x: f64) -> Result<f64, Raised> {
     if x < 0.0 {
         result = LN_PI - sin_pi(magnitude).abs().ln() - magnitude.ln() - result;
     }
-    if result.is_infinite() { Err(Raised::range()) } else { Ok(result) }
+    if result.is_infinite() {
+        Err(Raised::range())
+    } else {
+        Ok(result)
+    }
 }
 
 /// A constant near `erf(1)`; the approximation for `|x|` near 1 is added to it.
@@ -191,7 +215,8 @@ const ERF_NEAR_ZERO: Ratio = (
     ],
 );
 
-/// `erf(|x|)` minus [`ERF_NEAR_ONE_OFFSET`] for `|x|` from 0.84375 to 1.25, as a function of `|x| - 1`.
+/// `erf(|x|)` minus [`ERF_NEAR_ONE_OFFSET`] for `|x|` from 0.84375 to 1.25, as a function of
+/// `|x| - 1`.
 const ERF_NEAR_ONE: Ratio = (
     &[
         -2.36211856075265944077e-03,
@@ -267,8 +292,8 @@ const NEAR_ONE_START: f64 = 0.84375;
 /// Where [`ERFC_MIDDLE`] begins.
 const MIDDLE_START: f64 = 1.25;
 
-/// Where [`ERFC_FAR`] begins for `erf`: the upper 32 bits of the double, which is what fdlibm compares. fdlibm's bound
-/// for `erf` is one higher than the upper 32 bits of 1 / 0.35.
+/// Where [`ERFC_FAR`] begins for `erf`: the upper 32 bits of the double, which is what fdlibm
+/// compares. fdlibm's bound for `erf` is one higher than the upper 32 bits of 1 / 0.35.
 const ERF_FAR_START_BITS: u64 = 0x4006_DB6E;
 /// Where [`ERFC_FAR`] begins for `erfc`: the upper 32 bits of the double 1 / 0.35.
 const ERFC_FAR_START_BITS: u64 = 0x4006_DB6D;
@@ -285,14 +310,19 @@ const ERF_END: f64 = 6.0;
 /// From here on, `erfc(x)` is 0.
 const ERFC_END: f64 = 28.0;
 
-/// Evaluates a polynomial in pairs of terms, the same order as glibc, so that the rounding is the same.
+/// Evaluates a polynomial in pairs of terms, the same order as glibc, so that the rounding is the
+/// same.
 fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     let x2 = x * x;
     let x4 = x2 * x2;
     let powers = [1.0, x2, x4, x4 * x2, x4 * x4];
     let pairs = coefficients.chunks(2).zip(powers).skip(1);
-    let first = coefficients.get(..2).map_or(0.0, |pair| pair_of_terms(pair, x));
-    pairs.fold(first, |sum, (pair, power)| sum + power * pair_of_terms(pair, x))
+    let first = coefficients
+        .get(..2)
+        .map_or(0.0, |pair| pair_of_terms(pair, x));
+    pairs.fold(first, |sum, (pair, power)| {
+        sum + power * pair_of_terms(pair, x)
+    })
 }
 
 #[inline]
@@ -307,10 +337,15 @@ fn ratio((numerator, denominator): Ratio, x: f64) -> f64 {
     polynomial(numerator, x) / polynomial(denominator, x)
 }
 
-/// `erfc(x)` for `x >= 1.25`. The exponent `-x²` is split so that the square of the upper 32 bits of `x` is exact.
+/// `erfc(x)` for `x >= 1.25`. The exponent `-x²` is split so that the square of the upper 32 bits
+/// of `x` is exact.
 fn erfc_tail(x: f64, far_start_bits: u64) -> f64 {
     let inverse = 1.0 / (x * x);
-    let approximation = if x.to_bits() >> 32 < far_start_bits { ERFC_MIDDLE } else { ERFC_FAR };
+    let approximation = if x.to_bits() >> 32 < far_start_bits {
+        ERFC_MIDDLE
+    } else {
+        ERFC_FAR
+    };
     let upper = f64::from_bits(x.to_bits() & !0xffff_ffff);
     let leading_factor = (-upper * upper - 0.5625).exp();
     leading_factor * ((upper - x) * (upper + x) + ratio(approximation, inverse)).exp() / x
@@ -341,7 +376,8 @@ pub(super) fn erf(x: f64) -> f64 {
 /// The square root of pi.
 const SQRT_PI: f64 = 1.772453850905516027298167483341145182798;
 
-/// `erf(x)` and `erfc(x)` of the versions before 3.7: by a power series up to 1.5, beyond it by a continued fraction.
+/// `erf(x)` and `erfc(x)` of the versions before 3.7: by a power series up to 1.5, beyond it by a
+/// continued fraction.
 pub(super) fn own_error_function(function: Function, x: f64) -> Result<f64, Raised> {
     let magnitude = x.abs();
     let is_complement = function == Function::Erfc;
@@ -363,7 +399,9 @@ pub(super) fn own_error_function(function: Function, x: f64) -> Result<f64, Rais
 
 fn erf_by_series(x: f64) -> f64 {
     let square = x * x;
-    let sum = (0..25).fold(0.0, |sum, term| 2.0 + square * sum / (25.5 - f64::from(term)));
+    let sum = (0..25).fold(0.0, |sum, term| {
+        2.0 + square * sum / (25.5 - f64::from(term))
+    });
     sum * x * (-square).exp() / SQRT_PI
 }
 
@@ -394,7 +432,11 @@ pub(super) fn erfc(x: f64) -> f64 {
         1.0 - x
     } else if magnitude < NEAR_ONE_START {
         let erf_minus_x = x * ratio(ERF_NEAR_ZERO, x * x);
-        if x < 0.25 { 1.0 - (x + erf_minus_x) } else { 0.5 - (erf_minus_x + (x - 0.5)) }
+        if x < 0.25 {
+            1.0 - (x + erf_minus_x)
+        } else {
+            0.5 - (erf_minus_x + (x - 0.5))
+        }
     } else if magnitude < MIDDLE_START {
         let erf_minus_offset = ratio(ERF_NEAR_ONE, magnitude - 1.0);
         if x < 0.0 {

@@ -1,20 +1,23 @@
 //! `exp` and `ln` in double-double arithmetic: results are unevaluated sums of two doubles.
 //!
-//! **exp.** What enters is a sum of two doubles; what leaves is its exponential as another, times 2ᵏ. `z = k ln 2 + t`
-//! with `|t| <= ln 2 / 2`, and `eᵗ = 1 + t (1 + t (1/2 + t (1/6 + t q(t))))`. `q`, of degree 8, is nearly the best
-//! approximation of its degree: the error is 2⁻⁶²·³ of `eᵗ`, or 0.0016 units in the last place. Only `q` is computed in
-//! plain doubles; its rounding error is at most `t⁴/24 · 2⁻⁵³`, less than 0.001 units. The other four steps keep their
-//! rounding errors.
+//! **exp.** What enters is a sum of two doubles; what leaves is its exponential as another, times
+//! 2ᵏ. `z = k ln 2 + t` with `|t| <= ln 2 / 2`, and `eᵗ = 1 + t (1 + t (1/2 + t (1/6 + t q(t))))`.
+//! `q`, of degree 8, is nearly the best approximation of its degree: the error is 2⁻⁶²·³ of `eᵗ`,
+//! or 0.0016 units in the last place. Only `q` is computed in plain doubles; its rounding error is
+//! at most `t⁴/24 · 2⁻⁵³`, less than 0.001 units. The other four steps keep their rounding errors.
 //!
-//! **ln.** What enters is a positive normal double. `x = 2ᵏ m` with `m` between √½ and √2, `s = (m - 1) / (m + 1)`,
-//! `w = s² < 0.0295`, and `ln m = 2 s (1 + w (1/3 + w (1/5 + w q(w))))`. There are two precisions. The coarse one, for
-//! `ln` itself, has a relative error of 2⁻⁶³ (0.001 units in the last place). The fine one is for powers, where the
-//! exponent multiplies the error: 2⁻⁶⁸·⁸ (2e-5 units for each unit of `|y · ln x|`).
+//! **ln.** What enters is a positive normal double. `x = 2ᵏ m` with `m` between √½ and √2,
+//! `s = (m - 1) / (m + 1)`, `w = s² < 0.0295`, and `ln m = 2 s (1 + w (1/3 + w (1/5 + w q(w))))`.
+//! There are two precisions. The coarse one, for `ln` itself, has a relative error of 2⁻⁶³ (0.001
+//! units in the last place). The fine one is for powers, where the exponent multiplies the error:
+//! 2⁻⁶⁸·⁸ (2e-5 units for each unit of `|y · ln x|`).
 
 use std::f64::consts::LOG2_E;
 
 use crate::python::vector_math::kernel_driver::Kernel;
-use crate::python::vector_math::ziv_rounding::{Approximation, EXP_MARGIN, LOG_MARGIN, is_positive_normal, rounded};
+use crate::python::vector_math::ziv_rounding::{
+    Approximation, EXP_MARGIN, LOG_MARGIN, is_positive_normal, rounded,
+};
 
 /// ln 2 as a sum of two doubles. The first has 42 bits, so its product with an exponent is exact.
 const LN_2_HIGH: f64 = 0.693_147_180_559_890_3;
@@ -49,8 +52,16 @@ pub(super) fn exp(high: f64, low: f64, margin: f64) -> Approximation {
     let t_rest = k.mul_add(-LN_2_LOW, low);
     let (fraction, rest) = reduced(t, t_rest);
     let approximation = rounded(fraction, rest, margin);
-    let scaled = f64::from_bits(approximation.value.to_bits().wrapping_add(shifted.to_bits() << 52));
-    Approximation { value: scaled, certain: approximation.certain & (high.abs() <= MAX_EXP_ARGUMENT) }
+    let scaled = f64::from_bits(
+        approximation
+            .value
+            .to_bits()
+            .wrapping_add(shifted.to_bits() << 52),
+    );
+    Approximation {
+        value: scaled,
+        certain: approximation.certain & (high.abs() <= MAX_EXP_ARGUMENT),
+    }
 }
 
 /// `e^(t + t_rest)` for `|t| <= ln 2 / 2` and `|t_rest| < 2⁻³³`.
@@ -116,7 +127,8 @@ const FINE_LOG_Q: [f64; 8] = [
     0.05473835744340582,
 ];
 
-/// `ln x` with a relative error of 2⁻⁶⁸·⁸; the second part is less than half a unit in the last place of the first.
+/// `ln x` with a relative error of 2⁻⁶⁸·⁸; the second part is less than half a unit in the last
+/// place of the first.
 #[inline(always)]
 pub(super) fn fine_log(x: f64) -> (f64, f64) {
     let (high, low) = log::<true>(x);
@@ -134,7 +146,8 @@ fn log<const FINE: bool>(x: f64) -> (f64, f64) {
     let s_rest = s_rest + s_rest;
     let v = s * u;
     let v_rest = s.mul_add(u, -v) + s_rest.mul_add(u, s_rest);
-    // `k ln 2` is zero or more than twice `s`, and `s` is more than `v`, so the rounding error of each sum is exact.
+    // `k ln 2` is zero or more than twice `s`, and `s` is more than `v`, so the rounding error of
+    // each sum is exact.
     let k_ln_2 = k * LN_2_HIGH;
     let first = k_ln_2 + s;
     let first_rest = s - (first - k_ln_2);
@@ -170,7 +183,11 @@ fn quotient(m: f64) -> (f64, f64) {
 fn series<const FINE: bool>(s: f64, s_rest: f64) -> (f64, f64) {
     let w = s * s;
     let w_rest = (s + s).mul_add(s_rest, s.mul_add(s, -w));
-    let q = if FINE { estrin_8(w, FINE_LOG_Q) } else { estrin_6(w, COARSE_LOG_Q) };
+    let q = if FINE {
+        estrin_8(w, FINE_LOG_Q)
+    } else {
+        estrin_6(w, COARSE_LOG_Q)
+    };
     let b = w.mul_add(q, FIFTH);
     let a = w.mul_add(b, THIRD);
     let a_rest = w.mul_add(b, THIRD - a);
@@ -193,7 +210,10 @@ impl Kernel<1> for Ln {
     fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         let (high, low) = log::<false>(x);
         let approximation = rounded(high, low, LOG_MARGIN);
-        Approximation { value: approximation.value, certain: approximation.certain & is_positive_normal(x) }
+        Approximation {
+            value: approximation.value,
+            certain: approximation.certain & is_positive_normal(x),
+        }
     }
 
     fn call_library(&self, [x]: [f64; 1]) -> f64 {
@@ -220,7 +240,10 @@ fn estrin_6(x: f64, [c0, c1, c2, c3, c4, c5]: [f64; 6]) -> f64 {
 #[inline(always)]
 fn estrin_8(x: f64, [c0, c1, c2, c3, c4, c5, c6, c7]: [f64; 8]) -> f64 {
     let square = x * x;
-    (square * square).mul_add(estrin_4(x, square, [c4, c5, c6, c7]), estrin_4(x, square, [c0, c1, c2, c3]))
+    (square * square).mul_add(
+        estrin_4(x, square, [c4, c5, c6, c7]),
+        estrin_4(x, square, [c0, c1, c2, c3]),
+    )
 }
 
 /// `c[0] + c[1] x + … + c[8] x⁸`.

@@ -1,10 +1,12 @@
-//! `pow` of columns: by exponential and logarithm in general, without them for the exponents 2 and 3.
+//! `pow` of columns: by exponential and logarithm in general, without them for the exponents 2 and
+//! 3.
 //!
-//! Constants of a column are computed once, when the kernel is made. Calls to the library hide constants from the
-//! compiler, which otherwise replaces them with `exp2` for a base of 2 and with products for small exponents: other bits.
+//! Constants of a column are computed once, when the kernel is made. Calls to the library hide
+//! constants from the compiler, which otherwise replaces them with `exp2` for a base of 2 and with
+//! products for small exponents: other bits.
 //!
-//! The special exponents use a product to about 100 bits. Their margin is the library's
-//! error alone: the function is `pow`, not a multiplication, and near a midpoint the two may differ.
+//! The special exponents use a product to about 100 bits. Their margin is the library's error
+//! alone: the function is `pow`, not a multiplication, and near a midpoint the two may differ.
 
 use std::hint::black_box;
 
@@ -34,7 +36,10 @@ impl Kernel<2> for Power {
     #[inline(always)]
     fn approximate(&self, [base, exponent]: [f64; 2]) -> Approximation {
         let approximation = exp_of_product(fine_log(base), exponent);
-        Approximation { value: approximation.value, certain: approximation.certain & is_positive_normal(base) }
+        Approximation {
+            value: approximation.value,
+            certain: approximation.certain & is_positive_normal(base),
+        }
     }
 
     fn call_library(&self, [base, exponent]: [f64; 2]) -> f64 {
@@ -51,7 +56,11 @@ pub(super) struct PowerOfBase {
 impl PowerOfBase {
     pub(super) fn new(base: f64) -> Self {
         // With a nan for the logarithm, no row is certain.
-        let logarithm = if is_positive_normal(base) { fine_log(base) } else { (f64::NAN, f64::NAN) };
+        let logarithm = if is_positive_normal(base) {
+            fine_log(base)
+        } else {
+            (f64::NAN, f64::NAN)
+        };
         Self { base, logarithm }
     }
 }
@@ -97,18 +106,30 @@ const MARGIN_PER_DOUBLING: f64 = 3.2e-5 * UNIT;
 /// Between 2⁻⁹⁰⁰ and 2⁹⁰⁰ a result is finite and its second part is not subnormal.
 const MAX_DOUBLINGS: f64 = 900.0;
 
-/// A product `high + low`, rounded. The result is certain if `pow` must return it. Zeros are common bases, and certain: their power
-/// is the product.
+/// A product `high + low`, rounded. The result is certain if `pow` must return it. Zeros are common
+/// bases, and certain: their power is the product.
 #[inline(always)]
 fn product(base: f64, high: f64, low: f64) -> Approximation {
     const EXPONENT: u64 = 0x7ff;
     const INTEGER_BITS: u64 = 0x4330_0000_0000_0000;
-    let exponent = f64::from_bits((high.to_bits() >> 52) & EXPONENT | INTEGER_BITS) - ((1u64 << 52) + 1023) as f64;
+    let exponent = f64::from_bits((high.to_bits() >> 52) & EXPONENT | INTEGER_BITS)
+        - ((1u64 << 52) + 1023) as f64;
     let doublings = exponent.abs();
-    let approximation = rounded(high, low, doublings.mul_add(MARGIN_PER_DOUBLING, MARGIN_NEAR_ONE));
+    let approximation = rounded(
+        high,
+        low,
+        doublings.mul_add(MARGIN_PER_DOUBLING, MARGIN_NEAR_ONE),
+    );
     let is_certain = approximation.certain & (doublings <= MAX_DOUBLINGS);
-    let value = if base == 0.0 { high } else { approximation.value };
-    Approximation { value, certain: is_certain | (base == 0.0) }
+    let value = if base == 0.0 {
+        high
+    } else {
+        approximation.value
+    };
+    Approximation {
+        value,
+        certain: is_certain | (base == 0.0),
+    }
 }
 
 /// `x²` exactly.

@@ -17,19 +17,28 @@ use std::hint::black_box;
 const BATCH: usize = 4096 + 65;
 
 fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
-/// The level in use, and the lower levels of this machine: with narrower vectors, and without fused multiply-add.
+/// The level in use, and the lower levels of this machine: with narrower vectors, and without fused
+/// multiply-add.
 fn levels() -> Vec<Level> {
     let widest = Level::new();
     let mut levels = vec![widest];
     #[cfg(target_arch = "x86_64")]
     levels.extend(
-        [widest.as_avx512().map(|_| widest.as_avx2().map(Level::Avx2)), Some(widest.as_sse2().map(Level::Sse2))]
-            .into_iter()
-            .flatten()
-            .flatten(),
+        [
+            widest
+                .as_avx512()
+                .map(|_| widest.as_avx2().map(Level::Avx2)),
+            Some(widest.as_sse2().map(Level::Sse2)),
+        ]
+        .into_iter()
+        .flatten()
+        .flatten(),
     );
     levels
 }
@@ -69,7 +78,11 @@ impl Random {
     /// Close to 1, down to a difference in the last bit.
     fn near_one(&mut self) -> f64 {
         let distance = 2f64.powf(self.between(-53.0, -3.0));
-        if self.below(2) == 0 { 1.0 + distance } else { 1.0 - distance }
+        if self.below(2) == 0 {
+            1.0 + distance
+        } else {
+            1.0 - distance
+        }
     }
 
     fn base(&mut self) -> f64 {
@@ -122,7 +135,8 @@ fn cases() -> u64 {
     setting("LANES_CASES", 100_000)
 }
 
-/// Compares `kernel` with `library` at every level, for at least `cases` cases, and prints the counts.
+/// Compares `kernel` with `library` at every level, for at least `cases` cases, and prints the
+/// counts.
 fn compare<K: Kernel<N>, const N: usize>(
     name: &str,
     cases: u64,
@@ -131,7 +145,9 @@ fn compare<K: Kernel<N>, const N: usize>(
     mut draw: impl FnMut(&mut Random) -> [f64; N],
 ) {
     let seed = setting("LANES_SEED", 0x15f);
-    let mut random = Random(name.bytes().fold(seed, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte))));
+    let mut random = Random(name.bytes().fold(seed, |seed, byte| {
+        seed.wrapping_mul(31).wrapping_add(u64::from(byte))
+    }));
     let levels = levels();
     let mut by_library = vec![0; levels.len()];
     let mut tried = 0;
@@ -147,12 +163,20 @@ fn compare<K: Kernel<N>, const N: usize>(
             wanted[at] = library(arguments);
         }
         for (level, by_library) in levels.iter().zip(&mut by_library) {
-            *by_library += apply(*level, kernel, inputs.each_ref().map(|input| &input[..]), &mut got);
+            *by_library += apply(
+                *level,
+                kernel,
+                inputs.each_ref().map(|input| &input[..]),
+                &mut got,
+            );
             for at in 0..BATCH {
                 let arguments: [f64; N] = from_fn(|n| inputs[n][at]);
                 let got = got[at];
                 let wanted = wanted[at];
-                assert!(got.to_bits() == wanted.to_bits(), "{name}{arguments:?} on {level:?}: {got:e}, not {wanted:e}");
+                assert!(
+                    got.to_bits() == wanted.to_bits(),
+                    "{name}{arguments:?} on {level:?}: {got:e}, not {wanted:e}"
+                );
             }
         }
         tried += BATCH as u64;
@@ -183,7 +207,13 @@ fn power_of_columns_of_ordinary_size() {
 
 #[test]
 fn powers_of_two() {
-    compare("2^y", cases(), &PowerOfBase::new(2.0), |[y]| powf([2.0, y]), |random| [random.between(-1100.0, 1100.0)]);
+    compare(
+        "2^y",
+        cases(),
+        &PowerOfBase::new(2.0),
+        |[y]| powf([2.0, y]),
+        |random| [random.between(-1100.0, 1100.0)],
+    );
 }
 
 #[test]
@@ -199,7 +229,20 @@ fn powers_of_two_of_ordinary_size() {
 
 #[test]
 fn powers_of_other_numbers() {
-    for base in [0.5, 10.0, 1.0, 1e-5, 1.0 + f64::EPSILON, 0.999, 1e300, 5e-324, 0.0, -0.0, -2.0, f64::NAN] {
+    for base in [
+        0.5,
+        10.0,
+        1.0,
+        1e-5,
+        1.0 + f64::EPSILON,
+        0.999,
+        1e300,
+        5e-324,
+        0.0,
+        -0.0,
+        -2.0,
+        f64::NAN,
+    ] {
         compare(
             &format!("{base:e}^y"),
             cases() / 12,
@@ -212,7 +255,20 @@ fn powers_of_other_numbers() {
 
 #[test]
 fn powers_to_one_number() {
-    for exponent in [0.0, -0.0, 1.0, 1.5, -2.0, 5.0, 0.25, 1e-3, 100.0, 1e9, f64::INFINITY, f64::NAN] {
+    for exponent in [
+        0.0,
+        -0.0,
+        1.0,
+        1.5,
+        -2.0,
+        5.0,
+        0.25,
+        1e-3,
+        100.0,
+        1e9,
+        f64::INFINITY,
+        f64::NAN,
+    ] {
         compare(
             &format!("x^{exponent:e}"),
             cases() / 12,
@@ -225,18 +281,42 @@ fn powers_to_one_number() {
 
 #[test]
 fn small_powers() {
-    compare("x^2", cases(), &Square, |[x]| powf([x, 2.0]), |random| [random.base()]);
-    compare("x^3", cases(), &Cube, |[x]| powf([x, 3.0]), |random| [random.base()]);
+    compare(
+        "x^2",
+        cases(),
+        &Square,
+        |[x]| powf([x, 2.0]),
+        |random| [random.base()],
+    );
+    compare(
+        "x^3",
+        cases(),
+        &Cube,
+        |[x]| powf([x, 3.0]),
+        |random| [random.base()],
+    );
 }
 
 #[test]
 fn exponentials() {
-    compare("exp", cases(), &Exp, |[x]| black_box(x).exp(), |random| [random.exponential()]);
+    compare(
+        "exp",
+        cases(),
+        &Exp,
+        |[x]| black_box(x).exp(),
+        |random| [random.exponential()],
+    );
 }
 
 #[test]
 fn logarithms() {
-    compare("ln", cases(), &Ln, |[x]| black_box(x).ln(), |random| [random.base()]);
+    compare(
+        "ln",
+        cases(),
+        &Ln,
+        |[x]| black_box(x).ln(),
+        |random| [random.base()],
+    );
 }
 
 /// Every pair of these: exact results, midpoints between two doubles, and special values.
@@ -279,7 +359,11 @@ fn chosen_values() {
         f64::MAX,
         f64::INFINITY,
     ];
-    let values: Vec<f64> = magnitudes.into_iter().chain([f64::NAN]).flat_map(|x| [x, -x]).collect();
+    let values: Vec<f64> = magnitudes
+        .into_iter()
+        .chain([f64::NAN])
+        .flat_map(|x| [x, -x])
+        .collect();
     for level in levels() {
         let math = VectorMath { level };
         let mut got = vec![0.0; values.len()];
@@ -289,11 +373,26 @@ fn chosen_values() {
         assert_same(&format!("ln on {level:?}"), &values, &got, f64::ln);
         for &other in &values {
             math.pow_scalar_base(other, &values, &mut got);
-            assert_same(&format!("{other:e} to the power on {level:?}"), &values, &got, |x| powf([other, x]));
+            assert_same(
+                &format!("{other:e} to the power on {level:?}"),
+                &values,
+                &got,
+                |x| powf([other, x]),
+            );
             math.pow_scalar_exponent(&values, other, &mut got);
-            assert_same(&format!("power to {other:e} on {level:?}"), &values, &got, |x| powf([x, other]));
+            assert_same(
+                &format!("power to {other:e} on {level:?}"),
+                &values,
+                &got,
+                |x| powf([x, other]),
+            );
             math.pow(&values, &vec![other; values.len()], &mut got);
-            assert_same(&format!("power, column of {other:e}, on {level:?}"), &values, &got, |x| powf([x, other]));
+            assert_same(
+                &format!("power, column of {other:e}, on {level:?}"),
+                &values,
+                &got,
+                |x| powf([x, other]),
+            );
         }
     }
 }
@@ -301,7 +400,10 @@ fn chosen_values() {
 fn assert_same(name: &str, values: &[f64], got: &[f64], wanted: impl Fn(f64) -> f64) {
     for (x, got) in values.iter().zip(got) {
         let wanted = wanted(black_box(*x));
-        assert!(got.to_bits() == wanted.to_bits(), "{name}: for {x:e}: {got:e}, not {wanted:e}");
+        assert!(
+            got.to_bits() == wanted.to_bits(),
+            "{name}: for {x:e}: {got:e}, not {wanted:e}"
+        );
     }
 }
 
@@ -319,8 +421,16 @@ fn slices_of_any_length() {
                 _ => math.pow(&values, &values, &mut out[..length]),
             }
             for (at, out) in out.iter().enumerate() {
-                let wanted = if at < length { powf([values[at]; 2]) } else { -1.0 };
-                assert_eq!(out.to_bits(), wanted.to_bits(), "row {at} of {length} on {level:?}");
+                let wanted = if at < length {
+                    powf([values[at]; 2])
+                } else {
+                    -1.0
+                };
+                assert_eq!(
+                    out.to_bits(),
+                    wanted.to_bits(),
+                    "row {at} of {length} on {level:?}"
+                );
             }
         }
     }
@@ -333,7 +443,10 @@ fn few_rows_call_the_library() {
     let x: Vec<f64> = (0..100_000).map(|_| random.magnitude(-3.0, 6.0)).collect();
     let y: Vec<f64> = (0..100_000).map(|_| random.between(-10.0, 10.0)).collect();
     let mut out = vec![0.0; 100_000];
-    for level in levels().into_iter().filter(|level| HAS_PUBLISHED_BOUNDS && has_fused_multiply_add(*level)) {
+    for level in levels()
+        .into_iter()
+        .filter(|level| HAS_PUBLISHED_BOUNDS && has_fused_multiply_add(*level))
+    {
         for (name, by_library) in [
             ("pow", apply(level, &Power, [&x, &y], &mut out)),
             ("2^y", apply(level, &PowerOfBase::new(2.0), [&y], &mut out)),
@@ -341,8 +454,14 @@ fn few_rows_call_the_library() {
             ("exp", apply(level, &Exp, [&y], &mut out)),
             ("ln", apply(level, &Ln, [&x], &mut out)),
         ] {
-            println!("{name} on {level:?}: {:.2} % by the library", by_library as f64 / 1e3);
-            assert!(by_library < 6_000, "{name} on {level:?}: {by_library} of 100000");
+            println!(
+                "{name} on {level:?}: {:.2} % by the library",
+                by_library as f64 / 1e3
+            );
+            assert!(
+                by_library < 6_000,
+                "{name} on {level:?}: {by_library} of 100000"
+            );
         }
     }
 }

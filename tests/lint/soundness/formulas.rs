@@ -74,7 +74,9 @@ const LITERALS: &[&str] = &[
 
 const CONSTANTS: &[&str] = &["pi", "e", "inf", "nan", "True", "False", "tau"];
 
-const OPERATORS: &[&str] = &["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "@"];
+const OPERATORS: &[&str] = &[
+    "+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "@",
+];
 
 pub fn schema() -> Schema {
     let mut schema = Schema::openpbs();
@@ -83,7 +85,8 @@ pub fn schema() -> Schema {
     schema
 }
 
-/// A formula of about `size` parts. With `plain`, it has none of the constructs that formulas rarely need.
+/// A formula of about `size` parts. With `plain`, it has none of the constructs that formulas
+/// rarely need.
 pub fn formula(dice: &mut Dice, size: usize, plain: bool) -> String {
     if size <= 1 {
         return leaf(dice, plain);
@@ -92,44 +95,102 @@ pub fn formula(dice: &mut Dice, size: usize, plain: bool) -> String {
     let right = (size - left).max(1);
     match dice.below(20) {
         0..=7 => {
-            let op = if dice.one_in(4) && !plain { *dice.pick(OPERATORS) } else { *dice.pick(&OPERATORS[..7]) };
-            format!("({}) {op} ({})", formula(dice, left, plain), formula(dice, right, plain))
+            let op = if dice.one_in(4) && !plain {
+                *dice.pick(OPERATORS)
+            } else {
+                *dice.pick(&OPERATORS[..7])
+            };
+            format!(
+                "({}) {op} ({})",
+                formula(dice, left, plain),
+                formula(dice, right, plain)
+            )
         }
-        8 => format!("{}({})", dice.pick(&["-", "-", "+", "not ", "~"]), formula(dice, size - 1, plain)),
+        8 => format!(
+            "{}({})",
+            dice.pick(&["-", "-", "+", "not ", "~"]),
+            formula(dice, size - 1, plain)
+        ),
         9 | 10 => comparison(dice, size, plain),
         11 => {
             let op = *dice.pick(&["and", "or"]);
-            let parts: Vec<String> = (0..2 + dice.below(2)).map(|_| formula(dice, size / 3, plain)).collect();
-            format!("({})", parts.iter().map(|part| format!("({part})")).collect::<Vec<_>>().join(&format!(" {op} ")))
+            let parts: Vec<String> = (0..2 + dice.below(2))
+                .map(|_| formula(dice, size / 3, plain))
+                .collect();
+            format!(
+                "({})",
+                parts
+                    .iter()
+                    .map(|part| format!("({part})"))
+                    .collect::<Vec<_>>()
+                    .join(&format!(" {op} "))
+            )
         }
         12 | 13 => {
-            let condition =
-                if dice.one_in(3) { formula(dice, size / 3, plain) } else { comparison(dice, size / 3, plain) };
-            let (then, other) = (formula(dice, size / 3, plain), formula(dice, size / 3, plain));
+            let condition = if dice.one_in(3) {
+                formula(dice, size / 3, plain)
+            } else {
+                comparison(dice, size / 3, plain)
+            };
+            let (then, other) = (
+                formula(dice, size / 3, plain),
+                formula(dice, size / 3, plain),
+            );
             format!("(({then}) if {condition} else ({other}))")
         }
         14 => guarded(dice, size, plain),
-        15 if !plain => format!("({}, {})", formula(dice, left, plain), formula(dice, right, plain)),
+        15 if !plain => format!(
+            "({}, {})",
+            formula(dice, left, plain),
+            formula(dice, right, plain)
+        ),
         _ => call(dice, size, plain),
     }
 }
 
-/// A formula with many zeros (integers, floats of either sign, booleans) in operations that distinguish them.
+/// A formula with many zeros (integers, floats of either sign, booleans) in operations that
+/// distinguish them.
 pub fn zeros(dice: &mut Dice, size: usize) -> String {
-    const ZEROS: &[&str] =
-        &["0", "0.0", "(-0.0)", "False", "True", "1", "1.0", "-1", "0.5", "2", "-1.0", "1e-320", "1e300"];
-    const CALLS: &[&str] =
-        &["copysign", "copysign", "atan2", "max", "min", "max", "min", "pow", "fmod", "remainder", "hypot", "ldexp"];
+    const ZEROS: &[&str] = &[
+        "0", "0.0", "(-0.0)", "False", "True", "1", "1.0", "-1", "0.5", "2", "-1.0", "1e-320",
+        "1e300",
+    ];
+    const CALLS: &[&str] = &[
+        "copysign",
+        "copysign",
+        "atan2",
+        "max",
+        "min",
+        "max",
+        "min",
+        "pow",
+        "fmod",
+        "remainder",
+        "hypot",
+        "ldexp",
+    ];
     const OF_ONE: &[&str] = &[
-        "abs", "fabs", "float", "int", "bool", "round", "floor", "ceil", "trunc", "sqrt", "exp", "sin", "atan", "sum",
+        "abs", "fabs", "float", "int", "bool", "round", "floor", "ceil", "trunc", "sqrt", "exp",
+        "sin", "atan", "sum",
     ];
     if size <= 1 {
         let name = |dice: &mut Dice| {
-            (*dice.pick(&["r_float", "r_float", "r_long", "fairshare_perc", "job_priority"])).to_owned()
+            (*dice.pick(&[
+                "r_float",
+                "r_float",
+                "r_long",
+                "fairshare_perc",
+                "job_priority",
+            ]))
+            .to_owned()
         };
         return match dice.below(8) {
             0..=2 => name(dice),
-            3 => format!("({} * {})", name(dice), dice.pick(&["0", "0.0", "-0.0", "False"])),
+            3 => format!(
+                "({} * {})",
+                name(dice),
+                dice.pick(&["0", "0.0", "-0.0", "False"])
+            ),
             4 => format!("({} {} 0)", name(dice), dice.pick(&["<", ">", "<=", ">="])),
             _ => (*dice.pick(ZEROS)).to_owned(),
         };
@@ -142,16 +203,28 @@ pub fn zeros(dice: &mut Dice, size: usize) -> String {
             let whole = dice.pick(&["1152921504606846976", "9007199254740993", "1e17", "3"]);
             format!("(({left} + {whole}) - {whole})")
         }
-        13 => format!("{}([{left}, {right}])", dice.pick(&["max", "min", "fsum", "sum", "prod"])),
+        13 => format!(
+            "{}([{left}, {right}])",
+            dice.pick(&["max", "min", "fsum", "sum", "prod"])
+        ),
         14 => {
-            let (chosen, outer) = (dice.pick(&["max", "min"]), dice.pick(&["max", "min", "sum"]));
-            format!("{outer}({chosen}(({left}, {right}), ({}, {right})))", zeros(dice, size / 3))
+            let (chosen, outer) = (
+                dice.pick(&["max", "min"]),
+                dice.pick(&["max", "min", "sum"]),
+            );
+            format!(
+                "{outer}({chosen}(({left}, {right}), ({}, {right})))",
+                zeros(dice, size / 3)
+            )
         }
         2 => format!("({left} {} {right})", dice.pick(&["/", "//", "%", "**"])),
         3 => format!("(1 / {left})"),
         4 => format!("({left} {} {right})", dice.pick(&["and", "or"])),
         5 => format!("(-{left})"),
-        6 => format!("({left} {} {right})", dice.pick(&["<", "<=", ">", ">=", "==", "!="])),
+        6 => format!(
+            "({left} {} {right})",
+            dice.pick(&["<", "<=", ">", ">=", "==", "!="])
+        ),
         7 => format!("({left} if {} else {right})", zeros(dice, size / 3)),
         8 => match dice.pick(OF_ONE) {
             &"sum" => format!("sum([{left}, {right}])"),
@@ -174,25 +247,46 @@ fn guarded(dice: &mut Dice, size: usize, plain: bool) -> String {
         1 => format!("(({rest}) / ({part}) if {part} else ({part}))"),
         2 => format!("(({part}) and ({rest}) / ({part}))"),
         3 => format!("(sqrt({part}) if not ({part}) {op} {literal} else ({rest}) % ({part}))"),
-        4 => format!("(({part}) {op} {literal} and ({part}) {op} ({rest}) and ({rest}) - ({part}))"),
-        _ => format!("(1 / ({part}) if {literal} {op} ({part}) {op} ({rest}) or ({part}) == 2 else ({part}))"),
+        4 => {
+            format!("(({part}) {op} {literal} and ({part}) {op} ({rest}) and ({rest}) - ({part}))")
+        }
+        _ => format!(
+            "(1 / ({part}) if {literal} {op} ({part}) {op} ({rest}) or ({part}) == 2 else ({part}))"
+        ),
     }
 }
 
 fn comparison(dice: &mut Dice, size: usize, plain: bool) -> String {
     let operators = ["<", "<=", ">", ">=", "==", "!=", "in", "not in"];
-    let allowed = if plain || !dice.one_in(8) { &operators[..6] } else { &operators[..] };
+    let allowed = if plain || !dice.one_in(8) {
+        &operators[..6]
+    } else {
+        &operators[..]
+    };
     let mut text = format!("(({})", formula(dice, size / 2, plain));
     for _ in 0..1 + usize::from(dice.one_in(4)) {
-        text += &format!(" {} ({})", dice.pick(allowed), formula(dice, size / 2, plain));
+        text += &format!(
+            " {} ({})",
+            dice.pick(allowed),
+            formula(dice, size / 2, plain)
+        );
     }
     text + ")"
 }
 
 fn call(dice: &mut Dice, size: usize, plain: bool) -> String {
-    let common = ["max", "min", "log", "sqrt", "exp", "pow", "abs", "floor", "ceil", "round", "int", "float", "log2"];
-    let name = if dice.one_in(2) { *dice.pick(&common) } else { dice.pick(Function::ALL).name() };
-    let Some(function) = Function::from_name(name) else { return leaf(dice, plain) };
+    let common = [
+        "max", "min", "log", "sqrt", "exp", "pow", "abs", "floor", "ceil", "round", "int", "float",
+        "log2",
+    ];
+    let name = if dice.one_in(2) {
+        *dice.pick(&common)
+    } else {
+        dice.pick(Function::ALL).name()
+    };
+    let Some(function) = Function::from_name(name) else {
+        return leaf(dice, plain);
+    };
     let (least, most) = function.arity(PythonVersion::default());
     let mut count = least + dice.below(most.unwrap_or(3).max(least) - least + 1);
     if matches!(name, "max" | "min" | "gcd" | "lcm" | "hypot") && count < 2 {
@@ -201,12 +295,17 @@ fn call(dice: &mut Dice, size: usize, plain: bool) -> String {
     if !plain && dice.one_in(20) {
         count += 1;
     }
-    let wants_items = matches!(name, "sum" | "fsum" | "prod" | "all" | "any" | "len" | "dist");
+    let wants_items = matches!(
+        name,
+        "sum" | "fsum" | "prod" | "all" | "any" | "len" | "dist"
+    );
     let arguments: Vec<String> = (0..count)
         .map(|place| {
             let part = size / (count + 1);
             if wants_items && (place == 0 || name == "dist") && !dice.one_in(10) {
-                let items: Vec<String> = (0..1 + dice.below(3)).map(|_| formula(dice, part / 2, plain)).collect();
+                let items: Vec<String> = (0..1 + dice.below(3))
+                    .map(|_| formula(dice, part / 2, plain))
+                    .collect();
                 return format!("[{}]", items.join(", "));
             }
             formula(dice, part, plain)
@@ -219,7 +318,9 @@ fn leaf(dice: &mut Dice, plain: bool) -> String {
     match dice.below(20) {
         0..=10 => (*dice.pick(NAMES)).to_owned(),
         18 => (*dice.pick(CONSTANTS)).to_owned(),
-        19 if !plain => (*dice.pick(&["None", "sqrt", "nothing_of_the_kind", "()", "[1, 2]"])).to_owned(),
+        19 if !plain => {
+            (*dice.pick(&["None", "sqrt", "nothing_of_the_kind", "()", "[1, 2]"])).to_owned()
+        }
         _ => (*dice.pick(LITERALS)).to_owned(),
     }
 }
@@ -248,7 +349,11 @@ pub fn draw(dice: &mut Dice, within: Interval) -> Value {
     }
     let edge = within.low();
     let value = Value::Float(edge);
-    if within.contains(&value) { value } else { Value::int(format!("{edge:.0}").parse().unwrap()) }
+    if within.contains(&value) {
+        value
+    } else {
+        Value::int(format!("{edge:.0}").parse().unwrap())
+    }
 }
 
 fn candidate(dice: &mut Dice, within: Interval) -> Value {
@@ -259,7 +364,9 @@ fn candidate(dice: &mut Dice, within: Interval) -> Value {
         0 => within.low(),
         1 => within.high(),
         2 => *dice.pick(&[0.0, -0.0]),
-        3 => *dice.pick(&[1.0, -1.0, 2.0, 0.5, -0.5, 3.0, 1e-6, 60.0, 3600.0, 1e9, -7.0, 1e-300, 1e300]),
+        3 => *dice.pick(&[
+            1.0, -1.0, 2.0, 0.5, -0.5, 3.0, 1e-6, 60.0, 3600.0, 1e9, -7.0, 1e-300, 1e300,
+        ]),
         4 => (near(dice) * 1e-3).round(),
         _ => near(dice),
     };

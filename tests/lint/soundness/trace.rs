@@ -1,4 +1,5 @@
-//! A second interpreter, of the syntax tree, that records the value or the error of every part that it evaluates.
+//! A second interpreter, of the syntax tree, that records the value or the error of every part that
+//! it evaluates.
 
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, LiteralKind};
@@ -18,13 +19,20 @@ pub struct Tracer<'e> {
 
 impl<'e> Tracer<'e> {
     pub fn new(expr: &'e Expr, schema: &'e Schema, inputs: &'e dyn Fn(&str) -> Value) -> Self {
-        Self { expr, schema, inputs, seen: Vec::new(), python: Python::new() }
+        Self {
+            expr,
+            schema,
+            inputs,
+            seen: Vec::new(),
+            python: Python::new(),
+        }
     }
 
     /// The value of a part, or `None` if it or a part of it raised an error.
     pub fn value(&mut self, id: ExprId) -> Option<Value> {
         let result = self.parts(id)?;
-        self.seen.push((id, result.clone().map_err(|raised| raised.kind)));
+        self.seen
+            .push((id, result.clone().map_err(|raised| raised.kind)));
         result.ok()
     }
 
@@ -49,7 +57,10 @@ impl<'e> Tracer<'e> {
                 let (x, y) = (self.value(*left)?, self.value(*right)?);
                 self.python.binary(*op, &x, &y)
             }
-            ExprKind::Comparison { operators, operands } => {
+            ExprKind::Comparison {
+                operators,
+                operands,
+            } => {
                 let mut left = self.value(operands[0])?;
                 let mut result = Ok(Value::Bool(true));
                 for (&op, &operand) in operators.iter().zip(&operands[1..]) {
@@ -72,14 +83,24 @@ impl<'e> Tracer<'e> {
                 }
                 Ok(value)
             }
-            ExprKind::Conditional { then, condition, otherwise } => {
+            ExprKind::Conditional {
+                then,
+                condition,
+                otherwise,
+            } => {
                 let holds = self.value(*condition)?.truth();
                 Ok(self.value(if holds { *then } else { *otherwise })?)
             }
-            ExprKind::Call { callee, positional, keywords } => {
+            ExprKind::Call {
+                callee,
+                positional,
+                keywords,
+            } => {
                 let callee = self.value(*callee)?;
                 let by_place = self.values(positional)?;
-                let named = keywords.iter().map(|keyword| Some((&*keyword.name, self.value(keyword.value)?)));
+                let named = keywords
+                    .iter()
+                    .map(|keyword| Some((&*keyword.name, self.value(keyword.value)?)));
                 let named = named.collect::<Option<Vec<_>>>()?;
                 self.python.call(&callee, &by_place, &named)
             }

@@ -19,7 +19,10 @@ pub struct Column {
 
 impl Columns {
     pub fn new(folder: impl AsRef<Path>, jobs: usize) -> Self {
-        Self { folder: folder.as_ref().to_owned(), jobs }
+        Self {
+            folder: folder.as_ref().to_owned(),
+            jobs,
+        }
     }
 
     pub fn jobs(&self) -> usize {
@@ -29,8 +32,15 @@ impl Columns {
     pub fn column(&self, name: &str) -> Result<Column, Box<dyn Error>> {
         let whole = self.folder.join(format!("{name}.int"));
         let is_whole = whole.exists();
-        let path = if is_whole { whole } else { self.folder.join(format!("{name}.float")) };
-        Ok(Column { numbers: self.read(&path)?, is_whole })
+        let path = if is_whole {
+            whole
+        } else {
+            self.folder.join(format!("{name}.float"))
+        };
+        Ok(Column {
+            numbers: self.read(&path)?,
+            is_whole,
+        })
     }
 
     /// What CPython makes of the jobs.
@@ -41,7 +51,15 @@ impl Columns {
     fn read(&self, path: &Path) -> Result<Vec<f64>, Box<dyn Error>> {
         let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let (doubles, _) = bytes.as_chunks();
-        let numbers: Vec<f64> = doubles.iter().take(self.jobs).map(|&double| f64::from_le_bytes(double)).collect();
-        if numbers.len() == self.jobs { Ok(numbers) } else { Err(format!("{}: too short", path.display()).into()) }
+        let numbers: Vec<f64> = doubles
+            .iter()
+            .take(self.jobs)
+            .map(|&double| f64::from_le_bytes(double))
+            .collect();
+        if numbers.len() == self.jobs {
+            Ok(numbers)
+        } else {
+            Err(format!("{}: too short", path.display()).into())
+        }
     }
 }

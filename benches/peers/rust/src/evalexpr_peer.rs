@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use evalexpr::{Context, DefaultNumericTypes, EvalexprError, EvalexprResult, Node, Value, build_operator_tree};
+use evalexpr::{
+    Context, DefaultNumericTypes, EvalexprError, EvalexprResult, Node, Value, build_operator_tree,
+};
 
 use crate::Pass;
 use crate::columns::Columns;
@@ -17,7 +19,10 @@ pub struct Tree {
 impl Tree {
     /// evalexpr writes `^` for a power, and its functions are in `math`.
     pub fn new(text: &str, columns: &Columns) -> Result<Self, Box<dyn Error>> {
-        let text = text.replace("**", "^").replace("pow(", "math::pow(").replace("log(", "math::ln(");
+        let text = text
+            .replace("**", "^")
+            .replace("pow(", "math::pow(")
+            .replace("log(", "math::ln(");
         let tree: Node = build_operator_tree(&text)?;
         let mut names: Vec<String> = Vec::new();
         for name in tree.iter_variable_identifiers() {
@@ -25,9 +30,16 @@ impl Tree {
                 names.push(name.to_owned());
             }
         }
-        let inputs =
-            names.iter().map(|name| Ok(columns.column(name)?.numbers)).collect::<Result<_, Box<dyn Error>>>()?;
-        Ok(Self { tree, names, inputs, jobs: columns.jobs() })
+        let inputs = names
+            .iter()
+            .map(|name| Ok(columns.column(name)?.numbers))
+            .collect::<Result<_, Box<dyn Error>>>()?;
+        Ok(Self {
+            tree,
+            names,
+            inputs,
+            jobs: columns.jobs(),
+        })
     }
 }
 
@@ -41,11 +53,16 @@ impl Context for Row<'_> {
     type NumericTypes = DefaultNumericTypes;
 
     fn get_value(&self, identifier: &str) -> Option<&Value> {
-        self.names.iter().position(|name| name == identifier).map(|at| &self.values[at])
+        self.names
+            .iter()
+            .position(|name| name == identifier)
+            .map(|at| &self.values[at])
     }
 
     fn call_function(&self, identifier: &str, _: &Value) -> EvalexprResult<Value> {
-        Err(EvalexprError::FunctionIdentifierNotFound(identifier.to_owned()))
+        Err(EvalexprError::FunctionIdentifierNotFound(
+            identifier.to_owned(),
+        ))
     }
 
     fn are_builtin_functions_disabled(&self) -> bool {
@@ -62,7 +79,10 @@ impl Pass for Tree {
 
     fn run(&self) -> Result<Vec<f64>, Box<dyn Error>> {
         let mut results = Vec::with_capacity(self.jobs);
-        let mut row = Row { names: &self.names, values: vec![Value::Float(0.0); self.names.len()] };
+        let mut row = Row {
+            names: &self.names,
+            values: vec![Value::Float(0.0); self.names.len()],
+        };
         for job in 0..self.jobs {
             for (value, input) in row.values.iter_mut().zip(&self.inputs) {
                 *value = Value::Float(input[job]);

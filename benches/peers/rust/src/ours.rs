@@ -3,18 +3,18 @@
 use std::cell::RefCell;
 use std::error::Error;
 
-use job_sort_formula::jobs::Job;
-use job_sort_formula::rank::ScorePrecision;
-use job_sort_formula::rank::OnError;
-use job_sort_formula::rank::Scores;
-use job_sort_formula::rank::rescore;
-use job_sort_formula::rank::score;
-use job_sort_formula::schema::InputType;
 use job_sort_formula::Formula;
 use job_sort_formula::JobTable;
 use job_sort_formula::Program;
 use job_sort_formula::Schema;
 use job_sort_formula::Value;
+use job_sort_formula::jobs::Job;
+use job_sort_formula::rank::OnError;
+use job_sort_formula::rank::ScorePrecision;
+use job_sort_formula::rank::Scores;
+use job_sort_formula::rank::rescore;
+use job_sort_formula::rank::score;
+use job_sort_formula::schema::InputType;
 
 use crate::Pass;
 use crate::columns::Columns;
@@ -31,13 +31,19 @@ impl Ours {
     pub fn new(text: &str, columns: &Columns) -> Result<Self, Box<dyn Error>> {
         let formula: Formula = text.parse()?;
         let mut schema = Schema::openpbs();
-        for name in formula.names().iter().filter(|name| columns.column(name).is_ok()) {
+        for name in formula
+            .names()
+            .iter()
+            .filter(|name| columns.column(name).is_ok())
+        {
             // OpenPBS defines some of them
             let _ = schema.add(name, InputType::Float);
         }
         let program = formula.compile(&schema)?;
         let names = || program.inputs().iter().map(|name| &**name);
-        let inputs = names().map(|name| columns.column(name)).collect::<Result<Vec<_>, _>>()?;
+        let inputs = names()
+            .map(|name| columns.column(name))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut table = JobTable::new(names());
         for row in 0..columns.jobs() {
             let values = inputs.iter().map(|column| match column.numbers[row] {
@@ -45,9 +51,19 @@ impl Ours {
                 number => Ok(Value::Float(number)),
             });
             let id = format!("{row}.server");
-            table.push(&Job { id: &id, ..Job::default() }, &values.collect::<Vec<_>>())?;
+            table.push(
+                &Job {
+                    id: &id,
+                    ..Job::default()
+                },
+                &values.collect::<Vec<_>>(),
+            )?;
         }
-        Ok(Self { program, table, old: RefCell::new(None) })
+        Ok(Self {
+            program,
+            table,
+            old: RefCell::new(None),
+        })
     }
 }
 
@@ -56,8 +72,19 @@ impl Pass for Ours {
 
     fn run(&self) -> Result<Scores, Box<dyn Error>> {
         Ok(match self.old.take() {
-            Some(old) => rescore(&self.program, &self.table, ScorePrecision::Double, OnError::ZeroLikePbs, old),
-            None => score(&self.program, &self.table, ScorePrecision::Double, OnError::ZeroLikePbs),
+            Some(old) => rescore(
+                &self.program,
+                &self.table,
+                ScorePrecision::Double,
+                OnError::ZeroLikePbs,
+                old,
+            ),
+            None => score(
+                &self.program,
+                &self.table,
+                ScorePrecision::Double,
+                OnError::ZeroLikePbs,
+            ),
         })
     }
 

@@ -1,5 +1,5 @@
-//! The least that a reader of `qstat -f -F json` in serde_json can do: the members that ALCF's formula needs, typed, into
-//! a list, on one thread. It computes nothing.
+//! The least that a reader of `qstat -f -F json` in serde_json can do: the members that ALCF's
+//! formula needs, typed, into a list, on one thread. It computes nothing.
 
 use std::error::Error;
 use std::fmt;

@@ -15,13 +15,23 @@ pub struct Exclusion {
     pub best: f64,
 }
 
-/// Which goals exclude each other, if no point meets all. The best value of each goal beside each other one that can be met.
+/// Which goals exclude each other, if no point meets all. The best value of each goal beside each
+/// other one that can be met.
 pub(super) fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclusion> {
     let count = goals.goals.len();
-    let pairs = (0..count).flat_map(|met| (0..count).filter(move |&other| other != met).map(move |other| [met, other]));
+    let pairs = (0..count).flat_map(|met| {
+        (0..count)
+            .filter(move |&other| other != met)
+            .map(move |other| [met, other])
+    });
     let excluded = pairs.filter_map(|[met, other]| {
-        let meets = |goal: usize| points.iter().filter(move |point| point.goals[goal].missed == 0.0);
-        let is_excluded = meets(met).all(|point| point.goals[other].missed > 0.0) && meets(other).next().is_some();
+        let meets = |goal: usize| {
+            points
+                .iter()
+                .filter(move |point| point.goals[goal].missed == 0.0)
+        };
+        let is_excluded = meets(met).all(|point| point.goals[other].missed > 0.0)
+            && meets(other).next().is_some();
         let best = best_value(goals, other, meets(met))?;
         is_excluded.then_some(Exclusion { met, other, best })
     });

@@ -16,7 +16,10 @@ const BASELINES: [(&str, &str); 3] = [
     (FIRST_COME_FIRST_SERVED, "first come, first served"),
     ("-walltime", "shortest first"),
     // the walltime may be 0
-    ("(eligible_time + walltime + 1) / (walltime + 1)", "expansion factor"),
+    (
+        "(eligible_time + walltime + 1) / (walltime + 1)",
+        "expansion factor",
+    ),
 ];
 /// The order of a site without a formula.
 pub(super) const FIRST_COME_FIRST_SERVED: &str = "eligible_time";
@@ -64,9 +67,15 @@ impl HeldOut {
         let current = simulator.run(in_force, part, None)?;
         let mut named = vec![(fitted, "fitted")];
         named.extend(BASELINES.iter().filter(|(formula, _)| *formula != in_force));
-        let runs = parallel::map(named.clone(), |(formula, _)| simulator.run(formula, part, Some(&current)));
+        let runs = parallel::map(named.clone(), |(formula, _)| {
+            simulator.run(formula, part, Some(&current))
+        });
         let mut runs = runs.into_iter().collect::<Result<Vec<Run>, _>>()?;
-        let baselines = named.iter().zip(&runs).skip(1).map(|((formula, name), run)| described(formula, name, run));
+        let baselines = named
+            .iter()
+            .zip(&runs)
+            .skip(1)
+            .map(|((formula, name), run)| described(formula, name, run));
         let baselines = baselines.collect();
         let new = runs.swap_remove(0);
         let (workload, warm_up) = (&part.workload, part.warm_up);
@@ -79,7 +88,9 @@ impl HeldOut {
             current: described(in_force, "in force", &current),
             fitted: described(fitted, "fitted", &new),
             baselines,
-            goals: goals.map(|goal| goal.change(&old_run, &new_run, block_seconds)).collect(),
+            goals: goals
+                .map(|goal| goal.change(&old_run, &new_run, block_seconds))
+                .collect(),
             objective: part.objective_change(simulator.goals, &current, &new, block_seconds),
             longest_waits: schedules.map(|schedule| longest_wait(workload, schedule, warm_up)),
             validation: Validation::new(workload, schedules[0], split.counted_from - split.begin),
@@ -89,19 +100,30 @@ impl HeldOut {
     }
 }
 
-/// The longest wait, in seconds, of the jobs that start and are submitted at least `warm_up` seconds after the first one.
+/// The longest wait, in seconds, of the jobs that start and are submitted at least `warm_up`
+/// seconds after the first one.
 fn longest_wait(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<i64> {
-    workload.after_warm_up(warm_up).filter_map(|job| wait_of(workload, schedule, job)).max()
+    workload
+        .after_warm_up(warm_up)
+        .filter_map(|job| wait_of(workload, schedule, job))
+        .max()
 }
 
 fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {
-    HeldOutFormula { formula: formula.to_owned(), name, goals: run.goals.clone(), objective: run.objective }
+    HeldOutFormula {
+        formula: formula.to_owned(),
+        name,
+        goals: run.goals.clone(),
+        objective: run.objective,
+    }
 }
 
-/// What is advised, and why. `current` are the values of the goals under the formula in force on the searched part.
+/// What is advised, and why. `current` are the values of the goals under the formula in force on
+/// the searched part.
 ///
-/// As in the search, goals come first: a goal that the formula in force misses counts as much as the objective, whose interval is the one
-/// that is shown. Of several goals that would each be a reason, one may be better by chance, so that each is tested at a part of the level.
+/// As in the search, goals come first: a goal that the formula in force misses counts as much as
+/// the objective, whose interval is the one that is shown. Of several goals that would each be a
+/// reason, one may be better by chance, so that each is tested at a part of the level.
 pub(super) fn reason(
     simulator: &Simulator<'_>,
     current: &[GoalValue],
@@ -116,25 +138,34 @@ pub(super) fn reason(
     }
     let goals = &simulator.goals.goals;
     let objective = simulator.goals.objective.as_ref();
-    let missed: Vec<usize> = (0..goals.len()).filter(|&goal| current[goal].missed > 0.0).collect();
+    let missed: Vec<usize> = (0..goals.len())
+        .filter(|&goal| current[goal].missed > 0.0)
+        .collect();
     let gains = (0..goals.len()).any(|goal| is_gained(&goals[goal], goal, current, held_out));
     if missed.is_empty() && objective.is_none() && !gains {
         return Reason::GoalsMetInForce;
     }
     // a goal that few jobs decide has no interval; it is not given up either
     let of_held_out = held_out.fitted.goals.iter().zip(&held_out.current.goals);
-    let is_goal_lost = of_held_out.into_iter().any(|(fitted, current)| !fitted.is_met() && current.is_met());
-    let of_objective = objective.and_then(|objective| Some((held_out.objective?, objective.is_minimised)));
-    if is_goal_lost || of_objective.is_some_and(|(change, is_minimised)| is_beyond_chance(change, !is_minimised, LEVEL))
+    let is_goal_lost = of_held_out
+        .into_iter()
+        .any(|(fitted, current)| !fitted.is_met() && current.is_met());
+    let of_objective =
+        objective.and_then(|objective| Some((held_out.objective?, objective.is_minimised)));
+    if is_goal_lost
+        || of_objective
+            .is_some_and(|(change, is_minimised)| is_beyond_chance(change, !is_minimised, LEVEL))
     {
         return Reason::GoalLost;
     }
     let level_of_goals = LEVEL / missed.len().max(1) as f64;
-    let mut is_better =
-        of_objective.is_some_and(|(change, is_minimised)| is_beyond_chance(change, is_minimised, LEVEL));
+    let mut is_better = of_objective
+        .is_some_and(|(change, is_minimised)| is_beyond_chance(change, is_minimised, LEVEL));
     let mut is_judged = of_objective.is_some_and(|(change, _)| change.interval().is_some());
     for &goal in &missed {
-        let Some(change) = held_out.goals[goal] else { continue };
+        let Some(change) = held_out.goals[goal] else {
+            continue;
+        };
         is_better |= is_beyond_chance(change, goals[goal].limit.is_most, level_of_goals);
         is_judged |= change.interval().is_some();
     }
@@ -144,11 +175,16 @@ pub(super) fn reason(
     if gains {
         return Reason::GoalGained;
     }
-    if is_judged { Reason::WithinChance } else { Reason::TooShortToJudge }
+    if is_judged {
+        Reason::WithinChance
+    } else {
+        Reason::TooShortToJudge
+    }
 }
 
-/// Whether the fitted formula meets a goal about each job which the formula in force misses on a part of the log. Such a goal is met
-/// or missed by the log itself, so that it needs no interval. That the fitted formula meets it on the searched part is known.
+/// Whether the fitted formula meets a goal about each job which the formula in force misses on a
+/// part of the log. Such a goal is met or missed by the log itself, so that it needs no interval.
+/// That the fitted formula meets it on the searched part is known.
 fn is_gained(goal: &Goal, place: usize, current: &[GoalValue], held_out: &HeldOut) -> bool {
     let was_missed = current[place].is_missed() || held_out.current.goals[place].is_missed();
     goal.measure.is_of_each_job() && was_missed && held_out.fitted.goals[place].is_met()
@@ -160,5 +196,9 @@ const LEVEL: f64 = 0.05;
 /// Whether a value falls, or grows, by more than chance would explain.
 fn is_beyond_chance(change: MeanChange, is_fall: bool, level: f64) -> bool {
     let change = MeanChange { level, ..change };
-    if is_fall { change.is_decrease() } else { change.is_increase() }
+    if is_fall {
+        change.is_decrease()
+    } else {
+        change.is_increase()
+    }
 }

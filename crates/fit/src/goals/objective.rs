@@ -13,8 +13,8 @@ use super::simulator::{Part, Run, Simulator};
 use super::{EvaluatedPoint, FitError, FitObserver, FitOptions, Split};
 use crate::search::{Range, Space};
 
-/// The searched part of a log, for searches of other programs: formulas are simulated and scored on it as
-/// [`fit_goals`](super::fit_goals) does.
+/// The searched part of a log, for searches of other programs: formulas are simulated and scored on
+/// it as [`fit_goals`](super::fit_goals) does.
 pub struct Objective {
     site: Arc<Site>,
     template: Template,
@@ -24,7 +24,8 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Divides a workload, which was read as for [`fit_goals`](super::fit_goals), and simulates the formula in force.
+    /// Divides a workload, which was read as for [`fit_goals`](super::fit_goals), and simulates the
+    /// formula in force.
     ///
     /// # Errors
     /// As those of [`fit_goals`](super::fit_goals).
@@ -37,9 +38,21 @@ impl Objective {
         observer: &dyn FitObserver,
     ) -> Result<Self, FitError> {
         let is_interrupted = AtomicBool::new(false);
-        let simulator = Simulator { site: &site, goals: &goals, options: &options, observer, is_interrupted };
+        let simulator = Simulator {
+            site: &site,
+            goals: &goals,
+            options: &options,
+            observer,
+            is_interrupted,
+        };
         let searched = Searched::new(&simulator, &template, workload)?;
-        Ok(Self { site, template, goals, options, searched })
+        Ok(Self {
+            site,
+            template,
+            goals,
+            options,
+            searched,
+        })
     }
 
     /// The template.
@@ -47,14 +60,38 @@ impl Objective {
         &self.template
     }
 
-    /// Simulates the formula with these constants on the searched part. The observer may interrupt it.
+    /// Simulates the formula with these constants on the searched part. The observer may interrupt
+    /// it.
     ///
     /// # Errors
     /// The formula cannot be simulated, or it is interrupted.
-    pub fn evaluate(&self, values: &[f64], observer: &dyn FitObserver) -> Result<EvaluatedPoint, FitError> {
-        let Self { site, template, goals, options, searched } = self;
-        let simulator = Simulator { site, goals, options, observer, is_interrupted: AtomicBool::new(false) };
-        let search = Search::new(&simulator, template, &searched.space, &searched.part, &searched.in_force, 1);
+    pub fn evaluate(
+        &self,
+        values: &[f64],
+        observer: &dyn FitObserver,
+    ) -> Result<EvaluatedPoint, FitError> {
+        let Self {
+            site,
+            template,
+            goals,
+            options,
+            searched,
+        } = self;
+        let simulator = Simulator {
+            site,
+            goals,
+            options,
+            observer,
+            is_interrupted: AtomicBool::new(false),
+        };
+        let search = Search::new(
+            &simulator,
+            template,
+            &searched.space,
+            &searched.part,
+            &searched.in_force,
+            1,
+        );
         Ok(search.evaluate(&template.fill(values), values)?.point)
     }
 }
@@ -68,10 +105,20 @@ pub(super) struct Searched {
 }
 
 impl Searched {
-    pub(super) fn new(simulator: &Simulator<'_>, template: &Template, workload: &Workload) -> Result<Self, FitError> {
+    pub(super) fn new(
+        simulator: &Simulator<'_>,
+        template: &Template,
+        workload: &Workload,
+    ) -> Result<Self, FitError> {
         let options = simulator.options;
-        let in_force = options.in_force.as_deref().unwrap_or(FIRST_COME_FIRST_SERVED);
-        let space = Space::new(template.constants().iter().map(Range::from).collect(), options.is_scale_free);
+        let in_force = options
+            .in_force
+            .as_deref()
+            .unwrap_or(FIRST_COME_FIRST_SERVED);
+        let space = Space::new(
+            template.constants().iter().map(Range::from).collect(),
+            options.is_scale_free,
+        );
         let warm_up = warm_up(simulator, workload)?;
         let split = Split::new(workload, options.held_out, warm_up, options.force)?;
         let part = Part {
@@ -80,15 +127,28 @@ impl Searched {
             is_interruptible: true,
         };
         let in_force = simulator.run(in_force, &part, None)?;
-        Ok(Self { space, split, part, in_force })
+        Ok(Self {
+            space,
+            split,
+            part,
+            in_force,
+        })
     }
 }
 
 /// How long after the first submission the jobs begin that count, in seconds.
 fn warm_up(simulator: &Simulator<'_>, workload: &Workload) -> Result<i64, FitError> {
-    let FitOptions { warm_up, usage, decay_period, .. } = *simulator.options;
+    let FitOptions {
+        warm_up,
+        usage,
+        decay_period,
+        ..
+    } = *simulator.options;
     if let Some(seconds) = warm_up {
         return Ok(seconds);
     }
-    Ok(simulator.site.warm_up(workload, usage, decay_period)?.seconds())
+    Ok(simulator
+        .site
+        .warm_up(workload, usage, decay_period)?
+        .seconds())
 }

@@ -1,4 +1,5 @@
-//! How good constants are: first by the goals, then by the objective, then by how near they are to those to begin with.
+//! How good constants are: first by the goals, then by the objective, then by how near they are to
+//! those to begin with.
 
 use std::cmp::Ordering;
 
@@ -8,10 +9,12 @@ use serde::Serialize;
 /// How good constants are. A smaller score is better.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Score {
-    /// By how much goals are missed, as the sum of fractions of their limits; 0 if all are met that can be judged.
+    /// By how much goals are missed, as the sum of fractions of their limits; 0 if all are met that
+    /// can be judged.
     pub missed: f64,
-    /// The value of the objective, negative if it is to be as large as possible. Without one, by how much all goals are met at least, as
-    /// a negative fraction of their limits: constants that barely meet a goal on some days miss it on others.
+    /// The value of the objective, negative if it is to be as large as possible. Without one, by
+    /// how much all goals are met at least, as a negative fraction of their limits: constants that
+    /// barely meet a goal on some days miss it on others.
     #[serde(skip)]
     pub objective: f64,
     /// The distance to the constants to begin with.
@@ -50,7 +53,8 @@ pub struct GoalValue {
     /// By how much it is missed, as a fraction of the limit.
     #[serde(skip)]
     pub missed: f64,
-    /// By how much it is met, as a fraction of the limit; negative if it is missed, `None` if it cannot be judged.
+    /// By how much it is met, as a fraction of the limit; negative if it is missed, `None` if it
+    /// cannot be judged.
     #[serde(skip)]
     pub margin: Option<f64>,
 }
@@ -68,21 +72,42 @@ impl GoalValue {
 }
 
 impl From<&JudgedGoal> for GoalValue {
-    fn from(&JudgedGoal { value, limit, is_most, jobs, .. }: &JudgedGoal) -> Self {
-        let margin = value.zip(limit).map(|(value, limit)| relative_margin(value, limit, is_most));
+    fn from(
+        &JudgedGoal {
+            value,
+            limit,
+            is_most,
+            jobs,
+            ..
+        }: &JudgedGoal,
+    ) -> Self {
+        let margin = value
+            .zip(limit)
+            .map(|(value, limit)| relative_margin(value, limit, is_most));
         let missed = margin.map_or(0.0, |margin| (-margin).max(0.0));
         let state = match value {
             _ if jobs == 0 => GoalState::NoJobs,
             Some(_) if missed == 0.0 => GoalState::Met,
             _ => GoalState::Missed,
         };
-        Self { value, limit, jobs, state, missed, margin }
+        Self {
+            value,
+            limit,
+            jobs,
+            state,
+            missed,
+            margin,
+        }
     }
 }
 
 /// By how much a limit is met, as a fraction of it.
 fn relative_margin(value: f64, limit: f64, is_most: bool) -> f64 {
-    let within = if is_most { limit - value } else { value - limit };
+    let within = if is_most {
+        limit - value
+    } else {
+        value - limit
+    };
     let unit = if limit == 0.0 { 1.0 } else { limit.abs() };
     within / unit
 }
@@ -93,8 +118,17 @@ mod tests {
 
     #[test]
     fn goals_come_before_the_objective_and_that_before_the_distance() {
-        let score = |missed, objective, distance| Score { missed, objective, distance };
-        let mut scores = [score(0.1, 0.0, 0.0), score(0.0, 2.0, 0.0), score(0.0, 1.0, 0.5), score(0.0, 1.0, 0.2)];
+        let score = |missed, objective, distance| Score {
+            missed,
+            objective,
+            distance,
+        };
+        let mut scores = [
+            score(0.1, 0.0, 0.0),
+            score(0.0, 2.0, 0.0),
+            score(0.0, 1.0, 0.5),
+            score(0.0, 1.0, 0.2),
+        ];
         scores.sort();
         assert_eq!(scores.map(|score| score.distance), [0.2, 0.5, 0.0, 0.0]);
         assert_eq!(scores[3].missed, 0.1);

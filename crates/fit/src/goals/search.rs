@@ -14,7 +14,8 @@ use super::simulator::{Part, Run, Simulator};
 use super::{FitError, FitProgress};
 use crate::search::{Space, cma_es};
 
-/// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are rounded to two digits.
+/// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are
+/// rounded to two digits.
 const TOLERANCE: f64 = 1e-3;
 /// The digits of the values that are searched.
 const DIGITS: i32 = 6;
@@ -86,7 +87,8 @@ impl<'a> Search<'a> {
     /// Evaluates so many points: the constants to begin with first.
     ///
     /// # Errors
-    /// A formula cannot be simulated, or the observer ends the search; what was found until then is kept.
+    /// A formula cannot be simulated, or the observer ends the search; what was found until then is
+    /// kept.
     pub(super) fn run(&mut self, evaluations: usize, seed: u64) -> Result<(), FitError> {
         let space = self.space;
         let start = space.start();
@@ -101,7 +103,10 @@ impl<'a> Search<'a> {
             sigma: cma_es::FIRST_SIGMA,
         };
         let ended = cma_es::search(&space.point(&start), &settings, &mut |points| {
-            let values = points.iter().map(|point| rounded(&space.values(point), DIGITS)).collect();
+            let values = points
+                .iter()
+                .map(|point| rounded(&space.values(point), DIGITS))
+                .collect();
             match self.evaluate_values(values) {
                 Ok(scores) => ControlFlow::Continue(scores),
                 Err(error) => ControlFlow::Break(error),
@@ -120,12 +125,17 @@ impl<'a> Search<'a> {
         self.evaluated.load(Ordering::Relaxed)
     }
 
-    /// The scores of the formulas with these constants. Those that are new are simulated in parallel, and kept in their order.
+    /// The scores of the formulas with these constants. Those that are new are simulated in
+    /// parallel, and kept in their order.
     fn evaluate_values(&mut self, values: Vec<Vec<f64>>) -> Result<Vec<Score>, FitError> {
-        let formulas: Vec<String> = values.iter().map(|values| self.template.fill(values)).collect();
+        let formulas: Vec<String> = values
+            .iter()
+            .map(|values| self.template.fill(values))
+            .collect();
         let mut new: Vec<(&String, &Vec<f64>)> = Vec::new();
         for (formula, values) in formulas.iter().zip(&values) {
-            if !self.places.contains_key(formula) && new.iter().all(|(other, _)| *other != formula) {
+            if !self.places.contains_key(formula) && new.iter().all(|(other, _)| *other != formula)
+            {
                 new.push((formula, values));
             }
         }
@@ -142,12 +152,17 @@ impl<'a> Search<'a> {
         if !is_complete {
             return Err(FitError::Interrupted);
         }
-        Ok(formulas.iter().map(|formula| self.points[self.places[formula]].score).collect())
+        Ok(formulas
+            .iter()
+            .map(|formula| self.points[self.places[formula]].score)
+            .collect())
     }
 
     /// Simulates one formula.
     pub(super) fn evaluate(&self, formula: &str, values: &[f64]) -> Result<Evaluated, FitError> {
-        let run = self.simulator.run(formula, self.part, Some(self.in_force))?;
+        let run = self
+            .simulator
+            .run(formula, self.part, Some(self.in_force))?;
         let goals = run.goals.clone();
         let score = Score {
             missed: goals.iter().map(|goal| goal.missed).sum(),
@@ -155,14 +170,24 @@ impl<'a> Search<'a> {
             distance: self.space.distance_to_start(values),
         };
         let (values, formula) = (values.to_vec(), formula.to_owned());
-        let point = EvaluatedPoint { values, formula, goals, objective: run.objective, score };
+        let point = EvaluatedPoint {
+            values,
+            formula,
+            goals,
+            objective: run.objective,
+            score,
+        };
         self.note(&point);
         Ok(Evaluated { point, run })
     }
 
     fn objective_score(&self, value: Option<f64>, goals: &[GoalValue]) -> f64 {
         match (&self.simulator.goals.objective, value) {
-            (None, _) => -goals.iter().filter_map(|goal| goal.margin).reduce(f64::min).unwrap_or(0.0),
+            (None, _) => -goals
+                .iter()
+                .filter_map(|goal| goal.margin)
+                .reduce(f64::min)
+                .unwrap_or(0.0),
             (Some(_), None) => f64::INFINITY,
             (Some(objective), Some(value)) if objective.is_minimised => value,
             (Some(_), Some(value)) => -value,
@@ -171,12 +196,18 @@ impl<'a> Search<'a> {
 
     /// Tells the observer of a point, one at a time.
     fn note(&self, point: &EvaluatedPoint) {
-        let Ok(mut best) = self.best.lock() else { return };
+        let Ok(mut best) = self.best.lock() else {
+            return;
+        };
         if best.as_ref().is_none_or(|best| point.score < best.score) {
             *best = Some(point.clone());
         }
         let evaluations = self.evaluated.fetch_add(1, Ordering::Relaxed) + 1;
-        let progress = FitProgress { evaluations, planned: self.planned.max(evaluations), best: best.as_ref() };
+        let progress = FitProgress {
+            evaluations,
+            planned: self.planned.max(evaluations),
+            best: best.as_ref(),
+        };
         if self.simulator.observer.progress(&progress).is_break() {
             self.simulator.is_interrupted.store(true, Ordering::Relaxed);
         }
@@ -184,7 +215,9 @@ impl<'a> Search<'a> {
 }
 
 /// What was evaluated; `None` after an interruption.
-pub(super) fn unless_interrupted(evaluated: Result<Evaluated, FitError>) -> Result<Option<Evaluated>, FitError> {
+pub(super) fn unless_interrupted(
+    evaluated: Result<Evaluated, FitError>,
+) -> Result<Option<Evaluated>, FitError> {
     match evaluated {
         Err(FitError::Interrupted) => Ok(None),
         evaluated => evaluated.map(Some),
@@ -196,7 +229,8 @@ pub(super) fn rounded(values: &[f64], digits: i32) -> Vec<f64> {
     values.iter().map(|value| round(*value, digits)).collect()
 }
 
-/// A value with so many significant digits: through its text, so that it is the double nearest to the decimal number.
+/// A value with so many significant digits: through its text, so that it is the double nearest to
+/// the decimal number.
 pub(super) fn round(value: f64, digits: i32) -> f64 {
     let digits = usize::try_from(digits - 1).unwrap_or(0);
     format!("{value:.digits$e}").parse().unwrap_or(value)
@@ -208,7 +242,10 @@ mod tests {
 
     #[test]
     fn values_are_rounded_to_significant_digits() {
-        assert_eq!(rounded(&[123.456, 0.001_267, -9.96, 0.0, 5.0], 2), [120.0, 0.0013, -10.0, 0.0, 5.0]);
+        assert_eq!(
+            rounded(&[123.456, 0.001_267, -9.96, 0.0, 5.0], 2),
+            [120.0, 0.0013, -10.0, 0.0, 5.0]
+        );
         assert_eq!(round(0.1 + 0.2, 6), 0.3);
     }
 }

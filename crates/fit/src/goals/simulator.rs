@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::Formula;
-use jsf_simulate::{Goals, JudgedGoal, JudgedRun, MeanChange, Observer, Results, Statistics, Workload};
+use jsf_simulate::{
+    Goals, JudgedGoal, JudgedRun, MeanChange, Observer, Results, Statistics, Workload,
+};
 use jsf_site::{SimulateRequest, SimulatedQueue, Site, SiteError};
 
 use super::score::GoalValue;
@@ -41,10 +43,23 @@ pub(super) struct Run {
 impl Simulator<'_> {
     /// Simulates a formula on a part. `old` is the run that limits of goals may refer to.
     pub(super) fn run(&self, text: &str, part: &Part, old: Option<&Run>) -> Result<Run, FitError> {
-        let invalid = |message: String| FitError::Formula { text: text.to_owned(), message };
+        let invalid = |message: String| FitError::Formula {
+            text: text.to_owned(),
+            message,
+        };
         let formula = Formula::parse(text).map_err(|error| invalid(error.to_string()))?;
-        let FitOptions { processors, backfill, usage, decay_period, decay_factor, .. } = *self.options;
-        let mut observer = Interruption { simulator: self, is_asked: part.is_interruptible };
+        let FitOptions {
+            processors,
+            backfill,
+            usage,
+            decay_period,
+            decay_factor,
+            ..
+        } = *self.options;
+        let mut observer = Interruption {
+            simulator: self,
+            is_asked: part.is_interruptible,
+        };
         let request = SimulateRequest {
             processors,
             backfill,
@@ -64,13 +79,27 @@ impl Simulator<'_> {
             simulated.results(&part.workload, part.warm_up)
         } else {
             // no goal asks for statistics of the whole run
-            Results { statistics: Statistics::default(), fairness: None, warm_up: part.warm_up }
+            Results {
+                statistics: Statistics::default(),
+                fairness: None,
+                warm_up: part.warm_up,
+            }
         };
         let run = results.run(&part.workload, &simulated.schedule);
         let judged = self.goals.judge(&run, old.map(|old| &*old.judged));
         let goals = judged.iter().map(GoalValue::from).collect();
-        let objective = self.goals.objective.as_ref().and_then(|objective| run.objective(objective));
-        Ok(Run { simulated, results, judged, goals, objective })
+        let objective = self
+            .goals
+            .objective
+            .as_ref()
+            .and_then(|objective| run.objective(objective));
+        Ok(Run {
+            simulated,
+            results,
+            judged,
+            goals,
+            objective,
+        })
     }
 
     /// Whether the observer has asked to end the search.
@@ -84,7 +113,8 @@ impl Simulator<'_> {
 }
 
 impl Part {
-    /// How the objective changes from one formula to another; `None` without an objective, or for one without an interval.
+    /// How the objective changes from one formula to another; `None` without an objective, or for
+    /// one without an interval.
     pub(super) fn objective_change(
         &self,
         goals: &Goals,
@@ -93,7 +123,11 @@ impl Part {
         block_seconds: i64,
     ) -> Option<MeanChange> {
         let objective = goals.objective.as_ref()?;
-        objective.change(&old.of(&self.workload), &new.of(&self.workload), block_seconds)
+        objective.change(
+            &old.of(&self.workload),
+            &new.of(&self.workload),
+            block_seconds,
+        )
     }
 }
 
@@ -112,6 +146,10 @@ struct Interruption<'a> {
 
 impl Observer for Interruption<'_> {
     fn progress(&mut self, _started: usize) -> ControlFlow<()> {
-        if self.is_asked { self.simulator.poll() } else { ControlFlow::Continue(()) }
+        if self.is_asked {
+            self.simulator.poll()
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }

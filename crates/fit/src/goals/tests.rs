@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicUsize;
 
 use job_sort_formula::Threads;
 use job_sort_formula::schema::InputType;
-use jsf_simulate::{LogInputs, LoggedAmount, LoggedJob, WorkloadBuilder, WorkloadJob, WorkloadModel, generate};
+use jsf_simulate::{
+    LogInputs, LoggedAmount, LoggedJob, WorkloadBuilder, WorkloadJob, WorkloadModel, generate,
+};
 use jsf_site::{SiteFiles, SiteOptions};
 use jsf_testing::random::Generator;
 use jsf_testing::setting;
@@ -19,20 +21,43 @@ const WEEK: i64 = 7 * 86_400;
 const MAX_WALLTIME: i64 = 3 * 86_400;
 const SLOWDOWN: &str = "[objective]\nminimise = \"mean bounded_slowdown\"\n";
 
-/// A generated log of so many weeks, whose jobs hold this fraction of the machine and have a random priority each.
+/// A generated log of so many weeks, whose jobs hold this fraction of the machine and have a random
+/// priority each.
 fn log(jobs: usize, weeks: i64, load: f64, seed: u64) -> Workload {
-    let model = WorkloadModel { jobs, processors: PROCESSORS, seed, ..WorkloadModel::default() };
+    let model = WorkloadModel {
+        jobs,
+        processors: PROCESSORS,
+        seed,
+        ..WorkloadModel::default()
+    };
     let generated = generate(&model);
     let is_kept = |job: &WorkloadJob| job.walltime <= MAX_WALLTIME;
-    let held: f64 = generated.jobs().iter().filter(|job| is_kept(job)).map(|job| job.core_seconds() as f64).sum();
+    let held: f64 = generated
+        .jobs()
+        .iter()
+        .filter(|job| is_kept(job))
+        .map(|job| job.core_seconds() as f64)
+        .sum();
     let span = generated.jobs()[jobs - 1].submit - generated.jobs()[0].submit;
     let slower = load * (weeks * WEEK) as f64 * f64::from(PROCESSORS) / held;
     let names = RANDOM.map(|name| (name.into(), Some(InputType::Float)));
-    let mut builder = WorkloadBuilder::with_inputs(LogInputs { names: names.into(), ..LogInputs::default() });
+    let mut builder = WorkloadBuilder::with_inputs(LogInputs {
+        names: names.into(),
+        ..LogInputs::default()
+    });
     let mut generator = Generator(seed);
-    for (index, job) in generated.jobs().iter().enumerate().filter(|(_, job)| is_kept(job)) {
+    for (index, job) in generated
+        .jobs()
+        .iter()
+        .enumerate()
+        .filter(|(_, job)| is_kept(job))
+    {
         let numbers = RANDOM.map(|_| generator.below(1 << 40).to_string());
-        let amounts = [0, 1].map(|input| LoggedAmount { name: RANDOM[input], text: &numbers[input], source: None });
+        let amounts = [0, 1].map(|input| LoggedAmount {
+            name: RANDOM[input],
+            text: &numbers[input],
+            source: None,
+        });
         let logged = LoggedJob {
             id: generated.id(index),
             entity: &generated.entities()[job.entity as usize],
@@ -55,7 +80,11 @@ fn site() -> Site {
 }
 
 fn options(evaluations: usize) -> FitOptions {
-    FitOptions { evaluations, processors: Some(PROCESSORS), ..FitOptions::default() }
+    FitOptions {
+        evaluations,
+        processors: Some(PROCESSORS),
+        ..FitOptions::default()
+    }
 }
 
 fn fit(
@@ -80,7 +109,10 @@ fn short_log() -> Workload {
 }
 
 fn forced(evaluations: usize) -> FitOptions {
-    FitOptions { force: true, ..options(evaluations) }
+    FitOptions {
+        force: true,
+        ..options(evaluations)
+    }
 }
 
 #[test]
@@ -91,17 +123,30 @@ fn a_formula_that_helps_is_advised() {
     assert_eq!(fitted.reason.recommendation(), Recommendation::Use);
     assert!(fitted.evaluations <= 20, "{}", fitted.evaluations);
     let objective = fitted.objective.expect("an objective");
-    let [_, high] = objective.change.and_then(|change| change.interval()).expect("an interval");
+    let [_, high] = objective
+        .change
+        .and_then(|change| change.interval())
+        .expect("an interval");
     assert!(high < 0.0 && objective.held_out < objective.held_out_current);
     // the change is that of the comparison
     let compared = fitted.difference.bounded_slowdown;
-    let values = objective.held_out_current.zip(objective.held_out).expect("values");
+    let values = objective
+        .held_out_current
+        .zip(objective.held_out)
+        .expect("values");
     assert!((compared.old - values.0).abs() + (compared.new - values.1).abs() < 1e-9);
     let short = &fitted.constants[0];
     let [low, high] = short.within.expect("a range");
-    assert!(0.0 < low && low <= short.value && short.value <= high && !short.hardly_matters, "{short:?}");
+    assert!(
+        0.0 < low && low <= short.value && short.value <= high && !short.hardly_matters,
+        "{short:?}"
+    );
     // the formula in force is first come, first served, which is no baseline beside it
-    let names: Vec<&str> = fitted.baselines.iter().map(|baseline| baseline.name).collect();
+    let names: Vec<&str> = fitted
+        .baselines
+        .iter()
+        .map(|baseline| baseline.name)
+        .collect();
     assert_eq!(names, ["shortest first", "expansion factor"]);
     assert!(fitted.split.held_out_days() > 60.0 && fitted.validation.is_none());
 }
@@ -112,21 +157,35 @@ fn goals_that_the_first_constants_miss_are_met() {
     let goals = "[[goal]]\nname = \"slowdown\"\nmeasure = \"bounded_slowdown\"\nstatistic = \"mean\"\nat_most = 200\n\
         [[goal]]\nname = \"use\"\nmeasure = \"utilisation\"\nat_least = { old = 0.9 }\n";
     let fitted = fit(&workload, SHORT_FIRST, goals, &options(20), &()).expect("a fit");
-    let [slowdown, used] = &*fitted.goals else { panic!("{:?}", fitted.goals) };
-    assert!(slowdown.current.is_missed() && slowdown.train.is_met() && used.current.is_met() && used.train.is_met());
+    let [slowdown, used] = &*fitted.goals else {
+        panic!("{:?}", fitted.goals)
+    };
+    assert!(
+        slowdown.current.is_missed()
+            && slowdown.train.is_met()
+            && used.current.is_met()
+            && used.train.is_met()
+    );
     assert!(slowdown.best <= slowdown.train.value);
-    assert_eq!(used.train.limit, used.current.value.map(|value| value * 0.9));
+    assert_eq!(
+        used.train.limit,
+        used.current.value.map(|value| value * 0.9)
+    );
     assert_eq!(fitted.reason, Reason::Better, "{slowdown:?}");
     assert!(fitted.objective.is_none() && fitted.exclusions.is_empty());
     // not the constants that barely meet the goals, which are nearer to the first ones
     assert!(slowdown.train.margin > Some(0.2), "{slowdown:?}");
 }
 
-/// The longest wait and the jobs within a limit have no interval, and are no estimate: a formula that keeps such a goal is advised.
+/// The longest wait and the jobs within a limit have no interval, and are no estimate: a formula
+/// that keeps such a goal is advised.
 #[test]
 fn a_goal_about_each_job_that_only_the_fitted_formula_meets_is_a_reason() {
     let workload = log(600, 10, 0.9, 3);
-    let in_force = FitOptions { in_force: Some("-walltime".to_owned()), ..forced(20) };
+    let in_force = FitOptions {
+        in_force: Some("-walltime".to_owned()),
+        ..forced(20)
+    };
     let template = "{short=0:0..1:int}*-walltime + {age=1:0..1:int}*eligible_time";
     let goal = |statistic: &str, limit: &str| {
         format!("[[goal]]\nname = \"each\"\nmeasure = \"wait\"\nstatistic = {statistic}\n{limit}\n")
@@ -137,17 +196,29 @@ fn a_goal_about_each_job_that_only_the_fitted_formula_meets_is_a_reason() {
     };
     let (_, easy) = reason(&goal("\"max\"", "at_most = 1e9"));
     let longest = |formula: fn(&FittedGoal) -> [&GoalValue; 2]| {
-        formula(&easy[0]).into_iter().filter_map(|part| part.value).fold(0.0, f64::max)
+        formula(&easy[0])
+            .into_iter()
+            .filter_map(|part| part.value)
+            .fold(0.0, f64::max)
     };
-    let [old, new] =
-        [longest(|goal| [&goal.current, &goal.held_out_current]), longest(|goal| [&goal.train, &goal.held_out])];
-    assert!(new < old, "first come, first served has the shorter longest wait: {new} against {old}");
+    let [old, new] = [
+        longest(|goal| [&goal.current, &goal.held_out_current]),
+        longest(|goal| [&goal.train, &goal.held_out]),
+    ];
+    assert!(
+        new < old,
+        "first come, first served has the shorter longest wait: {new} against {old}"
+    );
     let limit = (old + new) / 2.0;
-    for goals in
-        [goal("\"max\"", &format!("at_most = {limit:?}")), goal(&format!("{{ within = {limit:?} }}"), "at_least = 1")]
-    {
+    for goals in [
+        goal("\"max\"", &format!("at_most = {limit:?}")),
+        goal(&format!("{{ within = {limit:?} }}"), "at_least = 1"),
+    ] {
         let (gained, goals) = reason(&goals);
-        assert!(goals[0].held_out.is_met() && goals[0].train.is_met(), "{goals:?}");
+        assert!(
+            goals[0].held_out.is_met() && goals[0].train.is_met(),
+            "{goals:?}"
+        );
         assert_eq!(gained.recommendation(), Recommendation::Use, "{gained:?}");
     }
     // met in force, too: no reason
@@ -171,12 +242,22 @@ fn goals_that_exclude_each_other_are_named() {
     let easy = fit(&workload, template, &goals(1e9, 1e9), &forced(24), &()).expect("a fit");
     assert_eq!(easy.reason, Reason::GoalsMetInForce);
     let best: Vec<f64> = easy.goals.iter().filter_map(|goal| goal.best).collect();
-    let fitted = fit(&workload, template, &goals(best[0] * 1.01, best[1] * 1.01), &forced(24), &()).expect("a fit");
+    let fitted = fit(
+        &workload,
+        template,
+        &goals(best[0] * 1.01, best[1] * 1.01),
+        &forced(24),
+        &(),
+    )
+    .expect("a fit");
     assert_eq!(fitted.reason.recommendation(), Recommendation::None);
     assert_eq!(fitted.exclusions.len(), 2, "{:?}", fitted.goals);
     for exclusion in &fitted.exclusions {
         let goal = &fitted.goals[exclusion.other];
-        assert!(goal.train.limit.is_some_and(|limit| exclusion.best > limit), "{exclusion:?}");
+        assert!(
+            goal.train.limit.is_some_and(|limit| exclusion.best > limit),
+            "{exclusion:?}"
+        );
     }
     assert!(fitted.goals.iter().any(|goal| goal.train.missed > 0.0));
 }
@@ -184,8 +265,7 @@ fn goals_that_exclude_each_other_are_named() {
 #[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
     let workload = short_log();
-    let template =
-        "eligible_time - {short=1:0..50}*walltime + {size=0:-100..100}*ncpus + {random=1:0.1..9:log}*first_priority";
+    let template = "eligible_time - {short=1:0..50}*walltime + {size=0:-100..100}*ncpus + {random=1:0.1..9:log}*first_priority";
     let run = |threads: usize, seed: u64| {
         let threads = Threads::new(threads).expect("threads");
         let options = FitOptions { seed, ..forced(30) };
@@ -197,7 +277,10 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     // another seed searches other points; what is held out does not depend on that
     let other = run(2, 2);
     assert_ne!(fitted[0].points, other.points);
-    assert_eq!((&fitted[0].current, &fitted[0].baselines), (&other.current, &other.baselines));
+    assert_eq!(
+        (&fitted[0].current, &fitted[0].baselines),
+        (&other.current, &other.baselines)
+    );
     assert_eq!(fitted[0].points[0].values, [1.0, 0.0, 1.0]);
 }
 
@@ -211,25 +294,57 @@ impl FitObserver for EndAfter {
     fn progress(&self, progress: &FitProgress<'_>) -> ControlFlow<()> {
         assert!(progress.best.is_some() && progress.evaluations <= progress.planned);
         self.seen.store(progress.evaluations, Ordering::Relaxed);
-        if progress.evaluations >= self.formulas { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if progress.evaluations >= self.formulas {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     fn poll(&self) -> ControlFlow<()> {
-        if self.formulas == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.formulas == 0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 
 #[test]
 fn an_interrupted_search_gives_the_best_so_far() {
     let workload = short_log();
-    let observer = EndAfter { formulas: 5, seen: AtomicUsize::new(0) };
+    let observer = EndAfter {
+        formulas: 5,
+        seen: AtomicUsize::new(0),
+    };
     let fitted = fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(60), &observer).expect("a fit");
-    assert!(fitted.is_interrupted && fitted.evaluations < 30 && fitted.evaluations == observer.seen.into_inner());
-    let best = fitted.points.iter().map(|point| point.score.objective).fold(f64::INFINITY, f64::min);
-    assert_eq!(fitted.objective.as_ref().and_then(|objective| objective.fitted), Some(best));
-    assert!(fitted.objective.is_some_and(|objective| objective.held_out.is_some()));
+    assert!(
+        fitted.is_interrupted
+            && fitted.evaluations < 30
+            && fitted.evaluations == observer.seen.into_inner()
+    );
+    let best = fitted
+        .points
+        .iter()
+        .map(|point| point.score.objective)
+        .fold(f64::INFINITY, f64::min);
+    assert_eq!(
+        fitted
+            .objective
+            .as_ref()
+            .and_then(|objective| objective.fitted),
+        Some(best)
+    );
+    assert!(
+        fitted
+            .objective
+            .is_some_and(|objective| objective.held_out.is_some())
+    );
     assert_eq!(fitted.constants[0].within, None);
-    let at_once = EndAfter { formulas: 0, seen: AtomicUsize::new(0) };
+    let at_once = EndAfter {
+        formulas: 0,
+        seen: AtomicUsize::new(0),
+    };
     let ended = fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(60), &at_once);
     assert!(matches!(ended, Err(FitError::Interrupted)));
 }
@@ -237,15 +352,29 @@ fn an_interrupted_search_gives_the_best_so_far() {
 #[test]
 fn a_short_log_is_refused() {
     let message = |workload: &Workload, options: &FitOptions| {
-        fit(workload, SHORT_FIRST, SLOWDOWN, options, &()).expect_err("an error").to_string()
+        fit(workload, SHORT_FIRST, SLOWDOWN, options, &())
+            .expect_err("an error")
+            .to_string()
     };
     let workload = log(300, 5, 0.8, 1);
     let expected = "the log has 299 jobs in 5.0 weeks; a fit needs at least 2000 jobs in 8 weeks, since it is judged on a part that \
         was not searched";
     assert_eq!(message(&workload, &options(20)), expected);
     assert!(fit(&workload, SHORT_FIRST, SLOWDOWN, &forced(20), &()).is_ok());
-    assert!(message(&workload, &FitOptions { held_out: 1.0, ..forced(20) }).contains("expected a fraction"));
-    let warm_up = FitOptions { warm_up: Some(5 * WEEK), ..forced(20) };
+    assert!(
+        message(
+            &workload,
+            &FitOptions {
+                held_out: 1.0,
+                ..forced(20)
+            }
+        )
+        .contains("expected a fraction")
+    );
+    let warm_up = FitOptions {
+        warm_up: Some(5 * WEEK),
+        ..forced(20)
+    };
     assert!(message(&workload, &warm_up).contains("no job of the log is left"));
     assert!(message(&Workload::default(), &options(20)).contains("no job of the log is left"));
 }
@@ -254,10 +383,25 @@ fn a_short_log_is_refused() {
 fn a_goal_about_no_job_is_neither_met_nor_missed() {
     let workload = short_log();
     let nobody = "[[goal]]\nname = \"nobody\"\njobs = \"walltime > 1e9\"\nmeasure = \"wait\"\nstatistic = \"p95\"\nat_most = 1\n";
-    let fitted = fit(&workload, SHORT_FIRST, &format!("{nobody}{SLOWDOWN}"), &forced(20), &()).expect("a fit");
+    let fitted = fit(
+        &workload,
+        SHORT_FIRST,
+        &format!("{nobody}{SLOWDOWN}"),
+        &forced(20),
+        &(),
+    )
+    .expect("a fit");
     let goal = &fitted.goals[0];
-    for part in [&goal.current, &goal.train, &goal.held_out_current, &goal.held_out] {
-        assert_eq!((part.jobs, part.value, part.state), (0, None, GoalState::NoJobs));
+    for part in [
+        &goal.current,
+        &goal.train,
+        &goal.held_out_current,
+        &goal.held_out,
+    ] {
+        assert_eq!(
+            (part.jobs, part.value, part.state),
+            (0, None, GoalState::NoJobs)
+        );
         assert!(!part.is_met() && !part.is_missed());
     }
     let alone = fit(&workload, SHORT_FIRST, nobody, &forced(20), &());
@@ -267,13 +411,30 @@ fn a_goal_about_no_job_is_neither_met_nor_missed() {
 #[test]
 fn a_constant_that_does_nothing_keeps_its_value() {
     let workload = short_log();
-    let fitted = fit(&workload, "eligible_time + 0*{idle=3.25:0..10}", SLOWDOWN, &forced(24), &()).expect("a fit");
+    let fitted = fit(
+        &workload,
+        "eligible_time + 0*{idle=3.25:0..10}",
+        SLOWDOWN,
+        &forced(24),
+        &(),
+    )
+    .expect("a fit");
     assert_eq!(fitted.formula, "eligible_time + 0*3.25");
     assert!(fitted.constants[0].hardly_matters, "{:?}", fitted.constants);
     assert_eq!(fitted.constants[0].within, Some([0.0, 10.0]));
     assert_eq!(fitted.reason.recommendation(), Recommendation::Keep);
-    let in_force = FitOptions { in_force: Some(fitted.formula), ..forced(24) };
-    let fitted = fit(&workload, "eligible_time + 0*{idle=3.25:0..10}", SLOWDOWN, &in_force, &()).expect("a fit");
+    let in_force = FitOptions {
+        in_force: Some(fitted.formula),
+        ..forced(24)
+    };
+    let fitted = fit(
+        &workload,
+        "eligible_time + 0*{idle=3.25:0..10}",
+        SLOWDOWN,
+        &in_force,
+        &(),
+    )
+    .expect("a fit");
     assert_eq!(fitted.reason, Reason::InForce);
 }
 
@@ -281,12 +442,23 @@ fn a_constant_that_does_nothing_keeps_its_value() {
 fn a_common_factor_is_fixed() {
     let workload = short_log();
     let template = "{wait=2:0..10}*eligible_time - {short=1:0..10}*walltime";
-    let options = FitOptions { is_scale_free: true, ..forced(24) };
+    let options = FitOptions {
+        is_scale_free: true,
+        ..forced(24)
+    };
     let fitted = fit(&workload, template, SLOWDOWN, &options, &()).expect("a fit");
-    let values: Vec<f64> = fitted.constants.iter().map(|constant| constant.value).collect();
+    let values: Vec<f64> = fitted
+        .constants
+        .iter()
+        .map(|constant| constant.value)
+        .collect();
     assert!(values[0] == 2.0 || values[1] == 1.0, "{values:?}");
     let searched = fitted.points.iter().skip(1);
-    assert!(searched.into_iter().all(|point| point.values.contains(&10.0)));
+    assert!(
+        searched
+            .into_iter()
+            .all(|point| point.values.contains(&10.0))
+    );
 }
 
 /// How often chance alone is advised: among random orders none is better than another.
@@ -301,12 +473,26 @@ fn chance_is_hardly_ever_advised_in_a_study() {
     let mut judged = 0;
     for seed in 1..=seeds {
         let workload = log(jobs, 30, 0.8, seed);
-        let options = FitOptions { in_force: in_force.clone(), seed, force: true, ..options(evaluations) };
+        let options = FitOptions {
+            in_force: in_force.clone(),
+            seed,
+            force: true,
+            ..options(evaluations)
+        };
         let fitted = fit(&workload, template, SLOWDOWN, &options, &()).expect("a fit");
         let objective = fitted.objective.expect("an objective");
-        judged += u64::from(objective.change.is_some_and(|change| change.interval().is_some()));
+        judged += u64::from(
+            objective
+                .change
+                .is_some_and(|change| change.interval().is_some()),
+        );
         advised += u64::from(fitted.reason.recommendation() == Recommendation::Use);
-        println!("{seed}: {:?}, optimism {:?} of {:?}", fitted.reason, objective.optimism(), objective.held_out);
+        println!(
+            "{seed}: {:?}, optimism {:?} of {:?}",
+            fitted.reason,
+            objective.optimism(),
+            objective.held_out
+        );
     }
     println!("advised in {advised} of {judged} logs that can be judged, of {seeds}");
     assert!(judged * 10 >= seeds * 9 && advised * 10 <= judged);

@@ -1,10 +1,12 @@
-//! The evolution strategy with covariance matrix adaptation, with restarts by a population twice as large.
+//! The evolution strategy with covariance matrix adaptation, with restarts by a population twice as
+//! large.
 //!
-//! It only compares scores, so that they may be of any ordered type: here, goals come before an objective. The crate `cmaes` takes
-//! numbers alone. Points outside the cube are reflected at its faces.
+//! It only compares scores, so that they may be of any ordered type: here, goals come before an
+//! objective. The crate `cmaes` takes numbers alone. Points outside the cube are reflected at its
+//! faces.
 //!
-//! Sources: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016; A. Auger, N. Hansen, "A Restart CMA Evolution Strategy With
-//! Increasing Population Size", 2005.
+//! Sources: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016; A. Auger, N. Hansen, "A
+//! Restart CMA Evolution Strategy With Increasing Population Size", 2005.
 
 use std::ops::ControlFlow;
 
@@ -54,7 +56,8 @@ pub fn search<S: Ord + Clone, E>(
     ControlFlow::Continue(())
 }
 
-/// The constants of a run, which depend on the number of coordinates and the size of the population.
+/// The constants of a run, which depend on the number of coordinates and the size of the
+/// population.
 struct Strategy {
     /// Of the best half of the population, from the best one on; they add up to 1.
     weights: Vec<f64>,
@@ -74,18 +77,23 @@ impl Strategy {
         let n = dimensions as f64;
         let parents = population / 2;
         let middle = libm::log((population as f64 + 1.0) / 2.0);
-        let weights: Vec<f64> = (1..=parents).map(|place| middle - libm::log(place as f64)).collect();
+        let weights: Vec<f64> = (1..=parents)
+            .map(|place| middle - libm::log(place as f64))
+            .collect();
         let sum: f64 = weights.iter().sum();
         let weights: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
         let effective = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
         let sigma_rate = (effective + 2.0) / (n + effective + 5.0);
         let rank_one_rate = 2.0 / ((n + 1.3).powi(2) + effective);
-        let rank_mu_rate = 2.0 * (effective - 2.0 + 1.0 / effective) / ((n + 2.0).powi(2) + effective);
+        let rank_mu_rate =
+            2.0 * (effective - 2.0 + 1.0 / effective) / ((n + 2.0).powi(2) + effective);
         Self {
             weights,
             effective,
             sigma_rate,
-            sigma_damping: 1.0 + sigma_rate + 2.0 * (((effective - 1.0) / (n + 1.0)).sqrt() - 1.0).max(0.0),
+            sigma_damping: 1.0
+                + sigma_rate
+                + 2.0 * (((effective - 1.0) / (n + 1.0)).sqrt() - 1.0).max(0.0),
             path_rate: (4.0 + effective / n) / (n + 4.0 + 2.0 * effective / n),
             rank_one_rate,
             rank_mu_rate: rank_mu_rate.min(1.0 - rank_one_rate),
@@ -137,7 +145,11 @@ impl<S: Ord + Clone> Run<S> {
     /// Whether further points of this run would show nothing new.
     fn has_converged(&self, tolerance: f64) -> bool {
         let longest = self.deviations.iter().copied().fold(0.0, f64::max);
-        let shortest = self.deviations.iter().copied().fold(f64::INFINITY, f64::min);
+        let shortest = self
+            .deviations
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
         let patience = 20 + 30 * self.mean.len() / self.population;
         self.is_flat
             || self.sigma * longest < tolerance
@@ -145,14 +157,17 @@ impl<S: Ord + Clone> Run<S> {
             || (longest / shortest).powi(2) > MAX_CONDITION
     }
 
-    /// Evaluates a generation of at most `most` points, and moves the distribution to its best ones. Returns their number.
+    /// Evaluates a generation of at most `most` points, and moves the distribution to its best
+    /// ones. Returns their number.
     fn advance<E>(
         &mut self,
         most: usize,
         random: &mut Random,
         evaluate: &mut Evaluate<'_, S, E>,
     ) -> ControlFlow<E, usize> {
-        let mut steps: Vec<Vec<f64>> = (0..self.population.min(most)).map(|_| self.step(random)).collect();
+        let mut steps: Vec<Vec<f64>> = (0..self.population.min(most))
+            .map(|_| self.step(random))
+            .collect();
         if self.generations == 0 {
             // so that the point to begin with is one of them
             steps[0] = vec![0.0; self.mean.len()];
@@ -170,16 +185,26 @@ impl<S: Ord + Clone> Run<S> {
 
     /// A random step from the mean, in units of sigma.
     fn step(&self, random: &mut Random) -> Vec<f64> {
-        let along: Vec<f64> = self.deviations.iter().map(|deviation| deviation * random.normal()).collect();
+        let along: Vec<f64> = self
+            .deviations
+            .iter()
+            .map(|deviation| deviation * random.normal())
+            .collect();
         product(&self.axes, &along)
     }
 
     fn point(&self, step: &[f64]) -> Vec<f64> {
-        self.mean.iter().zip(step).map(|(mean, step)| reflected(mean + self.sigma * step)).collect()
+        self.mean
+            .iter()
+            .zip(step)
+            .map(|(mean, step)| reflected(mean + self.sigma * step))
+            .collect()
     }
 
     fn note_best(&mut self, scores: &[S], order: &[usize]) {
-        let [Some(&first), Some(&last)] = [order.first(), order.last()] else { return };
+        let [Some(&first), Some(&last)] = [order.first(), order.last()] else {
+            return;
+        };
         self.is_flat = order.len() > 1 && scores[first] == scores[last];
         if self.best.as_ref().is_none_or(|best| scores[first] < *best) {
             self.best = Some(scores[first].clone());
@@ -191,33 +216,70 @@ impl<S: Ord + Clone> Run<S> {
 
     /// Moves the distribution to the steps of a generation, the best one first.
     fn adapt<'s>(&mut self, steps: impl Iterator<Item = &'s [f64]>) {
-        let Strategy { effective, sigma_rate, sigma_damping, path_rate, rank_one_rate, rank_mu_rate, .. } =
-            self.strategy;
+        let Strategy {
+            effective,
+            sigma_rate,
+            sigma_damping,
+            path_rate,
+            rank_one_rate,
+            rank_mu_rate,
+            ..
+        } = self.strategy;
         let dimensions = self.mean.len();
-        let parents: Vec<(f64, &[f64])> = self.strategy.weights.iter().copied().zip(steps).collect();
-        let mean_step: Vec<f64> =
-            (0..dimensions).map(|index| parents.iter().map(|(weight, step)| weight * step[index]).sum()).collect();
-        self.mean.iter_mut().zip(&mean_step).for_each(|(mean, step)| *mean += self.sigma * step);
+        let parents: Vec<(f64, &[f64])> =
+            self.strategy.weights.iter().copied().zip(steps).collect();
+        let mean_step: Vec<f64> = (0..dimensions)
+            .map(|index| {
+                parents
+                    .iter()
+                    .map(|(weight, step)| weight * step[index])
+                    .sum()
+            })
+            .collect();
+        self.mean
+            .iter_mut()
+            .zip(&mean_step)
+            .for_each(|(mean, step)| *mean += self.sigma * step);
         self.generations += 1;
 
         let along = product(&transposed(&self.axes), &mean_step);
-        let whitened: Vec<f64> = along.iter().zip(&self.deviations).map(|(step, deviation)| step / deviation).collect();
+        let whitened: Vec<f64> = along
+            .iter()
+            .zip(&self.deviations)
+            .map(|(step, deviation)| step / deviation)
+            .collect();
         let whitened = product(&self.axes, &whitened);
         let gain = (sigma_rate * (2.0 - sigma_rate) * effective).sqrt();
         follow(&mut self.sigma_path, sigma_rate, gain, &whitened);
-        let length = self.sigma_path.iter().map(|step| step * step).sum::<f64>().sqrt();
+        let length = self
+            .sigma_path
+            .iter()
+            .map(|step| step * step)
+            .sum::<f64>()
+            .sqrt();
         let ratio = length / self.strategy.expected_length;
         let start_up = (1.0 - libm::pow(1.0 - sigma_rate, 2.0 * self.generations as f64)).sqrt();
         let is_short = ratio / start_up < 1.4 + 2.0 / (dimensions as f64 + 1.0);
-        let gain = if is_short { (path_rate * (2.0 - path_rate) * effective).sqrt() } else { 0.0 };
+        let gain = if is_short {
+            (path_rate * (2.0 - path_rate) * effective).sqrt()
+        } else {
+            0.0
+        };
         follow(&mut self.path, path_rate, gain, &mean_step);
         self.sigma *= libm::exp((ratio - 1.0) * sigma_rate / sigma_damping);
 
-        let lost = if is_short { 0.0 } else { rank_one_rate * path_rate * (2.0 - path_rate) };
+        let lost = if is_short {
+            0.0
+        } else {
+            rank_one_rate * path_rate * (2.0 - path_rate)
+        };
         let kept = 1.0 - rank_one_rate - rank_mu_rate + lost;
         for row in 0..dimensions {
             for column in 0..=row {
-                let of_parents: f64 = parents.iter().map(|(weight, step)| weight * step[row] * step[column]).sum();
+                let of_parents: f64 = parents
+                    .iter()
+                    .map(|(weight, step)| weight * step[row] * step[column])
+                    .sum();
                 let value = kept * self.covariance[row][column]
                     + rank_one_rate * self.path[row] * self.path[column]
                     + rank_mu_rate * of_parents;
@@ -226,7 +288,10 @@ impl<S: Ord + Clone> Run<S> {
             }
         }
         let (variances, axes) = eigen(self.covariance.clone());
-        self.deviations = variances.into_iter().map(|variance| variance.max(0.0).sqrt()).collect();
+        self.deviations = variances
+            .into_iter()
+            .map(|variance| variance.max(0.0).sqrt())
+            .collect();
         self.axes = axes;
     }
 }
@@ -239,19 +304,32 @@ fn reflected(place: f64) -> f64 {
 
 /// Lets a path decay, and adds a step to it.
 fn follow(path: &mut [f64], rate: f64, gain: f64, step: &[f64]) {
-    path.iter_mut().zip(step).for_each(|(path, step)| *path = (1.0 - rate) * *path + gain * step);
+    path.iter_mut()
+        .zip(step)
+        .for_each(|(path, step)| *path = (1.0 - rate) * *path + gain * step);
 }
 
 fn identity(dimensions: usize) -> Matrix {
-    (0..dimensions).map(|row| (0..dimensions).map(|column| f64::from(u8::from(row == column))).collect()).collect()
+    (0..dimensions)
+        .map(|row| {
+            (0..dimensions)
+                .map(|column| f64::from(u8::from(row == column)))
+                .collect()
+        })
+        .collect()
 }
 
 fn product(matrix: &Matrix, vector: &[f64]) -> Vec<f64> {
-    matrix.iter().map(|row| row.iter().zip(vector).map(|(one, other)| one * other).sum()).collect()
+    matrix
+        .iter()
+        .map(|row| row.iter().zip(vector).map(|(one, other)| one * other).sum())
+        .collect()
 }
 
 fn transposed(matrix: &Matrix) -> Matrix {
-    (0..matrix.len()).map(|column| matrix.iter().map(|row| row[column]).collect()).collect()
+    (0..matrix.len())
+        .map(|column| matrix.iter().map(|row| row[column]).collect())
+        .collect()
 }
 
 /// The eigenvalues of a symmetric matrix, and its eigenvectors as columns, by Jacobi's rotations.
@@ -273,7 +351,10 @@ fn eigen(mut matrix: Matrix) -> (Vec<f64>, Matrix) {
             break;
         }
     }
-    ((0..dimensions).map(|index| matrix[index][index]).collect(), vectors)
+    (
+        (0..dimensions).map(|index| matrix[index][index]).collect(),
+        vectors,
+    )
 }
 
 /// Makes an element of a symmetric matrix 0.
@@ -316,17 +397,32 @@ mod tests {
     }
 
     /// The least value that is found, and the number of points.
-    fn least(function: fn(&[f64]) -> f64, dimensions: usize, evaluations: usize, seed: u64) -> (f64, usize) {
+    fn least(
+        function: fn(&[f64]) -> f64,
+        dimensions: usize,
+        evaluations: usize,
+        seed: u64,
+    ) -> (f64, usize) {
         let mut least = f64::INFINITY;
         let mut count = 0;
         let mut evaluate = |points: &[Vec<f64>]| {
             let values: Vec<f64> = points.iter().map(|point| function(point)).collect();
-            assert!(points.iter().flatten().all(|place| (0.0..=1.0).contains(place)));
+            assert!(
+                points
+                    .iter()
+                    .flatten()
+                    .all(|place| (0.0..=1.0).contains(place))
+            );
             least = values.iter().copied().fold(least, f64::min);
             count += points.len();
             ControlFlow::<(), _>::Continue(values.into_iter().map(Number).collect())
         };
-        let settings = Settings { evaluations, tolerance: 1e-12, seed, sigma: FIRST_SIGMA };
+        let settings = Settings {
+            evaluations,
+            tolerance: 1e-12,
+            seed,
+            sigma: FIRST_SIGMA,
+        };
         let ended = search(&vec![0.9; dimensions], &settings, &mut evaluate);
         assert!(ended.is_continue());
         (least, count)
@@ -339,29 +435,48 @@ mod tests {
     fn ellipsoid(point: &[f64]) -> f64 {
         let last = (point.len() - 1) as f64;
         let terms = point.iter().zip(0_i32..);
-        terms.map(|(place, index)| libm::pow(1e6, f64::from(index) / last) * (place - 0.3).powi(2)).sum()
+        terms
+            .map(|(place, index)| libm::pow(1e6, f64::from(index) / last) * (place - 0.3).powi(2))
+            .sum()
     }
 
     /// Between -2 and 2; the least value is at 1.
     fn rosenbrock(point: &[f64]) -> f64 {
         let moved: Vec<f64> = point.iter().map(|place| 4.0 * place - 2.0).collect();
-        moved.windows(2).map(|pair| 100.0 * (pair[1] - pair[0].powi(2)).powi(2) + (1.0 - pair[0]).powi(2)).sum()
+        moved
+            .windows(2)
+            .map(|pair| 100.0 * (pair[1] - pair[0].powi(2)).powi(2) + (1.0 - pair[0]).powi(2))
+            .sum()
     }
 
     /// Between -5 and 5, with the least value a little beside the middle.
     fn rastrigin(point: &[f64]) -> f64 {
         let moved = point.iter().map(|place| 10.0 * (place - 0.45));
-        moved.map(|x| 10.0 + x * x - 10.0 * libm::cos(std::f64::consts::TAU * x)).sum()
+        moved
+            .map(|x| 10.0 + x * x - 10.0 * libm::cos(std::f64::consts::TAU * x))
+            .sum()
     }
 
     #[test]
     fn the_least_value_of_the_usual_functions_is_found() {
         for seed in 1..=5 {
-            assert!(least(sphere, 5, 1500, seed).0 < 1e-12, "sphere, seed {seed}");
-            assert!(least(ellipsoid, 5, 8000, seed).0 < 1e-10, "ellipsoid, seed {seed}");
-            assert!(least(rosenbrock, 4, 8000, seed).0 < 1e-10, "Rosenbrock, seed {seed}");
+            assert!(
+                least(sphere, 5, 1500, seed).0 < 1e-12,
+                "sphere, seed {seed}"
+            );
+            assert!(
+                least(ellipsoid, 5, 8000, seed).0 < 1e-10,
+                "ellipsoid, seed {seed}"
+            );
+            assert!(
+                least(rosenbrock, 4, 8000, seed).0 < 1e-10,
+                "Rosenbrock, seed {seed}"
+            );
             // has a thousand local minima: restarts find the global one
-            assert!(least(rastrigin, 3, 24_000, seed).0 < 1e-10, "Rastrigin, seed {seed}");
+            assert!(
+                least(rastrigin, 3, 24_000, seed).0 < 1e-10,
+                "Rastrigin, seed {seed}"
+            );
         }
     }
 
@@ -382,19 +497,36 @@ mod tests {
             first = points[0].clone();
             ControlFlow::<&str, Vec<Number>>::Break("enough")
         };
-        let settings = Settings { evaluations: 10, tolerance: 1e-3, seed: 1, sigma: FIRST_SIGMA };
-        assert_eq!(search(&[0.25, 0.5], &settings, &mut evaluate), ControlFlow::Break("enough"));
+        let settings = Settings {
+            evaluations: 10,
+            tolerance: 1e-3,
+            seed: 1,
+            sigma: FIRST_SIGMA,
+        };
+        assert_eq!(
+            search(&[0.25, 0.5], &settings, &mut evaluate),
+            ControlFlow::Break("enough")
+        );
         assert_eq!(first, [0.25, 0.5]);
     }
 
     #[test]
     fn axes_and_variances_are_those_of_the_matrix() {
-        let matrix = vec![vec![4.0, 1.0, 0.5], vec![1.0, 3.0, -1.0], vec![0.5, -1.0, 2.0]];
+        let matrix = vec![
+            vec![4.0, 1.0, 0.5],
+            vec![1.0, 3.0, -1.0],
+            vec![0.5, -1.0, 2.0],
+        ];
         let (values, vectors) = eigen(matrix.clone());
         for (column, value) in values.iter().enumerate() {
             let vector: Vec<f64> = vectors.iter().map(|row| row[column]).collect();
             let found = product(&matrix, &vector);
-            assert!(found.iter().zip(&vector).all(|(found, place)| (found - value * place).abs() < 1e-12));
+            assert!(
+                found
+                    .iter()
+                    .zip(&vector)
+                    .all(|(found, place)| (found - value * place).abs() < 1e-12)
+            );
         }
     }
 }

@@ -7,11 +7,14 @@ use super::Wish;
 /// Of how many wishes the shortest circle is looked for.
 const MAX_TRIED: usize = 500;
 
-/// The indices of the wishes of a shortest circle, ascending: the lower job of each is the upper job of another one. Empty without
-/// a circle.
+/// The indices of the wishes of a shortest circle, ascending: the lower job of each is the upper
+/// job of another one. Empty without a circle.
 pub(super) fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
     let mut by_above: HashMap<usize, Vec<usize>> = HashMap::new();
-    wishes.iter().enumerate().for_each(|(index, wish)| by_above.entry(wish.above).or_default().push(index));
+    wishes
+        .iter()
+        .enumerate()
+        .for_each(|(index, wish)| by_above.entry(wish.above).or_default().push(index));
     let mut shortest: Vec<usize> = Vec::new();
     for first in near_circles(wishes).into_iter().take(MAX_TRIED) {
         if let Some(circle) = circle_through(first, wishes, &by_above)
@@ -24,14 +27,17 @@ pub(super) fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
     shortest
 }
 
-/// The wishes on circles, and those between two circles: none of their jobs is only above or only below others.
+/// The wishes on circles, and those between two circles: none of their jobs is only above or only
+/// below others.
 fn near_circles(wishes: &[Wish]) -> Vec<usize> {
     let mut kept: Vec<usize> = (0..wishes.len()).collect();
     loop {
         let above: HashSet<usize> = kept.iter().map(|&index| wishes[index].above).collect();
         let below: HashSet<usize> = kept.iter().map(|&index| wishes[index].below).collect();
         let count = kept.len();
-        kept.retain(|&index| below.contains(&wishes[index].above) && above.contains(&wishes[index].below));
+        kept.retain(|&index| {
+            below.contains(&wishes[index].above) && above.contains(&wishes[index].below)
+        });
         if kept.len() == count {
             return kept;
         }
@@ -39,7 +45,11 @@ fn near_circles(wishes: &[Wish]) -> Vec<usize> {
 }
 
 /// The shortest circle through a wish.
-fn circle_through(first: usize, wishes: &[Wish], by_above: &HashMap<usize, Vec<usize>>) -> Option<Vec<usize>> {
+fn circle_through(
+    first: usize,
+    wishes: &[Wish],
+    by_above: &HashMap<usize, Vec<usize>>,
+) -> Option<Vec<usize>> {
     let mut reached_by: HashMap<usize, usize> = HashMap::from([(wishes[first].below, first)]);
     let mut jobs = VecDeque::from([wishes[first].below]);
     while let Some(job) = jobs.pop_front() {

@@ -14,8 +14,8 @@ use super::search::search;
 use super::shorten::{inside, range_of, shortened, with_starts};
 use super::{Wish, WishError};
 
-/// By how much a mean deviation from scores may grow for the sake of few digits: a part of the median, which wrong scores hardly
-/// change, and of the scores.
+/// By how much a mean deviation from scores may grow for the sake of few digits: a part of the
+/// median, which wrong scores hardly change, and of the scores.
 const PART_OF_MEDIAN: f64 = 0.1;
 const PART_OF_SCORES: f64 = 1e-9;
 
@@ -30,7 +30,10 @@ pub struct WishOptions {
 
 impl Default for WishOptions {
     fn default() -> Self {
-        Self { seed: 1, evaluations: 4000 }
+        Self {
+            seed: 1,
+            evaluations: 4000,
+        }
     }
 }
 
@@ -45,11 +48,13 @@ pub struct WishProgress {
     pub total: usize,
 }
 
-/// Finds the constants of a template that put the jobs of a site into a wished order. `progress` is called after each ranking of
-/// the jobs, and may end the search; what was found until then is returned.
+/// Finds the constants of a template that put the jobs of a site into a wished order. `progress` is
+/// called after each ranking of the jobs, and may end the search; what was found until then is
+/// returned.
 ///
 /// # Errors
-/// A wish is about a job that is unknown or is not considered, nothing is wished, or the jobs cannot be ranked.
+/// A wish is about a job that is unknown or is not considered, nothing is wished, or the jobs
+/// cannot be ranked.
 pub fn fit_wishes(
     site: &Site,
     template: &Template,
@@ -76,14 +81,25 @@ pub fn fit_wishes(
     })
 }
 
-/// The constants with few digits, which meet the same wishes, or give jobs nearly the same deviation from their scores.
+/// The constants with few digits, which meet the same wishes, or give jobs nearly the same
+/// deviation from their scores.
 fn short(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<f64> {
     let met = queue.met(values);
     let mut deviations = queue.deviations();
     deviations.sort_by(f64::total_cmp);
-    let median = deviations.get(deviations.len() / 2).copied().unwrap_or_default();
-    let largest = queue.wished.scores.iter().map(|(_, score)| score.abs()).fold(0.0, f64::max);
-    let most = queue.mean_deviation().map(|mean| mean + PART_OF_MEDIAN * median + PART_OF_SCORES * largest);
+    let median = deviations
+        .get(deviations.len() / 2)
+        .copied()
+        .unwrap_or_default();
+    let largest = queue
+        .wished
+        .scores
+        .iter()
+        .map(|(_, score)| score.abs())
+        .fold(0.0, f64::max);
+    let most = queue
+        .mean_deviation()
+        .map(|mean| mean + PART_OF_MEDIAN * median + PART_OF_SCORES * largest);
     let constants = queue.template.constants();
     let is_good = &mut |values: &[f64]| keeps(queue, values, &met, most);
     let mut found = with_starts(values, constants, is_good);
@@ -93,14 +109,23 @@ fn short(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<f64> {
     shortened(&found, constants, is_good)
 }
 
-/// Whether constants meet these wishes at least, and deviate from the scores by at most this much. Nothing is tried after an
-/// interruption.
+/// Whether constants meet these wishes at least, and deviate from the scores by at most this much.
+/// Nothing is tried after an interruption.
 fn keeps(queue: &mut WishedQueue<'_>, values: &[f64], met: &[bool], most: Option<f64>) -> bool {
     if queue.is_interrupted {
         return false;
     }
-    let is_met = queue.met(values).into_iter().zip(met).all(|(is_met, was_met)| is_met || !was_met);
-    is_met && most.is_none_or(|most| queue.mean_deviation().is_some_and(|deviation| deviation <= most))
+    let is_met = queue
+        .met(values)
+        .into_iter()
+        .zip(met)
+        .all(|(is_met, was_met)| is_met || !was_met);
+    is_met
+        && most.is_none_or(|most| {
+            queue
+                .mean_deviation()
+                .is_some_and(|deviation| deviation <= most)
+        })
 }
 
 fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedParameter> {
@@ -109,19 +134,36 @@ fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedParamete
     let mut is_good = |values: &[f64]| keeps(queue, values, &met, None);
     let parameter = |index: usize| {
         let (low, high) = range_of(index, values, &constants[index], &mut is_good);
-        FittedParameter { name: constants[index].name.to_string(), value: values[index], low, high }
+        FittedParameter {
+            name: constants[index].name.to_string(),
+            value: values[index],
+            low,
+            high,
+        }
     };
     (0..constants.len()).map(parameter).collect()
 }
 
 fn wishes_met(queue: &WishedQueue<'_>, met: &[bool], conflict: &[usize]) -> WishesMet {
     let table: &JobTable = &queue.queue.table;
-    let ids = |wish: &Wish| (table.id(wish.above).to_owned(), table.id(wish.below).to_owned());
-    let violated = queue.wishes().iter().zip(met).filter(|(_, is_met)| !**is_met);
+    let ids = |wish: &Wish| {
+        (
+            table.id(wish.above).to_owned(),
+            table.id(wish.below).to_owned(),
+        )
+    };
+    let violated = queue
+        .wishes()
+        .iter()
+        .zip(met)
+        .filter(|(_, is_met)| !**is_met);
     WishesMet {
         total: met.len(),
         met: count(met),
         violated: violated.map(|(wish, _)| ids(wish)).collect(),
-        conflict: conflict.iter().map(|index| ids(&queue.wishes()[*index])).collect(),
+        conflict: conflict
+            .iter()
+            .map(|index| ids(&queue.wishes()[*index]))
+            .collect(),
     }
 }

@@ -11,13 +11,15 @@ use super::read::{WishedRows, Wishes};
 use super::{Place, Wish, WishError, WishProgress};
 use crate::is_scale_free;
 
-/// The same value for every job, above every threshold: what is left are the criteria besides the value.
+/// The same value for every job, above every threshold: what is left are the criteria besides the
+/// value.
 const EQUAL_VALUES: &str = "3e38";
 
 /// The place of a job that is not ranked.
 const NOT_RANKED: u32 = u32::MAX;
 
-/// The jobs that wishes are about, and how they are ranked at present. Jobs about which nothing is wished are left out.
+/// The jobs that wishes are about, and how they are ranked at present. Jobs about which nothing is
+/// wished are left out.
 pub(super) struct WishedQueue<'a> {
     pub(super) template: &'a Template,
     pub(super) queue: RankedQueue,
@@ -49,7 +51,10 @@ impl<'a> WishedQueue<'a> {
         site.rank_again(&mut queue, &equal)?;
         let wished = wishes.find(&queue)?;
         if wished.wishes.is_empty() {
-            return Err(WishError::at(&Place::default(), "no job is wished before another one"));
+            return Err(WishError::at(
+                &Place::default(),
+                "no job is wished before another one",
+            ));
         }
         let all_jobs = queue.table.clone();
         let all_wished = wished.clone();
@@ -71,7 +76,9 @@ impl<'a> WishedQueue<'a> {
 
     /// Whether a common factor of all constants does not change the order of the jobs.
     pub(super) fn is_scale_free(&self) -> bool {
-        is_scale_free(self.template) && self.site.threshold().is_none() && self.wished.scores.is_empty()
+        is_scale_free(self.template)
+            && self.site.threshold().is_none()
+            && self.wished.scores.is_empty()
     }
 
     pub(super) fn wishes(&self) -> &[Wish] {
@@ -83,20 +90,32 @@ impl<'a> WishedQueue<'a> {
         self.evaluations += 1;
         self.places.fill(NOT_RANKED);
         // a formula with other numbers is arithmetic as well
-        if self.site.rank_again(&mut self.queue, &filled(self.template, values)).is_ok() {
+        if self
+            .site
+            .rank_again(&mut self.queue, &filled(self.template, values))
+            .is_ok()
+        {
             for (&row, place) in self.queue.ranking.order().iter().zip(0..) {
                 self.places[row] = place;
             }
         }
-        let met: Vec<bool> = self.wishes().iter().map(|wish| self.is_above(wish.above, wish.below)).collect();
+        let met: Vec<bool> = self
+            .wishes()
+            .iter()
+            .map(|wish| self.is_above(wish.above, wish.below))
+            .collect();
         self.most_met = self.most_met.max(count(&met));
-        let progress =
-            WishProgress { evaluations: self.evaluations, met: self.most_met, total: self.wished.wishes.len() };
+        let progress = WishProgress {
+            evaluations: self.evaluations,
+            met: self.most_met,
+            total: self.wished.wishes.len(),
+        };
         self.is_interrupted |= (self.progress)(progress).is_break();
         met
     }
 
-    /// Puts back the jobs about which nothing is wished, so that the next ranking is that of the scheduler.
+    /// Puts back the jobs about which nothing is wished, so that the next ranking is that of the
+    /// scheduler.
     pub(super) fn restore_all_jobs(&mut self) {
         self.queue.table = std::mem::take(&mut self.all_jobs);
         self.wished = std::mem::take(&mut self.all_wished);
@@ -110,7 +129,11 @@ impl<'a> WishedQueue<'a> {
 
     /// By how much the present values differ from the wished scores, by the jobs with scores.
     pub(super) fn deviations(&self) -> Vec<f64> {
-        self.wished.scores.iter().map(|(row, score)| (self.value(*row) - score).abs()).collect()
+        self.wished
+            .scores
+            .iter()
+            .map(|(row, score)| (self.value(*row) - score).abs())
+            .collect()
     }
 
     /// The mean of these deviations; `None` without scores.
@@ -122,7 +145,9 @@ impl<'a> WishedQueue<'a> {
     /// The value of a row in the present ranking, before it is rounded; 0 where the formula fails.
     pub(super) fn value(&self, row: usize) -> f64 {
         let score = self.queue.ranking.score(row);
-        let value = score.and_then(|score| score.unrounded.ok()).map_or(0.0, |result| result.to_f64());
+        let value = score
+            .and_then(|score| score.unrounded.ok())
+            .map_or(0.0, |result| result.to_f64());
         if value.is_finite() { value } else { 0.0 }
     }
 }
@@ -134,7 +159,11 @@ pub(super) fn filled(template: &Template, values: &[f64]) -> Formula {
 
 /// The constants to begin with.
 pub(super) fn starts(template: &Template) -> Vec<f64> {
-    template.constants().iter().map(|constant| constant.start).collect()
+    template
+        .constants()
+        .iter()
+        .map(|constant| constant.start)
+        .collect()
 }
 
 pub(super) fn count(met: &[bool]) -> usize {
@@ -143,8 +172,13 @@ pub(super) fn count(met: &[bool]) -> usize {
 
 /// The rows that wishes are about, ascending.
 fn rows_of(wished: &WishedRows) -> Vec<usize> {
-    let of_wishes = wished.wishes.iter().flat_map(|wish| [wish.above, wish.below]);
-    let rows: BTreeSet<usize> = of_wishes.chain(wished.scores.iter().map(|(row, _)| *row)).collect();
+    let of_wishes = wished
+        .wishes
+        .iter()
+        .flat_map(|wish| [wish.above, wish.below]);
+    let rows: BTreeSet<usize> = of_wishes
+        .chain(wished.scores.iter().map(|(row, _)| *row))
+        .collect();
     rows.into_iter().collect()
 }
 
@@ -154,12 +188,27 @@ fn keep_wished(queue: &mut RankedQueue, wished: WishedRows) -> WishedRows {
     queue.table.retain(|row| rows.binary_search(&row).is_ok());
     let new = |row: usize| rows.binary_search(&row).expect("a row of a wish is kept");
     WishedRows {
-        wishes: wished.wishes.iter().map(|wish| Wish { above: new(wish.above), below: new(wish.below) }).collect(),
-        scores: wished.scores.iter().map(|(row, score)| (new(*row), *score)).collect(),
+        wishes: wished
+            .wishes
+            .iter()
+            .map(|wish| Wish {
+                above: new(wish.above),
+                below: new(wish.below),
+            })
+            .collect(),
+        scores: wished
+            .scores
+            .iter()
+            .map(|(row, score)| (new(*row), *score))
+            .collect(),
         lists: wished
             .lists
             .iter()
-            .map(|list| list.iter().map(|group| group.iter().map(|row| new(*row)).collect()).collect())
+            .map(|list| {
+                list.iter()
+                    .map(|group| group.iter().map(|row| new(*row)).collect())
+                    .collect()
+            })
             .collect(),
     }
 }

@@ -11,7 +11,8 @@ const MAX_BYTES: usize = 4 << 20;
 /// The most wishes; two groups of equals have as many as the product of their sizes.
 const MAX_WISHES: usize = 20_000;
 
-/// The order that is wished for the jobs of a queue: pairs of jobs, and lists of them, or jobs with scores.
+/// The order that is wished for the jobs of a queue: pairs of jobs, and lists of them, or jobs with
+/// scores.
 ///
 /// ```
 /// use jsf_fit::wishes::Wishes;
@@ -59,30 +60,52 @@ impl Wishes {
     pub fn prefer(&mut self, above: &str, below: &str) -> Result<(), WishError> {
         let place = Place::default();
         if above == below {
-            return Err(WishError::at(&place, format!("`{above}` cannot be before itself")));
+            return Err(WishError::at(
+                &place,
+                format!("`{above}` cannot be before itself"),
+            ));
         }
-        self.pairs.push([above, below].map(|id| Named { id: id.to_owned(), place: place.clone() }));
+        self.pairs.push([above, below].map(|id| Named {
+            id: id.to_owned(),
+            place: place.clone(),
+        }));
         Ok(())
     }
 
-    /// Reads a document: a list of ids, best first, one on each line, or lines `id,score`, of which the first may be a header.
+    /// Reads a document: a list of ids, best first, one on each line, or lines `id,score`, of which
+    /// the first may be a header.
     ///
-    /// Where blank lines divide a list, the jobs between two of them are a group of equals: each of them is wished before each
-    /// job of the next group, and nothing is wished within the group. Without blank lines each job is wished before the next
-    /// one. `#` begins a comment. Messages use `name`.
+    /// Where blank lines divide a list, the jobs between two of them are a group of equals: each of
+    /// them is wished before each job of the next group, and nothing is wished within the group.
+    /// Without blank lines each job is wished before the next one. `#` begins a comment. Messages
+    /// use `name`.
     ///
     /// # Errors
     /// A line is neither, a job is there twice, or the document is too large.
     pub fn read(&mut self, name: &str, text: &str) -> Result<(), WishError> {
-        let whole = Place { document: name.to_owned(), line: 1 };
+        let whole = Place {
+            document: name.to_owned(),
+            line: 1,
+        };
         if text.len() > MAX_BYTES {
-            return Err(WishError::at(&whole, format!("more than {MAX_BYTES} bytes of wishes")));
+            return Err(WishError::at(
+                &whole,
+                format!("more than {MAX_BYTES} bytes of wishes"),
+            ));
         }
         let text = text.trim_start_matches('\u{feff}');
         let lines: Vec<Line<'_>> = text
             .lines()
             .zip(1..)
-            .map(|(line, number)| Line::new(line, Place { document: name.to_owned(), line: number }))
+            .map(|(line, number)| {
+                Line::new(
+                    line,
+                    Place {
+                        document: name.to_owned(),
+                        line: number,
+                    },
+                )
+            })
             .collect();
         if lines.iter().all(|line| line.text.is_empty()) {
             return Err(WishError::at(&whole, "no job is wished anywhere"));
@@ -114,17 +137,27 @@ impl Wishes {
     /// Finds the rows of the jobs in a queue, in which no job is under the threshold.
     ///
     /// # Errors
-    /// A job is unknown or not considered, or two names of a list mean one job, or there are too many wishes.
+    /// A job is unknown or not considered, or two names of a list mean one job, or there are too
+    /// many wishes.
     pub(super) fn find(&self, queue: &RankedQueue) -> Result<WishedRows, WishError> {
         let has_order = !self.pairs.is_empty() || !self.lists.is_empty();
         if has_order && !self.scores.is_empty() {
             let (first, _) = &self.scores[0];
-            return Err(WishError::at(&first.place, "scores cannot be fitted together with an order of jobs"));
+            return Err(WishError::at(
+                &first.place,
+                "scores cannot be fitted together with an order of jobs",
+            ));
         }
-        let mut rows = Rows { queue, found: HashMap::new() };
+        let mut rows = Rows {
+            queue,
+            found: HashMap::new(),
+        };
         let mut wished = WishedRows::default();
         for [above, below] in &self.pairs {
-            let wish = Wish { above: rows.find(above)?, below: rows.find(below)? };
+            let wish = Wish {
+                above: rows.find(above)?,
+                below: rows.find(below)?,
+            };
             if wish.above == wish.below {
                 let message = format!("`{}` and `{}` are the same job", above.id, below.id);
                 return Err(WishError::at(&below.place, message));
@@ -132,7 +165,9 @@ impl Wishes {
             wished.wishes.push(wish);
         }
         for list in &self.lists {
-            let groups = list.iter().map(|group| group.iter().map(|named| rows.find(named)).collect());
+            let groups = list
+                .iter()
+                .map(|group| group.iter().map(|named| rows.find(named)).collect());
             let groups: Vec<Vec<usize>> = groups.collect::<Result<_, _>>()?;
             check_distinct(list.iter().flatten(), groups.iter().flatten())?;
             wished.lists.push(groups);
@@ -140,15 +175,25 @@ impl Wishes {
         for (named, score) in &self.scores {
             wished.scores.push((rows.find(named)?, *score));
         }
-        check_distinct(self.scores.iter().map(|(named, _)| named), wished.scores.iter().map(|(row, _)| row))?;
+        check_distinct(
+            self.scores.iter().map(|(named, _)| named),
+            wished.scores.iter().map(|(row, _)| row),
+        )?;
         if !wished.scores.is_empty() {
             wished.lists.push(by_score(&wished.scores));
         }
-        let count =
-            |groups: &Vec<Vec<usize>>| groups.windows(2).map(|pair| pair[0].len() * pair[1].len()).sum::<usize>();
+        let count = |groups: &Vec<Vec<usize>>| {
+            groups
+                .windows(2)
+                .map(|pair| pair[0].len() * pair[1].len())
+                .sum::<usize>()
+        };
         if wished.wishes.len() + wished.lists.iter().map(count).sum::<usize>() > MAX_WISHES {
             let place = Place::default();
-            return Err(WishError::at(&place, format!("more than {MAX_WISHES} pairs of jobs are wished in an order")));
+            return Err(WishError::at(
+                &place,
+                format!("more than {MAX_WISHES} pairs of jobs are wished in an order"),
+            ));
         }
         for groups in &wished.lists {
             for pair in groups.windows(2) {
@@ -157,7 +202,9 @@ impl Wishes {
             }
         }
         let mut seen = HashSet::new();
-        wished.wishes.retain(|wish| seen.insert((wish.above, wish.below)));
+        wished
+            .wishes
+            .retain(|wish| seen.insert((wish.above, wish.below)));
         Ok(wished)
     }
 }
@@ -173,22 +220,36 @@ struct Line<'t> {
 impl<'t> Line<'t> {
     fn new(line: &'t str, place: Place) -> Self {
         let text = line.split('#').next().unwrap_or_default().trim();
-        Self { text, is_blank: line.trim().is_empty(), place }
+        Self {
+            text,
+            is_blank: line.trim().is_empty(),
+            place,
+        }
     }
 
     fn named(&self, id: &str) -> Result<Named, WishError> {
         let id = unquoted(id);
         if id.is_empty() || id.contains(char::is_whitespace) {
-            return Err(WishError::at(&self.place, format!("`{id}` is not the id of a job; write one on each line")));
+            return Err(WishError::at(
+                &self.place,
+                format!("`{id}` is not the id of a job; write one on each line"),
+            ));
         }
-        Ok(Named { id: id.to_owned(), place: self.place.clone() })
+        Ok(Named {
+            id: id.to_owned(),
+            place: self.place.clone(),
+        })
     }
 }
 
 /// A field of a CSV document without its quotes.
 fn unquoted(field: &str) -> &str {
     let field = field.trim();
-    field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).trim()
+    field
+        .strip_prefix('"')
+        .and_then(|field| field.strip_suffix('"'))
+        .unwrap_or(field)
+        .trim()
 }
 
 /// The groups of equals. Without blank lines between jobs each job is a group.
@@ -203,7 +264,11 @@ fn groups(lines: &[Line<'_>]) -> Result<Vec<Vec<Named>>, WishError> {
     }
     groups.retain(|group| !group.is_empty());
     if groups.len() == 1 {
-        groups = groups.into_iter().flatten().map(|named| vec![named]).collect();
+        groups = groups
+            .into_iter()
+            .flatten()
+            .map(|named| vec![named])
+            .collect();
     }
     Ok(groups)
 }
@@ -228,7 +293,10 @@ fn check_distinct<'a>(
     let mut seen: HashMap<usize, &Named> = HashMap::new();
     for (named, row) in names.zip(rows) {
         if let Some(first) = seen.insert(*row, named) {
-            let message = format!("`{}` is the same job as `{}` on line {}", named.id, first.id, first.place.line);
+            let message = format!(
+                "`{}` is the same job as `{}` on line {}",
+                named.id, first.id, first.place.line
+            );
             return Err(WishError::at(&named.place, message));
         }
     }
@@ -240,7 +308,9 @@ fn by_score(scores: &[(usize, f64)]) -> Vec<Vec<usize>> {
     let mut sorted = scores.to_vec();
     sorted.sort_by(|left, right| right.1.total_cmp(&left.1));
     let groups = sorted.chunk_by(|left, right| left.1 == right.1);
-    groups.map(|group| group.iter().map(|(row, _)| *row).collect()).collect()
+    groups
+        .map(|group| group.iter().map(|(row, _)| *row).collect())
+        .collect()
 }
 
 /// The rows of the jobs that were looked for.
@@ -255,9 +325,15 @@ impl Rows<'_> {
             return Ok(*row);
         }
         let table = &self.queue.table;
-        let rows = table.find_jobs(&named.id).map_err(|message| WishError::at(&named.place, message))?;
+        let rows = table
+            .find_jobs(&named.id)
+            .map_err(|message| WishError::at(&named.place, message))?;
         let &[row] = &rows[..] else {
-            let message = format!("{} jobs are called `{}`; add the server's name", rows.len(), named.id);
+            let message = format!(
+                "{} jobs are called `{}`; add the server's name",
+                rows.len(),
+                named.id
+            );
             return Err(WishError::at(&named.place, message));
         };
         if let Some(why) = self.not_considered(row) {
@@ -270,7 +346,11 @@ impl Rows<'_> {
 
     /// Why the scheduler does not consider a job.
     fn not_considered(&self, row: usize) -> Option<String> {
-        let RankedQueue { table, not_considered, .. } = self.queue;
+        let RankedQueue {
+            table,
+            not_considered,
+            ..
+        } = self.queue;
         if let Some((_, reason)) = not_considered.iter().find(|(other, _)| *other == row) {
             return Some(reason.to_string());
         }

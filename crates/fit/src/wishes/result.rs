@@ -34,7 +34,8 @@ pub struct FittedParameter {
     pub name: String,
     /// Its value.
     pub value: f64,
-    /// The least value down to which the same wishes are met by all that were tried, the other constants being as they are.
+    /// The least value down to which the same wishes are met by all that were tried, the other
+    /// constants being as they are.
     pub low: f64,
     /// The greatest value up to which the same wishes are met.
     pub high: f64,

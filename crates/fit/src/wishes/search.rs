@@ -1,8 +1,9 @@
 //! The constants that miss the wishes least.
 //!
-//! What is minimised are the differences of values between pairs of jobs in the wrong order, as a part of all such differences. A list
-//! of jobs also gives pairs that are 2, 4, 8 … places apart, so that jobs which are far from their places count for more than
-//! neighbours that are exchanged. Integers are searched as numbers with fractions first, and then fixed one after the other.
+//! What is minimised are the differences of values between pairs of jobs in the wrong order, as a
+//! part of all such differences. A list of jobs also gives pairs that are 2, 4, 8 … places apart,
+//! so that jobs which are far from their places count for more than neighbours that are exchanged.
+//! Integers are searched as numbers with fractions first, and then fixed one after the other.
 
 use std::ops::ControlFlow;
 
@@ -11,11 +12,13 @@ use super::queue::{WishedQueue, count};
 use crate::search::cma_es::{self, FIRST_SIGMA, Settings};
 use crate::search::{Range, Space};
 
-/// What a pair in the wrong order costs in any case: jobs with equal values may be in the wrong order too.
+/// What a pair in the wrong order costs in any case: jobs with equal values may be in the wrong
+/// order too.
 const WRONG_ORDER: f64 = 0.1;
 /// A run of the search ends when its points differ by less than this part of the ranges.
 const TOLERANCE: f64 = 1e-9;
-/// The part of the rankings with which integers are fixed, and the standard deviation of the search beside one.
+/// The part of the rankings with which integers are fixed, and the standard deviation of the search
+/// beside one.
 const OF_INTEGERS: f64 = 0.5;
 const NARROW: f64 = 0.05;
 /// How far the integers are from the number with a fraction that are tried.
@@ -24,18 +27,40 @@ const NEAR: f64 = 2.0;
 /// Finds constants that meet as many wishes as possible, or whose values are nearest to the scores.
 pub(super) fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<f64> {
     let ranges: Vec<Range> = queue.template.constants().iter().map(Range::from).collect();
-    let integers: Vec<usize> = (0..ranges.len()).filter(|&index| ranges[index].is_int).collect();
-    let with_fractions = ranges.iter().map(|range| Range { is_int: false, ..*range }).collect();
+    let integers: Vec<usize> = (0..ranges.len())
+        .filter(|&index| ranges[index].is_int)
+        .collect();
+    let with_fractions = ranges
+        .iter()
+        .map(|range| Range {
+            is_int: false,
+            ..*range
+        })
+        .collect();
     let pairs = compared_pairs(queue);
     let is_scale_free = queue.is_scale_free() && integers.is_empty();
     let space = Space::new(with_fractions, is_scale_free);
-    let mut search = Search { space, seed: options.seed, pairs, best: None, queue };
+    let mut search = Search {
+        space,
+        seed: options.seed,
+        pairs,
+        best: None,
+        queue,
+    };
     let start = search.space.start();
-    let of_integers = if integers.is_empty() { 0 } else { (options.evaluations as f64 * OF_INTEGERS) as usize };
+    let of_integers = if integers.is_empty() {
+        0
+    } else {
+        (options.evaluations as f64 * OF_INTEGERS) as usize
+    };
     let all: Vec<usize> = (0..start.len()).collect();
     search.explore(&start, &all, options.evaluations - of_integers, FIRST_SIGMA);
     for (place, &index) in integers.iter().enumerate() {
-        let free: Vec<usize> = all.iter().copied().filter(|other| !integers[..=place].contains(other)).collect();
+        let free: Vec<usize> = all
+            .iter()
+            .copied()
+            .filter(|other| !integers[..=place].contains(other))
+            .collect();
         search.fix_integer(index, &ranges[index], &free, of_integers / integers.len());
     }
     search.try_ends(&ranges);
@@ -70,7 +95,12 @@ impl Search<'_, '_> {
     fn explore(&mut self, from: &[f64], free: &[usize], evaluations: usize, sigma: f64) {
         let whole = self.space.point(from);
         let start: Vec<f64> = free.iter().map(|&index| whole[index]).collect();
-        let settings = Settings { evaluations, tolerance: TOLERANCE, seed: self.seed, sigma };
+        let settings = Settings {
+            evaluations,
+            tolerance: TOLERANCE,
+            seed: self.seed,
+            sigma,
+        };
         if self.evaluate(from.to_vec()).is_break() || free.is_empty() {
             return;
         }
@@ -80,7 +110,9 @@ impl Search<'_, '_> {
             for point in points {
                 let mut values = from.to_vec();
                 let mut place = whole.clone();
-                free.iter().zip(point).for_each(|(&index, coordinate)| place[index] = *coordinate);
+                free.iter()
+                    .zip(point)
+                    .for_each(|(&index, coordinate)| place[index] = *coordinate);
                 let found = self.space.values(&place);
                 free.iter().for_each(|&index| values[index] = found[index]);
                 losses.push(self.evaluate(values)?);
@@ -89,11 +121,14 @@ impl Search<'_, '_> {
         });
     }
 
-    /// Tries the ends of each range, and 0, with the best constants: equal values may leave the order to what follows them.
+    /// Tries the ends of each range, and 0, with the best constants: equal values may leave the
+    /// order to what follows them.
     fn try_ends(&mut self, ranges: &[Range]) {
         for (index, range) in ranges.iter().enumerate() {
             for end in [range.low, range.high, 0.0_f64.clamp(range.low, range.high)] {
-                let Some(mut values) = self.best.as_ref().map(|best| best.values.clone()) else { return };
+                let Some(mut values) = self.best.as_ref().map(|best| best.values.clone()) else {
+                    return;
+                };
                 values[index] = end;
                 if self.evaluate(values).is_break() {
                     return;
@@ -104,10 +139,14 @@ impl Search<'_, '_> {
 
     /// Gives one constant the integer near to its value beside which the free ones meet the most.
     fn fix_integer(&mut self, index: usize, range: &Range, free: &[usize], evaluations: usize) {
-        let Some(Best { values, .. }) = self.best.take() else { return };
+        let Some(Best { values, .. }) = self.best.take() else {
+            return;
+        };
         let first = (values[index] - NEAR).ceil().max(range.low);
         let last = (values[index] + NEAR).floor().min(range.high);
-        let integers: Vec<f64> = (0..=(last - first).max(0.0) as usize).map(|step| first + step as f64).collect();
+        let integers: Vec<f64> = (0..=(last - first).max(0.0) as usize)
+            .map(|step| first + step as f64)
+            .collect();
         let mut best: Option<Best> = None;
         for integer in &integers {
             let mut fixed = values.clone();
@@ -130,8 +169,16 @@ impl Search<'_, '_> {
             Some(deviation) => (0, deviation),
             None => (is_met.len() - count(&is_met), loss(self.queue, &self.pairs)),
         };
-        let found = Best { unmet, loss, values };
-        if self.best.as_ref().is_none_or(|best| found.is_better_than(best)) {
+        let found = Best {
+            unmet,
+            loss,
+            values,
+        };
+        if self
+            .best
+            .as_ref()
+            .is_none_or(|best| found.is_better_than(best))
+        {
             self.best = Some(found);
         }
         let has_scores = !self.queue.wished.scores.is_empty();
@@ -146,13 +193,24 @@ impl Search<'_, '_> {
 
 /// Pairs of rows of which the first one is wished above the second one.
 fn compared_pairs(queue: &WishedQueue<'_>) -> Vec<(usize, usize)> {
-    let mut pairs: Vec<(usize, usize)> = queue.wishes().iter().map(|wish| (wish.above, wish.below)).collect();
+    let mut pairs: Vec<(usize, usize)> = queue
+        .wishes()
+        .iter()
+        .map(|wish| (wish.above, wish.below))
+        .collect();
     for list in &queue.wished.lists {
         let member = |group: usize, other: usize| list[group][other % list[group].len()];
-        let distances = (1..usize::BITS).map(|power| 1 << power).take_while(|distance| *distance < list.len());
+        let distances = (1..usize::BITS)
+            .map(|power| 1 << power)
+            .take_while(|distance| *distance < list.len());
         for distance in distances {
             let starts = 0..list.len() - distance;
-            pairs.extend(starts.map(|group| (member(group, group + distance), member(group + distance, group))));
+            pairs.extend(starts.map(|group| {
+                (
+                    member(group, group + distance),
+                    member(group + distance, group),
+                )
+            }));
         }
     }
     pairs
@@ -160,7 +218,9 @@ fn compared_pairs(queue: &WishedQueue<'_>) -> Vec<(usize, usize)> {
 
 /// How far the present ranking is from the wishes, from 0 to a little more than 1.
 fn loss(queue: &WishedQueue<'_>, pairs: &[(usize, usize)]) -> f64 {
-    let values: Vec<f64> = (0..queue.queue.table.len()).map(|row| queue.value(row)).collect();
+    let values: Vec<f64> = (0..queue.queue.table.len())
+        .map(|row| queue.value(row))
+        .collect();
     let (mut wrong, mut missing, mut all) = (0, 0.0, 0.0);
     for &(above, below) in pairs {
         let difference = values[above] - values[below];
@@ -170,6 +230,10 @@ fn loss(queue: &WishedQueue<'_>, pairs: &[(usize, usize)]) -> f64 {
             missing += (-difference).max(0.0);
         }
     }
-    let part = if all > 0.0 { missing / all } else { f64::from(u8::from(wrong > 0)) };
+    let part = if all > 0.0 {
+        missing / all
+    } else {
+        f64::from(u8::from(wrong > 0))
+    };
     part + WRONG_ORDER * f64::from(wrong) / pairs.len() as f64
 }

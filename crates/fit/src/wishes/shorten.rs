@@ -16,7 +16,11 @@ const HALVINGS: usize = 20;
 type IsGood<'a> = dyn FnMut(&[f64]) -> bool + 'a;
 
 /// Each constant as it begins, if that is good beside the others.
-pub(super) fn with_starts(values: &[f64], constants: &[TemplateConstant], is_good: &mut IsGood<'_>) -> Vec<f64> {
+pub(super) fn with_starts(
+    values: &[f64],
+    constants: &[TemplateConstant],
+    is_good: &mut IsGood<'_>,
+) -> Vec<f64> {
     let mut found = values.to_vec();
     for (index, constant) in constants.iter().enumerate() {
         try_value(&mut found, index, constant.start, is_good);
@@ -24,28 +28,61 @@ pub(super) fn with_starts(values: &[f64], constants: &[TemplateConstant], is_goo
     found
 }
 
-/// Each constant that does not begin so a little inside of the values that are good, at the end where it begins.
-pub(super) fn inside(values: &[f64], constants: &[TemplateConstant], is_good: &mut IsGood<'_>) -> Vec<f64> {
+/// Each constant that does not begin so a little inside of the values that are good, at the end
+/// where it begins.
+pub(super) fn inside(
+    values: &[f64],
+    constants: &[TemplateConstant],
+    is_good: &mut IsGood<'_>,
+) -> Vec<f64> {
     let mut found = values.to_vec();
-    for (index, constant) in constants.iter().enumerate().filter(|(index, one)| values[*index] != one.start) {
+    for (index, constant) in constants
+        .iter()
+        .enumerate()
+        .filter(|(index, one)| values[*index] != one.start)
+    {
         let (low, high) = range_of(index, &found, constant, is_good);
-        let [near, far] = if constant.start <= low { [low, high] } else { [high, low] };
+        let [near, far] = if constant.start <= low {
+            [low, high]
+        } else {
+            [high, low]
+        };
         let value = near + INSIDE * (far - near);
-        try_value(&mut found, index, if constant.is_int { value.round() } else { value }, is_good);
+        try_value(
+            &mut found,
+            index,
+            if constant.is_int {
+                value.round()
+            } else {
+                value
+            },
+            is_good,
+        );
     }
     found
 }
 
 /// Each constant with as few digits as are good.
-pub(super) fn shortened(exact: &[f64], constants: &[TemplateConstant], is_good: &mut IsGood<'_>) -> Vec<f64> {
+pub(super) fn shortened(
+    exact: &[f64],
+    constants: &[TemplateConstant],
+    is_good: &mut IsGood<'_>,
+) -> Vec<f64> {
     // all with so many digits first: one after the other they may leave each other no room
     let rounded = |digits: usize| -> Vec<f64> {
-        exact.iter().zip(constants).map(|(value, constant)| to_digits(*value, digits, constant)).collect()
+        exact
+            .iter()
+            .zip(constants)
+            .map(|(value, constant)| to_digits(*value, digits, constant))
+            .collect()
     };
-    let shorter = (FEW_DIGITS..ALL_DIGITS).map(rounded).find(|values| is_good(values));
+    let shorter = (FEW_DIGITS..ALL_DIGITS)
+        .map(rounded)
+        .find(|values| is_good(values));
     let mut found = shorter.unwrap_or_else(|| exact.to_vec());
     for (index, constant) in constants.iter().enumerate() {
-        let mut candidates = (FEW_DIGITS..ALL_DIGITS).map(|digits| to_digits(exact[index], digits, constant));
+        let mut candidates =
+            (FEW_DIGITS..ALL_DIGITS).map(|digits| to_digits(exact[index], digits, constant));
         candidates.find(|value| try_value(&mut found, index, *value, is_good));
     }
     found
@@ -69,7 +106,8 @@ fn to_digits(value: f64, digits: usize, constant: &TemplateConstant) -> f64 {
     rounded.clamp(constant.low, constant.high)
 }
 
-/// The least and the greatest value of a constant up to which those that were tried are good, the others being as they are.
+/// The least and the greatest value of a constant up to which those that were tried are good, the
+/// others being as they are.
 pub(super) fn range_of(
     index: usize,
     values: &[f64],
@@ -81,24 +119,40 @@ pub(super) fn range_of(
         changed[index] = value;
         is_good(&changed)
     };
-    let low = farthest(values[index], constant.low, constant.is_int, &mut is_good_at);
-    let high = farthest(values[index], constant.high, constant.is_int, &mut is_good_at);
+    let low = farthest(
+        values[index],
+        constant.low,
+        constant.is_int,
+        &mut is_good_at,
+    );
+    let high = farthest(
+        values[index],
+        constant.high,
+        constant.is_int,
+        &mut is_good_at,
+    );
     (low, high)
 }
 
-/// The value that is farthest from the present one toward an end, among those up to which all that were tried at equal distances are
-/// good.
+/// The value that is farthest from the present one toward an end, among those up to which all that
+/// were tried at equal distances are good.
 fn farthest(value: f64, end: f64, is_int: bool, is_good: &mut dyn FnMut(f64) -> bool) -> f64 {
     let at = |part: f64| {
         let value = value + part * (end - value);
         if is_int { value.round() } else { value }
     };
     let parts = (1..=EQUAL_PARTS).map(|part| f64::from(part) / f64::from(EQUAL_PARTS));
-    let Some(mut bad) = parts.into_iter().find(|part| !is_good(at(*part))) else { return end };
+    let Some(mut bad) = parts.into_iter().find(|part| !is_good(at(*part))) else {
+        return end;
+    };
     let mut good = bad - 1.0 / f64::from(EQUAL_PARTS);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(good, bad);
-        if is_good(at(middle)) { good = middle } else { bad = middle }
+        if is_good(at(middle)) {
+            good = middle
+        } else {
+            bad = middle
+        }
     }
     let found = at(good);
     // with three digits, toward the value

@@ -3,9 +3,16 @@ use crate::{ParsedJobs, read_jobs};
 
 fn read_whole(document: &str) -> ParsedJobs {
     let schema = Schema::openpbs();
-    let options = ReadOptions { cycle_jobs: true, strict: false, ..ReadOptions::new(&schema, &[]) };
+    let options = ReadOptions {
+        cycle_jobs: true,
+        strict: false,
+        ..ReadOptions::new(&schema, &[])
+    };
     let read = read_jobs(document.as_bytes(), &options).unwrap();
-    assert_eq!(read.table.len(), read.cycle_jobs.as_ref().unwrap().jobs.len());
+    assert_eq!(
+        read.table.len(),
+        read.cycle_jobs.as_ref().unwrap().jobs.len()
+    );
     read
 }
 
@@ -14,7 +21,10 @@ fn read(document: &str) -> CycleJobs {
 }
 
 fn recorded(name: &str) -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/openpbs/qstat/");
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/golden/openpbs/qstat/"
+    );
     std::fs::read_to_string(format!("{folder}{name}")).unwrap()
 }
 
@@ -23,46 +33,96 @@ fn find<'j>(jobs: &'j CycleJobs, id: &str) -> &'j QueuedJob {
 }
 
 fn amounts(amounts: &[(&str, i64)]) -> Vec<(Box<str>, i64)> {
-    amounts.iter().map(|(name, amount)| ((*name).into(), *amount)).collect()
+    amounts
+        .iter()
+        .map(|(name, amount)| ((*name).into(), *amount))
+        .collect()
 }
 
 #[test]
 fn every_recorded_format_gives_the_same_jobs() {
     let json = read(&recorded("qstat_f.json"));
-    assert_eq!((json.timestamp, json.is_time_zone_known, json.jobs.len()), (Some(1_795_199_073), true, 59));
+    assert_eq!(
+        (json.timestamp, json.is_time_zone_known, json.jobs.len()),
+        (Some(1_795_199_073), true, 59)
+    );
     for name in ["qstat_f.txt", "qstat_f_w.txt", "qstat_f.dsv"] {
         let other = read(&recorded(name));
         for (job, expected) in other.jobs.iter().zip(&json.jobs) {
             // the jobs went on waiting between the calls of qstat
-            assert!(job.eligible_time.unwrap().abs_diff(expected.eligible_time.unwrap()) < 5, "{name}");
-            assert_eq!(QueuedJob { eligible_time: expected.eligible_time, ..exact(job) }, exact(expected), "{name}");
+            assert!(
+                job.eligible_time
+                    .unwrap()
+                    .abs_diff(expected.eligible_time.unwrap())
+                    < 5,
+                "{name}"
+            );
+            assert_eq!(
+                QueuedJob {
+                    eligible_time: expected.eligible_time,
+                    ..exact(job)
+                },
+                exact(expected),
+                "{name}"
+            );
         }
         assert_eq!((other.jobs.len(), other.timestamp), (59, None), "{name}");
     }
     let array = find(&json, "50[].vm");
     let indices = array.queued_subjobs.as_ref().unwrap();
-    assert_eq!((indices.len(), indices.iter().collect::<Vec<_>>()), (4, vec![0, 1, 2, 3]));
-    assert_eq!((array.ncpus, array.state, &*array.place), (Some(5), 'Q', "free"));
+    assert_eq!(
+        (indices.len(), indices.iter().collect::<Vec<_>>()),
+        (4, vec![0, 1, 2, 3])
+    );
+    assert_eq!(
+        (array.ncpus, array.state, &*array.place),
+        (Some(5), 'Q', "free")
+    );
     let first = find(&json, "0.vm");
-    assert_eq!((&*first.user, &*first.group, &*first.project), ("root", "root", "_pbs_project_default"));
-    assert_eq!((first.qtime, first.etime, first.stime), (Some(1_795_197_902), Some(1_795_197_902), None));
+    assert_eq!(
+        (&*first.user, &*first.group, &*first.project),
+        ("root", "root", "_pbs_project_default")
+    );
+    assert_eq!(
+        (first.qtime, first.etime, first.stime),
+        (Some(1_795_197_902), Some(1_795_197_902), None)
+    );
     assert_eq!(
         (first.queue_rank, first.accrue_type, first.eligible_time),
         (Some(1_795_197_902_290_033), Some(1), Some(37))
     );
-    assert_eq!((first.walltime, first.ncpus, first.queued_subjobs.clone()), (None, Some(1), None));
+    assert_eq!(
+        (first.walltime, first.ncpus, first.queued_subjobs.clone()),
+        (None, Some(1), None)
+    );
     assert!(first.is_topjob_eligible && first.hold_types.is_empty());
-    let held = json.jobs.iter().filter(|job| job.state == 'H').map(|job| &*job.hold_types);
+    let held = json
+        .jobs
+        .iter()
+        .filter(|job| job.state == 'H')
+        .map(|job| &*job.hold_types);
     assert_eq!(held.collect::<Vec<_>>(), ["u"]);
     let chunks = json.jobs.iter().find(|job| job.chunks.len() == 2).unwrap();
     assert_eq!(
         chunks.chunks,
         [
-            Chunk { count: 2, amounts: amounts(&[("ncpus", 1), ("mem", 512 << 10)]), others: Vec::new() },
-            Chunk { count: 1, amounts: amounts(&[("ncpus", 3), ("mem", 2 << 20)]), others: Vec::new() }
+            Chunk {
+                count: 2,
+                amounts: amounts(&[("ncpus", 1), ("mem", 512 << 10)]),
+                others: Vec::new()
+            },
+            Chunk {
+                count: 1,
+                amounts: amounts(&[("ncpus", 3), ("mem", 2 << 20)]),
+                others: Vec::new()
+            }
         ]
     );
-    let walltimes = json.jobs.iter().filter(|job| job.walltime.is_some()).count();
+    let walltimes = json
+        .jobs
+        .iter()
+        .filter(|job| job.walltime.is_some())
+        .count();
     assert!(walltimes > 3, "{walltimes}");
 }
 
@@ -118,12 +178,32 @@ const RUNNING: &str = r#"{
 "#;
 
 fn check_running(jobs: &CycleJobs, is_whole: bool) {
-    let [running, waiting] = &jobs.jobs[..] else { panic!("{jobs:?}") };
+    let [running, waiting] = &jobs.jobs[..] else {
+        panic!("{jobs:?}")
+    };
     assert!(jobs.is_time_zone_known);
-    assert_eq!((running.stime, running.qtime), (Some(1_795_198_202), Some(1_795_197_902)));
-    assert_eq!((running.state, running.walltime, running.accrue_type), ('R', Some(3600), Some(3)));
-    assert_eq!((&*running.user, &*running.group, &*running.project, &*running.entity), ("ada", "chem", "p", "ada"));
-    let placed: Vec<_> = running.placed.iter().map(|part| (&*part.node, part.amounts.clone())).collect();
+    assert_eq!(
+        (running.stime, running.qtime),
+        (Some(1_795_198_202), Some(1_795_197_902))
+    );
+    assert_eq!(
+        (running.state, running.walltime, running.accrue_type),
+        ('R', Some(3600), Some(3))
+    );
+    assert_eq!(
+        (
+            &*running.user,
+            &*running.group,
+            &*running.project,
+            &*running.entity
+        ),
+        ("ada", "chem", "p", "ada")
+    );
+    let placed: Vec<_> = running
+        .placed
+        .iter()
+        .map(|part| (&*part.node, part.amounts.clone()))
+        .collect();
     assert_eq!(
         placed,
         [
@@ -133,8 +213,18 @@ fn check_running(jobs: &CycleJobs, is_whole: bool) {
         ]
     );
     assert_eq!(running.chunks[0].others, [("host".into(), "a+b".into())]);
-    assert_eq!(running.chunks[1], Chunk { count: 1, amounts: amounts(&[("ncpus", 3)]), others: Vec::new() });
-    assert_eq!((&*waiting.user, waiting.ncpus, waiting.is_topjob_eligible), ("bob", Some(4), false));
+    assert_eq!(
+        running.chunks[1],
+        Chunk {
+            count: 1,
+            amounts: amounts(&[("ncpus", 3)]),
+            others: Vec::new()
+        }
+    );
+    assert_eq!(
+        (&*waiting.user, waiting.ncpus, waiting.is_topjob_eligible),
+        ("bob", Some(4), false)
+    );
     if is_whole {
         assert_eq!(waiting.estimated_start, Some(1_795_201_802));
     }
@@ -178,7 +268,10 @@ fn without_ranks_the_running_jobs_tell_the_time_zone() {
     let hidden = RUNNING.replace("queue_rank", "hidden_rank");
     check_running(&read(&hidden), true);
     let unknown = read(&hidden.replace("resources_used", "hidden_used"));
-    assert_eq!((unknown.is_time_zone_known, unknown.jobs[0].stime), (false, Some(1_795_218_002)));
+    assert_eq!(
+        (unknown.is_time_zone_known, unknown.jobs[0].stime),
+        (false, Some(1_795_218_002))
+    );
     let none_runs = read(&hidden.replace("\"stime\"", "\"hidden_time\""));
     assert!(none_runs.is_time_zone_known);
 }
@@ -191,18 +284,30 @@ fn daylight_saving_time_applies_to_the_times_near_it() {
             "Job Id: {id}.vm\n    job_state = R\n    qtime = {queued}\n    queue_rank = {rank}000000\n    stime = {started}\n    Resource_List.ncpus = 1\n\n"
         )
     };
-    let summer = job(1, "Sat Oct 24 12:00:00 2026", 1_792_836_000, "Sat Oct 24 13:00:00 2026");
-    let winter = job(2, "Mon Oct 26 12:00:00 2026", 1_793_012_400, "Mon Oct 26 13:00:00 2026");
+    let summer = job(
+        1,
+        "Sat Oct 24 12:00:00 2026",
+        1_792_836_000,
+        "Sat Oct 24 13:00:00 2026",
+    );
+    let winter = job(
+        2,
+        "Mon Oct 26 12:00:00 2026",
+        1_793_012_400,
+        "Mon Oct 26 13:00:00 2026",
+    );
     let jobs = read(&(summer + &winter));
-    assert_eq!([0, 1].map(|job| jobs.jobs[job].stime), [Some(1_792_839_600), Some(1_793_016_000)]);
+    assert_eq!(
+        [0, 1].map(|job| jobs.jobs[job].stime),
+        [Some(1_792_839_600), Some(1_793_016_000)]
+    );
 }
 
 #[test]
 fn native_json_may_have_the_attributes() {
     let job = r#"{"id":"1","entity":"ada","group":"g","project":"p","queue":"workq","state":"R","stime":1000,"accrue_type":3,
         "eligible_time":"00:01:00","resources":{"ncpus":4,"mem":"4gb","walltime":"01:00:00","licence":2.5},"select":"2:ncpus=2"}"#;
-    let array =
-        r#"{"id":"2[]","user":"bob","array_state_count":"Queued:3 Running:1","inputs":{"ncpus":2,"walltime":60}}"#;
+    let array = r#"{"id":"2[]","user":"bob","array_state_count":"Queued:3 Running:1","inputs":{"ncpus":2,"walltime":60}}"#;
     let native = format!("{{\"timestamp\":1100,\"jobs\":[{job},{array}]}}");
     let ndjson = format!("{}\n{array}\n", job.replace('\n', " "));
     for (document, timestamp) in [(native, Some(1100)), (ndjson, None)] {
@@ -210,20 +315,56 @@ fn native_json_may_have_the_attributes() {
         assert!(whole.problems.is_empty(), "{:?}", whole.problems.listed());
         let jobs = whole.cycle_jobs.unwrap();
         assert_eq!((jobs.timestamp, jobs.is_time_zone_known), (timestamp, true));
-        let [running, array] = &jobs.jobs[..] else { panic!("{document}") };
-        assert_eq!((&*running.user, &*running.group, &*running.project), ("ada", "g", "p"));
-        assert_eq!((running.stime, running.walltime, running.ncpus), (Some(1000), Some(3600), Some(4)));
-        assert_eq!((running.chunks.len(), running.accrue_type, running.eligible_time), (1, Some(3), Some(60)));
-        assert_eq!(running.amounts.keys().map(|name| &**name).collect::<Vec<_>>(), ["mem", "ncpus", "walltime"]);
-        assert_eq!((&*array.user, array.state, array.ncpus, array.walltime), ("bob", 'Q', Some(2), Some(60)));
-        assert_eq!(array.queued_subjobs.as_ref().unwrap().iter().collect::<Vec<_>>(), [0, 1, 2]);
+        let [running, array] = &jobs.jobs[..] else {
+            panic!("{document}")
+        };
+        assert_eq!(
+            (&*running.user, &*running.group, &*running.project),
+            ("ada", "g", "p")
+        );
+        assert_eq!(
+            (running.stime, running.walltime, running.ncpus),
+            (Some(1000), Some(3600), Some(4))
+        );
+        assert_eq!(
+            (
+                running.chunks.len(),
+                running.accrue_type,
+                running.eligible_time
+            ),
+            (1, Some(3), Some(60))
+        );
+        assert_eq!(
+            running
+                .amounts
+                .keys()
+                .map(|name| &**name)
+                .collect::<Vec<_>>(),
+            ["mem", "ncpus", "walltime"]
+        );
+        assert_eq!(
+            (&*array.user, array.state, array.ncpus, array.walltime),
+            ("bob", 'Q', Some(2), Some(60))
+        );
+        assert_eq!(
+            array
+                .queued_subjobs
+                .as_ref()
+                .unwrap()
+                .iter()
+                .collect::<Vec<_>>(),
+            [0, 1, 2]
+        );
     }
 }
 
 #[test]
 fn indices_of_arrays() {
     let indices = ArrayIndices::parse("0-9:3,12, 20-21").unwrap();
-    assert_eq!((indices.iter().collect::<Vec<_>>(), indices.len()), (vec![0, 3, 6, 9, 12, 20, 21], 7));
+    assert_eq!(
+        (indices.iter().collect::<Vec<_>>(), indices.len()),
+        (vec![0, 3, 6, 9, 12, 20, 21], 7)
+    );
     assert_eq!(ArrayIndices::parse("0-4294967295").unwrap().len(), 1 << 32);
     assert!(ArrayIndices::parse("-").unwrap().is_empty() && ArrayIndices::first(0).is_empty());
     for text in ["a", "3-1", "1-2:0", "1,,2", "4294967296"] {
@@ -239,11 +380,24 @@ fn rows_stay_those_of_the_table() {
     let schema = Schema::openpbs();
     let options = ReadOptions::new(&schema, &["ncpus", "eligible_time"]);
     let fast = read_jobs(document.as_bytes(), &options).unwrap();
-    let slow = read_jobs(document.as_bytes(), &ReadOptions { cycle_jobs: true, ..options }).unwrap();
+    let slow = read_jobs(
+        document.as_bytes(),
+        &ReadOptions {
+            cycle_jobs: true,
+            ..options
+        },
+    )
+    .unwrap();
     assert!(fast.cycle_jobs.is_none());
     let rows = slow.cycle_jobs.unwrap().jobs;
     for (row, job) in rows.iter().enumerate() {
-        assert_eq!((fast.table.id(row), fast.table.entity(row)), (&*job.id, &*job.entity));
-        assert_eq!(fast.table.column("ncpus").unwrap().nearest_double(row), job.ncpus.unwrap_or(0) as f64);
+        assert_eq!(
+            (fast.table.id(row), fast.table.entity(row)),
+            (&*job.id, &*job.entity)
+        );
+        assert_eq!(
+            fast.table.column("ncpus").unwrap().nearest_double(row),
+            job.ncpus.unwrap_or(0) as f64
+        );
     }
 }

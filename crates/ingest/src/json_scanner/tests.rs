@@ -65,7 +65,11 @@ fn texts() -> impl Iterator<Item = String> {
                     open.push(']');
                 }
                 3 => text.extend(open.pop()),
-                4 => text.push_str(if open.last() == Some(&'}') { ",\"l\":" } else { " ,\n" }),
+                4 => text.push_str(if open.last() == Some(&'}') {
+                    ",\"l\":"
+                } else {
+                    " ,\n"
+                }),
                 _ => {
                     let scalars = [6, 7, 8, 9, 13, 14, 16, 17, 19, 22, 24, 27, 29, 40];
                     text.push_str(PIECES[scalars[roll(&mut state, scalars.len())]]);

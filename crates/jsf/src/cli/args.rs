@@ -84,11 +84,15 @@ impl ColorArgs {
         while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
             let argument = argument.to_string_lossy();
             let value = match argument.strip_prefix("--color") {
-                Some("") => arguments.next().map(|value| value.to_string_lossy().into_owned()),
+                Some("") => arguments
+                    .next()
+                    .map(|value| value.to_string_lossy().into_owned()),
                 Some(rest) => rest.strip_prefix('=').map(str::to_owned),
                 None => None,
             };
-            found = value.and_then(|value| When::from_str(&value, false).ok()).or(found);
+            found = value
+                .and_then(|value| When::from_str(&value, false).ok())
+                .or(found);
         }
         found.map(|color| Self { color })
     }
@@ -168,13 +172,14 @@ the PBS server (sudo sh capture.sh my-site) it reads everything.")]
 pub struct FormulaArgs {
     /// The formula; - is standard input
     ///
-    /// The text of the formula, alone or pasted as `job_sort_formula = …`, `set server job_sort_formula = "…"` or `qmgr
-    /// -c '…'`
+    /// The text of the formula, alone or pasted as `job_sort_formula = …`,
+    /// `set server job_sort_formula = "…"` or `qmgr -c '…'`
     #[arg(value_name = "FORMULA", allow_hyphen_values = true)]
     pub formula: Option<String>,
     /// The file that contains the formula
     ///
-    /// Plain text, sched_formula, `qmgr -c 'print server'`, or `qstat -Bf` as text or JSON; - is standard input
+    /// Plain text, sched_formula, `qmgr -c 'print server'`, or `qstat -Bf` as text or JSON; - is
+    /// standard input
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
 }
@@ -207,8 +212,8 @@ pub struct QueueArgs {
 pub struct FilterArgs {
     /// Show only this job
     ///
-    /// An id with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat
-    /// the option
+    /// An id with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by
+    /// commas, or repeat the option
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
     pub job: Vec<String>,
     /// Whose jobs are shown.
@@ -226,8 +231,8 @@ pub struct FilterArgs {
 pub struct EntityArgs {
     /// Show only jobs of this entity
     ///
-    /// The jobs of this fair-share entity, or of all entities below this group, with their places in the whole queue;
-    /// separate several by commas, or repeat the option
+    /// The jobs of this fair-share entity, or of all entities below this group, with their places
+    /// in the whole queue; separate several by commas, or repeat the option
     #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
 }
@@ -237,8 +242,8 @@ pub struct EntityArgs {
 pub struct JobArgs {
     /// The job, such as 12 or 12.vm
     ///
-    /// With or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat the
-    /// option
+    /// With or without the server's name: 12 or 12.vm; an array is 12[]; separate several by
+    /// commas, or repeat the option
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
     pub job: Vec<String>,
 }
@@ -248,7 +253,8 @@ pub struct JobArgs {
 pub struct TextArgs {
     /// Show everything, and not one screen
     ///
-    /// A terminal gets one screen (at most 24 lines, or the environment variable JSF_LINES); a file or a pipe gets all rows
+    /// A terminal gets one screen (at most 24 lines, or the environment variable JSF_LINES); a file
+    /// or a pipe gets all rows
     #[arg(long)]
     pub full: bool,
     /// Show all columns in full
@@ -262,7 +268,10 @@ impl TextArgs {
     /// Says that `--wide` has no effect unless the output is text.
     pub(crate) fn note_idle(self, format: Format) {
         let is_idle = self.wide && format != Format::Human;
-        note_idle(&[("--wide", is_idle)], "with this format: only a table is fitted to the terminal");
+        note_idle(
+            &[("--wide", is_idle)],
+            "with this format: only a table is fitted to the terminal",
+        );
     }
 }
 
@@ -271,8 +280,8 @@ impl TextArgs {
 pub struct CsvArgs {
     /// Guard the cells of CSV for a spreadsheet
     ///
-    /// With --format csv, write a ' before each =, +, - or @ with which a text, or a part of it after a separator such
-    /// as ;, begins, so that the spreadsheet does not compute it
+    /// With --format csv, write a ' before each =, +, - or @ with which a text, or a part of it
+    /// after a separator such as ;, begins, so that the spreadsheet does not compute it
     #[arg(long)]
     pub csv_safe: bool,
 }
@@ -280,13 +289,20 @@ pub struct CsvArgs {
 impl CsvArgs {
     /// How cells are written.
     pub(crate) fn cells(&self) -> Cells {
-        if self.csv_safe { Cells::Guarded } else { Cells::Plain }
+        if self.csv_safe {
+            Cells::Guarded
+        } else {
+            Cells::Plain
+        }
     }
 
     /// Says that the option has no effect unless the output is CSV.
     pub(crate) fn note_idle(&self, format: Format) {
         let is_idle = self.csv_safe && format != Format::Csv;
-        note_idle(&[("--csv-safe", is_idle)], "with this format: only the cells of CSV are guarded");
+        note_idle(
+            &[("--csv-safe", is_idle)],
+            "with this format: only the cells of CSV are guarded",
+        );
     }
 }
 
@@ -325,7 +341,9 @@ pub(crate) fn moment_or_wall_time(text: &str) -> Result<Time, String> {
 pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         if is_stdin(&path) {
-            return Err("expected the name of a file: standard output has the results of the command");
+            return Err(
+                "expected the name of a file: standard output has the results of the command",
+            );
         }
         Ok(path)
     })
@@ -333,5 +351,6 @@ pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Parses the number of jobs to show.
 pub(crate) fn number_of_jobs(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "expected the number of jobs to show, such as 10".to_owned())
+    text.parse()
+        .map_err(|_| "expected the number of jobs to show, such as 10".to_owned())
 }

@@ -1,5 +1,5 @@
-//! Files that are written under a temporary name, flushed and renamed: a reader sees either the old file or the new one,
-//! never a part of it.
+//! Files that are written under a temporary name, flushed and renamed: a reader sees either the old
+//! file or the new one, never a part of it.
 
 use std::fs::{self, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -10,14 +10,16 @@ use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::SIGXFSZ;
 
-/// From now on a file that would exceed the limit of `ulimit -f` is an error of the function that writes it.
+/// From now on a file that would exceed the limit of `ulimit -f` is an error of the function that
+/// writes it.
 pub fn ignore_limit_of_file_size() {
     // without the handler the process ends, as it would have
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default());
 }
 
-/// Replaces a file, or the one that a symbolic link points to, by a new one with the permissions of a new file. A device,
-/// such as `/dev/null`, is written to; a pipe is refused, because nothing may ever read it.
+/// Replaces a file, or the one that a symbolic link points to, by a new one with the permissions of
+/// a new file. A device, such as `/dev/null`, is written to; a pipe is refused, because nothing may
+/// ever read it.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.file_type().is_char_device() => {
@@ -35,9 +37,14 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(found) if found.is_symlink() => path.canonicalize()?,
         _ => path.to_owned(),
     };
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut new =
-        tempfile::Builder::new().prefix(".jsf-").permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    let folder = target
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut new = tempfile::Builder::new()
+        .prefix(".jsf-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
     new.write_all(bytes)?;
     new.as_file().sync_all()?;
     new.persist(&target)?;

@@ -10,9 +10,11 @@ use crate::view::document::{Document, TerminalStyle, write_markdown};
 
 /// The lines of a screen, of which a terminal may have fewer.
 const SCREEN_LINES: usize = 24;
-/// The lines of a screen that the answer leaves free: for the note about the site, and for the prompt.
+/// The lines of a screen that the answer leaves free: for the note about the site, and for the
+/// prompt.
 const FREE_LINES: usize = 2;
-/// The width of a table of a command whose cells may be very long, where standard output is not a terminal.
+/// The width of a table of a command whose cells may be very long, where standard output is not a
+/// terminal.
 pub(crate) const PIPED_WIDTH: usize = 120;
 
 /// How much of a document is shown.
@@ -28,19 +30,32 @@ pub(crate) struct Shown {
 
 impl From<TextArgs> for Shown {
     fn from(text: TextArgs) -> Self {
-        Self { text, has_asked_rows: false, piped_width: None }
+        Self {
+            text,
+            has_asked_rows: false,
+            piped_width: None,
+        }
     }
 }
 
-/// Writes a document as text: on a terminal one screen or in full, elsewhere with all rows, since another program reads them.
+/// Writes a document as text: on a terminal one screen or in full, elsewhere with all rows, since
+/// another program reads them.
 pub(crate) fn write_text(
     document: &Document<'_>,
     shown: impl Into<Shown>,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let Shown { text: TextArgs { full, wide }, has_asked_rows, piped_width } = shown.into();
+    let Shown {
+        text: TextArgs { full, wide },
+        has_asked_rows,
+        piped_width,
+    } = shown.into();
     let width = if wide { None } else { terminal_width() };
-    let height = if has_asked_rows { usize::MAX } else { screen_height().unwrap_or(usize::MAX) };
+    let height = if has_asked_rows {
+        usize::MAX
+    } else {
+        screen_height().unwrap_or(usize::MAX)
+    };
     let style = TerminalStyle {
         table_width: if wide { None } else { width.or(piped_width) },
         prose_width: width,
@@ -56,13 +71,21 @@ pub(crate) fn write_as_markdown(
     shown: impl Into<Shown>,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    Ok(write_markdown(document, &command_line(), shown.into().text.full, out)?)
+    Ok(write_markdown(
+        document,
+        &command_line(),
+        shown.into().text.full,
+        out,
+    )?)
 }
 
 /// The command line of this process as a shell takes it.
 pub(crate) fn command_line() -> String {
     let arguments = std::env::args_os().skip(1).map(quoted);
-    std::iter::once("jsf".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+    std::iter::once("jsf".to_owned())
+        .chain(arguments)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// An argument as a shell takes it.
@@ -70,7 +93,9 @@ fn quoted(argument: std::ffi::OsString) -> String {
     /// The most characters of an argument; the document shows a formula anyway.
     const MAX_ARGUMENT: usize = 200;
     let argument = argument.to_string_lossy();
-    let is_plain = argument.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c));
+    let is_plain = argument
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c));
     match argument.char_indices().nth(MAX_ARGUMENT) {
         Some((end, _)) => format!("'{}…'", argument[..end].replace('\'', r"'\''")),
         None if is_plain && !argument.is_empty() => argument.into_owned(),
@@ -83,22 +108,27 @@ pub(crate) fn is_on_screen() -> bool {
     screen_height().is_some()
 }
 
-/// The lines that the answer may have: by the environment variable JSF_LINES, else those of a screen; `None` if standard output is
-/// not a terminal. LINES does not count, since shells export it to what is piped too.
+/// The lines that the answer may have: by the environment variable JSF_LINES, else those of a
+/// screen; `None` if standard output is not a terminal. LINES does not count, since shells export
+/// it to what is piped too.
 fn screen_height() -> Option<usize> {
     let lines = positive_variable("JSF_LINES").or_else(terminal_lines)?;
     Some(lines.saturating_sub(FREE_LINES).max(1))
 }
 
 fn terminal_lines() -> Option<usize> {
-    let lines = terminal_size_of(io::stdout()).map_or(SCREEN_LINES, |(_, Height(lines))| lines.into());
-    io::stdout().is_terminal().then_some(lines.min(SCREEN_LINES))
+    let lines =
+        terminal_size_of(io::stdout()).map_or(SCREEN_LINES, |(_, Height(lines))| lines.into());
+    io::stdout()
+        .is_terminal()
+        .then_some(lines.min(SCREEN_LINES))
 }
 
-/// The number of characters in a line: what the environment variable COLUMNS says, else the terminal's; `None` if standard
-/// output is not a terminal.
+/// The number of characters in a line: what the environment variable COLUMNS says, else the
+/// terminal's; `None` if standard output is not a terminal.
 fn terminal_width() -> Option<usize> {
-    positive_variable("COLUMNS").or_else(|| terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into()))
+    positive_variable("COLUMNS")
+        .or_else(|| terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into()))
 }
 
 /// The value of an environment variable that is a positive number.

@@ -1,5 +1,5 @@
-//! Ends the process where it cannot go on: when a thread panics, so that no other thread waits for its work, and when an
-//! allocation fails.
+//! Ends the process where it cannot go on: when a thread panics, so that no other thread waits for
+//! its work, and when an allocation fails.
 
 use std::io::Write;
 use std::panic::{self, PanicHookInfo};
@@ -12,11 +12,15 @@ use signal_hook::flag::register_conditional_shutdown;
 /// The exit code of an internal error, as in BSD's `sysexits.h`.
 const INTERNAL_ERROR: i32 = 70;
 
-/// From now on a panic in any thread writes one line to standard error and ends the process with exit code 70.
+/// From now on a panic in any thread writes one line to standard error and ends the process with
+/// exit code 70.
 pub fn exit_on_panic() {
     panic::set_hook(Box::new(|panic| {
         if is_refused_memory(panic) {
-            let _ = writeln!(std::io::stderr(), "jsf: memory allocation failed while zstd was decompressed");
+            let _ = writeln!(
+                std::io::stderr(),
+                "jsf: memory allocation failed while zstd was decompressed"
+            );
             process::exit(2);
         }
         let _ = writeln!(std::io::stderr(), "{}", message(panic));
@@ -24,8 +28,9 @@ pub fn exit_on_panic() {
     }));
 }
 
-/// From now on an abort ends the process with exit code 2. The runtime aborts when an allocation fails, after it has written
-/// how many bytes it could not get, and when a stack is exhausted; what was written so far is useless in either case.
+/// From now on an abort ends the process with exit code 2. The runtime aborts when an allocation
+/// fails, after it has written how many bytes it could not get, and when a stack is exhausted; what
+/// was written so far is useless in either case.
 pub fn exit_on_abort() {
     static ALWAYS: AtomicBool = AtomicBool::new(true);
     // without the handler the process ends too, but as an aborted one
@@ -34,18 +39,27 @@ pub fn exit_on_abort() {
 
 /// Whether the system refused memory to the decoder of zstd, which reports this by a panic.
 fn is_refused_memory(panic: &PanicHookInfo<'_>) -> bool {
-    let is_decoder = panic.location().is_some_and(|at| at.file().contains("ruzstd"));
+    let is_decoder = panic
+        .location()
+        .is_some_and(|at| at.file().contains("ruzstd"));
     is_decoder && text(panic).is_some_and(|text| text.starts_with("Allocating"))
 }
 
 fn text<'p>(panic: &'p PanicHookInfo<'_>) -> Option<&'p str> {
     let payload = panic.payload();
-    payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+    payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
 /// One line without control characters.
 fn message(panic: &PanicHookInfo<'_>) -> String {
-    let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
+    let place = panic
+        .location()
+        .map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
     let text = text(panic).unwrap_or("unknown error").escape_debug();
-    format!("jsf: internal error{place}: {text}; please report this line, the command and its files to the maintainers")
+    format!(
+        "jsf: internal error{place}: {text}; please report this line, the command and its files to the maintainers"
+    )
 }

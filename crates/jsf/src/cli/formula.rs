@@ -25,13 +25,25 @@ pub(crate) struct FormulaOptions {
 }
 
 impl FormulaOptions {
-    const POSITIONAL: Self = Self { text: "FORMULA", file: "-f" };
-    pub(crate) const OLD: Self = Self { text: "--old", file: "--old-file" };
-    pub(crate) const NEW: Self = Self { text: "--new", file: "--new-file" };
+    const POSITIONAL: Self = Self {
+        text: "FORMULA",
+        file: "-f",
+    };
+    pub(crate) const OLD: Self = Self {
+        text: "--old",
+        file: "--old-file",
+    };
+    pub(crate) const NEW: Self = Self {
+        text: "--new",
+        file: "--new-file",
+    };
 }
 
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input.
-pub(crate) fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
+pub(crate) fn read_formula(
+    arguments: &FormulaArgs,
+    site: Option<&Site>,
+) -> Result<FormulaText, CliError> {
     read_formula_of(FormulaOptions::POSITIONAL, arguments, site)
 }
 
@@ -51,15 +63,20 @@ pub(crate) fn read_formula_of(
             } else {
                 "a formula cannot begin with `--` here, put it into brackets"
             };
-            Err(CliError::usage(format!("unexpected argument `{text}`: no such option; {hint}")))
+            Err(CliError::usage(format!(
+                "unexpected argument `{text}`: no such option; {hint}"
+            )))
         }
         // the text of an option is often the output of another command, which has failed then
-        (Some(text), ..) if option.starts_with("--") && text.trim().is_empty() => {
-            Err(CliError::usage(format!("the formula of {option} is empty: give its text")))
-        }
+        (Some(text), ..) if option.starts_with("--") && text.trim().is_empty() => Err(
+            CliError::usage(format!("the formula of {option} is empty: give its text")),
+        ),
         (Some(text), ..) => {
             if names_a_file(text) {
-                report("help", format_args!("a file `{text}` exists; to read the formula from it, use {file}"));
+                report(
+                    "help",
+                    format_args!("a file `{text}` exists; to read the formula from it, use {file}"),
+                );
             } else if looks_like_a_path(text) {
                 report(
                     "help",
@@ -69,7 +86,10 @@ pub(crate) fn read_formula_of(
                 );
             }
             let formula = FormulaText::new(text)?;
-            Ok(FormulaText { origin: option.to_owned(), ..formula })
+            Ok(FormulaText {
+                origin: option.to_owned(),
+                ..formula
+            })
         }
         (None, Some(_), Some(site)) => Ok(site.formula_text()?),
         (None, Some(path), None) => Ok(FormulaText::read(path)?),
@@ -81,13 +101,24 @@ pub(crate) fn read_formula_of(
     }
 }
 
-/// The formula, if it parses; else `None`, and the finding is drawn. So is the finding on lines that PBS leaves out.
-pub(crate) fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>) -> Option<&'s Formula> {
-    submitted.lines_left_out().iter().for_each(|found| draw(source, found));
-    submitted.formula().map_err(|refusal| draw(source, &refusal.finding)).ok()
+/// The formula, if it parses; else `None`, and the finding is drawn. So is the finding on lines
+/// that PBS leaves out.
+pub(crate) fn parsed_formula<'s>(
+    source: &FormulaText,
+    submitted: &'s FormulaSubmission<'_>,
+) -> Option<&'s Formula> {
+    submitted
+        .lines_left_out()
+        .iter()
+        .for_each(|found| draw(source, found));
+    submitted
+        .formula()
+        .map_err(|refusal| draw(source, &refusal.finding))
+        .ok()
 }
 
-/// The text of a formula without characters that a terminal could obey: blanks become spaces, others are escaped.
+/// The text of a formula without characters that a terminal could obey: blanks become spaces,
+/// others are escaped.
 ///
 /// # Errors
 /// What is printed would be another formula.
@@ -100,18 +131,34 @@ pub(crate) fn printable_formula(
     let spaced = text.replace("\r\n", "\n").replace(['\r', '\x0c'], " ");
     let printed = printable_lines(&spaced);
     let read = source.clone().with_text(printed.as_ref().to_owned());
-    if read.submitted(numbers).formula().is_ok_and(|read| read.to_string() == formula.to_string()) {
+    if read
+        .submitted(numbers)
+        .formula()
+        .is_ok_and(|read| read.to_string() == formula.to_string())
+    {
         return Ok(printed.into_owned());
     }
-    Err(CliError::usage("the formula cannot be printed: it has control characters, or is too long with its spaces"))
+    Err(CliError::usage(
+        "the formula cannot be printed: it has control characters, or is too long with its spaces",
+    ))
 }
 
-/// Opens the site of a command that also takes a formula. Standard input can be only one of its files.
-pub(crate) fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
+/// Opens the site of a command that also takes a formula. Standard input can be only one of its
+/// files.
+pub(crate) fn open_site(
+    site: &SiteArgs,
+    formula: &FormulaArgs,
+    threshold: Option<f64>,
+) -> Result<Site, CliError> {
     require_one_file(site, formula)?;
     let file = match formula {
-        FormulaArgs { formula: Some(text), .. } if text == STDIN => Some(Path::new(STDIN)),
-        FormulaArgs { formula: Some(_), .. } => None,
+        FormulaArgs {
+            formula: Some(text),
+            ..
+        } if text == STDIN => Some(Path::new(STDIN)),
+        FormulaArgs {
+            formula: Some(_), ..
+        } => None,
         FormulaArgs { formula_file, .. } => formula_file.as_deref(),
     };
     let source = file.map(FormulaText::source).transpose()?;
@@ -121,7 +168,9 @@ pub(crate) fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Optio
 /// Standard input can be only one file of the site, or the formula.
 pub(crate) fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result<(), CliError> {
     let mut readers = site.files_from(is_stdin);
-    if formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin) {
+    if formula.formula.as_deref() == Some(STDIN)
+        || formula.formula_file.as_deref().is_some_and(is_stdin)
+    {
         readers.push("the formula");
     }
     require_one_reader(&readers)
@@ -129,13 +178,20 @@ pub(crate) fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result
 
 /// Whether a formula is a misspelled option rather than a formula with two signs.
 pub(crate) fn looks_like_an_option(formula: &str) -> bool {
-    formula.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+    formula
+        .strip_prefix("--")
+        .is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 /// Whether a formula is probably the path of a file that does not exist.
 fn looks_like_a_path(formula: &str) -> bool {
-    let extension = Path::new(formula).extension().and_then(|extension| extension.to_str());
-    let is_of_a_file = matches!(extension, Some("txt" | "json" | "conf" | "cfg" | "py" | "formula" | "gz"));
+    let extension = Path::new(formula)
+        .extension()
+        .and_then(|extension| extension.to_str());
+    let is_of_a_file = matches!(
+        extension,
+        Some("txt" | "json" | "conf" | "cfg" | "py" | "formula" | "gz")
+    );
     is_of_a_file && !formula.contains(char::is_whitespace)
 }
 

@@ -1,4 +1,5 @@
-//! The help of commands: `-h` is one screen, with the usage, examples and the command's own options; `--help` has everything.
+//! The help of commands: `-h` is one screen, with the usage, examples and the command's own
+//! options; `--help` has everything.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -21,7 +22,8 @@ const MOST_CONTEXT_OPTIONS: usize = 3;
 /// The headings of the options that only `--help` shows.
 const CONTEXT_HEADINGS: [&str; 3] = ["Context", "Rules", "The log"];
 /// The usage comes first, then the examples, then the options.
-const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
+const TEMPLATE: &str =
+    "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
 
 /// Parses the arguments of this process.
 ///
@@ -30,26 +32,35 @@ const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let arguments: Vec<OsString> = arguments.collect();
     let parsed = Cli::try_parse_from(&arguments);
-    let asks_for_help = parsed.as_ref().is_err_and(|error| error.kind() == ErrorKind::DisplayHelp);
+    let asks_for_help = parsed
+        .as_ref()
+        .is_err_and(|error| error.kind() == ErrorKind::DisplayHelp);
     if asks_for_help {
         arranged(Cli::command()).try_get_matches_from(&arguments)?;
     }
     parsed.map_err(|error| with_tip(error, &arguments))
 }
 
-/// Prints what `clap` answers instead of a command: the help or the version to standard output, and an error in the
-/// arguments to standard error. What it repeats of the arguments is escaped, as everywhere.
+/// Prints what `clap` answers instead of a command: the help or the version to standard output, and
+/// an error in the arguments to standard error. What it repeats of the arguments is escaped, as
+/// everywhere.
 pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
     if let Some(color) = ColorArgs::find(std::env::args_os()) {
         color.write_global();
     }
-    let given: Vec<_> = answer.context().map(|(kind, value)| (kind, value.clone())).collect();
+    let given: Vec<_> = answer
+        .context()
+        .map(|(kind, value)| (kind, value.clone()))
+        .collect();
     for (kind, value) in given {
         let escaped = match value {
             ContextValue::String(text) => ContextValue::String(printable(&text).into_owned()),
-            ContextValue::Strings(texts) => {
-                ContextValue::Strings(texts.iter().map(|text| printable(text).into_owned()).collect())
-            }
+            ContextValue::Strings(texts) => ContextValue::Strings(
+                texts
+                    .iter()
+                    .map(|text| printable(text).into_owned())
+                    .collect(),
+            ),
             _ => continue,
         };
         answer.insert(kind, escaped);
@@ -71,7 +82,8 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
     Ok(ExitCode::from(2))
 }
 
-/// The error, with a tip if an argument is probably a formula, or a part of one that the shell has split.
+/// The error, with a tip if an argument is probably a formula, or a part of one that the shell has
+/// split.
 fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let is_of_formula = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(argument)) => !argument.starts_with("--"),
@@ -83,7 +95,10 @@ fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
         && !has_tip
         && let Some(tip) = tip_for(arguments)
     {
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
     }
     error
 }
@@ -95,14 +110,29 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
     cli.build();
     let mut words = arguments.iter().filter_map(|argument| argument.to_str());
     let command = words.find_map(|word| cli.find_subcommand(word))?;
-    if command.get_positionals().any(|known| known.get_id() == "formula") {
+    if command
+        .get_positionals()
+        .any(|known| known.get_id() == "formula")
+    {
         // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
-        let known: Vec<&str> =
-            command.get_arguments().filter_map(Arg::get_long_and_visible_aliases).flatten().collect();
-        let mut options = words.filter(|word| looks_like_an_option(word)).map(|word| word.trim_start_matches('-'));
-        let unknown = options.find(|option| option.split('=').next().is_some_and(|name| !known.contains(&name)));
+        let known: Vec<&str> = command
+            .get_arguments()
+            .filter_map(Arg::get_long_and_visible_aliases)
+            .flatten()
+            .collect();
+        let mut options = words
+            .filter(|word| looks_like_an_option(word))
+            .map(|word| word.trim_start_matches('-'));
+        let unknown = options.find(|option| {
+            option
+                .split('=')
+                .next()
+                .is_some_and(|name| !known.contains(&name))
+        });
         match unknown {
-            Some("formula") => Some("the formula has no option: give it by itself, in single quotes".to_owned()),
+            Some("formula") => {
+                Some("the formula has no option: give it by itself, in single quotes".to_owned())
+            }
             Some(option) => Some(format!("there is no option --{option}")),
             None => Some("a formula is one argument: put it into single quotes".to_owned()),
         }
@@ -115,23 +145,39 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
 
 /// A command whose help is arranged, and that of its subcommands.
 fn arranged(command: Command) -> Command {
-    let command = with_notes(command).help_template(TEMPLATE).mut_args(arranged_argument);
+    let command = with_notes(command)
+        .help_template(TEMPLATE)
+        .mut_args(arranged_argument);
     command.mut_subcommands(arranged)
 }
 
-/// The command with its examples after the usage, and what else it says after the options in `--help` only.
+/// The command with its examples after the usage, and what else it says after the options in
+/// `--help` only.
 fn with_notes(command: Command) -> Command {
-    let text = command.get_after_long_help().or(command.get_after_help()).map(StyledStr::to_string).unwrap_or_default();
-    let (examples, notes): (Vec<&str>, Vec<&str>) = text.split("\n\n").partition(|text| text.starts_with("Example"));
+    let text = command
+        .get_after_long_help()
+        .or(command.get_after_help())
+        .map(StyledStr::to_string)
+        .unwrap_or_default();
+    let (examples, notes): (Vec<&str>, Vec<&str>) = text
+        .split("\n\n")
+        .partition(|text| text.starts_with("Example"));
     let examples = examples.join("\n\n");
     // such as the requests of pbsfs
-    let lists_of_options = notes.iter().filter(|text| text.contains("\n  -")).map(|text| (*text).to_owned());
+    let lists_of_options = notes
+        .iter()
+        .filter(|text| text.contains("\n  -"))
+        .map(|text| (*text).to_owned());
     let short_notes: Vec<String> = lists_of_options.chain(context_line(&command)).collect();
     let command = match examples.as_str() {
         "" => command,
-        all => command.before_help(first_examples(all)).before_long_help(all.to_owned()),
+        all => command
+            .before_help(first_examples(all))
+            .before_long_help(all.to_owned()),
     };
-    command.after_help(short_notes.join("\n\n")).after_long_help(notes.join("\n\n"))
+    command
+        .after_help(short_notes.join("\n\n"))
+        .after_long_help(notes.join("\n\n"))
 }
 
 /// The heading of examples and the first of them.
@@ -147,9 +193,18 @@ fn first_examples(examples: &str) -> String {
 
 /// A line that names options of the site, which `-h` does not list.
 fn context_line(command: &Command) -> Option<String> {
-    let of_command = |name: &&str| command.get_arguments().find(|argument| argument.get_long() == Some(*name));
-    let options = CONTEXT_OPTIONS.iter().filter_map(of_command).filter(|argument| is_context(argument));
-    let shown = options.filter(|argument| !argument.is_hide_set()).take(MOST_CONTEXT_OPTIONS);
+    let of_command = |name: &&str| {
+        command
+            .get_arguments()
+            .find(|argument| argument.get_long() == Some(*name))
+    };
+    let options = CONTEXT_OPTIONS
+        .iter()
+        .filter_map(of_command)
+        .filter(|argument| is_context(argument));
+    let shown = options
+        .filter(|argument| !argument.is_hide_set())
+        .take(MOST_CONTEXT_OPTIONS);
     let named = shown.filter_map(|argument| {
         let value = argument.get_value_names()?.first()?;
         Some(format!("--{} {value}", argument.get_long()?))
@@ -159,7 +214,9 @@ fn context_line(command: &Command) -> Option<String> {
 }
 
 fn is_context(argument: &Arg) -> bool {
-    argument.get_help_heading().is_some_and(|heading| CONTEXT_HEADINGS.contains(&heading))
+    argument
+        .get_help_heading()
+        .is_some_and(|heading| CONTEXT_HEADINGS.contains(&heading))
 }
 
 /// An option of which `-h` has one line, or none if it is of the site.
@@ -172,10 +229,24 @@ fn arranged_argument(argument: Arg) -> Arg {
     if values.is_empty() || !takes_one {
         return argument;
     }
-    let help = argument.get_long_help().or(argument.get_help()).map(StyledStr::to_string).unwrap_or_default();
-    let width = values.iter().map(|value| value.get_name().len()).max().unwrap_or(0) + 1;
-    let values: Vec<String> = values.iter().map(|value| line_of_value(value, width)).collect();
-    argument.hide_possible_values(true).long_help(format!("{help}\n\nPossible values:\n{}", values.join("\n")))
+    let help = argument
+        .get_long_help()
+        .or(argument.get_help())
+        .map(StyledStr::to_string)
+        .unwrap_or_default();
+    let width = values
+        .iter()
+        .map(|value| value.get_name().len())
+        .max()
+        .unwrap_or(0)
+        + 1;
+    let values: Vec<String> = values
+        .iter()
+        .map(|value| line_of_value(value, width))
+        .collect();
+    argument
+        .hide_possible_values(true)
+        .long_help(format!("{help}\n\nPossible values:\n{}", values.join("\n")))
 }
 
 /// A value of an option, as clap lists it.

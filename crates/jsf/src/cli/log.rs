@@ -14,16 +14,22 @@ use crate::commands::simulate::log_facts::cut_by_end;
 pub(crate) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
     let source = FileSource::Path(path.to_owned());
     let text = read_text(&source, MAX_GOALS_BYTES as u64)?;
-    Goals::parse(&source.name(), &text, site.schema()).map_err(|error| match FileSource::description(text.as_bytes()) {
-        Some(description) => CliError::content(format!("`{}` {description}, expected goals as TOML", source.name())),
-        None => CliError::content(error),
-    })
+    Goals::parse(&source.name(), &text, site.schema()).map_err(
+        |error| match FileSource::description(text.as_bytes()) {
+            Some(description) => CliError::content(format!(
+                "`{}` {description}, expected goals as TOML",
+                source.name()
+            )),
+            None => CliError::content(error),
+        },
+    )
 }
 
 /// Reads a file of at most `limit` bytes, which must be text.
 pub(crate) fn read_text(source: &FileSource, limit: u64) -> Result<String, CliError> {
     let bytes = source.read_up_to(limit)?;
-    String::from_utf8(bytes).map_err(|_| CliError::content(format!("`{}` is not UTF-8 text", source.name())))
+    String::from_utf8(bytes)
+        .map_err(|_| CliError::content(format!("`{}` is not UTF-8 text", source.name())))
 }
 
 /// Reads a log with what the formulas and the conditions of the goals need.
@@ -48,14 +54,19 @@ pub(crate) fn open(
     Ok(workload)
 }
 
-/// What is to be said about a log; with counts of what was left out and assumed, where no document has them.
+/// What is to be said about a log; with counts of what was left out and assumed, where no document
+/// has them.
 pub(crate) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
     let mut messages = [&*workload.faults().messages(), workload.notes()].concat();
     if has_counts {
         let cut = cut_by_end(workload).map(|cut| format!("the log is {cut}"));
-        let left_out = workload.faults().summary([]).map(|left_out| format!("left out of the log: {left_out}"));
+        let left_out = workload
+            .faults()
+            .summary([])
+            .map(|left_out| format!("left out of the log: {left_out}"));
         let assumed = workload.assumed_walltimes().in_words();
-        let assumed = assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
+        let assumed =
+            assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
         messages.extend(cut.into_iter().chain(left_out).chain(assumed));
     }
     messages

@@ -12,7 +12,11 @@ use crate::view::printable::printable;
 
 /// Writes a message to standard error.
 pub(crate) fn report(kind: &str, message: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&message.to_string()));
+    let _ = writeln!(
+        anstream::stderr(),
+        "jsf: {kind}: {}",
+        printable(&message.to_string())
+    );
 }
 
 /// Writes a warning to standard error.
@@ -20,23 +24,41 @@ pub(crate) fn warn(message: impl std::fmt::Display) {
     report("warning", message);
 }
 
-/// Writes what was found in `--site` or in the site of the environment, and what is missing, to standard error: for people
-/// a line, with -v every file.
+/// Writes what was found in `--site` or in the site of the environment, and what is missing, to
+/// standard error: for people a line, with -v every file.
 pub(crate) fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
-    let Some(given) = arguments.given_site().filter(|_| is_human || arguments.verbose) else { return };
+    let Some(given) = arguments
+        .given_site()
+        .filter(|_| is_human || arguments.verbose)
+    else {
+        return;
+    };
     let files = site.files();
     if !arguments.verbose {
-        return report("site", format_args!("{}{} (-v lists the files)", given.prefix(), files.headline()));
+        return report(
+            "site",
+            format_args!(
+                "{}{} (-v lists the files)",
+                given.prefix(),
+                files.headline()
+            ),
+        );
     }
     for (index, line) in site.summary().iter().enumerate() {
-        let prefix = if index == 0 { given.prefix() } else { String::new() };
+        let prefix = if index == 0 {
+            given.prefix()
+        } else {
+            String::new()
+        };
         report("site", format_args!("{prefix}{line}"));
     }
 }
 
 /// Writes warnings to standard error: of each kind the first ten, then how many more there are.
 pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
-    let messages = messages.iter().map(|message| with_options(&message.clone().into()));
+    let messages = messages
+        .iter()
+        .map(|message| with_options(&message.clone().into()));
     limit_each_kind(messages).iter().for_each(warn);
 }
 
@@ -51,14 +73,33 @@ pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
 
 /// The formula in its document, as reports take it.
 pub(crate) fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
-    let FormulaText { text, origin, before, written, differences, .. } = source;
-    FormulaSource { text, origin, before, written, differences }
+    let FormulaText {
+        text,
+        origin,
+        before,
+        written,
+        differences,
+        ..
+    } = source;
+    FormulaSource {
+        text,
+        origin,
+        before,
+        written,
+        differences,
+    }
 }
 
 /// Draws a finding under the formula on standard error.
 pub(crate) fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
-    let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
-    let drawn = draw_finding(&formula_source(source), &found.clone().worded(in_options), coloured, width);
+    let width =
+        terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    let drawn = draw_finding(
+        &formula_source(source),
+        &found.clone().worded(in_options),
+        coloured,
+        width,
+    );
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

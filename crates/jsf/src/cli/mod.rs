@@ -1,4 +1,5 @@
-//! The command line: turns arguments into calls of the library, and results into text and an exit code.
+//! The command line: turns arguments into calls of the library, and results into text and an exit
+//! code.
 
 pub mod args;
 pub(crate) mod atomic_file;
@@ -27,10 +28,13 @@ pub use crate::cli::atomic_file::ignore_limit_of_file_size;
 pub use crate::cli::ending::{CliError, Outcome};
 pub use crate::cli::fatal_error::{exit_on_abort, exit_on_panic};
 pub(crate) use crate::cli::formula::{
-    FormulaOptions, STDIN, open_site, parsed_formula, read_formula, read_formula_of, require_one_file,
+    FormulaOptions, STDIN, open_site, parsed_formula, read_formula, read_formula_of,
+    require_one_file,
 };
 pub use crate::cli::help::{parse, print_answer};
-pub(crate) use crate::cli::messages::{draw, draw_all, formula_source, report, show_site, warn, warn_all};
+pub(crate) use crate::cli::messages::{
+    draw, draw_all, formula_source, report, show_site, warn, warn_all,
+};
 pub(crate) use crate::cli::need::{in_options, with_options};
 pub(crate) use crate::cli::progress::Progress;
 pub use crate::cli::stack::with_enough_stack;
@@ -56,7 +60,9 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Pbsfs(arguments) => commands::pbsfs::run::run(arguments)?,
         Command::Completions { shell } => commands::completions::run(*shell, &mut out)?,
         Command::Names(arguments) => commands::names::run::run(arguments, &mut out)?,
-        Command::Capture { without_environment } => commands::capture::run(*without_environment, &mut out)?,
+        Command::Capture {
+            without_environment,
+        } => commands::capture::run(*without_environment, &mut out)?,
         Command::Man { command } => commands::man::run(command.as_deref(), &mut out)?,
     };
     out.flush()?;

@@ -34,22 +34,39 @@ struct Page<'a> {
 
 impl<'a> Output<'a> {
     pub(crate) fn new(format: Format, shown: impl Into<Shown>, warnings: &'a [String]) -> Self {
-        Self { format, shown: shown.into(), cells: Cells::Plain, warnings, page: None }
+        Self {
+            format,
+            shown: shown.into(),
+            cells: Cells::Plain,
+            warnings,
+            page: None,
+        }
     }
 
     pub(crate) fn with_cells(self, cells: Cells) -> Self {
         Self { cells, ..self }
     }
 
-    /// Writes a page too, if there is a path for it. It replaces no file of the sites, and none of `files`.
-    pub(crate) fn with_page(self, path: Option<&'a Path>, sites: Vec<&'a Site>, files: Vec<&'a PathBuf>) -> Self {
-        Self { page: path.map(|path| Page { path, sites, files }), ..self }
+    /// Writes a page too, if there is a path for it. It replaces no file of the sites, and none of
+    /// `files`.
+    pub(crate) fn with_page(
+        self,
+        path: Option<&'a Path>,
+        sites: Vec<&'a Site>,
+        files: Vec<&'a PathBuf>,
+    ) -> Self {
+        Self {
+            page: path.map(|path| Page { path, sites, files }),
+            ..self
+        }
     }
 
     /// The document with the warnings before everything else but its headline and facts.
     fn warned<'d>(&self, mut document: Document<'d>) -> Document<'d> {
         if !self.warnings.is_empty() {
-            document.sections.insert(0, Section::new(WARNINGS).list(self.warnings.to_vec()));
+            document
+                .sections
+                .insert(0, Section::new(WARNINGS).list(self.warnings.to_vec()));
         }
         document
     }
@@ -62,7 +79,9 @@ impl<'a> Output<'a> {
         }
         match self.format {
             Format::Human => write_text(&self.warned(answer.document()), self.shown, out)?,
-            Format::Markdown => write_as_markdown(&self.warned(answer.document()), self.shown, out)?,
+            Format::Markdown => {
+                write_as_markdown(&self.warned(answer.document()), self.shown, out)?
+            }
             Format::Json => write_json(answer, self.warnings, out)?,
             other => answer.write_as(other, self.cells, out)?,
         }

@@ -15,8 +15,8 @@ use crate::cli::{CliError, formula_source, in_options, report};
 use crate::view::document::{Document, GENERATOR};
 use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 
-/// Writes a page to a file at once: a reader sees either all of it or nothing. Refuses a file of one of the sites, or one of
-/// `files`: the command reads it.
+/// Writes a page to a file at once: a reader sees either all of it or nothing. Refuses a file of
+/// one of the sites, or one of `files`: the command reads it.
 pub(crate) fn write_page<'f>(
     path: &Path,
     sites: &[&Site],
@@ -24,14 +24,19 @@ pub(crate) fn write_page<'f>(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
     let mut files_of_sites = sites.iter().flat_map(|site| site.files().paths());
-    if files_of_sites.any(|file| is_same(file, path)) || files.into_iter().any(|file| is_same(file, path)) {
+    if files_of_sites.any(|file| is_same(file, path))
+        || files.into_iter().any(|file| is_same(file, path))
+    {
         return Err(CliError::usage(format!(
             "the page would replace `{}`, which the command reads: give it another name",
             path.display()
         )));
     }
     if names_a_folder(path) {
-        return Err(CliError::usage(format!("`{}` is a folder: give the page the name of a file", path.display())));
+        return Err(CliError::usage(format!(
+            "`{}` is a folder: give the page the name of a file",
+            path.display()
+        )));
     }
     if is_other_file(path) {
         return Err(CliError::usage(format!(
@@ -54,26 +59,34 @@ pub(crate) fn write_document<'f>(
     files: impl IntoIterator<Item = &'f PathBuf>,
     document: &Document<'_>,
 ) -> Result<(), CliError> {
-    write_page(path, sites, files, |out| crate::view::document::write_page(document, &command_line(), out))
+    write_page(path, sites, files, |out| {
+        crate::view::document::write_page(document, &command_line(), out)
+    })
 }
 
 /// Whether the path is that of a folder, or is written as one.
 fn names_a_folder(path: &Path) -> bool {
-    let last = path.as_os_str().as_encoded_bytes().rsplit(|&byte| std::path::is_separator(byte.into())).next();
+    let last = path
+        .as_os_str()
+        .as_encoded_bytes()
+        .rsplit(|&byte| std::path::is_separator(byte.into()))
+        .next();
     path.is_dir() || matches!(last, Some(b"" | b"." | b".."))
 }
 
 fn is_same(file: &Path, path: &Path) -> bool {
-    file.canonicalize().is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file))
+    file.canonicalize()
+        .is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file))
 }
 
-/// Whether the path is a file with other content than a page of jsf: the command may have read it through another file.
+/// Whether the path is a file with other content than a page of jsf: the command may have read it
+/// through another file.
 fn is_other_file(path: &Path) -> bool {
     /// The first bytes of a page, which contain its mark.
     const MARKED: u64 = 4096;
     let mut start = Vec::new();
-    let is_read =
-        path.is_file() && File::open(path).is_ok_and(|file| file.take(MARKED).read_to_end(&mut start).is_ok());
+    let is_read = path.is_file()
+        && File::open(path).is_ok_and(|file| file.take(MARKED).read_to_end(&mut start).is_ok());
     is_read && !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR)
 }
 
@@ -82,14 +95,18 @@ pub(crate) fn tree(site: &Site) -> Result<Option<AssessedTree>, CliError> {
     if !site.files().has(Role::Tree) && !site.files().has(Role::ResourceGroup) {
         return Ok(None);
     }
-    Ok(site.shares(&SharesRequest::default())?.into_iter().next().map(|shares| shares.assessed))
+    Ok(site
+        .shares(&SharesRequest::default())?
+        .into_iter()
+        .next()
+        .map(|shares| shares.assessed))
 }
 
 /// The number of characters in a line of a finding.
 pub(crate) const WIDTH: usize = 110;
 
-/// Findings on the parsed formula, drawn under the text that was submitted: of each code the first ten, then how many more
-/// there are.
+/// Findings on the parsed formula, drawn under the text that was submitted: of each code the first
+/// ten, then how many more there are.
 pub(crate) fn draw_on_page(
     source: &FormulaText,
     submitted: &FormulaSubmission<'_>,
@@ -100,5 +117,10 @@ pub(crate) fn draw_on_page(
         let found = submitted.in_source(found.clone()).worded(in_options);
         draw_finding(&formula_source(source), &found, false, Some(WIDTH))
     });
-    few.chain(others.into_iter().map(|(code, count)| more_findings(count, code))).collect()
+    few.chain(
+        others
+            .into_iter()
+            .map(|(code, count)| more_findings(count, code)),
+    )
+    .collect()
 }

@@ -14,8 +14,8 @@ const BAR: usize = 30;
 /// Erases the line of the cursor.
 const ERASE_LINE: &[u8] = b"\r\x1b[K";
 
-/// Shows on standard error what is being done and for how long, if standard error is a terminal. The line is erased when
-/// the value is dropped.
+/// Shows on standard error what is being done and for how long, if standard error is a terminal.
+/// The line is erased when the value is dropped.
 pub(crate) struct Progress {
     thread: Option<(Sender<()>, JoinHandle<()>)>,
     /// The percentage that is done; more than 100 if it is not known.
@@ -25,18 +25,31 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn start(what: &'static str) -> Self {
         if !io::stderr().is_terminal() {
-            return Self { thread: None, per_cent: Arc::default() };
+            return Self {
+                thread: None,
+                per_cent: Arc::default(),
+            };
         }
         let (sender, receiver) = mpsc::channel();
         let per_cent = Arc::new(AtomicUsize::new(usize::MAX));
         let shown = Arc::clone(&per_cent);
-        let thread = thread::Builder::new().spawn(move || show(what, &receiver, &shown)).ok();
-        Self { thread: thread.map(|thread| (sender, thread)), per_cent }
+        let thread = thread::Builder::new()
+            .spawn(move || show(what, &receiver, &shown))
+            .ok();
+        Self {
+            thread: thread.map(|thread| (sender, thread)),
+            per_cent,
+        }
     }
 
     /// Shows a bar with how much of the work is done.
     pub(crate) fn show_fraction(&self, done: usize, all: usize) {
-        self.per_cent.store(done.saturating_mul(100).checked_div(all).unwrap_or(usize::MAX), Ordering::Relaxed);
+        self.per_cent.store(
+            done.saturating_mul(100)
+                .checked_div(all)
+                .unwrap_or(usize::MAX),
+            Ordering::Relaxed,
+        );
     }
 }
 
@@ -50,7 +63,12 @@ fn show(what: &str, receiver: &Receiver<()>, per_cent: &AtomicUsize) {
         let _ = write!(out, "jsf: {what}, {} s", begin.elapsed().as_secs());
         if let done @ 0..=100 = per_cent.load(Ordering::Relaxed) {
             let filled = done * BAR / 100;
-            let _ = write!(out, " [{}{}] {done} %", "#".repeat(filled), "-".repeat(BAR - filled));
+            let _ = write!(
+                out,
+                " [{}{}] {done} %",
+                "#".repeat(filled),
+                "-".repeat(BAR - filled)
+            );
         }
         let _ = out.flush();
         is_shown = true;

@@ -28,7 +28,11 @@ impl OpenedQueue {
     pub(crate) fn open(arguments: &QueueArgs) -> Result<Self, CliError> {
         let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
         let source = read_formula(&arguments.formula, Some(&site))?;
-        Ok(Self { site, source, numbers: arguments.site.numbers })
+        Ok(Self {
+            site,
+            source,
+            numbers: arguments.site.numbers,
+        })
     }
 
     /// The formula as Python reads it.
@@ -64,7 +68,8 @@ pub(crate) struct JobsToRank<'a> {
 }
 
 impl<'a> JobsToRank<'a> {
-    /// Reads the jobs, and shows what is found in them and in the formula; `None` if that is not arithmetic.
+    /// Reads the jobs, and shows what is found in them and in the formula; `None` if that is not
+    /// arithmetic.
     pub(crate) fn read(
         opened: &'a OpenedQueue,
         submitted: &FormulaSubmission<'_>,
@@ -80,12 +85,20 @@ impl<'a> JobsToRank<'a> {
         drop(progress);
         warnings.show(&std::mem::take(&mut jobs.warnings));
         let is_arithmetic = jobs.program.is_some();
-        let drawn = jobs.findings.iter().filter(|found| !is_arithmetic || drawn.contain(found));
+        let drawn = jobs
+            .findings
+            .iter()
+            .filter(|found| !is_arithmetic || drawn.contain(found));
         draw_submitted(source, submitted, drawn.cloned());
-        Ok(is_arithmetic.then_some(Self { opened, jobs, warnings }))
+        Ok(is_arithmetic.then_some(Self {
+            opened,
+            jobs,
+            warnings,
+        }))
     }
 
-    /// The rows of jobs, each once, in the order in which they are given; none if none is. Warns of those that do not exist.
+    /// The rows of jobs, each once, in the order in which they are given; none if none is. Warns of
+    /// those that do not exist.
     ///
     /// # Errors
     /// None of them exists.
@@ -128,27 +141,42 @@ fn warn_of_job_id(formula: &str, given: &[String], table: &JobTable) {
     }
 }
 
-/// What a ranking says of its formula: findings if it cannot work, fails for every job, or failed under `--on-error fail`.
+/// What a ranking says of its formula: findings if it cannot work, fails for every job, or failed
+/// under `--on-error fail`.
 pub(crate) fn outcome(findings: &[Diagnostic], ranking: &Ranking) -> Outcome {
     let count = ranking.scores().count();
-    let cannot_work = findings.iter().any(|found| found.severity == Severity::Error)
+    let cannot_work = findings
+        .iter()
+        .any(|found| found.severity == Severity::Error)
         || (count > 0 && ranking.error_count() == count)
         || ranking.failure().is_some();
-    if cannot_work { Outcome::Findings } else { Outcome::Fine }
+    if cannot_work {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    }
 }
 
-/// Checks the formula of a command that does not rank with it: draws the errors with which it cannot work, and warns of the jobs
-/// for which it fails.
-pub(crate) fn check(site: &Site, source: &FormulaText, submitted: &FormulaSubmission<'_>) -> Result<Outcome, CliError> {
+/// Checks the formula of a command that does not rank with it: draws the errors with which it
+/// cannot work, and warns of the jobs for which it fails.
+pub(crate) fn check(
+    site: &Site,
+    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
+) -> Result<Outcome, CliError> {
     let checked = site.check(submitted)?;
     let mut errors = checked.findings;
-    errors.retain(|found| found.severity == Severity::Error && !FAILURE_CODES.contains(&found.code));
+    errors
+        .retain(|found| found.severity == Severity::Error && !FAILURE_CODES.contains(&found.code));
     draw_all(source, &errors);
     if !errors.is_empty() {
         return Ok(Outcome::Findings);
     }
     if let Some(jobs) = checked.jobs.filter(|jobs| jobs.errors > 0) {
-        warn(format_args!("the formula fails for {} of {} jobs; `jsf check` says why", jobs.errors, jobs.total));
+        warn(format_args!(
+            "the formula fails for {} of {} jobs; `jsf check` says why",
+            jobs.errors, jobs.total
+        ));
     }
     Ok(Outcome::Fine)
 }
@@ -159,14 +187,21 @@ pub(crate) fn draw_submitted(
     submitted: &FormulaSubmission<'_>,
     findings: impl IntoIterator<Item = Diagnostic>,
 ) {
-    let findings: Vec<Diagnostic> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
+    let findings: Vec<Diagnostic> = findings
+        .into_iter()
+        .map(|found| submitted.in_source(found))
+        .collect();
     draw_all(source, &findings);
 }
 
 impl FilterArgs {
     /// The filter of a report.
     pub(crate) fn filter(&self) -> JobFilter<'_> {
-        JobFilter { jobs: &self.job, entities: &self.entities.entity, queues: &self.queue_name }
+        JobFilter {
+            jobs: &self.job,
+            entities: &self.entities.entity,
+            queues: &self.queue_name,
+        }
     }
 }
 
@@ -183,7 +218,11 @@ pub(crate) fn select_rows(
     if filter.is_empty() {
         return Ok(rows);
     }
-    let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(table)? };
+    let tree = if filter.entities.is_empty() {
+        None
+    } else {
+        site.tree_of_jobs(table)?
+    };
     let filtered = filter.select(rows, table, tree.as_ref());
     if !filtered.has_known && !filter.queues.iter().any(|name| site.has_queue(name)) {
         return Err(unknown_jobs_error(filtered.unmatched).into());
@@ -197,7 +236,11 @@ pub(crate) fn unknown_jobs_error(mut unknown: Vec<String>) -> SiteError {
     let more = unknown.len().saturating_sub(MAX_UNKNOWN);
     unknown.truncate(MAX_UNKNOWN);
     if more > 0 {
-        let names = counted(more, "more name that does not exist", "more names that do not exist");
+        let names = counted(
+            more,
+            "more name that does not exist",
+            "more names that do not exist",
+        );
         unknown.push(format!("and {names}"));
     }
     SiteError::Missing(unknown.join("; ").into())

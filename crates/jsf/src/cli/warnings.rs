@@ -1,4 +1,5 @@
-//! The warnings about what an answer is computed from: those that say why it may be wrong are a part of it.
+//! The warnings about what an answer is computed from: those that say why it may be wrong are a
+//! part of it.
 
 use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use jsf_site::Site;
@@ -7,8 +8,8 @@ use crate::cli::document::is_on_screen;
 use crate::cli::need::with_options;
 use crate::cli::warn;
 
-/// Warnings, each of them once: of each kind the first ten, then how many more there are. Standard error has those of the answer
-/// too, unless a terminal shows the answer: a person reads them once.
+/// Warnings, each of them once: of each kind the first ten, then how many more there are. Standard
+/// error has those of the answer too, unless a terminal shows the answer: a person reads them once.
 pub(crate) struct Warnings {
     /// Whether those of the answer are left to it.
     are_left: bool,
@@ -20,12 +21,19 @@ pub(crate) struct Warnings {
 impl Warnings {
     /// No warnings yet. `is_for_people`: people read the answer.
     pub(crate) fn new(is_for_people: bool) -> Self {
-        Self { are_left: is_for_people && is_on_screen(), shown: Vec::new(), of_answer: Vec::new() }
+        Self {
+            are_left: is_for_people && is_on_screen(),
+            shown: Vec::new(),
+            of_answer: Vec::new(),
+        }
     }
 
     /// Adds the warnings about the files of a site, of which these belong to the answer.
     pub(crate) fn add_site(&mut self, site: &Site, of_answer: &[Message]) {
-        let others = site.warnings().iter().filter(|warning| !of_answer.contains(warning));
+        let others = site
+            .warnings()
+            .iter()
+            .filter(|warning| !of_answer.contains(warning));
         self.show(&others.cloned().collect::<Vec<_>>());
         self.add(of_answer);
     }
@@ -67,5 +75,9 @@ impl Drop for Warnings {
 }
 
 fn lines<M: Clone + Into<Message>>(messages: &[M]) -> Vec<String> {
-    limit_each_kind(messages.iter().map(|message| with_options(&message.clone().into())))
+    limit_each_kind(
+        messages
+            .iter()
+            .map(|message| with_options(&message.clone().into())),
+    )
 }

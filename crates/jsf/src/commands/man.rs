@@ -9,11 +9,16 @@ use crate::cli::{CliError, Outcome};
 
 pub(crate) fn run(name: Option<&str>, out: &mut impl Write) -> Result<Outcome, CliError> {
     // the pages are the same for all machines, and `help` has none
-    let mut all = Cli::command().long_version(None::<&str>).disable_help_subcommand(true);
+    let mut all = Cli::command()
+        .long_version(None::<&str>)
+        .disable_help_subcommand(true);
     all.build();
     let page = match name {
         None => all,
-        Some(name) => match all.get_subcommands().find(|command| command.get_name() == name) {
+        Some(name) => match all
+            .get_subcommands()
+            .find(|command| command.get_name() == name)
+        {
             Some(command) => command.clone(),
             None => {
                 let message = format!("`{name}` is not a command; `jsf --help` lists all commands");
@@ -21,16 +26,23 @@ pub(crate) fn run(name: Option<&str>, out: &mut impl Write) -> Result<Outcome, C
             }
         },
     };
-    let after_help = page.get_after_long_help().or(page.get_after_help()).map(ToString::to_string).unwrap_or_default();
-    // clap_mangen writes this text as paragraphs to be filled, which joins the lines of its examples and tables
+    let after_help = page
+        .get_after_long_help()
+        .or(page.get_after_help())
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    // clap_mangen writes this text as paragraphs to be filled, which joins the lines of its
+    // examples and tables
     let page = page.after_help(None::<&str>).after_long_help(None::<&str>);
-    clap_mangen::Man::new(page).source(concat!("jsf ", env!("CARGO_PKG_VERSION"))).render(out)?;
+    clap_mangen::Man::new(page)
+        .source(concat!("jsf ", env!("CARGO_PKG_VERSION")))
+        .render(out)?;
     out.write_all(after_help_in_roff(&after_help).as_bytes())?;
     Ok(Outcome::Fine)
 }
 
-/// The text after the options as roff: the line `Examples:` begins a section, and indented lines are printed as they are,
-/// neither filled nor hyphenated.
+/// The text after the options as roff: the line `Examples:` begins a section, and indented lines
+/// are printed as they are, neither filled nor hyphenated.
 fn after_help_in_roff(text: &str) -> String {
     let mut roff = String::from(".SH NOTES\n");
     let mut is_filled = true;
@@ -58,7 +70,8 @@ fn after_help_in_roff(text: &str) -> String {
     roff.replace(".SH NOTES\n.SH EXAMPLES\n", ".SH EXAMPLES\n")
 }
 
-/// A line as roff prints it unchanged: without escapes, requests, or quotes and hyphens that it replaces by others.
+/// A line as roff prints it unchanged: without escapes, requests, or quotes and hyphens that it
+/// replaces by others.
 fn escaped(line: &str) -> String {
     let mut escaped = String::from(r"\&");
     for character in line.chars() {

@@ -10,8 +10,8 @@ use serde::Serialize;
 pub enum Cells {
     /// As they are.
     Plain,
-    /// With a `'` before what a spreadsheet would compute: before each `=`, `+`, `-` or `@` at the start of a text, or after a
-    /// separator in it, at which some spreadsheets begin another cell.
+    /// With a `'` before what a spreadsheet would compute: before each `=`, `+`, `-` or `@` at the
+    /// start of a text, or after a separator in it, at which some spreadsheets begin another cell.
     Guarded,
 }
 
@@ -25,7 +25,9 @@ pub(crate) fn write_csv(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    let written = writer.write_record(header).and_then(|()| records.try_for_each(|record| writer.serialize(record)));
+    let written = writer
+        .write_record(header)
+        .and_then(|()| records.try_for_each(|record| writer.serialize(record)));
     written.map_err(io_error)?;
     writer.flush()
 }
@@ -46,10 +48,13 @@ pub(crate) fn guarded(field: &str, cells: Cells) -> Cow<'_, str> {
     }
 }
 
-/// The text with a `'` before each character that would begin a formula. A spreadsheet may separate cells by another
-/// character than the comma, and then quotes do not hold the text together; it may also trim what precedes the formula.
+/// The text with a `'` before each character that would begin a formula. A spreadsheet may separate
+/// cells by another character than the comma, and then quotes do not hold the text together; it may
+/// also trim what precedes the formula.
 fn with_guards(field: &str) -> Cow<'_, str> {
-    const SIGNS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+    const SIGNS: [char; 8] = [
+        '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+    ];
     if !field.contains(SIGNS) {
         return Cow::Borrowed(field);
     }

@@ -11,13 +11,25 @@ const CORES: &str = "ncpus";
 /// The most rates that are told.
 const MAX_RATES: usize = 8;
 
-/// The rates, those that hold for every job first; `place` says where the others hold. Empty if there are none.
+/// The rates, those that hold for every job first; `place` says where the others hold. Empty if
+/// there are none.
 pub(crate) fn rates_line(rates: &[ExchangeRate], place: &str) -> String {
-    let cores = rates.iter().find(|rate| *rate.name == *CORES && rate.is_constant).map(|rate| rate.wait);
+    let cores = rates
+        .iter()
+        .find(|rate| *rate.name == *CORES && rate.is_constant)
+        .map(|rate| rate.wait);
     let (constant, others): (Vec<_>, Vec<_>) = rates.iter().partition(|rate| rate.is_constant);
-    let constant_words: Vec<String> = constant.iter().take(MAX_RATES).map(|rate| words(rate, cores)).collect();
+    let constant_words: Vec<String> = constant
+        .iter()
+        .take(MAX_RATES)
+        .map(|rate| words(rate, cores))
+        .collect();
     let left = MAX_RATES - constant_words.len();
-    let other_words: Vec<String> = others.iter().take(left).map(|rate| words(rate, None)).collect();
+    let other_words: Vec<String> = others
+        .iter()
+        .take(left)
+        .map(|rate| words(rate, None))
+        .collect();
     let mut parts = Vec::new();
     if !constant_words.is_empty() {
         parts.push(constant_words.join("; "));
@@ -41,9 +53,15 @@ fn words(rate: &ExchangeRate, cores: Option<f64>) -> String {
         (_, 1.0) => format!("1 `{name}`"),
         (_, amount) => format!("{amount} of `{name}`"),
     };
-    let in_cores = cores.filter(|cores| *cores != 0.0 && rate.unit.is_none() && rate.amount == 1.0 && **name != *CORES);
+    let in_cores = cores.filter(|cores| {
+        *cores != 0.0 && rate.unit.is_none() && rate.amount == 1.0 && **name != *CORES
+    });
     let in_cores = in_cores.map(|cores| format!(" = {} `{CORES}`", five_digits(rate.wait / cores)));
-    format!("{amount} = {}{}", signed_time(rate.wait), in_cores.unwrap_or_default())
+    format!(
+        "{amount} = {}{}",
+        signed_time(rate.wait),
+        in_cores.unwrap_or_default()
+    )
 }
 
 /// A time with its sign, in seconds below a minute.
@@ -60,8 +78,20 @@ fn signed_time(seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    fn rate(name: &str, amount: f64, unit: Option<&'static str>, wait: f64, is_constant: bool) -> ExchangeRate {
-        ExchangeRate { name: name.into(), amount, unit, wait, is_constant }
+    fn rate(
+        name: &str,
+        amount: f64,
+        unit: Option<&'static str>,
+        wait: f64,
+        is_constant: bool,
+    ) -> ExchangeRate {
+        ExchangeRate {
+            name: name.into(),
+            amount,
+            unit,
+            wait,
+            is_constant,
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A finding as it is drawn under the formula: with carets, labels and a fix, as the Rust compiler draws its own.
+//! A finding as it is drawn under the formula: with carets, labels and a fix, as the Rust compiler
+//! draws its own.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ use crate::view::words;
 /// The most findings of one code that are shown as text; the others are counted.
 const MAX_OF_A_CODE: usize = 10;
 
-/// The findings that are shown as text, which are the first ten of each code, and how many more there are of a code.
+/// The findings that are shown as text, which are the first ten of each code, and how many more
+/// there are of a code.
 pub fn limit_each_code<'f>(
     findings: impl IntoIterator<Item = &'f Diagnostic>,
 ) -> (Vec<&'f Diagnostic>, Vec<(Code, usize)>) {
@@ -29,8 +31,15 @@ pub fn limit_each_code<'f>(
             few.push(found);
         }
     }
-    let others = counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE);
-    (few, others.map(|(code, count)| (code, count - MAX_OF_A_CODE)).collect())
+    let others = counts
+        .into_iter()
+        .filter(|(_, count)| *count > MAX_OF_A_CODE);
+    (
+        few,
+        others
+            .map(|(code, count)| (code, count - MAX_OF_A_CODE))
+            .collect(),
+    )
 }
 
 /// What follows the findings of a code that are shown, if there are so many more.
@@ -45,7 +54,8 @@ pub struct FormulaSource<'a> {
     pub text: &'a str,
     /// The name of the document: a file, or `FORMULA` for the command line.
     pub origin: &'a str,
-    /// What precedes the formula in the document; empty if the document does not contain the formula.
+    /// What precedes the formula in the document; empty if the document does not contain the
+    /// formula.
     pub before: &'a str,
     /// The formula as the document has it.
     pub written: &'a str,
@@ -69,33 +79,44 @@ impl FormulaSource<'_> {
         start..end.max(start)
     }
 
-    /// The byte of the document's form that corresponds to a byte of the formula; `side` is that of a difference which is
-    /// just there.
+    /// The byte of the document's form that corresponds to a byte of the formula; `side` is that of
+    /// a difference which is just there.
     fn place_in_written(&self, at: usize, side: fn(&WrittenDifference) -> usize) -> usize {
         let next = self.differences.partition_point(|place| place.at <= at);
-        match next.checked_sub(1).and_then(|last| self.differences.get(last)) {
+        match next
+            .checked_sub(1)
+            .and_then(|last| self.differences.get(last))
+        {
             None => at,
             Some(place) if place.at == at => side(place),
             Some(place) => place.start + (at - place.at),
         }
     }
 
-    /// The line of the document on which the formula begins, from 1, and what precedes the formula on it.
+    /// The line of the document on which the formula begins, from 1, and what precedes the formula
+    /// on it.
     fn first_line(&self) -> (usize, &str) {
         let start = self.before.rfind('\n').map_or(0, |end| end + 1);
         (1 + self.before.matches('\n').count(), &self.before[start..])
     }
 }
 
-/// Draws a finding as the Rust compiler does, in lines of at most `width` characters, if there is a limit: of a longer line
-/// the part around the finding.
-pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: bool, width: Option<usize>) -> String {
+/// Draws a finding as the Rust compiler does, in lines of at most `width` characters, if there is a
+/// limit: of a longer line the part around the finding.
+pub fn draw_finding(
+    source: &FormulaSource<'_>,
+    finding: &Diagnostic,
+    coloured: bool,
+    width: Option<usize>,
+) -> String {
     let (first_line, before) = source.first_line();
     let shown = printable_in_place(&format!("{before}{}", source.written));
     // the number of the line and ` | ` precede the formula
     let gutter = first_line.to_string().len() + 3;
     let line_width = width;
-    let width = width.map_or(DEFAULT_WIDTH, |width| width.saturating_sub(gutter)).clamp(MIN_WIDTH, DEFAULT_WIDTH);
+    let width = width
+        .map_or(DEFAULT_WIDTH, |width| width.saturating_sub(gutter))
+        .clamp(MIN_WIDTH, DEFAULT_WIDTH);
     let origin = printable(source.origin);
     let message = in_lines(clipped(&finding.message), line_width, MESSAGE_INDENT);
     let label = clipped(&finding.label);
@@ -106,40 +127,70 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
     };
     let primary = source.range_in_shown(&shown, finding.span);
     let excerpt = Excerpt::new(&shown, first_line, &primary, width);
-    let labels: Vec<_> =
-        finding.labels.iter().map(|label| (label, source.range_in_shown(&shown, label.span))).collect();
-    let drawn = labels.iter().filter_map(|(label, range)| Some((excerpt.range(range)?, clipped(&label.text))));
+    let labels: Vec<_> = finding
+        .labels
+        .iter()
+        .map(|label| (label, source.range_in_shown(&shown, label.span)))
+        .collect();
+    let drawn = labels
+        .iter()
+        .filter_map(|(label, range)| Some((excerpt.range(range)?, clipped(&label.text))));
     let drawn: Vec<_> = drawn.take(MAX_LABELS).collect();
     let annotation = AnnotationKind::Primary.span(excerpt.range(&primary).unwrap_or(0..0));
-    let mut snippet = excerpt.snippet().annotation(annotation.label((!label.is_empty()).then_some(&*label)));
+    let mut snippet = excerpt
+        .snippet()
+        .annotation(annotation.label((!label.is_empty()).then_some(&*label)));
     for (range, text) in &drawn {
         snippet = snippet.annotation(AnnotationKind::Context.span(range.clone()).label(&**text));
     }
     let title = level.primary_title(&*message).id(finding.code.name());
     let mut group = title.element(snippet.path(&*origin));
-    let help = finding.help.as_ref().map(|help| clipped(&help.to_string()).into_owned());
+    let help = finding
+        .help
+        .as_ref()
+        .map(|help| clipped(&help.to_string()).into_owned());
     let help = help.map(|help| in_lines(help.into(), line_width, gutter + HELP_INDENT));
     if labels.len() > drawn.len() {
-        group = group
-            .element(Level::NOTE.message(format!("and {}", words::count(labels.len() - drawn.len(), "more place"))));
+        group = group.element(Level::NOTE.message(format!(
+            "and {}",
+            words::count(labels.len() - drawn.len(), "more place")
+        )));
     }
     if let Some(help) = &help {
         group = group.element(Level::HELP.message(&**help));
     }
     let mut report = vec![group];
-    let fix = finding.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
-    let replacement = fix.map(|fix| (source.range_in_shown(&shown, fix.span), printable_in_place(&fix.replacement)));
-    let replacement = replacement.filter(|(_, text)| text.len() <= width).map(|(range, text)| {
-        let excerpt = Excerpt::new(&shown, first_line, &range, width);
-        (excerpt.range(&range).unwrap_or(0..0), excerpt, text)
+    let fix = finding
+        .fix
+        .as_ref()
+        .filter(|fix| fix.applicability != Applicability::DisplayOnly);
+    let replacement = fix.map(|fix| {
+        (
+            source.range_in_shown(&shown, fix.span),
+            printable_in_place(&fix.replacement),
+        )
     });
+    let replacement = replacement
+        .filter(|(_, text)| text.len() <= width)
+        .map(|(range, text)| {
+            let excerpt = Excerpt::new(&shown, first_line, &range, width);
+            (excerpt.range(&range).unwrap_or(0..0), excerpt, text)
+        });
     if let Some((range, excerpt, replacement)) = &replacement {
         let patch = Patch::new(range.clone(), &**replacement);
         let snippet = excerpt.snippet().patch(patch);
-        let snippet = if excerpt.column.is_none() { snippet.path(&*origin) } else { snippet };
+        let snippet = if excerpt.column.is_none() {
+            snippet.path(&*origin)
+        } else {
+            snippet
+        };
         report.push(Group::with_title(Level::HELP.secondary_title("write")).element(snippet));
     }
-    let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
+    let renderer = if coloured {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
     let drawn = renderer.render(&report);
     match excerpt.column {
         None => drawn,
@@ -150,16 +201,26 @@ pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: 
 /// A message in lines that fit into a width beside what precedes them, if there is a limit.
 fn in_lines(message: Cow<'_, str>, width: Option<usize>, indent: usize) -> Cow<'_, str> {
     match width {
-        Some(width) => Cow::Owned(wrapped(&message, width.saturating_sub(indent).max(MIN_WIDTH)).join("\n")),
+        Some(width) => {
+            Cow::Owned(wrapped(&message, width.saturating_sub(indent).max(MIN_WIDTH)).join("\n"))
+        }
         None => message,
     }
 }
 
-/// The drawing with another column after the name and the line of the first place: the column in the whole line.
+/// The drawing with another column after the name and the line of the first place: the column in
+/// the whole line.
 fn with_column(drawn: &str, place: &str, column: usize) -> String {
-    let found = drawn.find("--> ").and_then(|arrow| Some(arrow + drawn[arrow..].find(place)? + place.len()));
-    let Some(start) = found else { return drawn.to_owned() };
-    let digits = drawn[start..].bytes().take_while(u8::is_ascii_digit).count();
+    let found = drawn
+        .find("--> ")
+        .and_then(|arrow| Some(arrow + drawn[arrow..].find(place)? + place.len()));
+    let Some(start) = found else {
+        return drawn.to_owned();
+    };
+    let digits = drawn[start..]
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .count();
     format!("{}{column}{}", &drawn[..start], &drawn[start + digits..])
 }
 
@@ -187,7 +248,8 @@ fn clipped(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// The part of a text that is drawn: all of it if its lines are short, else the part of one line around a place.
+/// The part of a text that is drawn: all of it if its lines are short, else the part of one line
+/// around a place.
 struct Excerpt<'t> {
     text: Cow<'t, str>,
     /// The line of the document on which the part begins, from 1.
@@ -216,12 +278,23 @@ impl<'t> Excerpt<'t> {
         let line = &line[..line.find('\n').unwrap_or(line.len())];
         let at = place.start - line_start;
         let widest = width - GUTTER;
-        let marked = line[at..(place.end - line_start).clamp(at, line.len())].chars().take(widest);
+        let marked = line[at..(place.end - line_start).clamp(at, line.len())]
+            .chars()
+            .take(widest);
         let marked: usize = marked.map(columns).sum();
-        let left = taken(line[..at].chars().rev(), widest.saturating_sub(marked).max(widest / 4) / 2);
-        let right = taken(line[at..].chars(), widest.saturating_sub(drawn_width(&line[at - left..at])));
+        let left = taken(
+            line[..at].chars().rev(),
+            widest.saturating_sub(marked).max(widest / 4) / 2,
+        );
+        let right = taken(
+            line[at..].chars(),
+            widest.saturating_sub(drawn_width(&line[at - left..at])),
+        );
         // what is not needed on the right is shown on the left
-        let left = taken(line[..at].chars().rev(), widest.saturating_sub(drawn_width(&line[at..at + right])));
+        let left = taken(
+            line[..at].chars().rev(),
+            widest.saturating_sub(drawn_width(&line[at..at + right])),
+        );
         let start = at - left;
         let end = at + right;
         let is_cut = start > 0;
@@ -241,8 +314,10 @@ impl<'t> Excerpt<'t> {
     /// A range of the whole text in the part, as far as it is shown.
     fn range(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let Range { start, end } = self.window;
-        let is_shown = range.start <= end && range.end >= start && (range.is_empty() || range.start < end);
-        let [from, to] = [range.start, range.end].map(|at| at.clamp(start, end) - start + self.shift);
+        let is_shown =
+            range.start <= end && range.end >= start && (range.is_empty() || range.start < end);
+        let [from, to] =
+            [range.start, range.end].map(|at| at.clamp(start, end) - start + self.shift);
         is_shown.then_some(from..to)
     }
 
@@ -258,7 +333,11 @@ fn drawn_width(text: &str) -> usize {
 
 /// How wide a character is drawn: a tab as four blanks.
 fn columns(character: char) -> usize {
-    if character == '\t' { 4 } else { character.width().unwrap_or(0) }
+    if character == '\t' {
+        4
+    } else {
+        character.width().unwrap_or(0)
+    }
 }
 
 /// The number of bytes of the first characters that fit into so many columns.
@@ -275,7 +354,10 @@ fn taken(characters: impl Iterator<Item = char>, width: usize) -> usize {
 pub(crate) fn clamped(text: &str, span: Span) -> Range<usize> {
     let [start, end] = [span.start, span.end].map(|at| {
         let at = text.len().min(at as usize);
-        (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+        (0..=at)
+            .rev()
+            .find(|&at| text.is_char_boundary(at))
+            .unwrap_or(0)
     });
     start..end.max(start)
 }
@@ -287,6 +369,9 @@ mod tests {
     #[test]
     fn more_findings_are_counted_in_their_number() {
         let counted = [1, 2].map(|count| more_findings(count, Code::FailingJobs));
-        assert_eq!(counted, ["and 1 more finding JSF301", "and 2 more findings JSF301"]);
+        assert_eq!(
+            counted,
+            ["and 1 more finding JSF301", "and 2 more findings JSF301"]
+        );
     }
 }

@@ -17,26 +17,50 @@ pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
     let mut order: Vec<usize> = (0..new.len()).collect();
     order.sort_by_key(|&index| new[index].state);
     let table = Table::of(order)
-        .column(Column::name("goal", 9), |&goal| Cell::text(&*new[goal].name))
-        .column(Column::number("jobs", 4), |&goal| Cell::Count(new[goal].jobs))
-        .column(Column::text("measure", 3), |&goal| Cell::prose(new[goal].measure.to_string()))
+        .column(Column::name("goal", 9), |&goal| {
+            Cell::text(&*new[goal].name)
+        })
+        .column(Column::number("jobs", 4), |&goal| {
+            Cell::Count(new[goal].jobs)
+        })
+        .column(Column::text("measure", 3), |&goal| {
+            Cell::prose(new[goal].measure.to_string())
+        })
         .column_if(has_old, Column::number("old", 6), |&goal| {
-            Cell::prose(old.get(goal).map_or_else(String::new, |old| value_in_words(old.measure, old.value)))
+            Cell::prose(
+                old.get(goal)
+                    .map_or_else(String::new, |old| value_in_words(old.measure, old.value)),
+            )
         })
-        .column(Column::number(if has_old { "new" } else { "value" }, 8), |&goal| {
-            Cell::prose(value_in_words(new[goal].measure, new[goal].value))
-        })
+        .column(
+            Column::number(if has_old { "new" } else { "value" }, 8),
+            |&goal| Cell::prose(value_in_words(new[goal].measure, new[goal].value)),
+        )
         .column(Column::number("limit", 7), |&goal| {
-            let bound = if new[goal].is_most { "at most" } else { "at least" };
-            Cell::prose(format!("{bound} {}", value_in_words(new[goal].measure, new[goal].limit)))
+            let bound = if new[goal].is_most {
+                "at most"
+            } else {
+                "at least"
+            };
+            Cell::prose(format!(
+                "{bound} {}",
+                value_in_words(new[goal].measure, new[goal].limit)
+            ))
         })
-        .column(Column::text("met", 8), |&goal| Cell::prose(met_in_words(&new[goal])))
+        .column(Column::text("met", 8), |&goal| {
+            Cell::prose(met_in_words(&new[goal]))
+        })
         .table();
     let brief = unmet(new).unwrap_or_else(|| "all goals are met".to_owned());
-    Some(Section::new("goals, each without an interval").in_brief(brief).table(table))
+    Some(
+        Section::new("goals, each without an interval")
+            .in_brief(brief)
+            .table(table),
+    )
 }
 
-/// What of the goals is not met, for the headline: those that are missed, else those that cannot be judged. `None` if all are met.
+/// What of the goals is not met, for the headline: those that are missed, else those that cannot be
+/// judged. `None` if all are met.
 pub(crate) fn unmet(goals: &[JudgedGoal]) -> Option<String> {
     let all = count(goals.len(), "goal");
     let [missed, no_jobs] = [GoalState::Missed, GoalState::NoJobs].map(|state| names(goals, state));
@@ -49,12 +73,18 @@ pub(crate) fn unmet(goals: &[JudgedGoal]) -> Option<String> {
 pub(crate) fn not_judged(goals: &[JudgedGoal]) -> Option<String> {
     let (number, names) = names(goals, GoalState::NoOldSide)?;
     let all = count(goals.len(), "goal");
-    Some(format!("{number} of {all} not judged, which needs a comparison (--old F --new F): {names}"))
+    Some(format!(
+        "{number} of {all} not judged, which needs a comparison (--old F --new F): {names}"
+    ))
 }
 
 /// How many goals are in a state, and their names; `None` if there are none.
 fn names(goals: &[JudgedGoal], state: GoalState) -> Option<(usize, String)> {
-    let found: Vec<&str> = goals.iter().filter(|goal| goal.state == state).map(|goal| &*goal.name).collect();
+    let found: Vec<&str> = goals
+        .iter()
+        .filter(|goal| goal.state == state)
+        .map(|goal| &*goal.name)
+        .collect();
     let names = match &found[..] {
         [] => return None,
         [one] => format!("`{one}`"),
@@ -68,7 +98,10 @@ fn names(goals: &[JudgedGoal], state: GoalState) -> Option<(usize, String)> {
 fn met_in_words(goal: &JudgedGoal) -> String {
     match (goal.state, goal.never_start) {
         (GoalState::Missed, 1) => "no (1 job never starts)".to_owned(),
-        (GoalState::Missed, 2..) => format!("no ({} never start)", grouped_count(goal.never_start, "job")),
+        (GoalState::Missed, 2..) => format!(
+            "no ({} never start)",
+            grouped_count(goal.never_start, "job")
+        ),
         (state, _) => state_in_words(state).to_owned(),
     }
 }

@@ -1,4 +1,5 @@
-//! The tables of the entities, groups, queues and sizes of the jobs, of a comparison or of one ranking.
+//! The tables of the entities, groups, queues and sizes of the jobs, of a comparison or of one
+//! ranking.
 
 use job_sort_formula::rank::{Comparison, GroupChange, OldNew};
 
@@ -7,7 +8,8 @@ use crate::view::document::{Cell, Column, RowLimit, Section, Table};
 /// The most groups in text: of more, the first and the last half of this number are shown.
 const MAX_GROUPS: usize = 20;
 
-/// The tables that have names, each in a section. A ranking that is compared with itself has no columns for what changes.
+/// The tables that have names, each in a section. A ranking that is compared with itself has no
+/// columns for what changes.
 pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> Vec<Section<'_>> {
     let size = comparison.size_input.unwrap_or_default();
     let tables = [
@@ -18,10 +20,14 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
     ];
     let all = comparison.considered.old.max(comparison.considered.new);
     let sides: &[Side] = if is_one_ranking { &SIDES[1..] } else { &SIDES };
-    let shown = tables.into_iter().filter(|(_, _, changes)| changes.iter().any(|change| !change.name.is_empty()));
+    let shown = tables
+        .into_iter()
+        .filter(|(_, _, changes)| changes.iter().any(|change| !change.name.is_empty()));
     let mut note = note(comparison, is_one_ranking);
     let sections = shown.map(|(heading, column, changes)| {
-        Section::new(heading).prose(std::mem::take(&mut note)).table(table(column, changes, all, sides))
+        Section::new(heading)
+            .prose(std::mem::take(&mut note))
+            .table(table(column, changes, all, sides))
     });
     sections.collect()
 }
@@ -29,7 +35,11 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
 fn note(comparison: &Comparison, is_one_ranking: bool) -> &'static str {
     if is_one_ranking {
         ""
-    } else if comparison.entities.iter().any(|change| change.perc.is_some()) {
+    } else if comparison
+        .entities
+        .iter()
+        .any(|change| change.perc.is_some())
+    {
         "Gained are the places of a job on average; the share is that in the fair-share tree."
     } else {
         "Gained are the places of a job on average."
@@ -44,11 +54,24 @@ struct Side {
 }
 
 const SIDES: [Side; 2] = [
-    Side { name: "old ", mean: |mean| mean.old, count: |count| count.old },
-    Side { name: "new ", mean: |mean| mean.new, count: |count| count.new },
+    Side {
+        name: "old ",
+        mean: |mean| mean.old,
+        count: |count| count.old,
+    },
+    Side {
+        name: "new ",
+        mean: |mean| mean.new,
+        count: |count| count.new,
+    },
 ];
 
-fn table<'a>(column: &str, changes: &'a [GroupChange], all: usize, sides: &'static [Side]) -> Table<'a> {
+fn table<'a>(
+    column: &str,
+    changes: &'a [GroupChange],
+    all: usize,
+    sides: &'static [Side],
+) -> Table<'a> {
     let is_one = sides.len() == 1;
     let tops = changes.first().map(|change| change.top).unwrap_or_default();
     let has_shares = changes.iter().any(|change| change.perc.is_some());
@@ -57,17 +80,34 @@ fn table<'a>(column: &str, changes: &'a [GroupChange], all: usize, sides: &'stat
         .column(Column::number("jobs", 6), |change| Cell::Count(change.jobs));
     for side in sides {
         let column = Column::number(heading(sides, side, "mean rank"), 8);
-        table = table.column(column, |change| Cell::decimals(change.mean_rank().map(side.mean), 1));
+        table = table.column(column, |change| {
+            Cell::decimals(change.mean_rank().map(side.mean), 1)
+        });
     }
-    table = table.column_if(!is_one, Column::number("gained", 9).with_bar(), |change| Cell::Gained(change.gain()));
+    table = table.column_if(!is_one, Column::number("gained", 9).with_bar(), |change| {
+        Cell::Gained(change.gain())
+    });
     // the number of jobs among the first ones says nothing if all jobs are among them
-    for (index, (first, _)) in tops.into_iter().enumerate().filter(|(_, (first, _))| *first < all) {
+    for (index, (first, _)) in tops
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (first, _))| *first < all)
+    {
         for side in sides {
-            let column = Column::number(heading(sides, side, &format!("in first {first}")), 5 - index as u8);
-            table = table.column(column, move |change| Cell::Count((side.count)(change.top[index].1)));
+            let column = Column::number(
+                heading(sides, side, &format!("in first {first}")),
+                5 - index as u8,
+            );
+            table = table.column(column, move |change| {
+                Cell::Count((side.count)(change.top[index].1))
+            });
         }
     }
-    let table = table.column_if(has_shares, Column::number("share", 3), |change| Cell::share(change.perc)).table();
+    let table = table
+        .column_if(has_shares, Column::number("share", 3), |change| {
+            Cell::share(change.perc)
+        })
+        .table();
     table.limit(RowLimit::Ends(MAX_GROUPS))
 }
 
@@ -90,5 +130,9 @@ fn heading(sides: &[Side], side: &Side, what: &str) -> String {
 }
 
 fn name(change: &GroupChange) -> String {
-    if change.path.is_empty() { change.name.clone() } else { change.path.join("/") }
+    if change.path.is_empty() {
+        change.name.clone()
+    } else {
+        change.path.join("/")
+    }
 }

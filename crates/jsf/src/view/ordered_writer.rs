@@ -7,7 +7,8 @@ use job_sort_formula::parallel::pipeline;
 /// The number of lines in a block.
 const BLOCK_LINES: usize = 2048;
 
-/// Writes the text that `write_block` appends for each block of lines. Only a few blocks are in memory at a time.
+/// Writes the text that `write_block` appends for each block of lines. Only a few blocks are in
+/// memory at a time.
 ///
 /// # Errors
 /// The first error of `out`; no further block is made or written.
@@ -37,8 +38,10 @@ mod tests {
         for count in [0, 1, BLOCK_LINES, 100 * BLOCK_LINES + 7] {
             let lines: Vec<usize> = (0..count).collect();
             let mut out = Vec::new();
-            write_in_order(&lines, &mut out, |lines, text| lines.iter().for_each(|line| _ = writeln!(text, "{line}")))
-                .unwrap();
+            write_in_order(&lines, &mut out, |lines, text| {
+                lines.iter().for_each(|line| _ = writeln!(text, "{line}"))
+            })
+            .unwrap();
             let expected: String = lines.iter().map(|line| format!("{line}\n")).collect();
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
@@ -66,7 +69,9 @@ mod tests {
     fn a_panic_reaches_the_caller() {
         let lines: Vec<usize> = (0..100 * BLOCK_LINES).collect();
         _ = write_in_order(&lines, &mut io::sink(), |lines, _| {
-            lines.iter().for_each(|line| assert_ne!(*line, 50_000, "line 50000"));
+            lines
+                .iter()
+                .for_each(|line| assert_ne!(*line, 50_000, "line 50000"));
         });
     }
 }

@@ -8,8 +8,9 @@ use job_sort_formula::diagnostic::is_control;
 /// Replaces the middle of a text.
 const MARK: &str = " … ";
 
-/// The text with every character escaped that a terminal could obey, that would reorder a line, or that cannot be seen:
-/// control characters, line ends included, the controls of bidirectional text, and invisible characters.
+/// The text with every character escaped that a terminal could obey, that would reorder a line, or
+/// that cannot be seen: control characters, line ends included, the controls of bidirectional text,
+/// and invisible characters.
 ///
 /// ```
 /// use jsf::view::printable::printable;
@@ -48,10 +49,13 @@ pub(crate) fn excerpt(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(start + MARK + &end.into_iter().rev().collect::<String>())
 }
 
-/// The text with every character escaped that [`printable`] escapes, except the ends of its lines and tabs: a text of
-/// several lines from outside, such as a formula with its comments.
+/// The text with every character escaped that [`printable`] escapes, except the ends of its lines
+/// and tabs: a text of several lines from outside, such as a formula with its comments.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|character| is_control(character) && !matches!(character, '\n' | '\t')) {
+    if !text
+        .chars()
+        .any(|character| is_control(character) && !matches!(character, '\n' | '\t'))
+    {
         return Cow::Borrowed(text);
     }
     let parts = text.split_inclusive(['\n', '\t']).map(|part| {
@@ -61,13 +65,15 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect())
 }
 
-/// The text with every character that [`printable`] escapes, except line feeds and tabs, replaced by others of the same
-/// length in UTF-8, so that the spans of findings still fit the text.
+/// The text with every character that [`printable`] escapes, except line feeds and tabs, replaced
+/// by others of the same length in UTF-8, so that the spans of findings still fit the text.
 pub(crate) fn printable_in_place(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character.len_utf8() {
-            _ if matches!(character, '\n' | '\t') || !is_control(character) => shown.push(character),
+            _ if matches!(character, '\n' | '\t') || !is_control(character) => {
+                shown.push(character)
+            }
             1 => shown.push('?'),
             2 => shown.push('\u{bf}'),
             3 => shown.push(char::REPLACEMENT_CHARACTER),
@@ -83,7 +89,10 @@ mod tests {
 
     #[test]
     fn control_characters_are_escaped_and_other_text_is_kept() {
-        assert_eq!(printable("a\nb\t\r\u{7}\u{7f}\u{9b}31m\u{202e}"), r"a\nb\t\r\x07\x7f\u{9b}31m\u{202e}");
+        assert_eq!(
+            printable("a\nb\t\r\u{7}\u{7f}\u{9b}31m\u{202e}"),
+            r"a\nb\t\r\x07\x7f\u{9b}31m\u{202e}"
+        );
         assert_eq!(printable("grüße, 日本 \\n"), "grüße, 日本 \\n");
     }
 
@@ -97,7 +106,10 @@ mod tests {
 
     #[test]
     fn lines_are_kept() {
-        assert_eq!(printable_lines("a\n\tb\u{1b}[2J\r\n\u{202e}"), "a\n\tb\\x1b[2J\\r\n\\u{202e}");
+        assert_eq!(
+            printable_lines("a\n\tb\u{1b}[2J\r\n\u{202e}"),
+            "a\n\tb\\x1b[2J\\r\n\\u{202e}"
+        );
         assert_eq!(printable_lines("a\n\n\tb"), "a\n\n\tb");
     }
 
@@ -112,6 +124,9 @@ mod tests {
     fn places_are_kept() {
         let text = "a\u{1b}b\u{9b}c\u{202e}d\n\te\u{61c}f\u{e0041}g";
         let shown = printable_in_place(text);
-        assert_eq!((shown.as_str(), shown.len()), ("a?b\u{bf}c\u{fffd}d\n\te\u{bf}f\u{fffd}?g", text.len()));
+        assert_eq!(
+            (shown.as_str(), shown.len()),
+            ("a?b\u{bf}c\u{fffd}d\n\te\u{bf}f\u{fffd}?g", text.len())
+        );
     }
 }

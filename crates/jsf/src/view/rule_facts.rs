@@ -4,16 +4,24 @@ use jsf_site::PolicyName;
 
 use crate::view::document::Fact;
 
-/// The rules of one ranking, of which the formula and a policy that is not OpenPBS's are on the first screen.
+/// The rules of one ranking, of which the formula and a policy that is not OpenPBS's are on the
+/// first screen.
 pub(crate) fn rule_facts(rules: &[(&'static str, String)]) -> Vec<Fact> {
-    let is_on_first_screen =
-        |fact: &Fact| matches!(&*fact.heading, "formula" | "described") || is_policy_of_others(fact);
-    Fact::list(rules.iter().cloned()).into_iter().map(|fact| fact.in_full_unless(is_on_first_screen)).collect()
+    let is_on_first_screen = |fact: &Fact| {
+        matches!(&*fact.heading, "formula" | "described") || is_policy_of_others(fact)
+    };
+    Fact::list(rules.iter().cloned())
+        .into_iter()
+        .map(|fact| fact.in_full_unless(is_on_first_screen))
+        .collect()
 }
 
 /// Whether a fact names a fair-share policy that is not OpenPBS's.
 pub(crate) fn is_policy_of_others(fact: &Fact) -> bool {
-    let is_other = |word: &str| word.parse().is_ok_and(|policy: PolicyName| policy != PolicyName::Pbs);
+    let is_other = |word: &str| {
+        word.parse()
+            .is_ok_and(|policy: PolicyName| policy != PolicyName::Pbs)
+    };
     let names_other = |line: &String| line.split([' ', ',']).any(is_other);
     matches!(&*fact.heading, "policy" | "fair share") && fact.lines.iter().any(names_other)
 }

@@ -1,4 +1,5 @@
-//! The verdict on a formula as a sentence, which every command begins with, and its findings in one line each.
+//! The verdict on a formula as a sentence, which every command begins with, and its findings in one
+//! line each.
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::OldNew;
@@ -10,35 +11,60 @@ use crate::view::words::{capitalised, count, part_of_jobs};
 /// The most findings that the first screen lists; the others are counted.
 const MAX_FINDINGS: usize = 3;
 
-/// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that works.
+/// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that
+/// works.
 pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<String> {
     Some(match checked.verdict {
         Verdict::Works => return None,
         Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
         Verdict::Crashes => {
-            let crash = checked.findings.iter().find(|found| CRASH_CODES.contains(&found.code));
-            let why = crash.map(|found| format!(": {}", found.message)).unwrap_or_default();
+            let crash = checked
+                .findings
+                .iter()
+                .find(|found| CRASH_CODES.contains(&found.code));
+            let why = crash
+                .map(|found| format!(": {}", found.message))
+                .unwrap_or_default();
             capitalised(&format!("{subject} crashes the scheduler{why}."))
         }
         Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
             "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
             part_of_jobs(jobs, jobs)
         )),
-        Verdict::Fails { failing, evaluated, kind, consequence, can_crash } => {
+        Verdict::Fails {
+            failing,
+            evaluated,
+            kind,
+            consequence,
+            can_crash,
+        } => {
             let jobs = part_of_jobs(failing, evaluated);
-            let crash = if can_crash { ", and can crash the scheduler at its next start" } else { "" };
-            capitalised(&format!("{subject} fails for {jobs} ({kind}), {consequence}{crash}."))
+            let crash = if can_crash {
+                ", and can crash the scheduler at its next start"
+            } else {
+                ""
+            };
+            capitalised(&format!(
+                "{subject} fails for {jobs} ({kind}), {consequence}{crash}."
+            ))
         }
-        Verdict::Ties { jobs } => {
-            capitalised(&format!("{subject} orders nothing: {} have the same value.", part_of_jobs(jobs, jobs)))
-        }
+        Verdict::Ties { jobs } => capitalised(&format!(
+            "{subject} orders nothing: {} have the same value.",
+            part_of_jobs(jobs, jobs)
+        )),
     })
 }
 
 /// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
 fn refusal(checked: &Checked) -> String {
-    let error = checked.findings.iter().find(|found| found.severity == Severity::Error);
-    error.map_or_else(|| checked.validation.message.to_owned(), |found| found.message.to_string())
+    let error = checked
+        .findings
+        .iter()
+        .find(|found| found.severity == Severity::Error);
+    error.map_or_else(
+        || checked.validation.message.to_owned(),
+        |found| found.message.to_string(),
+    )
 }
 
 /// The errors and warnings about a formula, one line each.
@@ -59,14 +85,26 @@ pub(crate) fn brief_findings_of_sides<'a>(checked: OldNew<&Checked>) -> Option<S
 /// The lines of the errors and warnings about two formulas.
 pub(crate) fn brief_lines_of_sides(checked: OldNew<&Checked>) -> Vec<String> {
     let has = |findings: &[Diagnostic], found: &Diagnostic| {
-        findings.iter().any(|known| known.code == found.code && known.message == found.message)
+        findings
+            .iter()
+            .any(|known| known.code == found.code && known.message == found.message)
     };
     let (old, new) = (&checked.old.findings, &checked.new.findings);
-    let of_new = new.iter().map(|found| (found, if has(old, found) { "both" } else { "new" }));
+    let of_new = new
+        .iter()
+        .map(|found| (found, if has(old, found) { "both" } else { "new" }));
     // the old formula is in force already: what it does is known
     let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
-    let of_old = old.iter().filter(is_error).filter(|found| !has(new, found)).map(|found| (found, "old"));
-    brief(of_new.chain(of_old).map(|(found, side)| (found, format!(" {side}:"))))
+    let of_old = old
+        .iter()
+        .filter(is_error)
+        .filter(|found| !has(new, found))
+        .map(|found| (found, "old"));
+    brief(
+        of_new
+            .chain(of_old)
+            .map(|(found, side)| (found, format!(" {side}:"))),
+    )
 }
 
 /// The word for a severity, which SARIF has too.
@@ -89,12 +127,20 @@ fn section<'a>(lines: Vec<String>) -> Option<Section<'a>> {
 }
 
 fn brief<'f>(findings: impl Iterator<Item = (&'f Diagnostic, String)>) -> Vec<String> {
-    let mut findings: Vec<_> = findings.filter(|(found, _)| found.severity != Severity::Note).collect();
+    let mut findings: Vec<_> = findings
+        .filter(|(found, _)| found.severity != Severity::Note)
+        .collect();
     findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
-    let mut lines: Vec<String> =
-        findings.iter().take(MAX_FINDINGS).map(|(found, side)| brief_finding(found, side)).collect();
+    let mut lines: Vec<String> = findings
+        .iter()
+        .take(MAX_FINDINGS)
+        .map(|(found, side)| brief_finding(found, side))
+        .collect();
     if findings.len() > MAX_FINDINGS {
-        lines.push(format!("and {} more: jsf check", count(findings.len() - MAX_FINDINGS, "finding")));
+        lines.push(format!(
+            "and {} more: jsf check",
+            count(findings.len() - MAX_FINDINGS, "finding")
+        ));
     }
     lines
 }

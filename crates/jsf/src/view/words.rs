@@ -17,14 +17,25 @@ pub(crate) fn grouped_count(number: usize, noun: &str) -> String {
 
 /// `1 other job has`, `2 other jobs have`.
 pub(crate) fn other_jobs_have(number: usize) -> String {
-    if number == 1 { "1 other job has".to_owned() } else { format!("{number} other jobs have") }
+    if number == 1 {
+        "1 other job has".to_owned()
+    } else {
+        format!("{number} other jobs have")
+    }
 }
 
 /// The first of some names, and how many more there are.
-pub(crate) fn first_names<N: Display>(names: impl ExactSizeIterator<Item = N>, most: usize) -> String {
+pub(crate) fn first_names<N: Display>(
+    names: impl ExactSizeIterator<Item = N>,
+    most: usize,
+) -> String {
     let more = names.len().saturating_sub(most);
     let names: Vec<String> = names.take(most).map(|name| name.to_string()).collect();
-    if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
+    if more == 0 {
+        names.join(", ")
+    } else {
+        format!("{} and {more} more", names.join(", "))
+    }
 }
 
 /// `a, b and c`.
@@ -37,13 +48,21 @@ pub(crate) fn listed(words: &[String]) -> String {
 
 /// `a`, `b` and `c`, each in back-ticks.
 pub(crate) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    listed(&names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>())
+    listed(
+        &names
+            .into_iter()
+            .map(|name| format!("`{name}`"))
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// A sentence from a clause.
 pub(crate) fn capitalised(clause: &str) -> String {
     let mut characters = clause.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+    characters
+        .next()
+        .map(|first| first.to_uppercase().chain(characters).collect())
+        .unwrap_or_default()
 }
 
 /// `the one job`, `all 81 jobs`, `80 of 81 jobs`.
@@ -77,10 +96,13 @@ pub(crate) fn duration(seconds: f64) -> String {
     waiting_time(rounded(seconds, unit))
 }
 
-/// A length of time that need not be exact, such as the end of an interval: one unit below an hour, and if there are five of
-/// it, else two.
+/// A length of time that need not be exact, such as the end of an interval: one unit below an hour,
+/// and if there are five of it, else two.
 pub(crate) fn rough_duration(seconds: f64) -> String {
-    match [86_400, 3600].into_iter().find(|&unit| seconds >= unit as f64) {
+    match [86_400, 3600]
+        .into_iter()
+        .find(|&unit| seconds >= unit as f64)
+    {
         Some(unit) if seconds >= 5.0 * unit as f64 => waiting_time(rounded(seconds, unit)),
         None if seconds >= 60.0 => waiting_time(rounded(seconds, 60)),
         _ => duration(seconds),
@@ -113,11 +135,19 @@ fn signed(change: f64, words: fn(f64) -> String) -> String {
 /// A number with at most five significant digits.
 pub(crate) fn five_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() || number.abs() >= 1e9 || number.abs() < 1e-4 {
-        return if number == 0.0 { "0".to_owned() } else { format!("{number:.4e}") };
+        return if number == 0.0 {
+            "0".to_owned()
+        } else {
+            format!("{number:.4e}")
+        };
     }
     let decimals = (4 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
     let text = format!("{number:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// A number for people: three significant digits, but all digits before the point, in groups.
@@ -130,13 +160,21 @@ pub(crate) fn significant(number: f64) -> String {
         return format!("{number:.2e}");
     }
     let text = format!("{number:.*}", usize::try_from(2 - exponent).unwrap_or(0));
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
     grouped(text)
 }
 
 /// A change for people, with its sign and three significant digits.
 pub(crate) fn signed_significant(change: f64) -> String {
-    if change > 0.0 { format!("+{}", significant(change)) } else { significant(change) }
+    if change > 0.0 {
+        format!("+{}", significant(change))
+    } else {
+        significant(change)
+    }
 }
 
 /// A part of a whole for people: three significant digits, at most four decimals.
@@ -153,14 +191,27 @@ pub(crate) fn percent(part: f64) -> String {
     format!("{percent:.decimals$} %")
 }
 
-/// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above a day the minutes
-/// too, so that two moments of the same hour differ.
+/// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above
+/// a day the minutes too, so that two moments of the same hour differ.
 pub fn waiting_time(seconds: i64) -> String {
-    let units = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
-    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
-    let shown =
-        units[first..].iter().take(if first == 0 { 3 } else { 2 }).filter(|(count, _)| *count > 0 || seconds == 0);
-    shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+    let units = [
+        (seconds / 86_400, "d"),
+        (seconds / 3600 % 24, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let first = units
+        .iter()
+        .position(|(count, _)| *count > 0)
+        .unwrap_or(units.len() - 1);
+    let shown = units[first..]
+        .iter()
+        .take(if first == 0 { 3 } else { 2 })
+        .filter(|(count, _)| *count > 0 || seconds == 0);
+    shown
+        .map(|(count, unit)| format!("{count} {unit}"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A time in UTC.
@@ -173,7 +224,9 @@ pub(crate) fn moment(seconds: i64) -> String {
 
 /// The warning that the first waits are those of usage that has not decayed.
 pub fn too_short(warm_up: WarmUp) -> Option<String> {
-    let WarmUp::LogTooShort(period) = warm_up else { return None };
+    let WarmUp::LogTooShort(period) = warm_up else {
+        return None;
+    };
     Some(format!(
         "usage starts fresh, and the log is too short to leave out the time until it decays ({}): with fair share, the first \
          waits are those of equal usage",
@@ -181,8 +234,8 @@ pub fn too_short(warm_up: WarmUp) -> Option<String> {
     ))
 }
 
-/// The numbers of a text with their digits in groups of three, if they have more than four before the point. Digits that are
-/// a part of a name, such as those of `184127.server`, stay as they are.
+/// The numbers of a text with their digits in groups of three, if they have more than four before
+/// the point. Digits that are a part of a name, such as those of `184127.server`, stay as they are.
 pub(crate) fn grouped(text: &str) -> String {
     grouped_where(text, |_| true)
 }
@@ -192,7 +245,8 @@ pub(crate) fn grouped_number(number: impl Display) -> String {
     grouped(&number.to_string())
 }
 
-/// The numbers of a text that may list ids: only those before a word, as in `12345 jobs`, have their digits in groups.
+/// The numbers of a text that may list ids: only those before a word, as in `12345 jobs`, have
+/// their digits in groups.
 pub(crate) fn grouped_counts(text: &str) -> String {
     let is_before_a_word = |rest: &str| {
         let word = rest.strip_prefix(' ').unwrap_or_default();
@@ -207,11 +261,14 @@ fn grouped_where(text: &str, is_count: impl Fn(&str) -> bool) -> String {
     let mut before = None;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = rest
+            .find(|character: char| !character.is_ascii_digit())
+            .unwrap_or(rest.len());
         let end = if digits > 0 { digits } else { first.len_utf8() };
         let after = &rest[end..];
-        let is_number =
-            !before.is_some_and(is_in_a_name) && !continues_a_name(after) && is_count(without_decimals(after));
+        let is_number = !before.is_some_and(is_in_a_name)
+            && !continues_a_name(after)
+            && is_count(without_decimals(after));
         for (index, character) in rest[..end].char_indices() {
             if digits > 4 && is_number && index > 0 && (digits - index).is_multiple_of(3) {
                 grouped.push(',');
@@ -288,9 +345,16 @@ mod tests {
             (2_622_480.0, "30 d 8 h", "30 d"),
         ];
         for (seconds, exact, rough) in cases {
-            assert_eq!((&*duration(seconds), &*rough_duration(seconds)), (exact, rough), "{seconds}");
+            assert_eq!(
+                (&*duration(seconds), &*rough_duration(seconds)),
+                (exact, rough),
+                "{seconds}"
+            );
         }
-        assert_eq!([-104_940.0, 0.2, 60.0].map(signed_duration), ["-1 d 5 h", "0", "+1 min"]);
+        assert_eq!(
+            [-104_940.0, 0.2, 60.0].map(signed_duration),
+            ["-1 d 5 h", "0", "+1 min"]
+        );
     }
 
     #[test]
@@ -298,7 +362,10 @@ mod tests {
         for (text, expected) in [
             ("1234 12345 1234567", "1234 12,345 1,234,567"),
             ("0.123456 21513473.625", "0.123456 21,513,473.625"),
-            ("-60118114 a123456 7-00:00:00", "-60,118,114 a123456 7-00:00:00"),
+            (
+                "-60118114 a123456 7-00:00:00",
+                "-60,118,114 a123456 7-00:00:00",
+            ),
             (
                 "184127.kestrel 184127[3].kestrel 184127_3 184127-a",
                 "184127.kestrel 184127[3].kestrel 184127_3 184127-a",
@@ -309,9 +376,18 @@ mod tests {
             assert_eq!(grouped(text), expected);
         }
         for (text, expected) in [
-            ("184127, 184128 and 12345 more", "184127, 184128 and 12,345 more"),
-            ("184127.kestrel, 184128.kestrel", "184127.kestrel, 184128.kestrel"),
-            ("12345 of 20000 jobs, 10000.5 places", "12,345 of 20,000 jobs, 10,000.5 places"),
+            (
+                "184127, 184128 and 12345 more",
+                "184127, 184128 and 12,345 more",
+            ),
+            (
+                "184127.kestrel, 184128.kestrel",
+                "184127.kestrel, 184128.kestrel",
+            ),
+            (
+                "12345 of 20000 jobs, 10000.5 places",
+                "12,345 of 20,000 jobs, 10,000.5 places",
+            ),
         ] {
             assert_eq!(grouped_counts(text), expected);
         }
@@ -319,9 +395,13 @@ mod tests {
 
     #[test]
     fn numbers_have_five_digits() {
-        for (number, words) in
-            [(0.0, "0"), (-0.15351376, "-0.15351"), (20000.0, "20000"), (1.5e-7, "1.5000e-7"), (12.5, "12.5")]
-        {
+        for (number, words) in [
+            (0.0, "0"),
+            (-0.15351376, "-0.15351"),
+            (20000.0, "20000"),
+            (1.5e-7, "1.5000e-7"),
+            (12.5, "12.5"),
+        ] {
             assert_eq!(five_digits(number), words);
         }
     }

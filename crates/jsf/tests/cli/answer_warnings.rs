@@ -1,5 +1,5 @@
-//! What makes an answer wrong is a part of it, in each format: a site without the file `usage`, and a machine without the GPUs
-//! that jobs ask for.
+//! What makes an answer wrong is a part of it, in each format: a site without the file `usage`, and
+//! a machine without the GPUs that jobs ask for.
 
 use std::fs;
 use std::process::Output;
@@ -22,14 +22,18 @@ const JOBS: &str = r#"{"id":"1.vm","entity":"ada","queue":"workq","resources":{"
 "#;
 const NOT_COUNTED: &str = "2 waiting jobs ask for";
 
-/// The arguments of each command whose values or order a formula decides, and the formats besides those of all commands.
+/// The arguments of each command whose values or order a formula decides, and the formats besides
+/// those of all commands.
 fn commands(formula: &str) -> [(Vec<&str>, &'static [&'static str]); 6] {
     [
         (vec!["rank", formula], &["csv", "ndjson"]),
         (vec!["explain", formula, "--job", JOB], &[]),
         (vec!["trajectory", formula, "--job", JOB], &["csv", "svg"]),
         (vec!["check", formula], &["sarif"]),
-        (vec!["compare", "--old", INDEPENDENT, "--new", formula], &["csv"]),
+        (
+            vec!["compare", "--old", INDEPENDENT, "--new", formula],
+            &["csv"],
+        ),
         (vec!["cycle", formula, "--processors", "64"], &[]),
     ]
 }
@@ -43,11 +47,16 @@ fn run(arguments: &[&str], more: &[&str]) -> Output {
 fn in_json(output: &Output) -> Vec<String> {
     let document: Value = serde_json::from_str(&success(output)).expect("JSON");
     assert!(
-        document["warnings"].as_array().is_none_or(|warnings| !warnings.is_empty()),
+        document["warnings"]
+            .as_array()
+            .is_none_or(|warnings| !warnings.is_empty()),
         "the key is there for some only"
     );
     let warnings = document["warnings"].as_array().cloned().unwrap_or_default();
-    warnings.iter().map(|warning| warning.as_str().expect("a text").to_owned()).collect()
+    warnings
+        .iter()
+        .map(|warning| warning.as_str().expect("a text").to_owned())
+        .collect()
 }
 
 #[test]
@@ -64,13 +73,20 @@ fn a_missing_usage_is_named_in_each_answer_that_depends_on_it() {
             }
             let output = run(&arguments, &["--format", "json"]);
             let warnings = in_json(&output);
-            assert_eq!(warnings.iter().any(|warning| warning.ends_with(SENTENCE)), is_expected, "{arguments:?}");
+            assert_eq!(
+                warnings.iter().any(|warning| warning.ends_with(SENTENCE)),
+                is_expected,
+                "{arguments:?}"
+            );
             // standard error names what is doubtful about the files, whatever the formula
             assert!(stderr(&output).contains(SENTENCE), "{arguments:?}");
             // these have no place for it
             for format in others {
                 let output = run(&arguments, &["--format", format]);
-                assert!(!success(&output).contains(SENTENCE), "{arguments:?} {format}");
+                assert!(
+                    !success(&output).contains(SENTENCE),
+                    "{arguments:?} {format}"
+                );
                 assert!(stderr(&output).contains(SENTENCE), "{arguments:?} {format}");
             }
         }
@@ -83,10 +99,21 @@ fn shares_depend_on_usage_always() {
         let arguments = [&["shares"], options].concat();
         for format in ["human", "markdown"] {
             let answer = success(&run(&arguments, &["--format", format]));
-            assert_eq!(answer.matches(SENTENCE).count(), 1, "{arguments:?} {format}: {answer}");
+            assert_eq!(
+                answer.matches(SENTENCE).count(),
+                1,
+                "{arguments:?} {format}: {answer}"
+            );
         }
         let warnings = in_json(&run(&arguments, &["--format", "json"]));
-        assert_eq!(warnings.iter().filter(|warning| warning.ends_with(SENTENCE)).count(), 1, "{warnings:?}");
+        assert_eq!(
+            warnings
+                .iter()
+                .filter(|warning| warning.ends_with(SENTENCE))
+                .count(),
+            1,
+            "{warnings:?}"
+        );
     }
 }
 
@@ -94,16 +121,26 @@ fn shares_depend_on_usage_always() {
 fn a_page_says_what_makes_it_wrong() {
     let folder = tempfile::tempdir().expect("a folder");
     let shares = [(vec!["shares"], true)];
-    let with = [(DEPENDENT, true), (INDEPENDENT, false)].into_iter().flat_map(|(formula, is_expected)| {
-        let pages =
-            commands(formula).into_iter().filter(|(command, _)| matches!(command[0], "rank" | "explain" | "compare"));
-        pages.map(move |(command, _)| (command, is_expected))
-    });
+    let with = [(DEPENDENT, true), (INDEPENDENT, false)]
+        .into_iter()
+        .flat_map(|(formula, is_expected)| {
+            let pages = commands(formula)
+                .into_iter()
+                .filter(|(command, _)| matches!(command[0], "rank" | "explain" | "compare"));
+            pages.map(move |(command, _)| (command, is_expected))
+        });
     for (number, (arguments, is_expected)) in shares.into_iter().chain(with).enumerate() {
         let path = folder.path().join(format!("{number}.html"));
-        success(&run(&arguments, &["--report", path.to_str().expect("a path")]));
+        success(&run(
+            &arguments,
+            &["--report", path.to_str().expect("a path")],
+        ));
         let page = fs::read_to_string(&path).expect("a page");
-        assert_eq!(page.matches(SENTENCE).count(), usize::from(is_expected), "{arguments:?}");
+        assert_eq!(
+            page.matches(SENTENCE).count(),
+            usize::from(is_expected),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -112,22 +149,42 @@ fn the_command_to_paste_is_followed_by_what_makes_its_check_wrong() {
     let folder = tempfile::tempdir().expect("a folder");
     let site = folder.path().join("it's `date` $(date)");
     fs::create_dir(&site).expect("a folder");
-    for file in ["qstat.json", "server.json", "queues.json", "resourcedef", "sched_priv/resource_group"] {
+    for file in [
+        "qstat.json",
+        "server.json",
+        "queues.json",
+        "resourcedef",
+        "sched_priv/resource_group",
+    ] {
         let path = site.join(file);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::copy(jsf_testing::path(&format!("{SITE}/{file}")), path).expect("a file");
     }
     let site = site.to_str().expect("a path");
     let answer = |formula: &str| success(&jsf(&["check", formula, "--qmgr", "--site", site]));
-    assert_eq!(answer(INDEPENDENT), "qmgr -c 'set server job_sort_formula=\"ncpus\"'\n");
+    assert_eq!(
+        answer(INDEPENDENT),
+        "qmgr -c 'set server job_sort_formula=\"ncpus\"'\n"
+    );
     let dependent = answer(DEPENDENT);
     let (command, comments) = dependent.split_once('\n').expect("a line");
-    assert_eq!(command, format!("qmgr -c 'set server job_sort_formula=\"{DEPENDENT}\"'"));
-    let comment = comments.lines().find(|line| line.contains(SENTENCE)).expect("the warning");
+    assert_eq!(
+        command,
+        format!("qmgr -c 'set server job_sort_formula=\"{DEPENDENT}\"'")
+    );
+    let comment = comments
+        .lines()
+        .find(|line| line.contains(SENTENCE))
+        .expect("the warning");
     // a shell without comments takes it as one text
     let text = comment.strip_prefix("# ").expect("a comment");
-    let shell = std::process::Command::new("sh").args(["-c", &format!("printf %s {text}")]).output().expect("sh runs");
-    let expected = format!("warning: `{site}/sched_priv/resource_group` is given without the file `usage`: {SENTENCE}");
+    let shell = std::process::Command::new("sh")
+        .args(["-c", &format!("printf %s {text}")])
+        .output()
+        .expect("sh runs");
+    let expected = format!(
+        "warning: `{site}/sched_priv/resource_group` is given without the file `usage`: {SENTENCE}"
+    );
     assert_eq!(stdout(&shell), expected);
 }
 
@@ -135,18 +192,34 @@ fn the_command_to_paste_is_followed_by_what_makes_its_check_wrong() {
 fn a_terminal_shows_a_warning_once() {
     let on_screen = |arguments: &[&str], more: &[&str]| {
         let arguments = [arguments, &["--site", SITE], more].concat();
-        command().args(arguments).env("JSF_LINES", "24").env("COLUMNS", "500").output().expect("an output")
+        command()
+            .args(arguments)
+            .env("JSF_LINES", "24")
+            .env("COLUMNS", "500")
+            .output()
+            .expect("an output")
     };
     let shares = [(vec!["shares"], &[][..])];
     for (arguments, others) in commands(DEPENDENT).into_iter().chain(shares) {
         for more in [&[][..], &["--full"], &["--format", "markdown"]] {
             let output = on_screen(&arguments, more);
-            assert_eq!(success(&output).matches(SENTENCE).count(), 1, "{arguments:?} {more:?}");
-            assert!(!stderr(&output).contains(SENTENCE), "{arguments:?} {more:?}");
+            assert_eq!(
+                success(&output).matches(SENTENCE).count(),
+                1,
+                "{arguments:?} {more:?}"
+            );
+            assert!(
+                !stderr(&output).contains(SENTENCE),
+                "{arguments:?} {more:?}"
+            );
         }
         for format in others {
             let output = on_screen(&arguments, &["--format", format]);
-            assert_eq!(stderr(&output).matches(SENTENCE).count(), 1, "{arguments:?} {format}");
+            assert_eq!(
+                stderr(&output).matches(SENTENCE).count(),
+                1,
+                "{arguments:?} {format}"
+            );
         }
     }
     let output = on_screen(&["check", DEPENDENT, "--qmgr"], &[]);
@@ -154,19 +227,36 @@ fn a_terminal_shows_a_warning_once() {
     // without an answer
     let output = on_screen(&["explain", DEPENDENT, "--job", JOB, "--to", "99999"], &[]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(stderr(&output).matches(SENTENCE).count(), 1, "{}", stderr(&output));
+    assert_eq!(
+        stderr(&output).matches(SENTENCE).count(),
+        1,
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn a_cycle_on_processors_alone_names_what_it_does_not_count() {
     let cycle = |more: &[&str]| {
-        let arguments = ["cycle", "ncpus", "--queue", "-", "--processors", "8", "--at", "2000"];
+        let arguments = [
+            "cycle",
+            "ncpus",
+            "--queue",
+            "-",
+            "--processors",
+            "8",
+            "--at",
+            "2000",
+        ];
         jsf_with_input(&[&arguments, more].concat(), JOBS)
     };
     for format in ["human", "markdown"] {
         let answer = success(&cycle(&["--format", format]));
         assert!(answer.contains(NOT_COUNTED), "{format}: {answer}");
-        assert!(answer.contains("`licences` and `ngpus`"), "{format}: {answer}");
+        assert!(
+            answer.contains("`licences` and `ngpus`"),
+            "{format}: {answer}"
+        );
     }
     let expected = "the machine is a number of processors: 2 waiting jobs ask for `licences` and `ngpus` too, which is not \
                     counted, so none waits for it";
@@ -178,19 +268,46 @@ fn a_cycle_on_processors_alone_names_what_it_does_not_count() {
         fs::write(&path, text).expect("a file");
         path.to_str().expect("a path").to_owned()
     };
-    let server = file("server", "create queue workq\nset server resources_available.licences = 5\n");
-    let resources = file("resourcedef", "licences type=long flag=q\nngpus type=long flag=hn\n");
+    let server = file(
+        "server",
+        "create queue workq\nset server resources_available.licences = 5\n",
+    );
+    let resources = file(
+        "resourcedef",
+        "licences type=long flag=q\nngpus type=long flag=hn\n",
+    );
     for (checked, expected) in [
         ("ncpus", None),
         ("ncpus, ngpus", Some("1 waiting job asks for `ngpus` too")),
-        ("ncpus, ngpus, licences", Some("1 waiting job asks for `ngpus` too")),
+        (
+            "ncpus, ngpus, licences",
+            Some("1 waiting job asks for `ngpus` too"),
+        ),
         ("ncpus, licences", None),
     ] {
-        let config = file("sched_config", &format!("resources: \"{checked}\"\nfair_share: False ALL\n"));
-        let files = ["--sched-config", &config, "--queues", &server, "--resources", &resources, "--format", "json"];
+        let config = file(
+            "sched_config",
+            &format!("resources: \"{checked}\"\nfair_share: False ALL\n"),
+        );
+        let files = [
+            "--sched-config",
+            &config,
+            "--queues",
+            &server,
+            "--resources",
+            &resources,
+            "--format",
+            "json",
+        ];
         let warnings = in_json(&cycle(&files));
-        let found = warnings.iter().find(|warning| warning.starts_with("the machine is a number"));
-        assert_eq!(found.is_some(), expected.is_some(), "{checked}: {warnings:?}");
+        let found = warnings
+            .iter()
+            .find(|warning| warning.starts_with("the machine is a number"));
+        assert_eq!(
+            found.is_some(),
+            expected.is_some(),
+            "{checked}: {warnings:?}"
+        );
         assert!(
             expected.is_none_or(|part| found.is_some_and(|warning| warning.contains(part))),
             "{checked}: {found:?}"

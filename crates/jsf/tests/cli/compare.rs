@@ -9,7 +9,8 @@ use crate::command::{jsf, jsf_with_input, json, stderr, stdout, success};
 
 const QUEUE: &[&str] = &["--queue", "examples/site/qstat.json"];
 
-/// The options of `jsf compare` for both sides and for either, and those of `jsf rank` for either side.
+/// The options of `jsf compare` for both sides and for either, and those of `jsf rank` for either
+/// side.
 struct Case<'a> {
     shared: &'a [&'a str],
     compared: &'a [&'a str],
@@ -20,24 +21,46 @@ struct Case<'a> {
 /// The rank and the score of each considered job, by its id.
 fn ranked(arguments: &[&str]) -> HashMap<String, (u64, Value)> {
     let document = json(&jsf(&[&["rank"], arguments, &["--format", "json"]].concat()));
-    let jobs = document["jobs"].as_array().expect("jobs").iter().filter(|job| !job["rank"].is_null());
-    jobs.map(|job| (job["id"].as_str().unwrap().to_owned(), (job["rank"].as_u64().unwrap(), job["score"].clone())))
-        .collect()
+    let jobs = document["jobs"]
+        .as_array()
+        .expect("jobs")
+        .iter()
+        .filter(|job| !job["rank"].is_null());
+    jobs.map(|job| {
+        (
+            job["id"].as_str().unwrap().to_owned(),
+            (job["rank"].as_u64().unwrap(), job["score"].clone()),
+        )
+    })
+    .collect()
 }
 
 /// Compares both sides with `jsf rank`, and returns the comparison.
 #[track_caller]
 fn check(case: &Case) -> Value {
-    let compared = json(&jsf(&[&["compare"], case.shared, case.compared, &["--format", "json"]].concat()));
-    let sides = [("old", case.old), ("new", case.new)].map(|(side, own)| (side, ranked(&[case.shared, own].concat())));
+    let compared = json(&jsf(&[
+        &["compare"],
+        case.shared,
+        case.compared,
+        &["--format", "json"],
+    ]
+    .concat()));
+    let sides = [("old", case.old), ("new", case.new)]
+        .map(|(side, own)| (side, ranked(&[case.shared, own].concat())));
     let jobs = compared["jobs"].as_array().expect("jobs");
     for (side, ranked) in &sides {
-        let listed = jobs.iter().filter(|job| !job[format!("{side}_rank")].is_null()).count();
+        let listed = jobs
+            .iter()
+            .filter(|job| !job[format!("{side}_rank")].is_null())
+            .count();
         assert_eq!(listed, ranked.len(), "{:?}", case.compared);
         assert_eq!(compared["summary"]["considered"][side], ranked.len());
         for job in jobs {
             if let Some((rank, score)) = ranked.get(job["id"].as_str().unwrap()) {
-                assert_eq!((&job[format!("{side}_rank")], &job[format!("{side}_score")]), (&(*rank).into(), score));
+                assert_eq!(
+                    (&job[format!("{side}_rank")], &job[format!("{side}_score")]),
+                    (&(*rank).into(), score)
+                );
             }
         }
     }
@@ -50,24 +73,63 @@ fn each_side_has_the_ranks_and_scores_of_a_ranking() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = |name: &str, changes: &str| {
         let path = folder.path().join(name);
-        let lines = fs::read_to_string(jsf_testing::path("examples/site/sched_priv/sched_config")).expect("a file");
+        let lines = fs::read_to_string(jsf_testing::path("examples/site/sched_priv/sched_config"))
+            .expect("a file");
         fs::write(&path, lines + "\n" + changes).expect("written");
         path.to_str().expect("UTF-8").to_owned()
     };
     let by_group = config("by_group", "fairshare_entity: egroup\n");
-    let by_queue = config("by_queue", "by_queue: True ALL\njob_sort_key: \"mem LOW\" ALL\n");
+    let by_queue = config(
+        "by_queue",
+        "by_queue: True ALL\njob_sort_key: \"mem LOW\" ALL\n",
+    );
     let site = ["--site", "examples/site"];
     let formula = ["--old", "fairshare_factor"];
     let moved = |case: Case| check(&case)["summary"]["moved"].as_u64().expect("a number");
     let (old, new) = ("eligible_time / 3600 + ncpus", "-mem * fairshare_perc");
-    assert!(moved(Case { shared: &site, compared: &["--old", old, "--new", new], old: &[old], new: &[new] }) > 0);
-    assert!(moved(Case { shared: &site, compared: &["--new", new], old: &[], new: &[new] }) > 0);
-    assert!(moved(Case { shared: &site, compared: &["--old", new], old: &[new], new: &[] }) > 0);
-    let numbers = ["--site", "examples/site", "--numbers", "decimal", "--on-error", "null"];
+    assert!(
+        moved(Case {
+            shared: &site,
+            compared: &["--old", old, "--new", new],
+            old: &[old],
+            new: &[new]
+        }) > 0
+    );
+    assert!(
+        moved(Case {
+            shared: &site,
+            compared: &["--new", new],
+            old: &[],
+            new: &[new]
+        }) > 0
+    );
+    assert!(
+        moved(Case {
+            shared: &site,
+            compared: &["--old", new],
+            old: &[new],
+            new: &[]
+        }) > 0
+    );
+    let numbers = [
+        "--site",
+        "examples/site",
+        "--numbers",
+        "decimal",
+        "--on-error",
+        "null",
+    ];
     let failing = "1 / (ncpus - 48)";
-    let case = Case { shared: &numbers, compared: &["--old", old, "--new", failing], old: &[old], new: &[failing] };
+    let case = Case {
+        shared: &numbers,
+        compared: &["--old", old, "--new", failing],
+        old: &[old],
+        new: &[failing],
+    };
     let compared = check(&case);
-    let failing = compared["changes"]["failing"]["start"].as_array().expect("ids");
+    let failing = compared["changes"]["failing"]["start"]
+        .as_array()
+        .expect("ids");
     assert_eq!(compared["summary"]["errors"]["new"], failing.len());
     assert!(!failing.is_empty());
     let trees = ["examples/site/tree.json", "tests/data/pp718.json"];
@@ -85,24 +147,65 @@ fn each_side_has_the_ranks_and_scores_of_a_ranking() {
             "classic",
         ],
         old: &["fairshare_factor", "--tree", trees[0]],
-        new: &["fairshare_factor", "--tree", trees[1], "--policy", "classic"],
+        new: &[
+            "fairshare_factor",
+            "--tree",
+            trees[1],
+            "--policy",
+            "classic",
+        ],
     });
-    assert!(compared["old"]["rules"]["policy"].as_str().unwrap().starts_with("pbs"));
-    assert!(compared["new"]["rules"]["policy"].as_str().unwrap().starts_with("classic"));
+    assert!(
+        compared["old"]["rules"]["policy"]
+            .as_str()
+            .unwrap()
+            .starts_with("pbs")
+    );
+    assert!(
+        compared["new"]["rules"]["policy"]
+            .as_str()
+            .unwrap()
+            .starts_with("classic")
+    );
     for changed in [&by_group, &by_queue] {
         let compared = &[&formula[..], &["--new-sched-config", changed]].concat();
         let new = ["fairshare_factor", "--sched-config", changed];
-        assert!(moved(Case { shared: &site, compared, old: &["fairshare_factor"], new: &new }) > 0, "{changed}");
+        assert!(
+            moved(Case {
+                shared: &site,
+                compared,
+                old: &["fairshare_factor"],
+                new: &new
+            }) > 0,
+            "{changed}"
+        );
         let compared = &[&formula[..], &["--old-sched-config", changed]].concat();
-        assert!(moved(Case { shared: &site, compared, old: &new, new: &["fairshare_factor"] }) > 0, "{changed}");
+        assert!(
+            moved(Case {
+                shared: &site,
+                compared,
+                old: &new,
+                new: &["fairshare_factor"]
+            }) > 0,
+            "{changed}"
+        );
     }
     let compared = check(&Case {
         shared: &site,
-        compared: &[&formula[..], &["--old-threshold", "0.5", "--new-threshold", "0.3"]].concat(),
+        compared: &[
+            &formula[..],
+            &["--old-threshold", "0.5", "--new-threshold", "0.3"],
+        ]
+        .concat(),
         old: &["fairshare_factor", "--threshold", "0.5"],
         new: &["fairshare_factor", "--threshold", "0.3"],
     });
-    let started = |what: &str| compared["changes"][what]["start"].as_array().expect("ids").len();
+    let started = |what: &str| {
+        compared["changes"][what]["start"]
+            .as_array()
+            .expect("ids")
+            .len()
+    };
     assert!(started("passing") > 0);
     assert_eq!(started("passing"), started("considered"));
 }
@@ -110,31 +213,63 @@ fn each_side_has_the_ranks_and_scores_of_a_ranking() {
 #[test]
 fn the_former_names_of_the_thresholds_are_accepted_and_not_shown() {
     let compared = |old: &str, new: &str| {
-        success(&jsf(&["compare", "--old", "ncpus", old, "0.5", new, "9", "--format", "json", QUEUE[0], QUEUE[1]]))
+        success(&jsf(&[
+            "compare", "--old", "ncpus", old, "0.5", new, "9", "--format", "json", QUEUE[0],
+            QUEUE[1],
+        ]))
     };
     let expected = compared("--old-threshold", "--new-threshold");
     assert_eq!(compared("--threshold-old", "--threshold-new"), expected);
     let help = success(&jsf(&["compare", "--help"]));
-    assert!(help.contains("--old-threshold <X>") && !help.contains("threshold-old"), "{help}");
+    assert!(
+        help.contains("--old-threshold <X>") && !help.contains("threshold-old"),
+        "{help}"
+    );
 }
 
 #[test]
 fn a_side_that_is_not_given_equals_the_other_where_something_else_differs() {
     let old_rank = |arguments: &[&str]| {
-        let document = json(&jsf(&[&["compare", "--format", "json"], QUEUE, arguments].concat()));
-        (document["old"]["formula"].clone(), document["new"]["formula"].clone(), document["summary"]["moved"].clone())
+        let document = json(&jsf(
+            &[&["compare", "--format", "json"], QUEUE, arguments].concat()
+        ));
+        (
+            document["old"]["formula"].clone(),
+            document["new"]["formula"].clone(),
+            document["summary"]["moved"].clone(),
+        )
     };
     let both = ("ncpus".into(), "ncpus".into(), 0.into());
     assert_eq!(old_rank(&["--old", "ncpus", "--new-threshold", "0"]), both);
     assert_eq!(old_rank(&["--new", "ncpus", "--new-threshold", "0"]), both);
-    let tree = ["--old", "fairshare_factor", "--new", "fairshare_factor", "--tree", "tests/data/pp718.json"];
-    let own = ["--new", "fairshare_factor", "--new-tree", "tests/data/pp718.json"];
+    let tree = [
+        "--old",
+        "fairshare_factor",
+        "--new",
+        "fairshare_factor",
+        "--tree",
+        "tests/data/pp718.json",
+    ];
+    let own = [
+        "--new",
+        "fairshare_factor",
+        "--new-tree",
+        "tests/data/pp718.json",
+    ];
     assert_eq!(old_rank(&tree), old_rank(&own));
     let arguments = ["--new-threshold", "0", "--format", "csv"];
-    let standard_input = jsf_with_input(&[&["compare", "--old-file", "-"], &arguments[..], QUEUE].concat(), "ncpus\n");
+    let standard_input = jsf_with_input(
+        &[&["compare", "--old-file", "-"], &arguments[..], QUEUE].concat(),
+        "ncpus\n",
+    );
     assert_eq!(
         success(&standard_input),
-        success(&jsf(&[&["compare", "--old", "ncpus"], &arguments[..], QUEUE].concat()))
+        success(&jsf(&[
+            &["compare", "--old", "ncpus"],
+            &arguments[..],
+            QUEUE
+        ]
+        .concat()))
     );
 }
 
@@ -145,21 +280,52 @@ fn nothing_is_compared_with_itself() {
             &["--old", "ncpus", QUEUE[0], QUEUE[1]][..],
             "no formula to compare --old with: give --new FORMULA, or the one",
         ),
-        (&["--new", "ncpus", QUEUE[0], QUEUE[1]], "no formula to compare --new with: give --old FORMULA, or the one"),
-        (&["--old-file", "-", QUEUE[0], QUEUE[1]], "no formula to compare --old with"),
-        (&["--site", "examples/site"], "nothing differs between the two sides: give --new FORMULA, --new-tree FILE"),
+        (
+            &["--new", "ncpus", QUEUE[0], QUEUE[1]],
+            "no formula to compare --new with: give --old FORMULA, or the one",
+        ),
+        (
+            &["--old-file", "-", QUEUE[0], QUEUE[1]],
+            "no formula to compare --old with",
+        ),
+        (
+            &["--site", "examples/site"],
+            "nothing differs between the two sides: give --new FORMULA, --new-tree FILE",
+        ),
     ] {
         let output = jsf_with_input(&[&["compare"], arguments].concat(), "ncpus\n");
-        assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{arguments:?}");
-        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(
+            (output.status.code(), stdout(&output)),
+            (Some(2), String::new()),
+            "{arguments:?}"
+        );
+        assert!(
+            stderr(&output).contains(expected),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
     }
     let of_site = |side: &str| {
-        let document = json(&jsf(&["compare", side, "ncpus", "--site", "examples/site", "--format", "json"]));
-        (document["old"]["formula"].clone(), document["new"]["formula"].clone())
+        let document = json(&jsf(&[
+            "compare",
+            side,
+            "ncpus",
+            "--site",
+            "examples/site",
+            "--format",
+            "json",
+        ]));
+        (
+            document["old"]["formula"].clone(),
+            document["new"]["formula"].clone(),
+        )
     };
     let (of_old, of_new) = (of_site("--old"), of_site("--new"));
     assert_eq!((&of_old.0, &of_new.1), (&"ncpus".into(), &"ncpus".into()));
-    assert!(of_old.1 == of_new.0 && of_old.1 != "ncpus", "{of_old:?} {of_new:?}");
+    assert!(
+        of_old.1 == of_new.0 && of_old.1 != "ncpus",
+        "{of_old:?} {of_new:?}"
+    );
 }
 
 #[test]
@@ -167,10 +333,23 @@ fn the_first_jobs_that_change_decide_the_exit_code() {
     // the first 8 jobs of either order keep their places
     let formulas = ["--old", "ncpus", "--new", "ncpus if ncpus >= 257 else 0"];
     let code = |first: &str| {
-        let output = jsf(&[&["compare", "--fail-on-change", first], &formulas[..], QUEUE].concat());
-        output.status.code().unwrap_or_else(|| panic!("{}", stderr(&output)))
+        let output = jsf(&[
+            &["compare", "--fail-on-change", first],
+            &formulas[..],
+            QUEUE,
+        ]
+        .concat());
+        output
+            .status
+            .code()
+            .unwrap_or_else(|| panic!("{}", stderr(&output)))
     };
-    let document = json(&jsf(&[&["compare", "--format", "json"], &formulas[..], QUEUE].concat()));
+    let document = json(&jsf(&[
+        &["compare", "--format", "json"],
+        &formulas[..],
+        QUEUE,
+    ]
+    .concat()));
     let jobs = document["jobs"].as_array().expect("jobs");
     let first = jobs
         .iter()
@@ -180,28 +359,56 @@ fn the_first_jobs_that_change_decide_the_exit_code() {
         .min()
         .expect("a job that moves");
     assert!(first > 1);
-    assert_eq!((code("0"), code(&(first - 1).to_string()), code(&first.to_string()), code("1000")), (0, 0, 1, 1));
+    assert_eq!(
+        (
+            code("0"),
+            code(&(first - 1).to_string()),
+            code(&first.to_string()),
+            code("1000")
+        ),
+        (0, 0, 1, 1)
+    );
     // where no job is compared, no change can be ruled out
     let options = ["compare", "--fail-on-change", "5", "--queue", "-"];
     let output = jsf_with_input(&[&options[..], &formulas[..]].concat(), r#"{"jobs":[]}"#);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("--fail-on-change cannot be answered"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("--fail-on-change cannot be answered"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn filters_choose_the_listed_jobs_and_leave_the_numbers() {
-    let all = ["compare", "--old", "ncpus", "--new", "mem", "--site", "examples/site", "--format", "json"];
+    let all = [
+        "compare",
+        "--old",
+        "ncpus",
+        "--new",
+        "mem",
+        "--site",
+        "examples/site",
+        "--format",
+        "json",
+    ];
     let summary = |more: &[&str]| {
         let document = json(&jsf(&[&all[..], more].concat()));
-        let ids: Vec<String> =
-            document["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().to_owned()).collect();
+        let ids: Vec<String> = document["jobs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|job| job["id"].as_str().unwrap().to_owned())
+            .collect();
         (document["summary"].clone(), ids)
     };
     let (whole, ids) = summary(&[]);
     assert_eq!(ids.len(), 33);
-    for (filter, count) in
-        [(&["--top", "4"][..], 4), (&["--user", "ocean"], 7), (&["--queue-name", "gpu", "--top", "2"], 2)]
-    {
+    for (filter, count) in [
+        (&["--top", "4"][..], 4),
+        (&["--user", "ocean"], 7),
+        (&["--queue-name", "gpu", "--top", "2"], 2),
+    ] {
         let (part, listed) = summary(filter);
         assert_eq!((&part, listed.len()), (&whole, count), "{filter:?}");
         assert!(ids.iter().filter(|id| listed.contains(id)).eq(&listed));
@@ -214,29 +421,54 @@ fn filters_choose_the_listed_jobs_and_leave_the_numbers() {
 fn a_tree_may_be_a_resource_group_and_come_from_standard_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("resource_group");
-    let groups = fs::read_to_string(jsf_testing::path("examples/site/sched_priv/resource_group")).expect("a file");
+    let groups = fs::read_to_string(jsf_testing::path("examples/site/sched_priv/resource_group"))
+        .expect("a file");
     let more_shares: Vec<String> = groups
         .lines()
-        .map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
-            ["jsolberg", id, parent, _] => format!("jsolberg {id} {parent} 500"),
-            _ => line.to_owned(),
-        })
+        .map(
+            |line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+                ["jsolberg", id, parent, _] => format!("jsolberg {id} {parent} 500"),
+                _ => line.to_owned(),
+            },
+        )
         .collect();
     assert_ne!(more_shares, groups.lines().collect::<Vec<_>>());
     fs::write(&path, more_shares.join("\n") + "\n").expect("written");
     let changed = path.to_str().expect("UTF-8");
     let compared = check(&Case {
-        shared: &["--queue", "examples/site/qstat.json", "--sched-priv", "examples/site/sched_priv"],
+        shared: &[
+            "--queue",
+            "examples/site/qstat.json",
+            "--sched-priv",
+            "examples/site/sched_priv",
+        ],
         compared: &["--old", "fairshare_factor", "--new-tree", changed],
         old: &["fairshare_factor"],
         new: &["fairshare_factor", "--resource-group", changed],
     });
     let won = compared["entities"][0]["won"].as_i64().expect("a number");
-    assert!(compared["entities"][0]["name"] == "jsolberg" && won > 0, "{}", compared["entities"][0]);
+    assert!(
+        compared["entities"][0]["name"] == "jsolberg" && won > 0,
+        "{}",
+        compared["entities"][0]
+    );
     let tree = fs::read_to_string(jsf_testing::path("examples/site/tree.json")).expect("a file");
-    let base = ["compare", "--old", "fairshare_factor", "--new-policy", "classic", "--format", "json"];
+    let base = [
+        "compare",
+        "--old",
+        "fairshare_factor",
+        "--new-policy",
+        "classic",
+        "--format",
+        "json",
+    ];
     let queue = ["--queue", "examples/site/jobs.ndjson"];
-    let from_file = json(&jsf(&[&base[..], &queue, &["--tree", "examples/site/tree.json"]].concat()));
+    let from_file = json(&jsf(&[
+        &base[..],
+        &queue,
+        &["--tree", "examples/site/tree.json"],
+    ]
+    .concat()));
     for option in ["--tree", "--new-tree"] {
         let from_input = jsf_with_input(&[&base[..], &queue, &[option, "-"]].concat(), &tree);
         assert_eq!(json(&from_input), from_file, "{option}");
@@ -246,53 +478,127 @@ fn a_tree_may_be_a_resource_group_and_come_from_standard_input() {
 #[test]
 fn jobs_without_a_tree_may_have_their_shares() {
     let job = |id: u32, entity: &str, perc: f64| {
-        format!("{{\"id\":\"{id}.vm\",\"entity\":\"{entity}\",\"fairshare_perc\":{perc},\"job_priority\":{id}}}\n")
+        format!(
+            "{{\"id\":\"{id}.vm\",\"entity\":\"{entity}\",\"fairshare_perc\":{perc},\"job_priority\":{id}}}\n"
+        )
     };
     let jobs: String = (0..20)
         .map(|id| match id {
-            0..11 => job(id, if id == 10 { "Ann" } else { "Bob" }, if id == 10 { 0.75 } else { 0.25 }),
+            0..11 => job(
+                id,
+                if id == 10 { "Ann" } else { "Bob" },
+                if id == 10 { 0.75 } else { 0.25 },
+            ),
             _ => job(id, "Ann", 0.75),
         })
         .collect();
     // Ann has the first 10 jobs under the old formula, Bob under the new one
-    let arguments = ["compare", "--old", "job_priority", "--new", "-job_priority", "--queue", "-", "--format", "json"];
+    let arguments = [
+        "compare",
+        "--old",
+        "job_priority",
+        "--new",
+        "-job_priority",
+        "--queue",
+        "-",
+        "--format",
+        "json",
+    ];
     let compared = json(&jsf_with_input(&arguments, &jobs));
     let jain = |quotients: [f64; 2]| {
-        let (sum, squares) = (quotients[0] + quotients[1], quotients[0].powi(2) + quotients[1].powi(2));
+        let (sum, squares) = (
+            quotients[0] + quotients[1],
+            quotients[0].powi(2) + quotients[1].powi(2),
+        );
         sum * sum / (2.0 * squares)
     };
-    let close = |value: &Value, expected: f64| (value.as_f64().expect("a number") - expected).abs() < 1e-12;
-    assert!(close(&compared["fairness"]["old"]["jain"], jain([1.0 / 0.75, 0.0])), "{}", compared["fairness"]);
-    assert!(close(&compared["fairness"]["new"]["jain"], jain([0.0, 1.0 / 0.25])), "{}", compared["fairness"]);
+    let close =
+        |value: &Value, expected: f64| (value.as_f64().expect("a number") - expected).abs() < 1e-12;
+    assert!(
+        close(
+            &compared["fairness"]["old"]["jain"],
+            jain([1.0 / 0.75, 0.0])
+        ),
+        "{}",
+        compared["fairness"]
+    );
+    assert!(
+        close(
+            &compared["fairness"]["new"]["jain"],
+            jain([0.0, 1.0 / 0.25])
+        ),
+        "{}",
+        compared["fairness"]
+    );
     assert_eq!(compared["entities"][0]["perc"], 0.25);
 }
 
 /// What is said beside a heading.
 fn fact<'t>(text: &'t str, heading: &str) -> &'t str {
-    let found = text.lines().find_map(|line| line.strip_prefix(heading)?.strip_prefix(':'));
-    found.unwrap_or_else(|| panic!("no {heading}: {text}")).trim_start()
+    let found = text
+        .lines()
+        .find_map(|line| line.strip_prefix(heading)?.strip_prefix(':'));
+    found
+        .unwrap_or_else(|| panic!("no {heading}: {text}"))
+        .trim_start()
 }
 
 #[test]
 fn fairness_has_no_verdict_if_a_side_fails_for_all_jobs() {
     let site = ["--site", "examples/site"];
-    let compared =
-        |old: &str, new: &str| stdout(&jsf(&[&["compare", "--full", "--old", old, "--new", new], &site[..]].concat()));
+    let compared = |old: &str, new: &str| {
+        stdout(&jsf(&[
+            &["compare", "--full", "--old", old, "--new", new],
+            &site[..],
+        ]
+        .concat()))
+    };
     let (works, fails) = ("fairshare_factor", "eligible_tme");
     for (old, new, expected) in [
-        (works, fails, "not compared: the new formula fails for all jobs that are considered"),
-        (fails, works, "not compared: the old formula fails for all jobs that are considered"),
-        (fails, fails, "not compared: both formulas fail for all jobs that are considered"),
-        (works, "fairshare_factor * 2", "about as even as before: the first 10 jobs per share, over 15 entities"),
+        (
+            works,
+            fails,
+            "not compared: the new formula fails for all jobs that are considered",
+        ),
+        (
+            fails,
+            works,
+            "not compared: the old formula fails for all jobs that are considered",
+        ),
+        (
+            fails,
+            fails,
+            "not compared: both formulas fail for all jobs that are considered",
+        ),
+        (
+            works,
+            "fairshare_factor * 2",
+            "about as even as before: the first 10 jobs per share, over 15 entities",
+        ),
     ] {
         let text = compared(old, new);
         assert!(fact(&text, "fairness").starts_with(expected), "{text}");
-        assert_eq!(text.contains("Jain"), !expected.starts_with("not"), "{text}");
+        assert_eq!(
+            text.contains("Jain"),
+            !expected.starts_with("not"),
+            "{text}"
+        );
     }
     // the job of bwallace, who has no shares, is among the first
     let text = compared(works, "eligible_time");
-    assert!(text.contains("left out, because they have no shares: 0 of the first 10 old, 1 new\n"), "{text}");
-    let arguments = ["compare", "--old", works, "--new", "eligible_time", "--format", "json"];
+    assert!(
+        text.contains("left out, because they have no shares: 0 of the first 10 old, 1 new\n"),
+        "{text}"
+    );
+    let arguments = [
+        "compare",
+        "--old",
+        works,
+        "--new",
+        "eligible_time",
+        "--format",
+        "json",
+    ];
     let document = json(&jsf(&[&arguments, &site[..]].concat()));
     let first = document["jobs"]
         .as_array()
@@ -300,13 +606,24 @@ fn fairness_has_no_verdict_if_a_side_fails_for_all_jobs() {
         .iter()
         .filter(|job| job["new_rank"].as_u64().is_some_and(|rank| rank <= 10));
     let without_shares = first.filter(|job| job["entity"] == "bwallace").count();
-    assert_eq!(document["fairness"]["new"]["without_shares"], without_shares);
+    assert_eq!(
+        document["fairness"]["new"]["without_shares"],
+        without_shares
+    );
     assert_eq!(document["fairness"]["old"]["without_shares"], 0);
 }
 
 #[test]
 fn errors_and_ties_are_counted() {
-    let arguments = ["compare", "--old", "1 / (ncpus - 48)", "--new", "5", "--site", "examples/site"];
+    let arguments = [
+        "compare",
+        "--old",
+        "1 / (ncpus - 48)",
+        "--new",
+        "5",
+        "--site",
+        "examples/site",
+    ];
     let text = success(&jsf(&[&arguments[..], &["--full"]].concat()));
     let document = json(&jsf(&[&arguments[..], &["--format", "json"]].concat()));
     let summary = &document["summary"];
@@ -315,35 +632,71 @@ fn errors_and_ties_are_counted() {
     assert!(evaluated > waiting && waiting > 0);
     // under a constant, each job ties with the next one
     assert_eq!(summary["ties"]["new"], waiting - 1);
-    let mut scores: Vec<f64> =
-        document["jobs"].as_array().expect("jobs").iter().map(|job| job["old_score"].as_f64().unwrap()).collect();
+    let mut scores: Vec<f64> = document["jobs"]
+        .as_array()
+        .expect("jobs")
+        .iter()
+        .map(|job| job["old_score"].as_f64().unwrap())
+        .collect();
     scores.sort_by(f64::total_cmp);
     let ties = scores.windows(2).filter(|pair| pair[0] == pair[1]).count();
     assert!(ties > 0 && summary["ties"]["old"] == ties, "{summary}");
-    assert!(fact(&text, "ties").starts_with(&format!("{ties} old, {} new (", waiting - 1)), "{text}");
+    assert!(
+        fact(&text, "ties").starts_with(&format!("{ties} old, {} new (", waiting - 1)),
+        "{text}"
+    );
     let errors = summary["errors"]["old"].as_u64().expect("a number");
     assert!(errors > 0);
     let errors = format!("{errors} old, 0 new, of all {evaluated} jobs that are evaluated, ");
     assert!(fact(&text, "errors").starts_with(&errors), "{text}");
-    assert!(fact(&text, "moment").starts_with("the queue as it is now; "), "{text}");
+    assert!(
+        fact(&text, "moment").starts_with("the queue as it is now; "),
+        "{text}"
+    );
 }
 
 #[test]
 fn the_findings_say_whose_they_are() {
     let findings = |old: &str, new: &str| {
-        stderr(&jsf(&["compare", "--full", "--old", old, "--new", new, "--site", "examples/site", "--color", "never"]))
+        stderr(&jsf(&[
+            "compare",
+            "--full",
+            "--old",
+            old,
+            "--new",
+            new,
+            "--site",
+            "examples/site",
+            "--color",
+            "never",
+        ]))
     };
     // the old formula fails for some jobs, the new one has a name that nothing has
     let text = findings("1 / (ncpus - 48)", "eligible_tme");
-    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("`{part}` is missing: {text}"));
-    let places = ["jsf: note: findings of the old formula:", "--> --old:", "jsf: note: findings of the new formula:"];
-    let places = [place(places[0]), place(places[1]), place(places[2]), place("--> --new:")];
+    let place = |part: &str| {
+        text.find(part)
+            .unwrap_or_else(|| panic!("`{part}` is missing: {text}"))
+    };
+    let places = [
+        "jsf: note: findings of the old formula:",
+        "--> --old:",
+        "jsf: note: findings of the new formula:",
+    ];
+    let places = [
+        place(places[0]),
+        place(places[1]),
+        place(places[2]),
+        place("--> --new:"),
+    ];
     assert!(places.is_sorted(), "{text}");
     assert!(text.rfind("--> --old:") < Some(places[2]), "{text}");
     // a formula without findings has no heading, and one formula has no sides
     assert!(!findings("1 / (ncpus - 48)", "ncpus").contains("findings of the new formula"));
     let same = findings("1 / (ncpus - 48)", "1 / (ncpus - 48)");
-    assert!(same.contains("-->") && !same.contains("findings of the"), "{same}");
+    assert!(
+        same.contains("-->") && !same.contains("findings of the"),
+        "{same}"
+    );
 }
 
 /// A formula for each verdict, the worst last, with words that its sentence contains.
@@ -354,32 +707,63 @@ const VERDICTS: [(&str, &str); 6] = [
         "1 / (ncpus - 48)",
         "fails for 1 of 44 jobs (division by zero), which counts 0, and can crash the scheduler at its next start.",
     ),
-    ("1 / 0", "fails for all 44 jobs (division by zero) and would crash the scheduler at its next start."),
+    (
+        "1 / 0",
+        "fails for all 44 jobs (division by zero) and would crash the scheduler at its next start.",
+    ),
     ("(0 - ncpus)**0.5", "crashes the scheduler: "),
-    ("eligible_tme", "`eligible_tme` is not a known resource, function or constant."),
+    (
+        "eligible_tme",
+        "`eligible_tme` is not a known resource, function or constant.",
+    ),
 ];
 
 #[test]
 fn the_headline_has_the_worst_of_each_side() {
     let headline = |old: &str, new: &str| {
-        let text = stdout(&jsf(&["compare", "--old", old, "--new", new, "--site", "examples/site"]));
+        let text = stdout(&jsf(&[
+            "compare",
+            "--old",
+            old,
+            "--new",
+            new,
+            "--site",
+            "examples/site",
+        ]));
         text.lines().next().expect("a headline").to_owned()
     };
     for (old, (old_formula, of_old)) in VERDICTS.iter().enumerate() {
-        for (new, (new_formula, of_new)) in VERDICTS.iter().enumerate().filter(|(new, _)| *new != old) {
+        for (new, (new_formula, of_new)) in
+            VERDICTS.iter().enumerate().filter(|(new, _)| *new != old)
+        {
             let text = headline(old_formula, new_formula);
             let begins = match new {
                 0 => "",
                 5 => "qmgr refuses the new formula: ",
                 _ => "The new formula ",
             };
-            assert!(text.starts_with(begins) && text.contains(of_new), "{old_formula}, {new_formula}: {text}");
-            // the new formula is what is asked about; of the old one it counts only if it orders nothing at all
+            assert!(
+                text.starts_with(begins) && text.contains(of_new),
+                "{old_formula}, {new_formula}: {text}"
+            );
+            // the new formula is what is asked about; of the old one it counts only if it orders
+            // nothing at all
             let has_old = text.contains("the old formula") || text.contains("The old formula");
-            assert_eq!(has_old, old >= 3 || (new >= 3 && old == 0), "{old_formula}, {new_formula}: {text}");
-            assert!(old < 3 || text.contains(of_old), "{old_formula}, {new_formula}: {text}");
+            assert_eq!(
+                has_old,
+                old >= 3 || (new >= 3 && old == 0),
+                "{old_formula}, {new_formula}: {text}"
+            );
+            assert!(
+                old < 3 || text.contains(of_old),
+                "{old_formula}, {new_formula}: {text}"
+            );
             let has_effect = text.contains("tau-b") || text.contains("change their places");
-            assert_eq!(has_effect, old < 3 && new < 3, "{old_formula}, {new_formula}: {text}");
+            assert_eq!(
+                has_effect,
+                old < 3 && new < 3,
+                "{old_formula}, {new_formula}: {text}"
+            );
         }
     }
 }
@@ -387,12 +771,19 @@ fn the_headline_has_the_worst_of_each_side() {
 #[test]
 fn check_rank_and_compare_say_the_same_verdict() {
     for (formula, words) in VERDICTS {
-        for arguments in [&["check", formula][..], &["rank", formula], &["compare", "--new", formula]] {
+        for arguments in [
+            &["check", formula][..],
+            &["rank", formula],
+            &["compare", "--new", formula],
+        ] {
             let text = stdout(&jsf(&[arguments, &["--site", "examples/site"]].concat()));
             let headline = text.lines().next().expect("a headline");
             // qmgr's answer to an unknown name is the server's
             let is_answer = arguments[0] == "check" && formula == "eligible_tme";
-            assert!(is_answer || headline.contains(words), "{arguments:?}: {headline}");
+            assert!(
+                is_answer || headline.contains(words),
+                "{arguments:?}: {headline}"
+            );
         }
     }
 }
@@ -406,15 +797,34 @@ fn what_decides_each_side_is_what_decides_its_ranking() {
     let tree = folder.path().join("tree.json");
     std::fs::write(&tree, flat).expect("written");
     let tree = tree.to_str().expect("UTF-8");
-    for (new, more) in [("ncpus", &[][..]), ("ncpus", &["--new-tree", tree]), (old, &["--new-tree", tree])] {
-        let arguments = [&["compare", "--old", old, "--new", new, "--format", "json"], &site[..], more].concat();
+    for (new, more) in [
+        ("ncpus", &[][..]),
+        ("ncpus", &["--new-tree", tree]),
+        (old, &["--new-tree", tree]),
+    ] {
+        let arguments = [
+            &["compare", "--old", old, "--new", new, "--format", "json"],
+            &site[..],
+            more,
+        ]
+        .concat();
         let compared = json(&jsf(&arguments));
         let ranked = |formula: &str, more: &[&str]| {
-            json(&jsf(&[&["rank", formula, "--format", "json"], &site[..], more].concat()))["decides"].clone()
+            json(&jsf(&[
+                &["rank", formula, "--format", "json"],
+                &site[..],
+                more,
+            ]
+            .concat()))["decides"]
+                .clone()
         };
         assert_eq!(compared["decides"]["old"], ranked(old, &[]), "{more:?}");
         assert_eq!(compared["decides"]["old"].as_array().map(Vec::len), Some(2));
-        let tree = if more.is_empty() { vec![] } else { vec!["--tree", tree] };
+        let tree = if more.is_empty() {
+            vec![]
+        } else {
+            vec!["--tree", tree]
+        };
         assert_eq!(compared["decides"]["new"], ranked(new, &tree), "{more:?}");
     }
 }
@@ -425,32 +835,62 @@ fn the_headline_counts_who_moves_farther_with_fewer_jobs() {
     let compared = |jobs: &[(&str, i32)], format: &str| {
         let line = |(row, (entity, new)): (usize, &(&str, i32))| {
             let old = 100 - row;
-            format!("{{\"id\":\"{row}\",\"entity\":\"{entity}\",\"inputs\":{{\"x\":{old},\"y\":{new}}}}}\n")
+            format!(
+                "{{\"id\":\"{row}\",\"entity\":\"{entity}\",\"inputs\":{{\"x\":{old},\"y\":{new}}}}}\n"
+            )
         };
         let jobs: String = jobs.iter().enumerate().map(line).collect();
-        let arguments = ["compare", "--old", "x", "--new", "y", "--queue", "-", "--format", format];
+        let arguments = [
+            "compare", "--old", "x", "--new", "y", "--queue", "-", "--format", format,
+        ];
         let output = jsf_with_input(&arguments, &jobs);
         success(&output).replace('\n', " ")
     };
-    let three = [("ada", 50), ("ada", 49), ("ada", 48), ("bob", 60), ("bob", 59), ("bob", 58)];
-    let of_three = "`bob` gains most (3 jobs, mean place 5 → 2), `ada` loses most (3 jobs, mean place 2 → 5)";
+    let three = [
+        ("ada", 50),
+        ("ada", 49),
+        ("ada", 48),
+        ("bob", 60),
+        ("bob", 59),
+        ("bob", 58),
+    ];
+    let of_three =
+        "`bob` gains most (3 jobs, mean place 5 → 2), `ada` loses most (3 jobs, mean place 2 → 5)";
     for format in ["human", "markdown"] {
-        assert!(compared(&three, format).contains(&format!("{of_three}.")), "{format}");
+        assert!(
+            compared(&three, format).contains(&format!("{of_three}.")),
+            "{format}"
+        );
     }
     // `cy` loses 7 places, `dot` gains 7
     let one = [&[("cy", 1)][..], &three, &[("dot", 99)]].concat();
-    let of_three = "`bob` gains most (3 jobs, mean place 6 → 3), `ada` loses most (3 jobs, mean place 3 → 6)";
+    let of_three =
+        "`bob` gains most (3 jobs, mean place 6 → 3), `ada` loses most (3 jobs, mean place 3 → 6)";
     for format in ["human", "markdown"] {
         let text = compared(&one, format);
-        assert!(text.contains(&format!("{of_three}; 2 with fewer than 3 jobs move farther.")), "{text}");
+        assert!(
+            text.contains(&format!(
+                "{of_three}; 2 with fewer than 3 jobs move farther."
+            )),
+            "{text}"
+        );
     }
     // `eve` gains one place, less than `bob`
     let less = [&three[..], &[("dot", 2), ("eve", 3)]].concat();
     let text = compared(&less, "human");
-    assert!(text.contains("mean place 2 → 5).") && !text.contains("fewer than 3 jobs"), "{text}");
+    assert!(
+        text.contains("mean place 2 → 5).") && !text.contains("fewer than 3 jobs"),
+        "{text}"
+    );
     let farther = [&[("cy", 1)][..], &three].concat();
     let text = compared(&farther, "human");
-    assert!(text.contains("; 1 with fewer than 3 jobs moves farther."), "{text}");
+    assert!(
+        text.contains("; 1 with fewer than 3 jobs moves farther."),
+        "{text}"
+    );
     let text = compared(&[("ada", 1), ("bob", 2)], "human");
-    assert!(text.contains("No entity, group or queue with 3 jobs moves; 2 with fewer do."), "{text}");
+    assert!(
+        text.contains("No entity, group or queue with 3 jobs moves; 2 with fewer do."),
+        "{text}"
+    );
 }

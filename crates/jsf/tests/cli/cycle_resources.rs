@@ -26,8 +26,18 @@ fn waiting(id: u32, select: &str, more: &str) -> String {
 /// What `jsf cycle` says of jobs on these nodes.
 fn on_nodes(jobs: &str, config: &str, nodes: &str) -> Value {
     let queue = Queue::new(jobs, config);
-    let [nodes, resources] = [("nodes", nodes), ("resourcedef", RESOURCES)].map(|(name, text)| queue.file(name, text));
-    let output = queue.run(&["--nodes", &nodes, "--resources", &resources, "--at", "2000", "--format", "json"]);
+    let [nodes, resources] =
+        [("nodes", nodes), ("resourcedef", RESOURCES)].map(|(name, text)| queue.file(name, text));
+    let output = queue.run(&[
+        "--nodes",
+        &nodes,
+        "--resources",
+        &resources,
+        "--at",
+        "2000",
+        "--format",
+        "json",
+    ]);
     success(&output);
     json(&output)
 }
@@ -35,32 +45,59 @@ fn on_nodes(jobs: &str, config: &str, nodes: &str) -> Value {
 /// What one job does on the free nodes: `starts`, or why it waits.
 fn alone(select: &str) -> String {
     let document = on_nodes(&waiting(1, select, ""), CHECKED, NODES);
-    document["waiting"][0]["reason"].as_str().unwrap_or("starts").to_owned()
+    document["waiting"][0]["reason"]
+        .as_str()
+        .unwrap_or("starts")
+        .to_owned()
 }
 
 #[test]
 fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
     for (select, expected) in [
         ("1:ncpus=4:fast=True", "starts"),
-        ("2:ncpus=4:fast=True", "can never run: it asks for 8 processors with fast=True, and these nodes have 4"),
+        (
+            "2:ncpus=4:fast=True",
+            "can never run: it asks for 8 processors with fast=True, and these nodes have 4",
+        ),
         // the others do not have it, or have not set it
         ("2:ncpus=4:fast=False", "starts"),
         ("3:ncpus=4:fast=False", "starts"),
-        ("4:ncpus=4:fast=False", "can never run: it asks for 16 processors with fast=False, and these nodes have 12"),
+        (
+            "4:ncpus=4:fast=False",
+            "can never run: it asks for 16 processors with fast=False, and these nodes have 12",
+        ),
         ("1:ncpus=4:color=blue", "starts"),
         ("1:ncpus=4:color=red+1:ncpus=4:color=green", "starts"),
-        ("1:ncpus=1:color=purple", "can never run: no node has `color=purple`"),
+        (
+            "1:ncpus=1:color=purple",
+            "can never run: no node has `color=purple`",
+        ),
         // a string that `resources` does not name is not compared
         ("1:ncpus=1:shape=round", "starts"),
         ("1:ncpus=4:host=n1", "starts"),
         ("1:ncpus=8:host=h2", "starts"),
-        ("1:ncpus=5:vnode=v2", "can never run: it asks for 5 processors with vnode=v2, and these nodes have 4"),
-        ("1:ncpus=1:vnode=H2", "can never run: no node has `vnode=H2`"),
-        ("1:ncpus=1:host=nowhere", "can never run: no node has `host=nowhere`"),
+        (
+            "1:ncpus=5:vnode=v2",
+            "can never run: it asks for 5 processors with vnode=v2, and these nodes have 4",
+        ),
+        (
+            "1:ncpus=1:vnode=H2",
+            "can never run: no node has `vnode=H2`",
+        ),
+        (
+            "1:ncpus=1:host=nowhere",
+            "can never run: no node has `host=nowhere`",
+        ),
         // the two nodes of one host
         ("1:ncpus=8", "starts"),
-        ("1:ncpus=9", "can never run: a chunk asks for 9 processors, and no host has more than 8"),
-        ("1:ncpus=4:color=blue:host=n1", "can never run: queue workq has no node with color=blue:host=n1"),
+        (
+            "1:ncpus=9",
+            "can never run: a chunk asks for 9 processors, and no host has more than 8",
+        ),
+        (
+            "1:ncpus=4:color=blue:host=n1",
+            "can never run: queue workq has no node with color=blue:host=n1",
+        ),
     ] {
         assert_eq!(alone(select), expected, "{select}");
     }
@@ -68,7 +105,11 @@ fn a_chunk_runs_where_the_values_are_that_it_asks_for() {
 
 #[test]
 fn a_job_waits_for_the_nodes_that_have_the_value() {
-    let running = waiting(1, "1:ncpus=3:color=red", r#","state":"R","stime":1000,"exec_vnode":"(n0:ncpus=3)""#);
+    let running = waiting(
+        1,
+        "1:ncpus=3:color=red",
+        r#","state":"R","stime":1000,"exec_vnode":"(n0:ncpus=3)""#,
+    );
     let jobs = running + &waiting(2, "1:ncpus=2:color=red", "") + &waiting(3, "1:ncpus=2", "");
     let document = on_nodes(&jobs, &format!("{STRICT}{CHECKED}"), NODES);
     assert_eq!(document["reserved"], json!([{"id": "2.vm", "start": 4600}]));
@@ -79,7 +120,10 @@ fn a_job_waits_for_the_nodes_that_have_the_value() {
     assert_eq!(document["started"], json!(["3.vm"]));
     // one for a value that no node has is never promised a start
     let jobs = jobs.replace("1:ncpus=2:color=red", "1:ncpus=2:color=purple");
-    assert_eq!(on_nodes(&jobs, &format!("{STRICT}{CHECKED}"), NODES)["reserved"], json!([]));
+    assert_eq!(
+        on_nodes(&jobs, &format!("{STRICT}{CHECKED}"), NODES)["reserved"],
+        json!([])
+    );
 }
 
 /// Two nodes of 8 processors, of which only the first one has a licence.
@@ -90,53 +134,136 @@ const WITH_GPUS: &str = "n0\n     Mom = h\n     state = free\n     resources_ava
 
 /// Why a job with this `select` waits beside a running one with another, on the nodes with GPUs.
 fn beside(running: &str, placed: &str, select: &str) -> String {
-    let running = waiting(1, running, &format!(",\"state\":\"R\",\"stime\":1000,\"exec_vnode\":\"{placed}\""));
+    let running = waiting(
+        1,
+        running,
+        &format!(",\"state\":\"R\",\"stime\":1000,\"exec_vnode\":\"{placed}\""),
+    );
     let config = "resources: \"ncpus, mem, ngpus, fpga, scratch, color, host, licence\"\nfair_share: False ALL\n";
     let queue = Queue::new(&(running + &waiting(2, select, "")), config);
     let resources = RESOURCES.to_owned()
         + "ngpus type=long flag=hn\nfpga type=long flag=hn\nscratch type=size flag=hn\nlicence type=long flag=hn\n";
-    let [nodes, resources] =
-        [("nodes", WITH_GPUS), ("resourcedef", &*resources)].map(|(name, text)| queue.file(name, text));
-    let output = queue.run(&["--nodes", &nodes, "--resources", &resources, "--at", "2000", "--format", "json"]);
+    let [nodes, resources] = [("nodes", WITH_GPUS), ("resourcedef", &*resources)]
+        .map(|(name, text)| queue.file(name, text));
+    let output = queue.run(&[
+        "--nodes",
+        &nodes,
+        "--resources",
+        &resources,
+        "--at",
+        "2000",
+        "--format",
+        "json",
+    ]);
     success(&output);
-    json(&output)["waiting"][0]["reason"].as_str().unwrap_or("starts").to_owned()
+    json(&output)["waiting"][0]["reason"]
+        .as_str()
+        .unwrap_or("starts")
+        .to_owned()
 }
 
 #[test]
 fn the_reason_names_what_is_short() {
-    let gpus = ("1:ncpus=1:ngpus=4+1:ncpus=1:ngpus=2", "(n0:ncpus=1:ngpus=4)+(n1:ncpus=1:ngpus=2)");
+    let gpus = (
+        "1:ncpus=1:ngpus=4+1:ncpus=1:ngpus=2",
+        "(n0:ncpus=1:ngpus=4)+(n1:ncpus=1:ngpus=2)",
+    );
     let memory = ("1:ncpus=1:mem=48gb", "(n0:ncpus=1:mem=48gb)");
     let red = ("1:ncpus=7", "(n0:ncpus=7)");
     let both = ("2:ncpus=6", "(n0:ncpus=6)+(n1:ncpus=6)");
     for ((running, placed), select, expected) in [
         // processors
         (both, "1:ncpus=5", "not enough processors"),
-        (both, "1:ncpus=3", "not enough processors on one host: a chunk asks for 3, at most 2 free"),
+        (
+            both,
+            "1:ncpus=3",
+            "not enough processors on one host: a chunk asks for 3, at most 2 free",
+        ),
         (both, "2:ncpus=2", "starts"),
-        (both, "1:ncpus=9", "can never run: a chunk asks for 9 processors, and no host has more than 8"),
-        (both, "3:ncpus=8", "can never run: it asks for 24 processors, and the machine has 16"),
+        (
+            both,
+            "1:ncpus=9",
+            "can never run: a chunk asks for 9 processors, and no host has more than 8",
+        ),
+        (
+            both,
+            "3:ncpus=8",
+            "can never run: it asks for 24 processors, and the machine has 16",
+        ),
         // memory
-        (memory, "1:ncpus=1:mem=50gb", "not enough mem: asks for 50gb, 48gb free"),
-        (memory, "1:ncpus=1:mem=40gb", "not enough mem on one host: a chunk asks for 40gb, at most 32gb free"),
-        (memory, "1:ncpus=1:mem=65gb", "can never run: a chunk asks for 65gb mem, and no host has more than 64gb"),
-        (memory, "4:ncpus=1:mem=25gb", "can never run: it asks for 100gb mem, and the machine has 96gb"),
+        (
+            memory,
+            "1:ncpus=1:mem=50gb",
+            "not enough mem: asks for 50gb, 48gb free",
+        ),
+        (
+            memory,
+            "1:ncpus=1:mem=40gb",
+            "not enough mem on one host: a chunk asks for 40gb, at most 32gb free",
+        ),
+        (
+            memory,
+            "1:ncpus=1:mem=65gb",
+            "can never run: a chunk asks for 65gb mem, and no host has more than 64gb",
+        ),
+        (
+            memory,
+            "4:ncpus=1:mem=25gb",
+            "can never run: it asks for 100gb mem, and the machine has 96gb",
+        ),
         // GPUs
-        (gpus, "1:ncpus=1:ngpus=4", "not enough ngpus: asks for 4, 2 free"),
-        (gpus, "3:ncpus=1:ngpus=1", "not enough ngpus: asks for 3, 2 free"),
-        (gpus, "1:ncpus=1:ngpus=5", "can never run: a chunk asks for 5 ngpus, and no host has more than 4"),
+        (
+            gpus,
+            "1:ncpus=1:ngpus=4",
+            "not enough ngpus: asks for 4, 2 free",
+        ),
+        (
+            gpus,
+            "3:ncpus=1:ngpus=1",
+            "not enough ngpus: asks for 3, 2 free",
+        ),
+        (
+            gpus,
+            "1:ncpus=1:ngpus=5",
+            "can never run: a chunk asks for 5 ngpus, and no host has more than 4",
+        ),
         (
             ("2:ngpus=2", "(n0:ngpus=2)+(n1:ngpus=2)"),
             "1:ngpus=3",
             "not enough ngpus on one host: a chunk asks for 3, at most 2 free",
         ),
         // what a site has added to its nodes
-        (("1:fpga=2", "(n0:fpga=2)"), "1:ncpus=1:fpga=1", "not enough fpga: asks for 1, 0 free"),
-        (red, "1:ncpus=1:fpga=3", "can never run: it asks for 3 fpga, and the machine has 2"),
-        (("1:scratch=60gb", "(n0:scratch=60gb)"), "1:scratch=40960mb", "starts"),
-        (("1:scratch=60gb", "(n0:scratch=60gb)"), "1:scratch=40961mb", "not enough scratch: asks for 40gb, 40gb free"),
-        (red, "1:ncpus=1:licence=1", "can never run: it asks for 1 licence, and the machine has 0"),
+        (
+            ("1:fpga=2", "(n0:fpga=2)"),
+            "1:ncpus=1:fpga=1",
+            "not enough fpga: asks for 1, 0 free",
+        ),
+        (
+            red,
+            "1:ncpus=1:fpga=3",
+            "can never run: it asks for 3 fpga, and the machine has 2",
+        ),
+        (
+            ("1:scratch=60gb", "(n0:scratch=60gb)"),
+            "1:scratch=40960mb",
+            "starts",
+        ),
+        (
+            ("1:scratch=60gb", "(n0:scratch=60gb)"),
+            "1:scratch=40961mb",
+            "not enough scratch: asks for 40gb, 40gb free",
+        ),
+        (
+            red,
+            "1:ncpus=1:licence=1",
+            "can never run: it asks for 1 licence, and the machine has 0",
+        ),
         // each somewhere
-        (red, "1:ncpus=2:fpga=1", "no host has 2 processors and 1 fpga free at once"),
+        (
+            red,
+            "1:ncpus=2:fpga=1",
+            "no host has 2 processors and 1 fpga free at once",
+        ),
         (both, "1:ncpus=8:mem=40gb:ngpus=1", "not enough processors"),
         (
             red,
@@ -144,33 +271,67 @@ fn the_reason_names_what_is_short() {
             "can never run: it asks for 48gb mem with fast=True, and these nodes have 32gb",
         ),
         // the nodes that have a value
-        (red, "1:ncpus=2:color=red", "not enough processors on nodes with color=red: asks for 2, 1 free"),
-        (red, "1:ncpus=2:host=n0", "not enough processors on nodes with host=n0: asks for 2, 1 free"),
+        (
+            red,
+            "1:ncpus=2:color=red",
+            "not enough processors on nodes with color=red: asks for 2, 1 free",
+        ),
+        (
+            red,
+            "1:ncpus=2:host=n0",
+            "not enough processors on nodes with host=n0: asks for 2, 1 free",
+        ),
         (red, "1:ncpus=2:host=n1", "starts"),
         (
             ("1:ncpus=7", "(n1:ncpus=7)"),
             "1:ncpus=2:fast=True",
             "not enough processors on nodes with fast=True: asks for 2, 1 free",
         ),
-        (gpus, "1:ncpus=1:ngpus=3:fast=True", "not enough ngpus on nodes with fast=True: asks for 3, 2 free"),
-        (red, "1:ncpus=1:fast=True:color=red", "can never run: queue workq has no node with fast=True:color=red"),
+        (
+            gpus,
+            "1:ncpus=1:ngpus=3:fast=True",
+            "not enough ngpus on nodes with fast=True: asks for 3, 2 free",
+        ),
+        (
+            red,
+            "1:ncpus=1:fast=True:color=red",
+            "can never run: queue workq has no node with fast=True:color=red",
+        ),
     ] {
-        assert_eq!(beside(running, placed, select), expected, "{running} {select}");
+        assert_eq!(
+            beside(running, placed, select),
+            expected,
+            "{running} {select}"
+        );
     }
 }
 
 #[test]
 fn the_reason_names_the_limit_of_running_jobs() {
-    let running =
-        waiting(1, "1:ncpus=1", r#","user":"ada","state":"R","stime":1000,"resources":{"ncpus":1,"ngpus":2}"#);
-    let jobs = running + &waiting(2, "1:ncpus=1", r#","user":"ada","resources":{"ncpus":1,"ngpus":1}"#);
+    let running = waiting(
+        1,
+        "1:ncpus=1",
+        r#","user":"ada","state":"R","stime":1000,"resources":{"ncpus":1,"ngpus":2}"#,
+    );
+    let jobs = running
+        + &waiting(
+            2,
+            "1:ncpus=1",
+            r#","user":"ada","resources":{"ncpus":1,"ngpus":1}"#,
+        );
     for (limit, expected) in [
-        ("set server max_run = \"[u:PBS_GENERIC=1]\"", "max_run of the server: user ada may run no more jobs"),
+        (
+            "set server max_run = \"[u:PBS_GENERIC=1]\"",
+            "max_run of the server: user ada may run no more jobs",
+        ),
         (
             "set queue workq max_run = \"[o:PBS_ALL=1]\"",
             "max_run of queue workq: all users together may run no more jobs",
         ),
-        ("set server max_run_res.ngpus = \"[u:ada=2]\"", "max_run_res.ngpus of the server: user ada may use no more"),
+        (
+            "set server max_run_res.ngpus = \"[u:ada=2]\"",
+            "max_run_res.ngpus of the server: user ada may use no more",
+        ),
         (
             "set queue workq max_run_res.ncpus = \"[o:PBS_ALL=1]\"",
             "max_run_res.ncpus of queue workq: all users together may use no more",
@@ -179,27 +340,66 @@ fn the_reason_names_the_limit_of_running_jobs() {
         let queue = Queue::new(&jobs, CHECKED);
         let server = queue.file("server", &format!("create queue workq\n{limit}\n"));
         let resources = queue.file("resourcedef", "ngpus type=long flag=hn\n");
-        let options =
-            ["--queues", &*server, "--resources", &resources, "--processors", "20", "--at", "2000", "--format", "json"];
+        let options = [
+            "--queues",
+            &*server,
+            "--resources",
+            &resources,
+            "--processors",
+            "20",
+            "--at",
+            "2000",
+            "--format",
+            "json",
+        ];
         let document = json(&queue.run(&options));
-        assert_eq!(document["waiting"], json!([{"id": "2.vm", "reason": expected}]), "{limit}");
+        assert_eq!(
+            document["waiting"],
+            json!([{"id": "2.vm", "reason": expected}]),
+            "{limit}"
+        );
     }
 }
 
 #[test]
 fn running_jobs_hold_what_the_server_and_their_queue_have() {
-    let running = waiting(1, "1:ncpus=1", r#","state":"R","stime":1000,"resources":{"ncpus":1,"lic":3,"qlic":1}"#);
-    let asking = |id: u32, lic: u32| waiting(id, "1:ncpus=1", &format!(",\"resources\":{{\"ncpus\":1,\"lic\":{lic}}}"));
-    let of_queue =
-        |id: u32, qlic: u32| waiting(id, "1:ncpus=1", &format!(",\"resources\":{{\"ncpus\":1,\"qlic\":{qlic}}}"));
-    let jobs = running + &asking(2, 3) + &asking(3, 6) + &asking(4, 2) + &of_queue(5, 2) + &of_queue(6, 3);
+    let running = waiting(
+        1,
+        "1:ncpus=1",
+        r#","state":"R","stime":1000,"resources":{"ncpus":1,"lic":3,"qlic":1}"#,
+    );
+    let asking = |id: u32, lic: u32| {
+        waiting(
+            id,
+            "1:ncpus=1",
+            &format!(",\"resources\":{{\"ncpus\":1,\"lic\":{lic}}}"),
+        )
+    };
+    let of_queue = |id: u32, qlic: u32| {
+        waiting(
+            id,
+            "1:ncpus=1",
+            &format!(",\"resources\":{{\"ncpus\":1,\"qlic\":{qlic}}}"),
+        )
+    };
+    let jobs =
+        running + &asking(2, 3) + &asking(3, 6) + &asking(4, 2) + &of_queue(5, 2) + &of_queue(6, 3);
     let jobs = jobs + &of_queue(7, 2).replace("workq", "other");
     let queue = Queue::new(&jobs, CHECKED);
     let server = "create queue workq\nset queue workq resources_available.qlic = 2\ncreate queue other\n\
         set server resources_available.lic = 5\n";
     let [server, resources] =
         [("server", server), ("resourcedef", RESOURCES)].map(|(name, text)| queue.file(name, text));
-    let options = ["--queues", &*server, "--resources", &resources, "--processors", "20", "--at", "2000"];
+    let options = [
+        "--queues",
+        &*server,
+        "--resources",
+        &resources,
+        "--processors",
+        "20",
+        "--at",
+        "2000",
+    ];
     let document = json(&queue.run(&[&options[..], &["--format", "json"]].concat()));
     assert_eq!(document["started"], json!(["4.vm", "7.vm"]));
     let expected = json!([
@@ -209,11 +409,23 @@ fn running_jobs_hold_what_the_server_and_their_queue_have() {
         {"id": "6.vm", "reason": "can never run: it asks for 3 qlic, and queue workq has 2 (resources_available)"},
     ]);
     assert_eq!(document["waiting"], expected);
-    assert!(document["accrue_types"].as_object().expect("types").values().all(|kind| *kind != json!(1)));
+    assert!(
+        document["accrue_types"]
+            .as_object()
+            .expect("types")
+            .values()
+            .all(|kind| *kind != json!(1))
+    );
     // what the line `resources` does not name is not looked at
     let queue = Queue::new(&jobs, "resources: \"ncpus\"\n");
     let document = json(&queue.run(&[&options[..], &["--format", "json"]].concat()));
-    assert_eq!((document["started"].as_array().map(Vec::len), &document["waiting"]), (Some(6), &json!([])));
+    assert_eq!(
+        (
+            document["started"].as_array().map(Vec::len),
+            &document["waiting"]
+        ),
+        (Some(6), &json!([]))
+    );
 }
 
 #[test]
@@ -228,91 +440,186 @@ fn at_most_max_run_subjobs_of_an_array_run() {
     let subjob = "{\"id\":\"1[0].vm\",\"entity\":\"ada\",\"queue\":\"workq\",\"state\":\"R\",\"stime\":1000,\"accrue_type\":3,\
         \"resources\":{\"ncpus\":1,\"walltime\":\"01:00:00\"}}\n";
     let cycle = |jobs: &str, config: &str, options: &[&str]| {
-        let options = [&["--processors", "64", "--at", "2000", "--format", "json"], options].concat();
+        let options = [
+            &["--processors", "64", "--at", "2000", "--format", "json"],
+            options,
+        ]
+        .concat();
         let output = Queue::new(jobs, config).run(&options);
         success(&output);
         json(&output)
     };
-    let started = |jobs: &str| cycle(jobs, "", &[])["started"].as_array().expect("jobs").len();
+    let started = |jobs: &str| {
+        cycle(jobs, "", &[])["started"]
+            .as_array()
+            .expect("jobs")
+            .len()
+    };
     assert_eq!(started(&(array("") + subjob)), 4);
-    for limit in [",\"max_run_subjobs\":3", ",\"array_indices_submitted\":\"0-4%3\"", ",\"max_run_subjobs\":\"3\""] {
+    for limit in [
+        ",\"max_run_subjobs\":3",
+        ",\"array_indices_submitted\":\"0-4%3\"",
+        ",\"max_run_subjobs\":\"3\"",
+    ] {
         // the running one counts, whether the document lists it or not
         for jobs in [array(limit) + subjob, array(limit)] {
             let document = cycle(&jobs, "", &[]);
-            assert_eq!(document["started"], json!(["1[1].vm", "1[2].vm"]), "{limit}");
+            assert_eq!(
+                document["started"],
+                json!(["1[1].vm", "1[2].vm"]),
+                "{limit}"
+            );
             let reason = "max_run_subjobs: at most 3 subjobs of the array may run at a time";
-            assert_eq!(document["waiting"], json!([{"id": "1[].vm", "reason": reason}]));
+            assert_eq!(
+                document["waiting"],
+                json!([{"id": "1[].vm", "reason": reason}])
+            );
             assert_eq!(document["accrue_types"]["1[].vm"], 2);
         }
     }
     // another array of the same user is not limited by it
-    let other = array("").replace("1[]", "2[]").replace("Running:1", "Running:0");
-    assert_eq!(started(&(array(",\"max_run_subjobs\":1") + subjob + &other)), 4);
+    let other = array("")
+        .replace("1[]", "2[]")
+        .replace("Running:1", "Running:0");
+    assert_eq!(
+        started(&(array(",\"max_run_subjobs\":1") + subjob + &other)),
+        4
+    );
     let jobs = array(",\"max_run_subjobs\":1") + subjob;
     let document = cycle(&jobs, STRICT, &["--job", "1[3]"]);
-    assert_eq!(document["reserved"], json!([{"id": "1[1].vm", "start": 4600}]));
-    assert_eq!(document["estimates"], json!([{"id": "1[3].vm", "start": 11800}]));
+    assert_eq!(
+        document["reserved"],
+        json!([{"id": "1[1].vm", "start": 4600}])
+    );
+    assert_eq!(
+        document["estimates"],
+        json!([{"id": "1[3].vm", "start": 11800}])
+    );
 }
 
 #[test]
 fn what_placement_is_left_out_is_named_with_its_jobs() {
-    let without = |jobs: &str, config: &str, nodes: &str| on_nodes(jobs, config, nodes)["without"].clone();
-    let place = |id: u32, select: &str, place: &str| waiting(id, select, &format!(",\"place\":\"{place}\""));
+    let without =
+        |jobs: &str, config: &str, nodes: &str| on_nodes(jobs, config, nodes)["without"].clone();
+    let place = |id: u32, select: &str, place: &str| {
+        waiting(id, select, &format!(",\"place\":\"{place}\""))
+    };
     for (select, words, expected) in [
         ("2:ncpus=1", "pack", &["place=pack"][..]),
         ("1:ncpus=1", "pack", &[]),
-        ("1:ncpus=1+1:ncpus=2", "scatter:excl", &["place=excl", "place=scatter"]),
+        (
+            "1:ncpus=1+1:ncpus=2",
+            "scatter:excl",
+            &["place=excl", "place=scatter"],
+        ),
         ("1:ncpus=1", "scatter", &[]),
         // of these no host holds two, but the last one has two vnodes
         ("4:ncpus=5", "scatter", &[]),
         ("4:ncpus=4", "scatter", &["place=scatter"]),
         ("1:ncpus=1", "vscatter", &["place=vscatter"]),
-        ("1:ncpus=1", "free:exclhost:group=rack", &["place=exclhost", "place=group=rack"]),
+        (
+            "1:ncpus=1",
+            "free:exclhost:group=rack",
+            &["place=exclhost", "place=group=rack"],
+        ),
         ("3:ncpus=1", "free:shared", &[]),
     ] {
-        let expected: Vec<Value> = expected.iter().map(|what| json!({"what": what, "jobs": 1})).collect();
-        assert_eq!(without(&place(1, select, words), CHECKED, NODES), json!(expected), "{select} {words}");
+        let expected: Vec<Value> = expected
+            .iter()
+            .map(|what| json!({"what": what, "jobs": 1}))
+            .collect();
+        assert_eq!(
+            without(&place(1, select, words), CHECKED, NODES),
+            json!(expected),
+            "{select} {words}"
+        );
     }
-    let jobs = waiting(1, "1:ncpus=1", "") + &place(2, "1:ncpus=1", "free:shared") + &place(3, "1:ncpus=1", "excl");
+    let jobs = waiting(1, "1:ncpus=1", "")
+        + &place(2, "1:ncpus=1", "free:shared")
+        + &place(3, "1:ncpus=1", "excl");
     let excl = json!({"what": "place=excl", "jobs": 1});
-    for (sharing, concerned) in
-        [("default_excl", 1), ("default_exclhost", 1), ("force_excl", 3), ("force_exclhost", 3), ("ignore_excl", 1)]
-    {
-        let nodes = NODES.replacen("state = free", &format!("state = free\n     sharing = {sharing}"), 2);
-        let expected = json!([excl, {"what": format!("sharing = {sharing} of nodes"), "jobs": concerned}]);
+    for (sharing, concerned) in [
+        ("default_excl", 1),
+        ("default_exclhost", 1),
+        ("force_excl", 3),
+        ("force_exclhost", 3),
+        ("ignore_excl", 1),
+    ] {
+        let nodes = NODES.replacen(
+            "state = free",
+            &format!("state = free\n     sharing = {sharing}"),
+            2,
+        );
+        let expected =
+            json!([excl, {"what": format!("sharing = {sharing} of nodes"), "jobs": concerned}]);
         assert_eq!(without(&jobs, CHECKED, &nodes), expected, "{sharing}");
     }
     let jobs = waiting(1, "1:ncpus=1", "");
-    let holds_its_node = place(2, "1:ncpus=1", "pack:excl")
-        .replace("\"accrue_type\":2", "\"state\":\"R\",\"stime\":1000,\"exec_vnode\":\"(n0:ncpus=1)\"");
+    let holds_its_node = place(2, "1:ncpus=1", "pack:excl").replace(
+        "\"accrue_type\":2",
+        "\"state\":\"R\",\"stime\":1000,\"exec_vnode\":\"(n0:ncpus=1)\"",
+    );
     let expected = json!([{"what": "place=excl of running jobs", "jobs": 1}]);
-    assert_eq!(without(&(jobs.clone() + &holds_its_node), CHECKED, NODES), expected);
+    assert_eq!(
+        without(&(jobs.clone() + &holds_its_node), CHECKED, NODES),
+        expected
+    );
     let limited = NODES.replacen("state = free", "state = free\n     max_running = 2", 1);
-    assert_eq!(without(&jobs, CHECKED, &limited), json!([{"what": "max_running of nodes", "jobs": 1}]));
+    assert_eq!(
+        without(&jobs, CHECKED, &limited),
+        json!([{"what": "max_running of nodes", "jobs": 1}])
+    );
     let by_color = waiting(1, "1:ncpus=1:color=red:fast=True", "");
     let queue = Queue::new(&by_color, CHECKED);
     let resources = queue.file("resourcedef", RESOURCES);
-    let options = ["--resources", &*resources, "--processors", "8", "--at", "2000"];
-    let expected = json!([{"what": "color of nodes", "jobs": 1}, {"what": "fast of nodes", "jobs": 1}]);
-    assert_eq!(json(&queue.run(&[&options[..], &["--format", "json"]].concat()))["without"], expected);
+    let options = [
+        "--resources",
+        &*resources,
+        "--processors",
+        "8",
+        "--at",
+        "2000",
+    ];
+    let expected =
+        json!([{"what": "color of nodes", "jobs": 1}, {"what": "fast of nodes", "jobs": 1}]);
+    assert_eq!(
+        json(&queue.run(&[&options[..], &["--format", "json"]].concat()))["without"],
+        expected
+    );
     let screen = success(&queue.run(&options)).replace('\n', " ");
-    assert!(screen.contains("(without color of nodes and fast of nodes)"), "{screen}");
+    assert!(
+        screen.contains("(without color of nodes and fast of nodes)"),
+        "{screen}"
+    );
 }
 
 #[test]
 fn node_sort_key_is_named_where_it_orders_the_nodes_in_another_way() {
-    let nodes =
-        NODES.replacen("state = free", "state = free\n     Priority = 5\n     resources_available.mem = 1gb", 1);
+    let nodes = NODES.replacen(
+        "state = free",
+        "state = free\n     Priority = 5\n     resources_available.mem = 1gb",
+        1,
+    );
     let is_named = |key: &str| {
-        let document = on_nodes(&waiting(1, "1:ncpus=1", ""), &format!("{CHECKED}{key}\n"), &nodes);
+        let document = on_nodes(
+            &waiting(1, "1:ncpus=1", ""),
+            &format!("{CHECKED}{key}\n"),
+            &nodes,
+        );
         document["without"] == json!([{"what": "node_sort_key", "jobs": 1}])
     };
     for (key, expected) in [
         ("", false),
         ("node_sort_key: \"sort_priority HIGH\" ALL", false),
         ("node_sort_key: \"sort_priority LOW\" ALL", true),
-        ("node_sort_key: \"ncpus HIGH\" ALL\nnode_sort_key: \"mem LOW\" ALL", true),
-        ("node_sort_key: \"ncpus HIGH total\" ALL\nnode_sort_key: \"mem HIGH\" ALL", false),
+        (
+            "node_sort_key: \"ncpus HIGH\" ALL\nnode_sort_key: \"mem LOW\" ALL",
+            true,
+        ),
+        (
+            "node_sort_key: \"ncpus HIGH total\" ALL\nnode_sort_key: \"mem HIGH\" ALL",
+            false,
+        ),
         // anew after each start
         ("node_sort_key: \"ncpus HIGH unused\" ALL", true),
         ("node_sort_key: \"ncpus LOW assigned\" ALL", true),

@@ -1,4 +1,5 @@
-//! The exit code when standard output or standard error cannot be written, and when a thread panics.
+//! The exit code when standard output or standard error cannot be written, and when a thread
+//! panics.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -28,24 +29,82 @@ const CALLS: &[&[&str]] = &[
     &["rank", FORMULA, "--site", SITE, "--format", "json"],
     &["rank", FORMULA, "--site", SITE, "--format", "csv"],
     &["rank", FORMULA, "--site", SITE, "--format", "ndjson"],
-    &["compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE],
-    &["compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE, "--format", "json"],
+    &[
+        "compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE,
+    ],
+    &[
+        "compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE, "--format", "json",
+    ],
     &["page", FORMULA, "--site", SITE, "-o", "-"],
     &["explain", FORMULA, "--site", SITE, "--job", "184127"],
-    &["explain", FORMULA, "--site", SITE, "--job", "184127", "--format", "json"],
+    &[
+        "explain", FORMULA, "--site", SITE, "--job", "184127", "--format", "json",
+    ],
     &["trajectory", FORMULA, "--site", SITE, "--job", "184127"],
-    &["trajectory", FORMULA, "--site", SITE, "--job", "184127", "--format", "svg"],
+    &[
+        "trajectory",
+        FORMULA,
+        "--site",
+        SITE,
+        "--job",
+        "184127",
+        "--format",
+        "svg",
+    ],
     &["shares", "--site", SITE],
     &["shares", "--site", SITE, "--policy", "all"],
     &["shares", "--site", SITE, "--format", "json"],
     &["cycle", FORMULA, "--site", SITE],
     &["cycle", FORMULA, "--site", SITE, "--job", "184127"],
     &["cycle", FORMULA, "--site", SITE, "--format", "json"],
-    &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64"],
-    &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64", "--format", "json"],
-    &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64", "--format", "csv"],
-    &["fit", "{a=1:0..9}*ncpus + fairshare_factor", "--site", SITE, "--prefer", "184208", "184127"],
-    &["fit", "{a=1:0..9}*ncpus", "--site", SITE, "--prefer", "184208", "184127", "--format", "json"],
+    &[
+        "simulate",
+        "ncpus",
+        "--workload",
+        WORKLOAD,
+        "--processors",
+        "64",
+    ],
+    &[
+        "simulate",
+        "ncpus",
+        "--workload",
+        WORKLOAD,
+        "--processors",
+        "64",
+        "--format",
+        "json",
+    ],
+    &[
+        "simulate",
+        "ncpus",
+        "--workload",
+        WORKLOAD,
+        "--processors",
+        "64",
+        "--format",
+        "csv",
+    ],
+    &[
+        "fit",
+        "{a=1:0..9}*ncpus + fairshare_factor",
+        "--site",
+        SITE,
+        "--prefer",
+        "184208",
+        "184127",
+    ],
+    &[
+        "fit",
+        "{a=1:0..9}*ncpus",
+        "--site",
+        SITE,
+        "--prefer",
+        "184208",
+        "184127",
+        "--format",
+        "json",
+    ],
     &["replay", "examples/site/sched.log", FORMULA, "--site", SITE],
     &["fmt", "ncpus  *2"],
     &["fmt", "ncpus  *2", "--check"],
@@ -53,7 +112,13 @@ const CALLS: &[&[&str]] = &[
     &["codes", "JSF301"],
     &["pbsfs", "-p", "--sched-priv", "examples/site/sched_priv"],
     &["pbsfs", "-t", "--sched-priv", "examples/site/sched_priv"],
-    &["pbsfs", "-g", "nobody", "--sched-priv", "examples/site/sched_priv"],
+    &[
+        "pbsfs",
+        "-g",
+        "nobody",
+        "--sched-priv",
+        "examples/site/sched_priv",
+    ],
     &["completions", "bash"],
     &["completions", "zsh"],
     &["names"],
@@ -67,7 +132,11 @@ const CALLS: &[&[&str]] = &[
 ];
 
 fn full_device() -> Option<Stdio> {
-    OpenOptions::new().write(true).open("/dev/full").ok().map(Stdio::from)
+    OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .ok()
+        .map(Stdio::from)
 }
 
 /// The end of a pipe that nobody reads.
@@ -78,15 +147,31 @@ fn closed_pipe() -> Stdio {
 }
 
 fn run(call: &[&str], stdout: Stdio, stderr: Stdio) -> Output {
-    command().args(call).stdin(Stdio::null()).stdout(stdout).stderr(stderr).output().expect("jsf runs")
+    command()
+        .args(call)
+        .stdin(Stdio::null())
+        .stdout(stdout)
+        .stderr(stderr)
+        .output()
+        .expect("jsf runs")
 }
 
 #[test]
 fn every_command_has_a_call() {
     let help = success(&jsf(&["--help"]));
-    let commands = help.split("\nCommands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("commands");
-    for name in commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()) {
-        assert!(CALLS.iter().any(|call| call[0] == name), "no call of `jsf {name}`");
+    let commands = help
+        .split("\nCommands:\n")
+        .nth(1)
+        .and_then(|rest| rest.split("\n\n").next())
+        .expect("commands");
+    for name in commands
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+    {
+        assert!(
+            CALLS.iter().any(|call| call[0] == name),
+            "no call of `jsf {name}`"
+        );
     }
 }
 
@@ -94,7 +179,9 @@ fn every_command_has_a_call() {
 fn output_that_cannot_be_written_is_exit_code_2() {
     for call in CALLS {
         let normal = jsf(call);
-        let Some(full) = full_device() else { return skipped::on_this_system("/dev/full") };
+        let Some(full) = full_device() else {
+            return skipped::on_this_system("/dev/full");
+        };
         let output = run(call, full, Stdio::piped());
         let (code, text) = (output.status.code(), stderr(&output));
         assert!(!text.contains("panicked"), "{call:?}: {text}");
@@ -114,7 +201,11 @@ fn a_reader_that_has_gone_is_no_error() {
         let output = run(call, closed_pipe(), Stdio::piped());
         let text = stderr(&output);
         assert!(!text.contains("panicked"), "{call:?}: {text}");
-        let expected = if normal.stdout.is_empty() { normal.status.code() } else { Some(0) };
+        let expected = if normal.stdout.is_empty() {
+            normal.status.code()
+        } else {
+            Some(0)
+        };
         assert_eq!(output.status.code(), expected, "{call:?}: {text}");
     }
 }
@@ -129,7 +220,9 @@ fn messages_that_cannot_be_written_change_nothing_else() {
             assert_eq!(stdout(&output), stdout(&normal), "{call:?}");
         }
         for stream in [full_device, || Some(closed_pipe())] {
-            let Some((first, second)) = stream().zip(stream()) else { continue };
+            let Some((first, second)) = stream().zip(stream()) else {
+                continue;
+            };
             let code = run(call, first, second).status.code();
             assert!(matches!(code, Some(0..=2)), "{call:?}: {code:?}");
         }
@@ -145,13 +238,17 @@ mod fatal_error;
 /// Runs only in the processes that the next tests start.
 #[test]
 fn panicking_process() {
-    let Ok(thread) = std::env::var(PANICS) else { return };
+    let Ok(thread) = std::env::var(PANICS) else {
+        return;
+    };
     fatal_error::exit_on_panic();
     fatal_error::exit_on_abort();
     let panicking = || -> u8 { panic!("a\nmessage\u{1b}[31m") };
     match &*thread {
         "own" => panicking(),
-        "other" => std::thread::spawn(panicking).join().expect("no panic comes here"),
+        "other" => std::thread::spawn(panicking)
+            .join()
+            .expect("no panic comes here"),
         "waiting" => {
             std::thread::spawn(panicking);
             std::thread::sleep(Duration::from_secs(600));
@@ -165,7 +262,13 @@ fn panicking_process() {
 
 fn run_panicking_process(thread: &str) -> Output {
     let mut child = Command::new(std::env::current_exe().expect("this program"));
-    let child = child.args(["--exact", "cli::exit_codes::panicking_process", "--nocapture"]).env(PANICS, thread);
+    let child = child
+        .args([
+            "--exact",
+            "cli::exit_codes::panicking_process",
+            "--nocapture",
+        ])
+        .env(PANICS, thread);
     child.output().expect("the test runs")
 }
 
@@ -176,7 +279,10 @@ fn a_panic_in_any_thread_ends_with_exit_code_70_and_one_line() {
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(70), "{thread}: {text}");
         assert_eq!(text.lines().count(), 1, "{thread}: {text}");
-        assert!(text.starts_with("jsf: internal error at ") && text.contains("please report"), "{thread}: {text}");
+        assert!(
+            text.starts_with("jsf: internal error at ") && text.contains("please report"),
+            "{thread}: {text}"
+        );
         assert!(text.contains(r"a\nmessage\u{1b}[31m"), "{thread}: {text}");
     }
 }
@@ -190,12 +296,16 @@ fn an_abort_ends_with_exit_code_2() {
 #[cfg(target_os = "linux")]
 fn without_memory_or_stack_a_command_ends_with_a_sentence() {
     let folder = tempfile::tempdir().expect("a folder");
-    let jobs: String = (0..40_000).map(|id| format!("{{\"id\":\"{id}.vm\",\"entity\":\"u{id}\"}}\n")).collect();
+    let jobs: String = (0..40_000)
+        .map(|id| format!("{{\"id\":\"{id}.vm\",\"entity\":\"u{id}\"}}\n"))
+        .collect();
     std::fs::write(folder.path().join("jobs"), jobs).expect("a file");
     let limited = |limit: &str, arguments: &[&str]| {
         let script = format!("ulimit {limit}; exec \"$@\"");
         let mut shell = Command::new("sh");
-        shell.current_dir(folder.path()).args(["-c", &script, "sh", env!("CARGO_BIN_EXE_jsf")]);
+        shell
+            .current_dir(folder.path())
+            .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_jsf")]);
         shell.args(arguments).output().expect("a shell")
     };
     let rank = ["rank", "ncpus", "--queue", "jobs", "--format", "json"];
@@ -208,25 +318,45 @@ fn without_memory_or_stack_a_command_ends_with_a_sentence() {
         }
         let output = limited(&limit, &rank);
         let (code, text) = (output.status.code(), stderr(&output));
-        assert!(code == Some(0) || (code == Some(2) && !text.is_empty()), "{kilobytes}: {:?} {text}", output.status);
+        assert!(
+            code == Some(0) || (code == Some(2) && !text.is_empty()),
+            "{kilobytes}: {:?} {text}",
+            output.status
+        );
         failed += usize::from(code == Some(2));
     }
     assert!(failed > 2, "{failed}");
-    let output = limited("-s 128", &["check", &("(".repeat(190) + "1" + &")".repeat(190))]);
-    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    let output = limited(
+        "-s 128",
+        &["check", &("(".repeat(190) + "1" + &")".repeat(190))],
+    );
+    assert_eq!(
+        (output.status.code(), stderr(&output).as_str()),
+        (Some(0), "")
+    );
 }
 
 #[test]
 fn without_threads_the_work_is_done_all_the_same() {
-    let jobs: String =
-        (0..20_000).map(|id| format!("{{\"id\":\"{id}.vm\",\"inputs\":{{\"ncpus\":{id}}}}}\n")).collect();
+    let jobs: String = (0..20_000)
+        .map(|id| format!("{{\"id\":\"{id}.vm\",\"inputs\":{{\"ncpus\":{id}}}}}\n"))
+        .collect();
     let folder = tempfile::tempdir().expect("a folder");
     let queue = folder.path().join("jobs.ndjson");
     std::fs::write(&queue, jobs).expect("a file");
     let mut traced = Command::new("strace");
     traced.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=clone,clone3"]);
-    traced.args(["-e", "inject=clone,clone3:error=EAGAIN", env!("CARGO_BIN_EXE_jsf"), "rank", "ncpus", "--queue"]);
-    let Ok(output) = traced.arg(&queue).output() else { return skipped::without_tool("strace") };
+    traced.args([
+        "-e",
+        "inject=clone,clone3:error=EAGAIN",
+        env!("CARGO_BIN_EXE_jsf"),
+        "rank",
+        "ncpus",
+        "--queue",
+    ]);
+    let Ok(output) = traced.arg(&queue).output() else {
+        return skipped::without_tool("strace");
+    };
     let (code, text) = (output.status.code(), stderr(&output));
     if text.contains("ptrace") {
         return skipped::without_tool("strace");

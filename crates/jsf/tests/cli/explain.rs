@@ -30,7 +30,12 @@ fn a_job_is_explained_as_json() {
             {"name": "mem", "value": "251658240", "unit": "kb", "origin": "Resource_List"}
         ])
     );
-    let texts: Vec<&str> = job["nodes"].as_array().unwrap().iter().map(|node| node["text"].as_str().unwrap()).collect();
+    let texts: Vec<&str> = job["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| node["text"].as_str().unwrap())
+        .collect();
     assert_eq!(
         texts,
         [
@@ -58,7 +63,11 @@ fn a_job_is_explained_as_json() {
 fn an_unknown_job_is_a_usage_error() {
     let output = jsf(&[&["explain", "ncpus", "--job", "18459"], &SITE[..]].concat());
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
-    assert!(stderr(&output).contains("no job is called `18459`"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("no job is called `18459`"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -97,7 +106,14 @@ fn the_origins_are_true_for_each_job() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|job| job["inputs"].as_array().unwrap().iter().map(|input| input["origin"].as_str().unwrap()).collect())
+        .map(|job| {
+            job["inputs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|input| input["origin"].as_str().unwrap())
+                .collect()
+        })
         .collect();
     assert_eq!(
         origins,
@@ -112,7 +128,11 @@ fn the_origins_are_true_for_each_job() {
 #[test]
 fn a_failing_job_shows_the_guilty_part_and_the_others() {
     let document = explained(&["1/(ncpus - 1)", "--job", "184598"]);
-    let ranked = success(&jsf(&[&["rank", "1/(ncpus - 1)", "--format", "json"], &SITE[..]].concat()));
+    let ranked = success(&jsf(&[
+        &["rank", "1/(ncpus - 1)", "--format", "json"],
+        &SITE[..],
+    ]
+    .concat()));
     let ranked: Value = serde_json::from_str(&ranked).unwrap();
     let failing: Vec<&str> = ranked["jobs"]
         .as_array()
@@ -125,42 +145,92 @@ fn a_failing_job_shows_the_guilty_part_and_the_others() {
     assert_eq!(document["jobs"][0]["error"].is_null(), !is_failing);
     let failed = explained(&["1/(ncpus - 1)", "--job", failing[0]]);
     let job = &failed["jobs"][0];
-    assert_eq!((&job["error"]["kind"], &job["exact"]), (&json!("division by zero"), &Value::Null));
+    assert_eq!(
+        (&job["error"]["kind"], &job["exact"]),
+        (&json!("division by zero"), &Value::Null)
+    );
     assert_eq!(job["same_error"]["count"], json!(failing.len() - 1));
-    let text = success(&jsf(&[&["explain", "1/(ncpus - 1)", "--full", "--job", failing[0]], &SITE[..]].concat()));
-    assert!(text.contains("^") && text.contains("`1/(ncpus - 1)` fails with \"division by zero\""), "{text}");
+    let text = success(&jsf(&[
+        &["explain", "1/(ncpus - 1)", "--full", "--job", failing[0]],
+        &SITE[..],
+    ]
+    .concat()));
+    assert!(
+        text.contains("^") && text.contains("`1/(ncpus - 1)` fails with \"division by zero\""),
+        "{text}"
+    );
 }
 
 /// The first line of an explanation.
 fn answer(formula: &str, job: &str) -> String {
-    let text = success(&jsf(&[&["explain", formula, "--job", job], &SITE[..]].concat()));
-    text.lines().next().and_then(|line| line.strip_suffix('.')).unwrap().to_owned()
+    let text = success(&jsf(
+        &[&["explain", formula, "--job", job], &SITE[..]].concat()
+    ));
+    text.lines()
+        .next()
+        .and_then(|line| line.strip_suffix('.'))
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
 fn the_sentence_names_what_decides_against_the_jobs_just_ahead() {
     let priority = answer("queue_priority*10 - walltime/3600", "184434");
-    assert!(priority.contains("21st of 33: its queue `workq` has priority 0, lower than 1 of the 5"), "{priority}");
-    let shares = answer("fairshare_factor * 100 + eligible_time / 3600 + ncpus * 0.1", "184927");
-    assert!(shares.contains("33rd of 33: `rvasquez` has used 1.9 times its share"), "{shares}");
-    assert!(answer("5", "184434").ends_with("all jobs have the same value; the order of submission decides"));
-    assert!(answer("5", "184769").contains("is not considered: its state is W (waiting for its start time)"));
+    assert!(
+        priority.contains("21st of 33: its queue `workq` has priority 0, lower than 1 of the 5"),
+        "{priority}"
+    );
+    let shares = answer(
+        "fairshare_factor * 100 + eligible_time / 3600 + ncpus * 0.1",
+        "184927",
+    );
+    assert!(
+        shares.contains("33rd of 33: `rvasquez` has used 1.9 times its share"),
+        "{shares}"
+    );
+    assert!(
+        answer("5", "184434")
+            .ends_with("all jobs have the same value; the order of submission decides")
+    );
+    assert!(
+        answer("5", "184769")
+            .contains("is not considered: its state is W (waiting for its start time)")
+    );
 }
 
 #[test]
 fn a_rank_that_does_not_exist_is_a_usage_error() {
-    let output = jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "34"], &SITE[..]].concat());
+    let output = jsf(&[
+        &["explain", "ncpus", "--job", "184598", "--to", "34"],
+        &SITE[..],
+    ]
+    .concat());
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
-    assert!(stderr(&output).ends_with("there is no rank 34: 33 jobs are considered\n"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).ends_with("there is no rank 34: 33 jobs are considered\n"),
+        "{}",
+        stderr(&output)
+    );
     for rank in ["0", "-1", "x", "4294967296"] {
-        let output = jsf(&[&["explain", "ncpus", "--job", "184598", "--to", rank], &SITE[..]].concat());
+        let output = jsf(&[
+            &["explain", "ncpus", "--job", "184598", "--to", rank],
+            &SITE[..],
+        ]
+        .concat());
         assert_eq!(output.status.code(), Some(2), "{rank}");
         let expected = "expected a rank of 1 or more, such as 5";
-        assert!(stderr(&output).contains(expected), "{rank}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(expected),
+            "{rank}: {}",
+            stderr(&output)
+        );
     }
-    let never = success(&jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "5"], &SITE[..]].concat()));
-    let expected =
-        "Waiting overtakes nobody, as the formula does not read `eligible_time`; it moves up when one of the 16 jobs";
+    let never = success(&jsf(&[
+        &["explain", "ncpus", "--job", "184598", "--to", "5"],
+        &SITE[..],
+    ]
+    .concat()));
+    let expected = "Waiting overtakes nobody, as the formula does not read `eligible_time`; it moves up when one of the 16 jobs";
     assert!(never.contains(expected), "{never}");
 }
 
@@ -168,27 +238,51 @@ fn a_rank_that_does_not_exist_is_a_usage_error() {
 fn what_a_job_lacks_is_shown_where_no_single_input_gives_it() {
     let formula = "fairshare_factor * 100 + eligible_time / 3600";
     for (job, lacking, ahead) in [("184277", "310.7192", 6), ("184905", "368.1506", 23)] {
-        let text = success(&jsf(&[&["explain", formula, "--job", job, "--to", "1"], &SITE[..]].concat()));
+        let text = success(&jsf(&[
+            &["explain", formula, "--job", job, "--to", "1"],
+            &SITE[..],
+        ]
+        .concat()));
         let expected = format!(
             "\nrank 1 is `184103.kestrel` with 420.9681: {lacking} more are needed; no single input gives that\n\
              left out: `eligible_time` (all jobs wait alike)\n"
         );
         assert!(text.contains(&expected), "{text}");
-        let waiting = format!("all jobs gain alike; it moves up when one of the {ahead} jobs ahead starts.\n");
+        let waiting = format!(
+            "all jobs gain alike; it moves up when one of the {ahead} jobs ahead starts.\n"
+        );
         assert!(text.contains(&waiting), "{text}");
     }
     let squared = "fairshare_factor * 100 + eligible_time * eligible_time";
-    let text = success(&jsf(&[&["explain", squared, "--job", "184905", "--to", "1"], &SITE[..]].concat()));
-    assert!(text.contains("\nit does not reach rank 1 by waiting, at least not within 30 d"), "{text}");
+    let text = success(&jsf(&[
+        &["explain", squared, "--job", "184905", "--to", "1"],
+        &SITE[..],
+    ]
+    .concat()));
+    assert!(
+        text.contains("\nit does not reach rank 1 by waiting, at least not within 30 d"),
+        "{text}"
+    );
 }
 
 #[test]
 fn changes_to_values_that_no_job_can_have_are_left_out() {
     let formula = "(eligible_time / max(walltime, 1)) ** 3 * ncpus";
-    let text = success(&jsf(&[&["explain", formula, "--job", "185055", "--to", "5"], &SITE[..]].concat()));
-    assert!(text.contains("\nwalltime  1200   167  s     the user: ask for less\n"), "{text}");
+    let text = success(&jsf(&[
+        &["explain", formula, "--job", "185055", "--to", "5"],
+        &SITE[..],
+    ]
+    .concat()));
+    assert!(
+        text.contains("\nwalltime  1200   167  s     the user: ask for less\n"),
+        "{text}"
+    );
     assert!(!text.contains("`ncpus` of"), "{text}");
-    let text = success(&jsf(&[&["explain", "walltime", "--job", "185043", "--to", "1"], &SITE[..]].concat()));
+    let text = success(&jsf(&[
+        &["explain", "walltime", "--job", "185043", "--to", "1"],
+        &SITE[..],
+    ]
+    .concat()));
     assert!(
         text.contains(
             "; no smaller request gives that, and no other input alone (more than is requested is not considered)\n"
@@ -209,9 +303,16 @@ fn the_usage_of_the_groups_is_told_from_that_of_the_entity() {
          (factor 0.50, higher than that of 27 of the 33 jobs)"
     ));
     assert!(
-        answer("fairshare_perc", "184277").ends_with("has a share of 6.5 %, higher than that of 18 of the 33 jobs")
+        answer("fairshare_perc", "184277")
+            .ends_with("has a share of 6.5 %, higher than that of 18 of the 33 jobs")
     );
-    let captured = success(&jsf(&["explain", "--site", "examples/captured", "--job", "184927"]));
+    let captured = success(&jsf(&[
+        "explain",
+        "--site",
+        "examples/captured",
+        "--job",
+        "184927",
+    ]));
     assert!(
         captured.starts_with(
             "`184927.kestrel` is 4th of 33: the usage is unknown, and `rvasquez` has a share of 10.9 %, higher than that of \
@@ -223,25 +324,49 @@ fn the_usage_of_the_groups_is_told_from_that_of_the_entity() {
 
 #[test]
 fn the_term_by_which_the_jobs_just_ahead_are_ahead_is_named() {
-    let text = success(&jsf(&[&["explain", "-f", "examples/formulas/qut.txt", "--job", "184688"], &SITE[..]].concat()));
-    let sentence = text.lines().next().and_then(|line| line.strip_suffix('.')).unwrap();
-    let term =
-        "but its term with `mem`, `ncpus` and `ngpus` is up to 546.53 less than that of 3 of the 5 jobs just ahead";
+    let text = success(&jsf(&[
+        &[
+            "explain",
+            "-f",
+            "examples/formulas/qut.txt",
+            "--job",
+            "184688",
+        ],
+        &SITE[..],
+    ]
+    .concat()));
+    let sentence = text
+        .lines()
+        .next()
+        .and_then(|line| line.strip_suffix('.'))
+        .unwrap();
+    let term = "but its term with `mem`, `ncpus` and `ngpus` is up to 546.53 less than that of 3 of the 5 jobs just ahead";
     assert!(sentence.ends_with(term), "{sentence}");
 }
 
 #[test]
 fn an_entity_without_shares_is_explained_by_its_group_under_fair_tree() {
     let of = |policy: &str| {
-        let job = ["explain", "fairshare_factor", "--policy", policy, "--job", "184127"];
-        success(&jsf(&[&job[..], &SITE[..]].concat())).lines().next().unwrap().to_owned()
+        let job = [
+            "explain",
+            "fairshare_factor",
+            "--policy",
+            policy,
+            "--job",
+            "184127",
+        ];
+        success(&jsf(&[&job[..], &SITE[..]].concat()))
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
     };
-    assert!(
-        of("fair-tree").contains("`guests`, the account of `bwallace`, has LevelFS 8.60, more than `ims` with 1.00")
-    );
-    assert!(
-        of("pbs").contains("33rd of 33: `bwallace` has no share (factor 0, lower than that of all 5 jobs just ahead")
-    );
+    assert!(of("fair-tree").contains(
+        "`guests`, the account of `bwallace`, has LevelFS 8.60, more than `ims` with 1.00"
+    ));
+    assert!(of("pbs").contains(
+        "33rd of 33: `bwallace` has no share (factor 0, lower than that of all 5 jobs just ahead"
+    ));
 }
 
 /// Five users of three accounts, of which the best one has the worst account.
@@ -256,14 +381,44 @@ fn sentences(policy: &str) -> Vec<String> {
     let tree = folder.path().join("tree.json");
     std::fs::write(&tree, TREE).unwrap();
     let users = ["anna", "ben", "cleo", "dan", "eve"];
-    let jobs: String = users.iter().map(|user| format!("{{\"id\":\"{user}\",\"entity\":\"{user}\"}}\n")).collect();
-    let arguments =
-        ["explain", "fairshare_factor", "--queue", "-", "--tree", tree.to_str().unwrap(), "--policy", policy];
-    let of_all = users.iter().flat_map(|user| ["--job", user]).collect::<Vec<_>>();
-    let output = jsf_with_input(&[&arguments[..], &of_all, &["--format", "json"]].concat(), &jobs);
+    let jobs: String = users
+        .iter()
+        .map(|user| format!("{{\"id\":\"{user}\",\"entity\":\"{user}\"}}\n"))
+        .collect();
+    let arguments = [
+        "explain",
+        "fairshare_factor",
+        "--queue",
+        "-",
+        "--tree",
+        tree.to_str().unwrap(),
+        "--policy",
+        policy,
+    ];
+    let of_all = users
+        .iter()
+        .flat_map(|user| ["--job", user])
+        .collect::<Vec<_>>();
+    let output = jsf_with_input(
+        &[&arguments[..], &of_all, &["--format", "json"]].concat(),
+        &jobs,
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let sentence = |job: &Value| job["sentence"].as_str().unwrap().split_once(": ").unwrap().1.to_owned();
-    json(&output)["jobs"].as_array().unwrap().iter().map(sentence).collect()
+    let sentence = |job: &Value| {
+        job["sentence"]
+            .as_str()
+            .unwrap()
+            .split_once(": ")
+            .unwrap()
+            .1
+            .to_owned()
+    };
+    json(&output)["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(sentence)
+        .collect()
 }
 
 #[test]
@@ -286,7 +441,8 @@ fn fair_tree_is_explained_by_the_level_at_which_the_paths_part() {
     );
 }
 
-/// `anna` has 10 % of the usage and two thirds of half of the shares, her account 70 % of the usage and half of the shares.
+/// `anna` has 10 % of the usage and two thirds of half of the shares, her account 70 % of the usage
+/// and half of the shares.
 #[test]
 fn usage_and_shares_are_parts_of_the_same_whole_under_every_policy() {
     let anna = |policy: &str| sentences(policy).swap_remove(0);
@@ -300,7 +456,10 @@ fn usage_and_shares_are_parts_of_the_same_whole_under_every_policy() {
         )
     );
     assert!(anna("ticket-based").starts_with("`anna` gets 22.6 % of all tickets (factor 0.43"));
-    assert!(anna("weighted-walk").starts_with("`phys`, the account of `anna`, has the weight 0.71, less than `geo`"));
+    assert!(
+        anna("weighted-walk")
+            .starts_with("`phys`, the account of `anna`, has the weight 0.71, less than `geo`")
+    );
 }
 
 /// The formulas of the example files that the example site can rank.
@@ -309,7 +468,14 @@ fn example_formulas() -> Vec<String> {
         .expect("a folder")
         .map(|file| file.expect("a file").path());
     let texts = files.filter(|file| file.extension().is_some_and(|extension| extension == "txt"));
-    texts.map(|file| std::fs::read_to_string(file).expect("a text").trim().to_owned()).collect()
+    texts
+        .map(|file| {
+            std::fs::read_to_string(file)
+                .expect("a text")
+                .trim()
+                .to_owned()
+        })
+        .collect()
 }
 
 /// Calls `write` with the explanations of jobs of the example site, whose searches end soon.
@@ -320,12 +486,27 @@ fn with_report<T>(
     work: u64,
     write: impl FnOnce(&ExplainReport<'_>) -> T,
 ) -> T {
-    let site = Site::from_files(SiteFiles::open(&jsf_testing::path("examples/site")).unwrap(), SiteOptions::default())
-        .unwrap();
+    let site = Site::from_files(
+        SiteFiles::open(&jsf_testing::path("examples/site")).unwrap(),
+        SiteOptions::default(),
+    )
+    .unwrap();
     let parsed: Formula = formula.parse().unwrap();
-    let queue = site.rank(RankRequest { record_origins: true, ..RankRequest::from(&parsed) }).unwrap();
-    let rows: Vec<usize> = ids.iter().flat_map(|id| queue.table.find_jobs(id).unwrap()).collect();
-    let options = ExplainOptions { to, work, ..ExplainOptions::default() };
+    let queue = site
+        .rank(RankRequest {
+            record_origins: true,
+            ..RankRequest::from(&parsed)
+        })
+        .unwrap();
+    let rows: Vec<usize> = ids
+        .iter()
+        .flat_map(|id| queue.table.find_jobs(id).unwrap())
+        .collect();
+    let options = ExplainOptions {
+        to,
+        work,
+        ..ExplainOptions::default()
+    };
     let explanations = site.explain(&queue, &rows, &options).unwrap();
     let mut rules = vec![("formula", formula.to_owned())];
     rules.extend_from_slice(&queue.rules);
@@ -360,23 +541,45 @@ const LITTLE_WORK: u64 = 1 << 24;
 fn no_line_is_wider_than_the_terminal() {
     let ids = ["184688", "184927", "184103", "184562[]"];
     let mut cut = 0;
-    for formula in example_formulas().iter().chain([&vec!["(ncpus + eligible_time / 3600) * 2"; 60].join(" + ")]) {
+    for formula in
+        example_formulas()
+            .iter()
+            .chain([&vec!["(ncpus + eligible_time / 3600) * 2"; 60].join(" + ")])
+    {
         let texts = with_report(formula, &ids, Some(3), LITTLE_WORK, |report| {
             let of = |width| {
                 human(
                     report,
-                    TerminalStyle { table_width: Some(width), prose_width: Some(width), height: None, coloured: false },
+                    TerminalStyle {
+                        table_width: Some(width),
+                        prose_width: Some(width),
+                        height: None,
+                        coloured: false,
+                    },
                 )
             };
-            ([80, 100, 120].map(|width| (width, of(width))), human(report, TerminalStyle::default()))
+            (
+                [80, 100, 120].map(|width| (width, of(width))),
+                human(report, TerminalStyle::default()),
+            )
         });
         let (fitted, wide) = texts;
         for (width, text) in fitted {
-            let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
-            assert!(widest.chars().count() <= width, "{width}: {formula}\n{widest}");
+            let widest = text
+                .lines()
+                .max_by_key(|line| line.chars().count())
+                .unwrap();
+            assert!(
+                widest.chars().count() <= width,
+                "{width}: {formula}\n{widest}"
+            );
             cut += usize::from(text.contains(" … "));
         }
-        assert_eq!(wide.contains(" … "), formula.len() > 400, "{formula}: {wide}");
+        assert_eq!(
+            wide.contains(" … "),
+            formula.len() > 400,
+            "{formula}: {wide}"
+        );
     }
     assert!(cut > 3, "{cut}");
 }
@@ -384,28 +587,49 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn what_a_user_can_honestly_change_comes_first_and_asking_for_more_is_not_among_it() {
     let (mut less, mut what_if) = (0, 0);
-    let extra = ["100 / (1 + ncpus) + job_priority", "queue_priority - walltime / 3600 + fairshare_factor"];
+    let extra = [
+        "100 / (1 + ncpus) + job_priority",
+        "queue_priority - walltime / 3600 + fairshare_factor",
+    ];
     for formula in example_formulas().iter().map(String::as_str).chain(extra) {
-        let document = with_report(formula, &["184688", "184927", "185055", "184434"], None, LITTLE_WORK, as_json);
+        let document = with_report(
+            formula,
+            &["184688", "184927", "185055", "184434"],
+            None,
+            LITTLE_WORK,
+            as_json,
+        );
         for job in document["jobs"].as_array().unwrap() {
             let changes = job["changes"].as_array().unwrap();
             let is_honest = |change: &&Value| change["means"] == "ask for less";
             let honest: Vec<&Value> = changes.iter().take_while(is_honest).collect();
-            assert_eq!(honest.len(), changes.iter().filter(is_honest).count(), "{formula}: {changes:?}");
+            assert_eq!(
+                honest.len(),
+                changes.iter().filter(is_honest).count(),
+                "{formula}: {changes:?}"
+            );
             for change in &honest {
                 let number = |key: &str| change[key].as_str().unwrap().parse::<f64>().unwrap();
                 assert!(number("to") < number("from"), "{formula}: {change}");
             }
             for change in &changes[honest.len()..] {
                 let name = change["name"].as_str().unwrap();
-                let origin = job["inputs"].as_array().unwrap().iter().find(|input| input["name"] == *name).unwrap();
+                let origin = job["inputs"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .find(|input| input["name"] == *name)
+                    .unwrap();
                 assert_ne!(origin["origin"], "Resource_List", "{formula}: {change}");
                 what_if += 1;
             }
             less += honest.len();
         }
     }
-    assert!(less > 3 && what_if > 3, "{less} smaller requests, {what_if} others");
+    assert!(
+        less > 3 && what_if > 3,
+        "{less} smaller requests, {what_if} others"
+    );
 }
 
 #[test]
@@ -417,27 +641,51 @@ fn a_search_that_ended_early_is_told() {
         1 << 20,
         |report| (human(report, TerminalStyle::default()), as_json(report)),
     );
-    assert!(text.contains("\nwhen it reaches rank 1 takes too long to find out"), "{text}");
-    assert!(text.contains("the searches for this job ended early"), "{text}");
+    assert!(
+        text.contains("\nwhen it reaches rank 1 takes too long to find out"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the searches for this job ended early"),
+        "{text}"
+    );
     let job = &document["jobs"][0];
-    assert_eq!((&job["is_complete"], &job["to"], &job["to_is_known"]), (&json!(false), &Value::Null, &json!(false)));
-    let known = explained(&["eligible_time / 3600 + ncpus", "--job", "184927", "--to", "1"]);
+    assert_eq!(
+        (&job["is_complete"], &job["to"], &job["to_is_known"]),
+        (&json!(false), &Value::Null, &json!(false))
+    );
+    let known = explained(&[
+        "eligible_time / 3600 + ncpus",
+        "--job",
+        "184927",
+        "--to",
+        "1",
+    ]);
     assert_eq!(known["jobs"][0]["is_complete"], json!(true));
 }
 
 /// The lengths of an explanation for people and as JSON.
 fn lengths(formula: &str) -> [usize; 2] {
     with_report(formula, &["184927"], Some(1), 1 << 20, |report| {
-        [human(report, TerminalStyle::default()).len(), as_json(report).to_string().len()]
+        [
+            human(report, TerminalStyle::default()).len(),
+            as_json(report).to_string().len(),
+        ]
     })
 }
 
 #[test]
 fn an_explanation_grows_with_its_formula() {
-    let sum = |terms: usize| (0..terms).map(|term| format!("(ncpus + {term}) * mem")).collect::<Vec<_>>().join(" + ");
+    let sum = |terms: usize| {
+        (0..terms)
+            .map(|term| format!("(ncpus + {term}) * mem"))
+            .collect::<Vec<_>>()
+            .join(" + ")
+    };
     let signs = |signs: usize| "-".repeat(signs) + "ncpus";
     let powers = |terms: usize| vec!["(3 + ncpus) ** 20000 % 7"; terms].join(" + ");
-    let shapes: [(&dyn Fn(usize) -> String, usize); 3] = [(&sum, 300), (&signs, 1400), (&powers, 60)];
+    let shapes: [(&dyn Fn(usize) -> String, usize); 3] =
+        [(&sum, 300), (&signs, 1400), (&powers, 60)];
     for (formula, size) in shapes {
         let (one, two) = (lengths(&formula(size)), lengths(&formula(2 * size)));
         for (one, two) in one.into_iter().zip(two) {
@@ -449,24 +697,64 @@ fn an_explanation_grows_with_its_formula() {
 #[test]
 fn what_was_not_considered_is_told_where_no_change_gives_a_rank() {
     let formula = "fairshare_factor*200 + eligible_time/3600 + 50*ncpus/4096 + 2*ngpus";
-    let text = stdout(&jsf(&["explain", formula, "--site", "examples/site", "--job", "184208"]));
-    assert!(text.contains("(more than is requested is not considered)"), "{text}");
-    let failed = stdout(&jsf(&["explain", "--site", "examples/site", "--job", "184127"]));
-    assert!(failed.contains("the evaluation of `184127.kestrel` failed"), "{failed}");
+    let text = stdout(&jsf(&[
+        "explain",
+        formula,
+        "--site",
+        "examples/site",
+        "--job",
+        "184208",
+    ]));
+    assert!(
+        text.contains("(more than is requested is not considered)"),
+        "{text}"
+    );
+    let failed = stdout(&jsf(&[
+        "explain",
+        "--site",
+        "examples/site",
+        "--job",
+        "184127",
+    ]));
+    assert!(
+        failed.contains("the evaluation of `184127.kestrel` failed"),
+        "{failed}"
+    );
 }
 
 #[test]
 fn only_queues_whose_priority_gives_the_rank_are_advised() {
     let call = |formula: &str, job: &str| {
-        let arguments = ["explain", formula, "--site", "examples/site", "--job", job, "--format", "json"];
+        let arguments = [
+            "explain",
+            formula,
+            "--site",
+            "examples/site",
+            "--job",
+            job,
+            "--format",
+            "json",
+        ];
         let explained = json(&jsf(&arguments));
-        let changes = explained["jobs"][0]["changes"].as_array().expect("changes").clone();
-        changes.into_iter().find(|change| change["name"] == "queue_priority").expect("a change")
+        let changes = explained["jobs"][0]["changes"]
+            .as_array()
+            .expect("changes")
+            .clone();
+        changes
+            .into_iter()
+            .find(|change| change["name"] == "queue_priority")
+            .expect("a change")
     };
     let reached = call("queue_priority + fairshare_factor*10", "184277");
     assert_eq!(reached["means"], "another queue");
-    assert_eq!(reached["queues"], json!(["debug", "express", "gpu", "large"]));
+    assert_eq!(
+        reached["queues"],
+        json!(["debug", "express", "gpu", "large"])
+    );
     // no queue has as much as the formula asks for
     let out_of_reach = call("queue_priority/1000 + fairshare_factor*10", "184277");
-    assert_eq!((&out_of_reach["means"], &out_of_reach["queues"]), (&json!("what if"), &json!([])));
+    assert_eq!(
+        (&out_of_reach["means"], &out_of_reach["queues"]),
+        (&json!("what if"), &json!([]))
+    );
 }

@@ -1,4 +1,5 @@
-//! The help of every command, and its examples, which run unchanged from the root of the repository.
+//! The help of every command, and its examples, which run unchanged from the root of the
+//! repository.
 
 use std::process::Command;
 
@@ -7,18 +8,32 @@ use crate::command::{command, jsf, stderr, stdout, success};
 /// The names of all commands.
 fn commands() -> Vec<String> {
     let help = success(&jsf(&["--help"]));
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    let names = names
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help");
     names.map(str::to_owned).collect()
 }
 
 /// The examples at the end of a help text, each on one line.
 fn examples(help: &str) -> Vec<String> {
     let (_, rest) = help.split_once("Example").expect("an example");
-    let lines = rest.lines().skip(1).take_while(|line| line.starts_with("  "));
+    let lines = rest
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with("  "));
     let joined = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
-    assert!(help.lines().filter(|line| line.starts_with("  jsf ")).all(|line| line.len() < 80), "{help}");
+    assert!(
+        help.lines()
+            .filter(|line| line.starts_with("  jsf "))
+            .all(|line| line.len() < 80),
+        "{help}"
+    );
     joined.lines().map(|line| line.trim().to_owned()).collect()
 }
 
@@ -32,7 +47,10 @@ fn every_command_has_help_and_a_manual_page() {
         assert!(!examples(&help).is_empty(), "{name}");
         assert!(all.contains(&format!("jsf\\-{name}(1)")), "{name}: {all}");
         let page = success(&jsf(&["man", name]));
-        assert!(page.contains(&format!(".TH jsf-{name} 1")) && page.contains("\\fBjsf "), "{page}");
+        assert!(
+            page.contains(&format!(".TH jsf-{name} 1")) && page.contains("\\fBjsf "),
+            "{page}"
+        );
     }
     assert_eq!(jsf(&["man", "nothing"]).status.code(), Some(2));
 }
@@ -41,12 +59,20 @@ fn every_command_has_help_and_a_manual_page() {
 #[test]
 fn the_examples_run_as_they_stand() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_jsf")).parent().expect("a folder").to_owned();
-    std::os::unix::fs::symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"), folder.path().join("examples"))
-        .expect("a link");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_jsf"))
+        .parent()
+        .expect("a folder")
+        .to_owned();
+    std::os::unix::fs::symlink(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"),
+        folder.path().join("examples"),
+    )
+    .expect("a link");
     let path = std::env::join_paths([program, "/usr/bin".into(), "/bin".into()]).expect("a path");
     let own = |name: String| examples(&success(&jsf(&[&name, "--help"])));
-    let all = examples(&success(&jsf(&["--help"]))).into_iter().chain(commands().into_iter().flat_map(own));
+    let all = examples(&success(&jsf(&["--help"])))
+        .into_iter()
+        .chain(commands().into_iter().flat_map(own));
     for example in all.collect::<Vec<_>>() {
         let output = Command::new("sh")
             .args(["-c", &example])
@@ -56,9 +82,16 @@ fn the_examples_run_as_they_stand() {
             .expect("sh");
         let message = String::from_utf8_lossy(&output.stderr);
         let lacks_module = example.starts_with("jsf page") && message.contains("this build of jsf");
-        assert!(matches!(output.status.code(), Some(0 | 1)) || lacks_module, "{example}: {message}");
-        let is_silent = example.contains('>') || example.contains("--check") || example.contains("--out");
-        assert!(is_silent || !stdout(&output).is_empty(), "{example}: {message}");
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)) || lacks_module,
+            "{example}: {message}"
+        );
+        let is_silent =
+            example.contains('>') || example.contains("--check") || example.contains("--out");
+        assert!(
+            is_silent || !stdout(&output).is_empty(),
+            "{example}: {message}"
+        );
     }
 }
 
@@ -67,12 +100,22 @@ fn the_version_lists_the_page_if_this_build_can_write_it() {
     let has_page = success(&jsf(&["--version"])).contains("features: page");
     let output = jsf(&["page", "ncpus", "--site", "examples/site", "--out", "-"]);
     let says_how = stderr(&output).contains("bindings/wasm/build.sh");
-    assert_eq!((output.status.code() == Some(0), says_how), (has_page, !has_page), "{}", stderr(&output));
+    assert_eq!(
+        (output.status.code() == Some(0), says_how),
+        (has_page, !has_page),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// The lines of `-h` where a line has so many characters.
 fn short_help(arguments: &[&str], columns: &str) -> Vec<String> {
-    let output = command().args(arguments).arg("-h").env("COLUMNS", columns).output().expect("jsf starts");
+    let output = command()
+        .args(arguments)
+        .arg("-h")
+        .env("COLUMNS", columns)
+        .output()
+        .expect("jsf starts");
     success(&output).lines().map(str::to_owned).collect()
 }
 
@@ -82,21 +125,36 @@ fn short_help_is_one_screen_with_examples_and_a_line_for_each_option() {
         let help = success(&jsf(&[&name, "--help"]));
         for columns in ["80", "100"] {
             let lines = short_help(&[&name], columns);
-            assert!(lines.len() <= 40, "{name} in {columns} columns: {}", lines.join("\n"));
+            assert!(
+                lines.len() <= 40,
+                "{name} in {columns} columns: {}",
+                lines.join("\n")
+            );
             let shown = examples(&lines.join("\n"));
             assert!((1..=3).contains(&shown.len()), "{name}: {shown:?}");
             assert_eq!(shown, examples(&help)[..shown.len()], "{name}");
             // only an option begins a line of the options: none goes on in a second one
             let sections = lines.split(|line| line.is_empty());
-            let options = sections.filter(|section| section[0].ends_with("ptions:") || section[0] == "Two formulas:");
+            let options = sections
+                .filter(|section| section[0].ends_with("ptions:") || section[0] == "Two formulas:");
             for line in options.flat_map(|section| &section[1..]) {
-                assert!(line.trim_start().starts_with('-') && line.len() <= 80, "{name}: {line}");
+                assert!(
+                    line.trim_start().starts_with('-') && line.len() <= 80,
+                    "{name}: {line}"
+                );
             }
         }
         let has_context = help.contains("\nContext:\n");
-        let context = short_help(&[&name], "80").into_iter().filter(|line| line.starts_with("context: --s"));
+        let context = short_help(&[&name], "80")
+            .into_iter()
+            .filter(|line| line.starts_with("context: --s"));
         assert_eq!(context.count(), usize::from(has_context), "{name}");
-        assert!(!short_help(&[&name], "80").iter().any(|line| line.contains("--slurm-conf")), "{name}");
+        assert!(
+            !short_help(&[&name], "80")
+                .iter()
+                .any(|line| line.contains("--slurm-conf")),
+            "{name}"
+        );
     }
     assert!(short_help(&[], "80").len() <= 40);
 }
@@ -104,7 +162,12 @@ fn short_help_is_one_screen_with_examples_and_a_line_for_each_option() {
 #[test]
 fn long_help_keeps_the_values_of_options_and_the_notes() {
     let help = success(&jsf(&["rank", "--help"]));
-    for text in ["Possible values:", "One JSON object per job", "--slurm-conf", "Columns of CSV, and keys of JSON"] {
+    for text in [
+        "Possible values:",
+        "One JSON object per job",
+        "--slurm-conf",
+        "Columns of CSV, and keys of JSON",
+    ] {
         assert!(help.contains(text), "{text}: {help}");
     }
     assert!(success(&jsf(&["pbsfs", "-h"])).contains("-c ENTITY1 ENTITY2"));

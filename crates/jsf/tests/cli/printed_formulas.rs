@@ -1,4 +1,5 @@
-//! What `jsf fmt` and `jsf check --fix` print of random texts is a formula that they print in the same way.
+//! What `jsf fmt` and `jsf check --fix` print of random texts is a formula that they print in the
+//! same way.
 //!
 //! `JSF_PROCESSES` is the number of texts, `JSF_REFEREE_SEED` the seed.
 
@@ -20,7 +21,10 @@ const COMMANDS: [(&[&str], bool); 4] = [
 fn random_text(random: &mut Generator) -> String {
     let mut text = text::any(random);
     match random.below(8) {
-        0 => text.insert_str(0, random.pick(&["\n", "# a\n", " \n", "mem if\n", "1\n", "(\n"])),
+        0 => text.insert_str(
+            0,
+            random.pick(&["\n", "# a\n", " \n", "mem if\n", "1\n", "(\n"]),
+        ),
         1 => text.push_str(random.pick(&["\n# a", "\nmore", "\n600", "\r\n\r\n# b\x0c"])),
         2 => text = format!("math.LOG({text})+4gb"),
         3 => text = text.to_uppercase(),
@@ -45,15 +49,23 @@ fn what_is_printed_is_printed_again() {
             }
             *printed += 1;
             assert_eq!(print(&once), once, "{arguments:?} of {text:?}");
-            let first_line = |text: &str| Formula::parse(text.split('\n').next().unwrap_or_default());
+            let first_line =
+                |text: &str| Formula::parse(text.split('\n').next().unwrap_or_default());
             let again = first_line(&once).map(|formula| formula.to_string());
             if *keeps_formula {
                 // a file may begin with a byte order mark
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-                assert_eq!(again, first_line(text).map(|formula| formula.to_string()), "{text:?}");
+                assert_eq!(
+                    again,
+                    first_line(text).map(|formula| formula.to_string()),
+                    "{text:?}"
+                );
             }
         }
     }
     eprintln!("of {count} texts are printed {printed:?}");
-    assert!(printed.iter().all(|printed| printed * 4 > count), "{printed:?} of {count}");
+    assert!(
+        printed.iter().all(|printed| printed * 4 > count),
+        "{printed:?} of {count}"
+    );
 }

@@ -1,4 +1,5 @@
-//! Whole processes on damaged files with two gigabytes of address space: none ends otherwise than with exit code 0, 1 or 2.
+//! Whole processes on damaged files with two gigabytes of address space: none ends otherwise than
+//! with exit code 0, 1 or 2.
 //!
 //! `JSF_PROCESSES` is their number, `JSF_REFEREE_SEED` the seed.
 
@@ -10,8 +11,8 @@ use std::process::{Command, Stdio};
 use jsf_testing::random::Xorshift;
 use jsf_testing::setting;
 
-/// Runs a command with little memory; a process that works for a minute of processor time on one of the small files here,
-/// as in an endless loop, is killed and so has no exit code.
+/// Runs a command with little memory; a process that works for a minute of processor time on one of
+/// the small files here, as in an endless loop, is killed and so has no exit code.
 const LIMITS: &str = "ulimit -v 2000000; ulimit -t 60; exec \"$@\"";
 /// The largest file that is damaged, in bytes.
 const MAX_BYTES: usize = 100_000;
@@ -22,36 +23,121 @@ type Call = (&'static [&'static str], &'static [&'static str]);
 /// The recorded files of a kind, and the calls that read one.
 const CALLS: &[(&[&str], &[Call])] = &[
     (
-        &["tests/golden/openpbs/qstat/qstat_f.json", "tests/golden/openpbs/qstat/qstat_f.txt", "tests/corpus/qstat"],
+        &[
+            "tests/golden/openpbs/qstat/qstat_f.json",
+            "tests/golden/openpbs/qstat/qstat_f.txt",
+            "tests/corpus/qstat",
+        ],
         &[
             (&["rank", "ncpus*2+eligible_time", "--queue"], &[]),
-            (&["rank", "ncpus", "--format", "json", "--queue"], &["--strict"]),
+            (
+                &["rank", "ncpus", "--format", "json", "--queue"],
+                &["--strict"],
+            ),
             (&["check", "1/ncpus", "--format", "sarif", "--queue"], &[]),
-            (&["compare", "--old", "ncpus", "--new", "mem", "--queue"], &["--format", "json"]),
-            (&["rank", "fairshare_factor", "--site", "examples/site", "--queue"], &[]),
+            (
+                &["compare", "--old", "ncpus", "--new", "mem", "--queue"],
+                &["--format", "json"],
+            ),
+            (
+                &[
+                    "rank",
+                    "fairshare_factor",
+                    "--site",
+                    "examples/site",
+                    "--queue",
+                ],
+                &[],
+            ),
             (&["names", "--queue"], &[]),
         ],
     ),
     (
-        &["examples/site/sched_priv/resource_group", "tests/golden/openpbs/pbsfs/01_pp718/resource_group"],
+        &[
+            "examples/site/sched_priv/resource_group",
+            "tests/golden/openpbs/pbsfs/01_pp718/resource_group",
+        ],
         &[
             (&["shares", "--resource-group"], &[]),
-            (&["shares", "--policy", "all", "--format", "json", "--resource-group"], &[]),
-            (&["rank", "fairshare_factor", "--queue", "examples/site/qstat.json", "--resource-group"], &[]),
+            (
+                &[
+                    "shares",
+                    "--policy",
+                    "all",
+                    "--format",
+                    "json",
+                    "--resource-group",
+                ],
+                &[],
+            ),
+            (
+                &[
+                    "rank",
+                    "fairshare_factor",
+                    "--queue",
+                    "examples/site/qstat.json",
+                    "--resource-group",
+                ],
+                &[],
+            ),
         ],
     ),
     (
-        &["examples/site/sched_priv/usage", "tests/golden/openpbs/pbsfs/67_version1/usage.initial"],
         &[
-            (&["shares", "--resource-group", "examples/site/sched_priv/resource_group", "--usage"], &[]),
-            (&["rank", "fairshare_tree_usage", "--site", "examples/site", "--usage"], &["--format", "csv"]),
+            "examples/site/sched_priv/usage",
+            "tests/golden/openpbs/pbsfs/67_version1/usage.initial",
+        ],
+        &[
+            (
+                &[
+                    "shares",
+                    "--resource-group",
+                    "examples/site/sched_priv/resource_group",
+                    "--usage",
+                ],
+                &[],
+            ),
+            (
+                &[
+                    "rank",
+                    "fairshare_tree_usage",
+                    "--site",
+                    "examples/site",
+                    "--usage",
+                ],
+                &["--format", "csv"],
+            ),
         ],
     ),
     (
-        &["examples/site/sched_priv/sched_config", "tests/golden/openpbs/qstat/sched_config"],
         &[
-            (&["rank", "ncpus", "--queue", "examples/site/qstat.json", "--sched-config"], &[]),
-            (&["compare", "--old", "1", "--new", "ncpus", "--site", "examples/site", "--new-sched-config"], &[]),
+            "examples/site/sched_priv/sched_config",
+            "tests/golden/openpbs/qstat/sched_config",
+        ],
+        &[
+            (
+                &[
+                    "rank",
+                    "ncpus",
+                    "--queue",
+                    "examples/site/qstat.json",
+                    "--sched-config",
+                ],
+                &[],
+            ),
+            (
+                &[
+                    "compare",
+                    "--old",
+                    "1",
+                    "--new",
+                    "ncpus",
+                    "--site",
+                    "examples/site",
+                    "--new-sched-config",
+                ],
+                &[],
+            ),
         ],
     ),
     (
@@ -66,30 +152,60 @@ const CALLS: &[(&[&str], &[Call])] = &[
         ],
     ),
     (
-        &["tests/golden/slurm/files/t01a_doc_defaultroot", "examples/site/tree.json"],
+        &[
+            "tests/golden/slurm/files/t01a_doc_defaultroot",
+            "examples/site/tree.json",
+        ],
         &[
             (&["shares", "--tree"], &[]),
-            (&["shares", "--policy", "all", "--tree"], &["--format", "json"]),
-            (&["rank", "fairshare_factor", "--queue", "examples/site/qstat.json", "--tree"], &[]),
+            (
+                &["shares", "--policy", "all", "--tree"],
+                &["--format", "json"],
+            ),
+            (
+                &[
+                    "rank",
+                    "fairshare_factor",
+                    "--queue",
+                    "examples/site/qstat.json",
+                    "--tree",
+                ],
+                &[],
+            ),
         ],
     ),
     (
         &["examples/site/sched.log"],
-        &[(&["replay", "--site", "examples/site", "--formula-file", "examples/formulas/pp718.txt"], &[])],
+        &[(
+            &[
+                "replay",
+                "--site",
+                "examples/site",
+                "--formula-file",
+                "examples/formulas/pp718.txt",
+            ],
+            &[],
+        )],
     ),
 ];
 
 /// The content of the files, and of those in the folders.
 fn contents(paths: &[&str]) -> Vec<Vec<u8>> {
     let root = Path::new(jsf_testing::ROOT);
-    let files = paths.iter().flat_map(|path| match fs::read_dir(root.join(path)) {
-        Ok(entries) => entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()).collect(),
-        Err(_) => vec![root.join(path)],
-    });
+    let files = paths
+        .iter()
+        .flat_map(|path| match fs::read_dir(root.join(path)) {
+            Ok(entries) => entries
+                .map(|entry| entry.expect("an entry").path())
+                .filter(|path| path.is_file())
+                .collect(),
+            Err(_) => vec![root.join(path)],
+        });
     let mut files: Vec<PathBuf> = files.collect();
     files.sort();
     let read = |path: PathBuf| {
-        let mut bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let mut bytes =
+            fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         bytes.truncate(MAX_BYTES);
         bytes
     };
@@ -102,12 +218,18 @@ fn below(random: &mut Xorshift, end: usize) -> usize {
 
 /// Changes, repeats and removes a few pieces.
 fn damaged(random: &mut Xorshift, mut bytes: Vec<u8>) -> Vec<u8> {
-    const BYTES: &[u8] = b"{}[],:\"\\ \n\t\x00\x01\x1b09-.+eE=|;#()'\x7f\x80\xc2\x9b\xe2\x80\xae\xff";
+    const BYTES: &[u8] =
+        b"{}[],:\"\\ \n\t\x00\x01\x1b09-.+eE=|;#()'\x7f\x80\xc2\x9b\xe2\x80\xae\xff";
     for _ in 0..below(random, 12) {
         let at = below(random, bytes.len() + 1);
         let end = bytes.len().min(at + below(random, 200));
         match below(random, 7) {
-            0 => _ = bytes.splice(at..at, std::iter::repeat_n(BYTES[below(random, BYTES.len())], below(random, 3000))),
+            0 => {
+                _ = bytes.splice(
+                    at..at,
+                    std::iter::repeat_n(BYTES[below(random, BYTES.len())], below(random, 3000)),
+                )
+            }
             1 => _ = bytes.drain(at..end),
             2 => {
                 let piece = bytes[at..end].to_vec();
@@ -128,7 +250,10 @@ fn damaged(random: &mut Xorshift, mut bytes: Vec<u8>) -> Vec<u8> {
 fn damaged_files_end_no_process_otherwise_than_with_0_1_or_2() {
     let processes = setting("JSF_PROCESSES", 200);
     let mut random = Xorshift(setting("JSF_REFEREE_SEED", 0x5eed_0f0f_1234_5678) | 1);
-    let kinds: Vec<_> = CALLS.iter().map(|(paths, calls)| (contents(paths), *calls)).collect();
+    let kinds: Vec<_> = CALLS
+        .iter()
+        .map(|(paths, calls)| (contents(paths), *calls))
+        .collect();
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("damaged");
     let mut codes: BTreeMap<Option<i32>, usize> = BTreeMap::new();
@@ -140,14 +265,23 @@ fn damaged_files_end_no_process_otherwise_than_with_0_1_or_2() {
         fs::write(&file, &content).expect("a file");
         let mut limited = Command::new("sh");
         limited.args(["-c", LIMITS, "sh", env!("CARGO_BIN_EXE_jsf")]);
-        limited.args(before).arg(&file).args(after).current_dir(jsf_testing::ROOT).stdin(Stdio::null());
+        limited
+            .args(before)
+            .arg(&file)
+            .args(after)
+            .current_dir(jsf_testing::ROOT)
+            .stdin(Stdio::null());
         let output = limited.output().expect("sh runs");
         let code = output.status.code();
         if !matches!(code, Some(0..=2)) {
             let kept = std::env::temp_dir().join(format!("jsf-process-{number}"));
             fs::write(&kept, &content).expect("a file");
             let text = String::from_utf8_lossy(&output.stderr);
-            panic!("{code:?}: jsf {before:?} {} {after:?}: {:.2000}", kept.display(), text);
+            panic!(
+                "{code:?}: jsf {before:?} {} {after:?}: {:.2000}",
+                kept.display(),
+                text
+            );
         }
         *codes.entry(code).or_default() += 1;
     }

@@ -1,7 +1,8 @@
 //! Single cycles of a real scheduler, each as the folder of a site.
 //!
-//! `tests/golden/cycles` counts processors on one or two nodes, and all of it is modelled but soft limits and preemption.
-//! `tests/golden/cycles2` has more; what a cycle does without is named where it differs.
+//! `tests/golden/cycles` counts processors on one or two nodes, and all of it is modelled but soft
+//! limits and preemption. `tests/golden/cycles2` has more; what a cycle does without is named where
+//! it differs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::command::{jsf, json, success};
 
-/// What the cycles of the first recording are about that are not modelled: soft limits and preemption.
+/// What the cycles of the first recording are about that are not modelled: soft limits and
+/// preemption.
 const NOT_MODELLED: [&str; 3] = ["express_preempt", "limit_soft", "limit_soft_prio"];
 /// What the cycles of the second recording are about that are modelled.
 const MODELLED: [&str; 12] = [
@@ -31,11 +33,18 @@ const MODELLED: [&str; 12] = [
 ];
 
 fn text(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn duration(seconds: i64) -> String {
-    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    format!(
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }
 
 fn utc(seconds: i64) -> String {
@@ -50,9 +59,15 @@ fn utc(seconds: i64) -> String {
     let month = if mp < 10 { mp + 3 } else { mp - 9 };
     let year = yoe + era * 400 + i64::from(month <= 2);
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days.rem_euclid(7)) as usize];
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
     let of_day = seconds.rem_euclid(86400);
-    format!("{weekday} {} {day:2} {} {year}", months[(month - 1) as usize], duration(of_day))
+    format!(
+        "{weekday} {} {day:2} {} {year}",
+        months[(month - 1) as usize],
+        duration(of_day)
+    )
 }
 
 /// The attributes of a job that qstat prints as they are recorded.
@@ -76,14 +91,19 @@ const ATTRIBUTES: [&str; 15] = [
 
 /// `qstat -f -F json`
 fn qstat(step: &Json) -> Json {
-    let jobs = entries(&step["before"]).map(|job| (format!("{}.srv", text(&job["id"])), qstat_job(job)));
+    let jobs =
+        entries(&step["before"]).map(|job| (format!("{}.srv", text(&job["id"])), qstat_job(job)));
     let jobs: Map<String, Json> = jobs.collect();
     json!({"timestamp": step["before_time"].as_f64().unwrap() as i64, "pbs_version": "23.06.06", "pbs_server": "srv", "Jobs": jobs})
 }
 
 fn qstat_job(job: &Json) -> Json {
     let select = text(&job["select"]);
-    let select = if select.starts_with(|first: char| first.is_ascii_digit()) { select } else { format!("1:{select}") };
+    let select = if select.starts_with(|first: char| first.is_ascii_digit()) {
+        select
+    } else {
+        format!("1:{select}")
+    };
     let mut resources = json!({"ncpus": job["ncpus"], "select": select, "nodect": job["nodect"].as_i64().unwrap_or(1)});
     for (name, amount) in job["resources"].as_object().into_iter().flatten() {
         resources[name] = amount.clone();
@@ -135,8 +155,12 @@ fn nested(attributes: &Json) -> Map<String, Json> {
 
 /// `qstat -Bf -F json`
 fn server(settings: &Json) -> Json {
-    let mut server = json!({"server_state": "Active", "eligible_time_enable": "True", "scheduling": "True"});
-    server.as_object_mut().unwrap().extend(nested(&settings["server"]));
+    let mut server =
+        json!({"server_state": "Active", "eligible_time_enable": "True", "scheduling": "True"});
+    server
+        .as_object_mut()
+        .unwrap()
+        .extend(nested(&settings["server"]));
     json!({"timestamp": 0, "pbs_version": "23.06.06", "pbs_server": "srv", "Server": {"srv": server}})
 }
 
@@ -163,7 +187,11 @@ fn sched_config(settings: &Json) -> String {
     for (name, value) in settings["sched_config_changed"].as_object().unwrap() {
         lines.retain(|line| !line.starts_with(&format!("{name}:")));
         match value {
-            Json::Array(values) => lines.extend(values.iter().map(|value| format!("{name}: {}", text(value)))),
+            Json::Array(values) => lines.extend(
+                values
+                    .iter()
+                    .map(|value| format!("{name}: {}", text(value))),
+            ),
             Json::Null => {}
             value => lines.push(format!("{name}: {}", text(value))),
         }
@@ -174,7 +202,9 @@ fn sched_config(settings: &Json) -> String {
 /// `pbsnodes -av -F json`: the nodes that are recorded, else one, or two of one host or of two.
 fn nodes(case: &Json, step: &Json) -> Json {
     let settings = &case["settings"];
-    let recorded = [step, settings].into_iter().find_map(|record| record["nodes"].as_object());
+    let recorded = [step, settings]
+        .into_iter()
+        .find_map(|record| record["nodes"].as_object());
     let nodes = recorded.map_or_else(|| nodes_of_processors(case), |nodes| json!(nodes));
     json!({"timestamp": 0, "pbs_version": "23.06.06", "pbs_server": "srv", "nodes": nodes})
 }
@@ -186,16 +216,27 @@ fn nodes_of_processors(case: &Json) -> Json {
         return json!({"pbsvm": node("pbsvm", total)});
     }
     let has_two_hosts = text(&case["desc"]).contains("different hosts");
-    let hosts = if has_two_hosts { ["pbsvm0", "pbsvm1"] } else { ["pbsvm", "pbsvm"] };
+    let hosts = if has_two_hosts {
+        ["pbsvm0", "pbsvm1"]
+    } else {
+        ["pbsvm", "pbsvm"]
+    };
     // the natural vnode has no processors
     json!({"pbsvm": node("pbsvm", 0), "pbsvm[0]": node(hosts[0], total / 2), "pbsvm[1]": node(hosts[1], total - total / 2)})
 }
 
 /// `qmgr -c 'list sched'`
 fn scheduler(settings: &Json) -> String {
-    let attributes = settings["sched"].as_object().unwrap().iter().filter(|(_, value)| !value.is_null());
+    let attributes = settings["sched"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(_, value)| !value.is_null());
     let lines = attributes.map(|(name, value)| format!("    {name} = {}\n", text(value)));
-    format!("Sched default\n    scheduling = True\n{}", lines.collect::<String>())
+    format!(
+        "Sched default\n    scheduling = True\n{}",
+        lines.collect::<String>()
+    )
 }
 
 /// `pbs_rstat -f`
@@ -208,7 +249,13 @@ fn reservations(step: &Json) -> Option<String> {
         let lines: String = attributes.as_object().unwrap().iter().map(line).collect();
         format!("Resv ID: {id}.srv\n{lines}\n")
     };
-    Some(step["reservations"].as_object()?.iter().map(of_one).collect())
+    Some(
+        step["reservations"]
+            .as_object()?
+            .iter()
+            .map(of_one)
+            .collect(),
+    )
 }
 
 /// Writes the files that a site would have before a cycle.
@@ -224,16 +271,24 @@ fn write_site(folder: &Path, case: &Json, step: &Json, stopped: &[String]) {
     if let Some(reservations) = reservations(step) {
         write("pbs_rstat.txt", reservations);
     }
-    write("sched_priv/resource_group", text(&settings["resource_group"]));
+    write(
+        "sched_priv/resource_group",
+        text(&settings["resource_group"]),
+    );
     write("sched_priv/sched_config", sched_config(settings));
     let resources = settings["resourcedef"].as_str();
     let of_first = "lic type=long\nbase_score type=float\nproject_priority type=float\n";
     write("resourcedef", resources.unwrap_or(of_first).to_owned());
     let usage = settings["usage"].as_object().unwrap().iter();
-    let usage: BTreeMap<&str, f64> = usage.map(|(name, usage)| (&**name, text(usage).parse().unwrap())).collect();
+    let usage: BTreeMap<&str, f64> = usage
+        .map(|(name, usage)| (&**name, text(usage).parse().unwrap()))
+        .collect();
     if !usage.is_empty() {
-        fs::write(folder.join("sched_priv/usage"), jsf_testing::recorded::encode_usage_file(0, usage.into_iter()))
-            .unwrap();
+        fs::write(
+            folder.join("sched_priv/usage"),
+            jsf_testing::recorded::encode_usage_file(0, usage.into_iter()),
+        )
+        .unwrap();
     }
 }
 
@@ -242,7 +297,15 @@ fn cycle(case: &Json, step: &Json, stopped: &[String]) -> Json {
     let folder = tempfile::tempdir().unwrap();
     write_site(folder.path(), case, step, stopped);
     let site = folder.path().display().to_string();
-    let output = jsf(&["cycle", "--site", &site, "--at", &text(&step["cycle_second"]), "--format", "json"]);
+    let output = jsf(&[
+        "cycle",
+        "--site",
+        &site,
+        "--at",
+        &text(&step["cycle_second"]),
+        "--format",
+        "json",
+    ]);
     success(&output);
     json(&output)
 }
@@ -257,12 +320,20 @@ fn entries(list: &Json) -> impl Iterator<Item = &Json> {
     list.as_array().into_iter().flatten()
 }
 
-/// The recorded cycles of a case, each with its place among the steps, and what `jsf cycle` says of it.
+/// The recorded cycles of a case, each with its place among the steps, and what `jsf cycle` says of
+/// it.
 fn cycles(case: &Json) -> impl Iterator<Item = (usize, &Json, Json)> {
     let steps = case["steps"].as_array().unwrap();
-    let recorded = steps.iter().enumerate().filter(|(_, step)| !step["cycle"].is_null());
+    let recorded = steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| !step["cycle"].is_null());
     recorded.map(move |(index, step)| {
-        let stopped = if index + 1 == steps.len() { stopped_queues(case) } else { Vec::new() };
+        let stopped = if index + 1 == steps.len() {
+            stopped_queues(case)
+        } else {
+            Vec::new()
+        };
         (index, step, cycle(case, step, &stopped))
     })
 }
@@ -270,26 +341,42 @@ fn cycles(case: &Json) -> impl Iterator<Item = (usize, &Json, Json)> {
 /// What differs from the recorded cycle.
 fn differences(step: &Json, found: &Json) -> Vec<String> {
     let mut differences = Vec::new();
-    let recorded: Vec<Json> = entries(&step["cycle"]["started"]).map(|id| in_document(id).into()).collect();
+    let recorded: Vec<Json> = entries(&step["cycle"]["started"])
+        .map(|id| in_document(id).into())
+        .collect();
     if found["started"] != json!(recorded) {
-        differences.push(format!("started {}, recorded {recorded:?}", found["started"]));
+        differences.push(format!(
+            "started {}, recorded {recorded:?}",
+            found["started"]
+        ));
     }
     let top_jobs = entries(&step["cycle"]["top_jobs"]);
-    let recorded: Vec<Json> = top_jobs.map(|job| json!({"id": in_document(&job[0]), "start": job[1]})).collect();
+    let recorded: Vec<Json> = top_jobs
+        .map(|job| json!({"id": in_document(&job[0]), "start": job[1]}))
+        .collect();
     if found["reserved"] != json!(recorded) {
-        differences.push(format!("reserved {}, recorded {recorded:?}", found["reserved"]));
+        differences.push(format!(
+            "reserved {}, recorded {recorded:?}",
+            found["reserved"]
+        ));
     }
-    let preempted: Vec<&Json> = entries(&step["cycle"]["preempted"]).map(|one| &one[0]).collect();
+    let preempted: Vec<&Json> = entries(&step["cycle"]["preempted"])
+        .map(|one| &one[0])
+        .collect();
     if !preempted.is_empty() {
         differences.push(format!("recorded that {preempted:?} are preempted"));
     }
-    for job in entries(&step["after"]).filter(|job| !job["accrue_type"].is_null() && !preempted.contains(&&job["id"])) {
+    for job in entries(&step["after"])
+        .filter(|job| !job["accrue_type"].is_null() && !preempted.contains(&&job["id"]))
+    {
         let id = in_document(&job["id"]);
         let (found, recorded) = (&found["accrue_types"][&id], &job["accrue_type"]);
         // a job that was just started has another type until its host has reported
         let is_starting = job["state"] == "R" && matches!(found.as_u64(), Some(2 | 3));
         if found != recorded && !is_starting {
-            differences.push(format!("accrue_type of {id} is {found}, recorded {recorded}"));
+            differences.push(format!(
+                "accrue_type of {id} is {found}, recorded {recorded}"
+            ));
         }
     }
     differences
@@ -313,12 +400,21 @@ fn cycles_are_those_of_the_scheduler() {
             compared += 1;
             let differences = differences(step, &found);
             if !differences.is_empty() {
-                wrong.push(format!("{} {name}, cycle {index}: {}", case["n"], differences.join("\n  ")));
+                wrong.push(format!(
+                    "{} {name}, cycle {index}: {}",
+                    case["n"],
+                    differences.join("\n  ")
+                ));
             }
         }
     }
     println!("{compared} cycles compared");
-    assert!(wrong.is_empty(), "{} differ\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     assert_eq!(compared, 264);
 }
 
@@ -333,13 +429,25 @@ fn a_cycle_that_differs_names_what_it_does_without() {
             if differences.is_empty() {
                 same += 1;
             } else if MODELLED.contains(&&*name) || found["without"] == json!([]) {
-                wrong.push(format!("{} {name}, cycle {index}: {}", case["n"], differences.join("\n  ")));
+                wrong.push(format!(
+                    "{} {name}, cycle {index}: {}",
+                    case["n"],
+                    differences.join("\n  ")
+                ));
             } else {
                 different += 1;
             }
         }
     }
     println!("{same} cycles are the same, {different} differ and say why");
-    assert!(wrong.is_empty(), "{} differ\n{}", wrong.len(), wrong.join("\n"));
-    assert!(same >= 180 && same + different == 288, "{same} and {different}");
+    assert!(
+        wrong.is_empty(),
+        "{} differ\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(
+        same >= 180 && same + different == 288,
+        "{same} and {different}"
+    );
 }

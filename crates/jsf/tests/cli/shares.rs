@@ -11,7 +11,9 @@ use crate::command::{jsf, jsf_with_input, stderr, success as stdout};
 fn native_json(recorded: &Value) -> Value {
     let nodes = recorded["nodes"].as_array().expect("nodes");
     fn children(nodes: &[Value], parent: &str) -> Vec<Value> {
-        let of = nodes.iter().filter(|node| node["parent"] == parent || node["account"] == parent);
+        let of = nodes
+            .iter()
+            .filter(|node| node["parent"] == parent || node["account"] == parent);
         of.map(|node| {
             let mut entry =
                 json!({"name": node["name"], "shares": node["shares"], "usage": node["usage"], "kind": node["kind"]});
@@ -22,7 +24,9 @@ fn native_json(recorded: &Value) -> Value {
         })
         .collect()
     }
-    let root = nodes.iter().find(|node| node["name"] == "root" && node["kind"] == "account");
+    let root = nodes
+        .iter()
+        .find(|node| node["name"] == "root" && node["kind"] == "account");
     let usage = root.map_or(json!(0), |root| root["usage"].clone());
     json!({"usage": usage, "children": children(nodes, "root")})
 }
@@ -46,10 +50,23 @@ fn shares_are_those_of_the_daemon() {
         let recorded: Value = serde_json::from_str(&text).expect("JSON");
         let path = folder.path().join(format!("{tree}.json"));
         std::fs::write(&path, native_json(&recorded).to_string()).expect("written");
-        for (policy, run) in [("classic", "classic_d1"), ("fair-tree", "ft"), ("depth-oblivious", "do_d1_settled")] {
+        for (policy, run) in [
+            ("classic", "classic_d1"),
+            ("fair-tree", "ft"),
+            ("depth-oblivious", "do_d1_settled"),
+        ] {
             let file = path.to_str().expect("UTF-8");
-            let output =
-                jsf(&["shares", "--tree", file, "--policy", policy, "--slurm-release", "22.05", "--format", "json"]);
+            let output = jsf(&[
+                "shares",
+                "--tree",
+                file,
+                "--policy",
+                policy,
+                "--slurm-release",
+                "22.05",
+                "--format",
+                "json",
+            ]);
             let document: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
             let rows = recorded_rows(&recorded["results"][run]);
             for node in document["nodes"].as_array().expect("nodes") {
@@ -73,13 +90,25 @@ fn compare(node: &Value, rows: &HashMap<(String, String), Value>, place: &str) -
         (Some("user"), [.., account, user]) => (account.clone(), user.clone()),
         (_, [.., account]) => (account.clone(), String::new()),
     };
-    let Some(row) = rows.get(&key) else { panic!("{place}: no row for {key:?}") };
+    let Some(row) = rows.get(&key) else {
+        panic!("{place}: no row for {key:?}")
+    };
     let mut compared = 0;
-    for (ours, theirs) in [("norm_shares", "norm_shares"), ("effective_usage", "eff_usage"), ("fairshare", "fairshare")]
-    {
-        let (Some(ours), Some(theirs)) = (node[ours].as_f64(), row[theirs].as_str()) else { continue };
-        let Ok(theirs) = theirs.parse::<f64>() else { continue };
-        assert!((ours - theirs).abs() <= 1e-6 + 1e-9 * theirs.abs(), "{place} {key:?}: {ours} for {theirs}");
+    for (ours, theirs) in [
+        ("norm_shares", "norm_shares"),
+        ("effective_usage", "eff_usage"),
+        ("fairshare", "fairshare"),
+    ] {
+        let (Some(ours), Some(theirs)) = (node[ours].as_f64(), row[theirs].as_str()) else {
+            continue;
+        };
+        let Ok(theirs) = theirs.parse::<f64>() else {
+            continue;
+        };
+        assert!(
+            (ours - theirs).abs() <= 1e-6 + 1e-9 * theirs.abs(),
+            "{place} {key:?}: {ours} for {theirs}"
+        );
         compared += 1;
     }
     compared
@@ -87,10 +116,31 @@ fn compare(node: &Value, rows: &HashMap<(String, String), Value>, place: &str) -
 
 /// The factors of the users of a tree under fair tree.
 fn factors(tree: &str, more: &[&str]) -> HashMap<String, f64> {
-    let arguments = [&["shares", "--tree", tree, "--policy", "fair-tree", "--format", "json"], more].concat();
+    let arguments = [
+        &[
+            "shares",
+            "--tree",
+            tree,
+            "--policy",
+            "fair-tree",
+            "--format",
+            "json",
+        ],
+        more,
+    ]
+    .concat();
     let document: Value = serde_json::from_str(&stdout(&jsf(&arguments))).expect("JSON");
-    let users = document["nodes"].as_array().expect("nodes").iter().filter(|node| node["kind"] == "user");
-    let factor = |node: &Value| (node["path"].to_string(), node["fairshare"].as_f64().expect("a factor"));
+    let users = document["nodes"]
+        .as_array()
+        .expect("nodes")
+        .iter()
+        .filter(|node| node["kind"] == "user");
+    let factor = |node: &Value| {
+        (
+            node["path"].to_string(),
+            node["fairshare"].as_f64().expect("a factor"),
+        )
+    };
     users.map(factor).collect()
 }
 
@@ -114,11 +164,14 @@ fn the_release_comes_from_the_option_or_the_document_or_is_the_newest() {
         path.to_str().expect("UTF-8").to_owned()
     };
     let own = put("own.json", tied.to_owned());
-    let (newest, old) = (factors(&own, &["--slurm-release", "26.11"]), factors(&own, &["--slurm-release", "22.05"]));
+    let (newest, old) = (
+        factors(&own, &["--slurm-release", "26.11"]),
+        factors(&own, &["--slurm-release", "22.05"]),
+    );
     assert_ne!(newest, old);
     assert_eq!(factors(&own, &[]), newest);
-    let [old_json, new_json, odd_json] =
-        ["22.05.8", "26.11.0-0rc1", "x"].map(|release| put(release, written_by(release).to_string()));
+    let [old_json, new_json, odd_json] = ["22.05.8", "26.11.0-0rc1", "x"]
+        .map(|release| put(release, written_by(release).to_string()));
     let (newest, old) = (factors(&new_json, &[]), factors(&old_json, &[]));
     assert_ne!(newest, old);
     assert_eq!(factors(&old_json, &["--slurm-release", "26.11"]), newest);
@@ -128,8 +181,17 @@ fn the_release_comes_from_the_option_or_the_document_or_is_the_newest() {
 
 #[test]
 fn a_tree_is_drawn_or_printed_as_json() {
-    let drawn = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--rules", "documented"]));
-    assert!(drawn.contains("│  ├─ Bob        50   0.2         8.33 %    100       0.125   0.648"), "{drawn}");
+    let drawn = stdout(&jsf(&[
+        "shares",
+        "--tree",
+        "tests/data/pp718.json",
+        "--rules",
+        "documented",
+    ]));
+    assert!(
+        drawn.contains("│  ├─ Bob        50   0.2         8.33 %    100       0.125   0.648"),
+        "{drawn}"
+    );
     let one = stdout(&jsf(&[
         "shares",
         "--tree",
@@ -145,9 +207,22 @@ fn a_tree_is_drawn_or_printed_as_json() {
     let bob = &one["nodes"][0];
     assert_eq!(
         (&bob["path"], &bob["kind"], &bob["perc"], &bob["tree_usage"]),
-        (&json!(["group1", "Bob"]), &json!("entity"), &json!(0.2), &json!(0.125))
+        (
+            &json!(["group1", "Bob"]),
+            &json!("entity"),
+            &json!(0.2),
+            &json!(0.125)
+        )
     );
-    let all = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--policy", "all", "--format", "json"]));
+    let all = stdout(&jsf(&[
+        "shares",
+        "--tree",
+        "tests/data/pp718.json",
+        "--policy",
+        "all",
+        "--format",
+        "json",
+    ]));
     let all: Value = serde_json::from_str(&all).expect("JSON");
     assert_eq!(all["policies"].as_array().map(Vec::len), Some(6));
 }
@@ -155,19 +230,42 @@ fn a_tree_is_drawn_or_printed_as_json() {
 #[test]
 fn charge_and_decay_change_the_shares() {
     let factor = |more: &[&str]| {
-        let arguments =
-            ["shares", "--tree", "tests/data/pp718.json", "--policy", "classic", "--entity", "Bob", "--format", "json"];
-        let document: Value = serde_json::from_str(&stdout(&jsf(&[&arguments[..], more].concat()))).expect("JSON");
-        document["nodes"][0]["fairshare"].as_f64().expect("a factor")
+        let arguments = [
+            "shares",
+            "--tree",
+            "tests/data/pp718.json",
+            "--policy",
+            "classic",
+            "--entity",
+            "Bob",
+            "--format",
+            "json",
+        ];
+        let document: Value =
+            serde_json::from_str(&stdout(&jsf(&[&arguments[..], more].concat()))).expect("JSON");
+        document["nodes"][0]["fairshare"]
+            .as_f64()
+            .expect("a factor")
     };
     assert!(factor(&["--charge", "Bob=1000"]) < factor(&[]));
-    assert!((factor(&["--decay", "7d"]) - factor(&[])).abs() < 1e-9, "all usage decays alike");
+    assert!(
+        (factor(&["--decay", "7d"]) - factor(&[])).abs() < 1e-9,
+        "all usage decays alike"
+    );
 }
 
 #[test]
 fn charges_and_decays_act_in_their_order() {
     let usage = |changes: &[&str]| {
-        let arguments = ["shares", "--tree", "tests/data/pp718.json", "--policy", "pbs", "--entity", "Bob"];
+        let arguments = [
+            "shares",
+            "--tree",
+            "tests/data/pp718.json",
+            "--policy",
+            "pbs",
+            "--entity",
+            "Bob",
+        ];
         let arguments = [&arguments[..], &["--format", "json"], changes].concat();
         let document: Value = serde_json::from_str(&stdout(&jsf(&arguments))).expect("JSON");
         document["nodes"][0]["usage"].as_f64().expect("a usage")
@@ -176,21 +274,56 @@ fn charges_and_decays_act_in_their_order() {
     assert_eq!(usage(&[]), 100.0);
     assert_eq!(usage(&["--charge", "Bob=1000", "--decay", "24h"]), 550.0);
     assert_eq!(usage(&["--decay", "24h", "--charge", "Bob=1000"]), 1050.0);
-    assert_eq!(usage(&["--decay=24h", "--charge=Bob=1000", "--decay", "24h", "--charge", "Bob=1"]), 526.0);
-    let human =
-        jsf(&["shares", "--tree", "tests/data/pp718.json", "--policy", "pbs", "--charge", "Bob=1", "--decay", "2d"]);
+    assert_eq!(
+        usage(&[
+            "--decay=24h",
+            "--charge=Bob=1000",
+            "--decay",
+            "24h",
+            "--charge",
+            "Bob=1"
+        ]),
+        526.0
+    );
+    let human = jsf(&[
+        "shares",
+        "--tree",
+        "tests/data/pp718.json",
+        "--policy",
+        "pbs",
+        "--charge",
+        "Bob=1",
+        "--decay",
+        "2d",
+    ]);
     let described = "Bob is charged 1, then usage decays by 2 periods of 24:00:00";
     assert!(stdout(&human).contains(described), "{}", stdout(&human));
 }
 
 #[test]
 fn tickets_go_to_active_users() {
-    let arguments = ["shares", "--tree", "tests/data/pp718.json", "--policy", "ticket-based", "--format", "json"];
-    let document: Value =
-        serde_json::from_str(&stdout(&jsf(&[&arguments[..], &["--active", "group1/Bob,Suzy"]].concat())))
-            .expect("JSON");
+    let arguments = [
+        "shares",
+        "--tree",
+        "tests/data/pp718.json",
+        "--policy",
+        "ticket-based",
+        "--format",
+        "json",
+    ];
+    let document: Value = serde_json::from_str(&stdout(&jsf(&[
+        &arguments[..],
+        &["--active", "group1/Bob,Suzy"],
+    ]
+    .concat())))
+    .expect("JSON");
     let tickets = |name: &str| {
-        document["nodes"].as_array().expect("nodes").iter().find(|node| node["name"] == name).expect(name)["tickets"]
+        document["nodes"]
+            .as_array()
+            .expect("nodes")
+            .iter()
+            .find(|node| node["name"] == name)
+            .expect(name)["tickets"]
             .clone()
     };
     assert!(tickets("Bob").as_f64().expect("tickets") > 0.0 && tickets("Cathy").is_null());
@@ -219,22 +352,57 @@ fn options_accept_associations_of_partitions() {
     let tree = folder.path().join("dump.cfg");
     std::fs::write(&tree, BY_PARTITION).expect("written");
     let tree = tree.to_str().expect("UTF-8");
-    let shares = |more: &[&str]| jsf(&[&["shares", "--tree", tree, "--policy", "ticket-based"], more].concat());
+    let shares = |more: &[&str]| {
+        jsf(&[
+            &["shares", "--tree", tree, "--policy", "ticket-based"],
+            more,
+        ]
+        .concat())
+    };
     let one = |more: &[&str]| -> Value {
         let output = shares(&[&["--format", "json"], more].concat());
         serde_json::from_str::<Value>(&stdout(&output)).expect("JSON")["nodes"][0].clone()
     };
-    let on_gpus = one(&["--entity", "phys/ann:gpu", "--charge", "ann:gpu=7", "--active", "ann:gpu,chem/bob:gpu"]);
-    assert_eq!((&on_gpus["name"], &on_gpus["path"]), (&json!("ann:gpu"), &json!(["phys", "ann:gpu"])));
-    assert_eq!((&on_gpus["user"], &on_gpus["partition"]), (&json!("ann"), &json!("gpu")));
-    assert_eq!((&on_gpus["raw_usage"], &on_gpus["raw_shares"]), (&json!(7.0), &json!(3)));
-    assert!(on_gpus["tickets"].as_f64().is_some_and(|tickets| tickets > 0.0));
+    let on_gpus = one(&[
+        "--entity",
+        "phys/ann:gpu",
+        "--charge",
+        "ann:gpu=7",
+        "--active",
+        "ann:gpu,chem/bob:gpu",
+    ]);
+    assert_eq!(
+        (&on_gpus["name"], &on_gpus["path"]),
+        (&json!("ann:gpu"), &json!(["phys", "ann:gpu"]))
+    );
+    assert_eq!(
+        (&on_gpus["user"], &on_gpus["partition"]),
+        (&json!("ann"), &json!("gpu"))
+    );
+    assert_eq!(
+        (&on_gpus["raw_usage"], &on_gpus["raw_shares"]),
+        (&json!(7.0), &json!(3))
+    );
+    assert!(
+        on_gpus["tickets"]
+            .as_f64()
+            .is_some_and(|tickets| tickets > 0.0)
+    );
     assert_eq!(one(&["--entity", "chem/bob"])["raw_shares"], json!(1));
     for (name, expected) in [
-        ("ann", "the tree has `ann` for single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`"),
-        ("phys/ann", "the tree has `phys/ann` for single partitions only, write one of `phys/ann:gpu`"),
+        (
+            "ann",
+            "the tree has `ann` for single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`",
+        ),
+        (
+            "phys/ann",
+            "the tree has `phys/ann` for single partitions only, write one of `phys/ann:gpu`",
+        ),
         ("chem/ann", "the tree has no `chem/ann`"),
-        ("bob", "the tree has several `bob`, write one of `phys/bob`, `chem/bob`"),
+        (
+            "bob",
+            "the tree has several `bob`, write one of `phys/bob`, `chem/bob`",
+        ),
     ] {
         let output = shares(&["--entity", name]);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -246,12 +414,20 @@ fn options_accept_associations_of_partitions() {
 #[test]
 fn jobs_with_an_ambiguous_association_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (tree, queue) = (folder.path().join("dump.cfg"), folder.path().join("jobs.json"));
+    let (tree, queue) = (
+        folder.path().join("dump.cfg"),
+        folder.path().join("jobs.json"),
+    );
     std::fs::write(&tree, BY_PARTITION).expect("written");
-    let jobs: Vec<Value> =
-        ["ann", "phys/ann:gpu", "bob"].iter().map(|entity| json!({"id": entity, "entity": entity})).collect();
+    let jobs: Vec<Value> = ["ann", "phys/ann:gpu", "bob"]
+        .iter()
+        .map(|entity| json!({"id": entity, "entity": entity}))
+        .collect();
     std::fs::write(&queue, json!({ "jobs": jobs }).to_string()).expect("written");
-    let (tree, queue) = (tree.to_str().expect("UTF-8"), queue.to_str().expect("UTF-8"));
+    let (tree, queue) = (
+        tree.to_str().expect("UTF-8"),
+        queue.to_str().expect("UTF-8"),
+    );
     let output = jsf(&[
         "rank",
         "fairshare_factor",
@@ -265,10 +441,21 @@ fn jobs_with_an_ambiguous_association_are_reported() {
         "csv",
     ]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(stderr.contains("write one of `phys/ann:gpu`, `phys/ann:cpu`; the jobs of `ann` get 0"), "{stderr}");
-    assert!(stderr.contains("write one of `phys/bob`, `chem/bob`; the jobs of `bob` get 0"), "{stderr}");
+    assert!(
+        stderr.contains("write one of `phys/ann:gpu`, `phys/ann:cpu`; the jobs of `ann` get 0"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("write one of `phys/bob`, `chem/bob`; the jobs of `bob` get 0"),
+        "{stderr}"
+    );
     assert!(!stderr.contains("the jobs of `phys/ann:gpu`"), "{stderr}");
-    assert!(stdout(&output).lines().nth(1).is_some_and(|first| first.contains("phys/ann:gpu")));
+    assert!(
+        stdout(&output)
+            .lines()
+            .nth(1)
+            .is_some_and(|first| first.contains("phys/ann:gpu"))
+    );
 }
 
 #[test]
@@ -277,9 +464,21 @@ fn an_invalid_tree_is_reported_with_its_file() {
     let path = folder.path().join("tree");
     let file = path.to_str().expect("UTF-8");
     for (text, policy, expected) in [
-        (r#"{"children":[{"name":"x","shares":-1}]}"#, "classic", "`x` has negative shares, -1"),
-        (r#"{"children":[{"name":"x"},{"name":"x"}]}"#, "classic", "`x` is already in the tree, under `root`"),
-        (r#"{"children":[{"name":"x"},{"name":"x"}]}"#, "pbs", "rename one, or choose another policy"),
+        (
+            r#"{"children":[{"name":"x","shares":-1}]}"#,
+            "classic",
+            "`x` has negative shares, -1",
+        ),
+        (
+            r#"{"children":[{"name":"x"},{"name":"x"}]}"#,
+            "classic",
+            "`x` is already in the tree, under `root`",
+        ),
+        (
+            r#"{"children":[{"name":"x"},{"name":"x"}]}"#,
+            "pbs",
+            "rename one, or choose another policy",
+        ),
         ("hello", "classic", "expected `sshare -a -l`"),
         ("hello", "classic", "or native JSON"),
     ] {
@@ -287,7 +486,10 @@ fn an_invalid_tree_is_reported_with_its_file() {
         let output = jsf(&["shares", "--tree", file, "--policy", policy]);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(stderr.contains(file) && stderr.contains(expected), "{stderr}");
+        assert!(
+            stderr.contains(file) && stderr.contains(expected),
+            "{stderr}"
+        );
     }
 }
 
@@ -300,25 +502,62 @@ fn shares_json(arguments: &[&str]) -> Value {
 #[test]
 fn a_charge_is_shown_before_and_after() {
     let tree = ["--tree", "tests/data/pp718.json"];
-    let (before, after) = (shares_json(&tree), shares_json(&[&tree[..], &["--charge", "Bob=500"]].concat()));
+    let (before, after) = (
+        shares_json(&tree),
+        shares_json(&[&tree[..], &["--charge", "Bob=500"]].concat()),
+    );
     assert!(before.get("changes").is_none() && before.get("assumed").is_none());
-    assert_eq!(after["assumed"], json!({"decay": null, "charges": [{"name": "Bob", "amount": 500.0}]}));
-    assert_eq!((&after["decay_factor"], &after["decay_time"]), (&json!(0.5), &json!(86_400)));
+    assert_eq!(
+        after["assumed"],
+        json!({"decay": null, "charges": [{"name": "Bob", "amount": 500.0}]})
+    );
+    assert_eq!(
+        (&after["decay_factor"], &after["decay_time"]),
+        (&json!(0.5), &json!(86_400))
+    );
     let node = |document: &Value, list: &str| {
         let nodes = document[list].as_array().expect("a list");
-        nodes.iter().find(|node| node["name"] == "Bob").expect("Bob").clone()
+        nodes
+            .iter()
+            .find(|node| node["name"] == "Bob")
+            .expect("Bob")
+            .clone()
     };
-    let of_group = jsf(&[&["shares"], &tree[..], &["--charge", "group1=500", "--policy", "all"]].concat());
-    let warning = "`group1` is a group: the charge is added to its own usage, and those in it keep theirs";
-    assert_eq!(stderr(&of_group).matches(warning).count(), 1, "{}", stderr(&of_group));
+    let of_group = jsf(&[
+        &["shares"],
+        &tree[..],
+        &["--charge", "group1=500", "--policy", "all"],
+    ]
+    .concat());
+    let warning =
+        "`group1` is a group: the charge is added to its own usage, and those in it keep theirs";
+    assert_eq!(
+        stderr(&of_group).matches(warning).count(),
+        1,
+        "{}",
+        stderr(&of_group)
+    );
     let change = node(&after, "changes");
-    assert_eq!((&change["path"], &change["kind"]), (&json!(["group1", "Bob"]), &json!("entity")));
+    assert_eq!(
+        (&change["path"], &change["kind"]),
+        (&json!(["group1", "Bob"]), &json!("entity"))
+    );
     for quantity in ["usage", "tree_usage", "factor"] {
-        let (first, second) = (&node(&before, "nodes")[quantity], &node(&after, "nodes")[quantity]);
-        assert_eq!((&change["before"][quantity], &change["after"][quantity]), (first, second), "{quantity}");
+        let (first, second) = (
+            &node(&before, "nodes")[quantity],
+            &node(&after, "nodes")[quantity],
+        );
+        assert_eq!(
+            (&change["before"][quantity], &change["after"][quantity]),
+            (first, second),
+            "{quantity}"
+        );
         let difference = second.as_f64().expect("a number") - first.as_f64().expect("a number");
         let shown = change["difference"][quantity].as_f64().expect("a number");
-        assert!((shown - difference).abs() < 1e-12, "{quantity}: {shown} for {difference}");
+        assert!(
+            (shown - difference).abs() < 1e-12,
+            "{quantity}: {shown} for {difference}"
+        );
         assert_ne!(difference, 0.0, "{quantity}");
     }
 }
@@ -332,7 +571,8 @@ const JOBS_OF_THE_TREE: &str = r#"{"jobs":[{"id":"1.vm","entity":"Bob"},{"id":"2
 fn places_won_are_those_of_a_charged_tree() {
     let tree = "examples/site/tree.json";
     let document: Value =
-        serde_json::from_str(&std::fs::read_to_string(jsf_testing::path(tree)).expect("a tree")).expect("JSON");
+        serde_json::from_str(&std::fs::read_to_string(jsf_testing::path(tree)).expect("a tree"))
+            .expect("JSON");
     let text = document.to_string().replacen(
         r#""name":"Bob","shares":50,"usage":100"#,
         r#""name":"Bob","shares":50,"usage":600"#,
@@ -346,12 +586,29 @@ fn places_won_are_those_of_a_charged_tree() {
     std::fs::write(&jobs, JOBS_OF_THE_TREE).expect("written");
     let jobs = jobs.to_str().expect("UTF-8");
     let order = |tree: &str| {
-        let output = jsf(&["rank", "fairshare_factor", "--queue", jobs, "--tree", tree, "--format", "json"]);
+        let output = jsf(&[
+            "rank",
+            "fairshare_factor",
+            "--queue",
+            jobs,
+            "--tree",
+            tree,
+            "--format",
+            "json",
+        ]);
         let document: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
         let jobs = document["jobs"].as_array().expect("jobs").clone();
-        jobs.into_iter().map(|job| (job["id"].as_str().expect("an id").to_owned(), job["rank"].clone())).collect()
+        jobs.into_iter()
+            .map(|job| {
+                (
+                    job["id"].as_str().expect("an id").to_owned(),
+                    job["rank"].clone(),
+                )
+            })
+            .collect()
     };
-    let (before, after): (HashMap<_, _>, HashMap<_, _>) = (order(tree), order(charged.to_str().expect("UTF-8")));
+    let (before, after): (HashMap<_, _>, HashMap<_, _>) =
+        (order(tree), order(charged.to_str().expect("UTF-8")));
     let document = shares_json(&["--tree", tree, "--queue", jobs, "--charge", "Bob=500"]);
     let places = &document["places"];
     assert_eq!(places["formula"], "fairshare_factor");
@@ -359,40 +616,87 @@ fn places_won_are_those_of_a_charged_tree() {
     assert!(!listed.is_empty() && before != after);
     for job in listed {
         let id = job["id"].as_str().expect("an id");
-        assert_eq!((&job["before"], &job["after"]), (&before[id], &after[id]), "{id}");
-        let won = job["before"].as_i64().expect("a place") - job["after"].as_i64().expect("a place");
+        assert_eq!(
+            (&job["before"], &job["after"]),
+            (&before[id], &after[id]),
+            "{id}"
+        );
+        let won =
+            job["before"].as_i64().expect("a place") - job["after"].as_i64().expect("a place");
         assert_eq!(job["won"], json!(won), "{id}");
     }
-    let won: i64 = places["entities"].as_array().expect("entities").iter().filter_map(|one| one["won"].as_i64()).sum();
+    let won: i64 = places["entities"]
+        .as_array()
+        .expect("entities")
+        .iter()
+        .filter_map(|one| one["won"].as_i64())
+        .sum();
     assert_eq!(won, 0, "{places}");
 }
 
 #[test]
 fn the_settings_in_force_are_in_the_document() {
     let tree = ["--tree", "tests/data/pp718.json", "--policy"];
-    let document = |policy: &str, more: &[&str]| shares_json(&[&tree[..], &[policy], more].concat());
+    let document =
+        |policy: &str, more: &[&str]| shares_json(&[&tree[..], &[policy], more].concat());
     let classic = document("classic", &["--slurm-release", "22.05"]);
-    let settings = [&classic["release"], &classic["half_life"], &classic["dampening_factor"]];
+    let settings = [
+        &classic["release"],
+        &classic["half_life"],
+        &classic["dampening_factor"],
+    ];
     assert_eq!(settings, [&json!("22.05"), &json!(604_800), &json!(1)]);
     assert_eq!(document("fair-tree", &[])["release"], "26.11");
-    assert_eq!(document("ticket-based", &["--active", "Bob"])["release"], "14.11");
+    assert_eq!(
+        document("ticket-based", &["--active", "Bob"])["release"],
+        "14.11"
+    );
     let documented = document("fair-tree", &["--rules", "documented"]);
-    assert_eq!((documented.get("release"), &documented["half_life"]), (None, &json!(604_800)));
+    assert_eq!(
+        (documented.get("release"), &documented["half_life"]),
+        (None, &json!(604_800))
+    );
 }
 
 #[test]
 fn a_formula_without_assumed_usage_is_refused() {
-    let output = jsf(&["shares", "--tree", "tests/data/pp718.json", "--formula", "ncpus"]);
+    let output = jsf(&[
+        "shares",
+        "--tree",
+        "tests/data/pp718.json",
+        "--formula",
+        "ncpus",
+    ]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("a formula is used only with --charge or --decay"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("a formula is used only with --charge or --decay"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn jobs_may_come_from_standard_input() {
-    let arguments = ["shares", "--tree", "examples/site/tree.json", "--charge", "Bob=500", "--queue", "-", "--full"];
-    let text = String::from_utf8(jsf_with_input(&arguments, JOBS_OF_THE_TREE).stdout).expect("UTF-8");
-    assert!(text.contains("by `fairshare_factor`: 2 of 5 considered jobs change their place\n"), "{text}");
-    assert!(text.contains("1.vm  Bob          1      3          -2\n"), "{text}");
+    let arguments = [
+        "shares",
+        "--tree",
+        "examples/site/tree.json",
+        "--charge",
+        "Bob=500",
+        "--queue",
+        "-",
+        "--full",
+    ];
+    let text =
+        String::from_utf8(jsf_with_input(&arguments, JOBS_OF_THE_TREE).stdout).expect("UTF-8");
+    assert!(
+        text.contains("by `fairshare_factor`: 2 of 5 considered jobs change their place\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("1.vm  Bob          1      3          -2\n"),
+        "{text}"
+    );
     // a job without an entity
     assert!(text.contains("-          1           0\n"), "{text}");
 }
@@ -402,32 +706,90 @@ fn entities_are_a_list_and_a_group_shows_all_below_it() {
     for (given, expected) in [
         (&["--entity", "Bob"][..], &["Bob"][..]),
         (&["--entity", "group2"], &["group2", "Suzy", "Scott"]),
-        (&["--entity", "Scott,group1"], &["group1", "Bob", "Cathy", "Scott"]),
-        (&["--entity", "Scott", "--entity", "Suzy"], &["Suzy", "Scott"]),
+        (
+            &["--entity", "Scott,group1"],
+            &["group1", "Bob", "Cathy", "Scott"],
+        ),
+        (
+            &["--entity", "Scott", "--entity", "Suzy"],
+            &["Suzy", "Scott"],
+        ),
     ] {
         let tree = ["--tree", "tests/data/pp718.json", "--policy", "pbs"];
         let document = shares_json(&[&tree, given].concat());
-        let names: Vec<&str> = document["nodes"].as_array().expect("nodes").iter().map(name).collect();
+        let names: Vec<&str> = document["nodes"]
+            .as_array()
+            .expect("nodes")
+            .iter()
+            .map(name)
+            .collect();
         assert_eq!(names, expected, "{given:?}");
     }
-    let output = jsf(&["shares", "--tree", "tests/data/pp718.json", "--policy", "pbs", "--entity", "Suzy,Bob"]);
+    let output = jsf(&[
+        "shares",
+        "--tree",
+        "tests/data/pp718.json",
+        "--policy",
+        "pbs",
+        "--entity",
+        "Suzy,Bob",
+    ]);
     let table = stdout(&output);
-    let rows: Vec<&str> = table.lines().skip_while(|line| !line.starts_with("TREEROOT")).collect();
-    let names: Vec<_> = rows.iter().map_while(|row| row.split_whitespace().find(|word| word.is_ascii())).collect();
-    assert_eq!(names, ["TREEROOT", "group1", "Bob", "group2", "Suzy"], "{table}");
-    let output = jsf(&["shares", "--tree", "tests/data/pp718.json", "--entity", "Bob,nobody"]);
-    assert!(stdout(&output).contains("Bob") && stderr(&output).contains("`nobody`"), "{}", stderr(&output));
+    let rows: Vec<&str> = table
+        .lines()
+        .skip_while(|line| !line.starts_with("TREEROOT"))
+        .collect();
+    let names: Vec<_> = rows
+        .iter()
+        .map_while(|row| row.split_whitespace().find(|word| word.is_ascii()))
+        .collect();
+    assert_eq!(
+        names,
+        ["TREEROOT", "group1", "Bob", "group2", "Suzy"],
+        "{table}"
+    );
+    let output = jsf(&[
+        "shares",
+        "--tree",
+        "tests/data/pp718.json",
+        "--entity",
+        "Bob,nobody",
+    ]);
+    assert!(
+        stdout(&output).contains("Bob") && stderr(&output).contains("`nobody`"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn jobs_without_an_entity_are_named_in_the_tree() {
-    let site = ["--sched-priv", "tests/golden/openpbs/qstat", "--queue", "tests/golden/openpbs/qstat/qstat_f.json"];
+    let site = [
+        "--sched-priv",
+        "tests/golden/openpbs/qstat",
+        "--queue",
+        "tests/golden/openpbs/qstat/qstat_f.json",
+    ];
     let output = jsf(&[&["shares", "--full"], &site[..]].concat());
-    assert!(stdout(&output).contains("│  └─ (no entity)         1   0.0225"), "{}", stdout(&output));
-    assert!(stderr(&output).contains("is missing in 1 of 59 jobs"), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("│  └─ (no entity)         1   0.0225"),
+        "{}",
+        stdout(&output)
+    );
+    assert!(
+        stderr(&output).contains("is missing in 1 of 59 jobs"),
+        "{}",
+        stderr(&output)
+    );
     let output = jsf(&[&["shares", "--decay", "1w"], &site[..]].concat());
     let message = stderr(&output);
-    assert_eq!(message.matches("job `17.vm`: the scheduler ignores the job as invalid").count(), 1, "{message}");
+    assert_eq!(
+        message
+            .matches("job `17.vm`: the scheduler ignores the job as invalid")
+            .count(),
+        1,
+        "{message}"
+    );
 }
 
 fn name(node: &Value) -> &str {
@@ -449,22 +811,39 @@ fn usage_beside_several_policies_is_that_of_a_tree_of_slurm() {
     std::fs::write(&tree, text.join("\n")).expect("written");
     let tree = tree.to_str().expect("UTF-8");
     let all = stdout(&jsf(&["shares", "--tree", tree, "--policy", "all"]));
-    assert!(all.starts_with("Of 2 entities none has any usage."), "{all}");
-    assert!(!all.contains("unknown") && !all.contains("TREEROOT"), "{all}");
+    assert!(
+        all.starts_with("Of 2 entities none has any usage."),
+        "{all}"
+    );
+    assert!(
+        !all.contains("unknown") && !all.contains("TREEROOT"),
+        "{all}"
+    );
     let pbs = stdout(&jsf(&["shares", "--tree", tree, "--policy", "pbs"]));
-    assert!(pbs.starts_with("Of 2 entities none has any usage."), "{pbs}");
+    assert!(
+        pbs.starts_with("Of 2 entities none has any usage."),
+        "{pbs}"
+    );
 }
 
-/// What flux-accounting exports is read as its own policy reads it. The tree is that of the manual of
-/// `flux account export-db --fairshare-emulate`; the ranks follow from shares divided by usage among the siblings.
+/// What flux-accounting exports is read as its own policy reads it. The tree is that of the manual
+/// of `flux account export-db --fairshare-emulate`; the ranks follow from shares divided by usage
+/// among the siblings.
 #[test]
 fn a_tree_of_flux_accounting_has_its_policy() {
     let user = |name: &str, shares: i64, usage: i64| json!({"username": name, "shares": shares, "usage": usage});
     let exported = |usage_of_bank: i64| {
-        let one = [user("user1", 10_000, 100), user("user2", 1000, 11), user("user3", 100_000, 10)];
+        let one = [
+            user("user1", 10_000, 100),
+            user("user2", 1000, 11),
+            user("user3", 100_000, 10),
+        ];
         let two = [user("user4", 100_000, 8), user("user5", 10_000, 3)];
         let bank = |name: &str, shares: i64, usage: i64, children: &[Value]| json!({"bank": name, "shares": shares, "usage": usage, "children": children});
-        let banks = [bank("bank1", 1000, usage_of_bank, &one), bank("bank2", 100, 11, &two)];
+        let banks = [
+            bank("bank1", 1000, usage_of_bank, &one),
+            bank("bank2", 100, 11, &two),
+        ];
         json!({"root": bank("root", 1000, 132, &banks)}).to_string()
     };
     let shares = |text: &str| {
@@ -480,14 +859,25 @@ fn a_tree_of_flux_accounting_has_its_policy() {
     let factors: HashMap<&str, f64> = users
         .map(|node| {
             let path = node["path"].as_array().expect("a path");
-            (path.last().and_then(Value::as_str).expect("a name"), node["fairshare"].as_f64().expect("a factor"))
+            (
+                path.last().and_then(Value::as_str).expect("a name"),
+                node["fairshare"].as_f64().expect("a factor"),
+            )
         })
         .collect();
-    let expected = [("user4", 1.0), ("user5", 0.8), ("user3", 0.6), ("user1", 0.4), ("user2", 0.2)];
+    let expected = [
+        ("user4", 1.0),
+        ("user5", 0.8),
+        ("user3", 0.6),
+        ("user1", 0.4),
+        ("user2", 0.2),
+    ];
     assert_eq!(factors, HashMap::from(expected));
     let (other, warnings) = shares(&exported(200));
     assert!(
-        warnings.contains("the bank `bank1` has the usage 200, but those below it have 121, which counts"),
+        warnings.contains(
+            "the bank `bank1` has the usage 200, but those below it have 121, which counts"
+        ),
         "{warnings}"
     );
     assert_eq!(other["nodes"], document["nodes"]);

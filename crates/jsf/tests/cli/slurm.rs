@@ -1,4 +1,5 @@
-//! `jsf shares` and `jsf rank` on the files of a Slurm site: which policy is in force, and what the files lack.
+//! `jsf shares` and `jsf rank` on the files of a Slurm site: which policy is in force, and what the
+//! files lack.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,11 @@ use serde_json::Value;
 use crate::command::{jsf, json, stderr, stdout, success};
 
 fn file(name: &str) -> String {
-    golden::path("slurm/files/t04_irregular").join(name).to_str().expect("UTF-8").to_owned()
+    golden::path("slurm/files/t04_irregular")
+        .join(name)
+        .to_str()
+        .expect("UTF-8")
+        .to_owned()
 }
 
 fn put(folder: &Path, name: &str, text: &str) -> String {
@@ -20,15 +25,17 @@ fn put(folder: &Path, name: &str, text: &str) -> String {
 /// The line that names the policy, without the blanks that align it with others.
 fn policy(arguments: &[&str]) -> String {
     let text = success(&jsf(&[&["shares"], arguments].concat()));
-    let line = text.lines().find(|line| line.starts_with("policy:")).expect("a line");
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("policy:"))
+        .expect("a line");
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn the_policy_comes_from_the_files() {
     let [fair_tree, classic] = ["ft.sshare_a_l_P.txt", "v2611_classic_d1.sshare.json"].map(file);
-    let default =
-        "policy: fair-tree (from the tree's file), as in Slurm 26.11 (default), half-life 7-00:00:00 (default)";
+    let default = "policy: fair-tree (from the tree's file), as in Slurm 26.11 (default), half-life 7-00:00:00 (default)";
     assert_eq!(policy(&["--tree", &fair_tree]), default);
     let output = jsf(&["shares", "--tree", &classic]);
     let text = success(&output);
@@ -51,21 +58,49 @@ fn the_policy_comes_from_the_files() {
         "Configuration data as of 2023-02-28T10:11:12\nFairShareDampeningFactor = 5\nPriorityDecayHalfLife   = 14-00:00:00\n\
          PriorityFlags           = NO_FAIR_TREE\nPriorityType            = priority/multifactor\nSLURM_VERSION = 22.05.8\n",
     );
-    let output = jsf(&["shares", "--tree", &file("classic_d1.sshare_a_l.txt"), "--slurm-conf", &scontrol]);
+    let output = jsf(&[
+        "shares",
+        "--tree",
+        &file("classic_d1.sshare_a_l.txt"),
+        "--slurm-conf",
+        &scontrol,
+    ]);
     // the tree was printed under another dampening factor, and that is the only warning
     assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
-    assert!(stderr(&output).contains("the column FairShare differs"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("the column FairShare differs"),
+        "{}",
+        stderr(&output)
+    );
     let head = "policy: classic (from slurm.conf), as in Slurm 22.05, dampening factor 5, half-life 14-00:00:00\n";
     assert!(stdout(&output).contains(head), "{}", stdout(&output));
-    let without_flags = put(folder.path(), "slurm.conf", "PriorityType=priority/multifactor\n");
+    let without_flags = put(
+        folder.path(),
+        "slurm.conf",
+        "PriorityType=priority/multifactor\n",
+    );
     let head = policy(&["--tree", &fair_tree, "--slurm-conf", &without_flags]);
-    let source =
-        "policy: fair-tree (slurm.conf sets no PriorityFlags: the default since Slurm 19.05), as in Slurm 26.11";
+    let source = "policy: fair-tree (slurm.conf sets no PriorityFlags: the default since Slurm 19.05), as in Slurm 26.11";
     assert!(head.starts_with(source), "{head}");
     let output = jsf(&["shares", "--tree", &fair_tree, "--slurm-conf", &scontrol]);
-    assert!(stderr(&output).contains("printed under fair-tree, but `slurm.conf` says classic"), "{}", stderr(&output));
-    let chosen = policy(&["--tree", &fair_tree, "--slurm-conf", &scontrol, "--policy", "depth-oblivious"]);
-    assert!(chosen.starts_with("policy: depth-oblivious (given), as in Slurm 22.05, dampening factor 5"), "{chosen}");
+    assert!(
+        stderr(&output).contains("printed under fair-tree, but `slurm.conf` says classic"),
+        "{}",
+        stderr(&output)
+    );
+    let chosen = policy(&[
+        "--tree",
+        &fair_tree,
+        "--slurm-conf",
+        &scontrol,
+        "--policy",
+        "depth-oblivious",
+    ]);
+    assert!(
+        chosen
+            .starts_with("policy: depth-oblivious (given), as in Slurm 22.05, dampening factor 5"),
+        "{chosen}"
+    );
     let own = policy(&["--sched-priv", "examples/site/sched_priv"]);
     assert!(
         own.starts_with("policy: pbs (default), as OpenPBS's scheduler computes it, usage is multiplied by 0.5 every"),
@@ -79,7 +114,11 @@ fn a_file_of_sacctmgr_has_no_usage() {
     let head = "policy: fair-tree (default for a tree of Slurm), as in Slurm 26.11 (default), half-life 7-00:00:00 \
                 (default)\n";
     assert!(stdout(&output).contains(head), "{}", stdout(&output));
-    assert!(stderr(&output).contains("has no usage, so every usage is 0"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("has no usage, so every usage is 0"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -90,10 +129,16 @@ fn without_a_priority_type_old_releases_have_no_fair_share() {
     let warned = |more: &[&str]| {
         let output = jsf(&[&["shares", "--tree", &tree, "--slurm-conf", &conf], more].concat());
         assert!(output.status.success());
-        stderr(&output).contains("`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`")
+        stderr(&output).contains(
+            "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`",
+        )
     };
     assert_eq!(
-        [warned(&[]), warned(&["--slurm-release", "22.05"]), warned(&["--slurm-release", "26.11"])],
+        [
+            warned(&[]),
+            warned(&["--slurm-release", "22.05"]),
+            warned(&["--slurm-release", "26.11"])
+        ],
         [true, true, false]
     );
 }
@@ -105,20 +150,34 @@ fn tickets_need_pending_jobs() {
     let output = jsf(&[&arguments[..], &["--format", "json"]].concat());
     let document = json(&output);
     let nodes = document["nodes"].as_array().expect("nodes");
-    assert!(nodes.iter().all(|node| node["fairshare"] == Value::Null && node["tickets"] == Value::Null), "{document}");
     assert!(
-        stderr(&output).contains("give a queue (--queue FILE), or name the active entities (--active NAME,…)"),
+        nodes
+            .iter()
+            .all(|node| node["fairshare"] == Value::Null && node["tickets"] == Value::Null),
+        "{document}"
+    );
+    assert!(
+        stderr(&output)
+            .contains("give a queue (--queue FILE), or name the active entities (--active NAME,…)"),
         "{}",
         stderr(&output)
     );
     let text = success(&jsf(&[&arguments[..], &["--full"]].concat()));
     let (_, tree) = text.split_once("\nshares\n").expect("the tree");
-    assert!(tree.lines().filter(|line| line.contains("u1")).all(|line| line.ends_with("-")), "{text}");
+    assert!(
+        tree.lines()
+            .filter(|line| line.contains("u1"))
+            .all(|line| line.ends_with("-")),
+        "{text}"
+    );
     let output = jsf(&[&arguments[..], &["--active", "root/u1", "--format", "json"]].concat());
     assert_eq!(stderr(&output), "");
     let document = json(&output);
     let nodes = document["nodes"].as_array().expect("nodes");
-    assert!(nodes.iter().any(|node| node["fairshare"] == 1.0), "{document}");
+    assert!(
+        nodes.iter().any(|node| node["fairshare"] == 1.0),
+        "{document}"
+    );
 }
 
 #[test]
@@ -128,41 +187,93 @@ fn the_weighted_walk_says_whom_it_leaves_out() {
     let tree = put(folder.path(), "tree.json", tree);
     let output = jsf(&["shares", "--tree", &tree, "--policy", "weighted-walk"]);
     assert!(
-        stderr(&output).contains("weighted-walk leaves out `beside` of `root`: a user beside a group"),
+        stderr(&output)
+            .contains("weighted-walk leaves out `beside` of `root`: a user beside a group"),
         "{}",
         stderr(&output)
     );
-    assert_eq!(stderr(&jsf(&["shares", "--tree", &tree, "--policy", "fair-tree"])), "");
+    assert_eq!(
+        stderr(&jsf(&["shares", "--tree", &tree, "--policy", "fair-tree"])),
+        ""
+    );
 }
 
 #[test]
 fn durations_have_three_notations() {
     let usage = |duration: &str| {
-        let arguments = ["shares", "--sched-priv", "examples/site/sched_priv", "--format", "json", "--decay", duration];
+        let arguments = [
+            "shares",
+            "--sched-priv",
+            "examples/site/sched_priv",
+            "--format",
+            "json",
+            "--decay",
+            duration,
+        ];
         let document = json(&jsf(&arguments));
-        document["nodes"][0]["usage"].as_f64().unwrap_or_else(|| panic!("{document}"))
+        document["nodes"][0]["usage"]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{document}"))
     };
     let week = usage("7d");
     assert!(week < usage("6d"));
-    assert_eq!(["1w", "168h", "10080m", "604800s", "604800", "168:00:00", "7-0", "7-00:00:00"].map(usage), [week; 8]);
-    let output = jsf(&["shares", "--sched-priv", "examples/site/sched_priv", "--decay", "soon"]);
+    assert_eq!(
+        [
+            "1w",
+            "168h",
+            "10080m",
+            "604800s",
+            "604800",
+            "168:00:00",
+            "7-0",
+            "7-00:00:00"
+        ]
+        .map(usage),
+        [week; 8]
+    );
+    let output = jsf(&[
+        "shares",
+        "--sched-priv",
+        "examples/site/sched_priv",
+        "--decay",
+        "soon",
+    ]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("`soon` is not a duration, expected"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("`soon` is not a duration, expected"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// The warning about the column `FairShare`, if there is one.
 fn fairshare_warning(arguments: &[&str]) -> Option<String> {
     let output = jsf(&[&["shares"], arguments].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
-    stderr(&output).lines().find(|line| line.contains("the column FairShare differs")).map(str::to_owned)
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{arguments:?}: {}",
+        stderr(&output)
+    );
+    stderr(&output)
+        .lines()
+        .find(|line| line.contains("the column FairShare differs"))
+        .map(str::to_owned)
 }
 
 /// Every recorded `sshare`, with the policy and the release of its daemon.
 fn recorded_sshares() -> Vec<(String, Vec<&'static str>)> {
     let mut found = Vec::new();
-    for folder in std::fs::read_dir(jsf_testing::path("tests/golden/slurm/files")).expect("a folder") {
+    for folder in
+        std::fs::read_dir(jsf_testing::path("tests/golden/slurm/files")).expect("a folder")
+    {
         for file in std::fs::read_dir(folder.expect("an entry").path()).expect("a folder") {
-            let path = file.expect("an entry").path().to_str().expect("UTF-8").to_owned();
+            let path = file
+                .expect("an entry")
+                .path()
+                .to_str()
+                .expect("UTF-8")
+                .to_owned();
             let name = path.rsplit(['/', '\\']).next().expect("a name").to_owned();
             if !name.contains("sshare") {
                 continue;
@@ -172,7 +283,11 @@ fn recorded_sshares() -> Vec<(String, Vec<&'static str>)> {
                 () if name.contains("classic") => "classic",
                 () => "depth-oblivious",
             };
-            let release = if name.starts_with("v2611") { "26.11" } else { "22.05" };
+            let release = if name.starts_with("v2611") {
+                "26.11"
+            } else {
+                "22.05"
+            };
             found.push((path, vec!["--policy", policy, "--slurm-release", release]));
         }
     }
@@ -183,14 +298,20 @@ fn recorded_sshares() -> Vec<(String, Vec<&'static str>)> {
 #[test]
 fn the_recorded_factors_are_those_computed() {
     for (path, daemon) in recorded_sshares() {
-        assert_eq!(fairshare_warning(&[&["--tree", &path], &daemon[..]].concat()), None, "{path}");
+        assert_eq!(
+            fairshare_warning(&[&["--tree", &path], &daemon[..]].concat()),
+            None,
+            "{path}"
+        );
     }
 }
 
 #[test]
 fn the_policy_or_release_that_computes_the_printed_factors_is_named() {
     let parents = "tests/golden/slurm/files/t08_parent_users";
-    let warning = |file: &str| fairshare_warning(&["--tree", &format!("{parents}/{file}")]).expect("a warning");
+    let warning = |file: &str| {
+        fairshare_warning(&["--tree", &format!("{parents}/{file}")]).expect("a warning")
+    };
     let classic = warning("classic_d1.sshare_a_l_P.txt");
     let expected = "computes for 1 of 11 associations, such as `root/u6`: printed 0.974310, computed 0.500000; \
                     classic of Slurm 22.05 gives the printed numbers (--policy NAME, --slurm-release NAME)";
@@ -204,7 +325,10 @@ fn the_policy_or_release_that_computes_the_printed_factors_is_named() {
     );
     // another policy was asked for
     let path = format!("{parents}/classic_d1.sshare_a_l_P.txt");
-    assert_eq!(fairshare_warning(&["--tree", &path, "--policy", "fair-tree"]), None);
+    assert_eq!(
+        fairshare_warning(&["--tree", &path, "--policy", "fair-tree"]),
+        None
+    );
 }
 
 /// The usages were 10.9 each, so the factor was 0.5; from the printed ones it is 0.5168.
@@ -221,16 +345,29 @@ fn usage_without_decimals_is_no_difference() {
     let warning = |factor: &str| {
         let path = folder.path().join("sshare.txt");
         std::fs::write(&path, table(factor)).expect("written");
-        fairshare_warning(&["--tree", path.to_str().expect("UTF-8"), "--policy", "classic"])
+        fairshare_warning(&[
+            "--tree",
+            path.to_str().expect("UTF-8"),
+            "--policy",
+            "classic",
+        ])
     };
     assert_eq!(warning("0.500000"), None);
     let other = warning("0.900000").expect("a warning");
-    assert!(other.contains("for 1 of 2 associations, such as `root/ann`: printed 0.900000, computed 0.5"), "{other}");
-    assert!(other.contains("usage is printed without decimals, and other settings"), "{other}");
+    assert!(
+        other.contains(
+            "for 1 of 2 associations, such as `root/ann`: printed 0.900000, computed 0.5"
+        ),
+        "{other}"
+    );
+    assert!(
+        other.contains("usage is printed without decimals, and other settings"),
+        "{other}"
+    );
 }
 
-/// Slurm's policy decides what `fairshare_factor` is, so the first screen of every command that ranks names it, with its release
-/// and half-life; two policies are both named.
+/// Slurm's policy decides what `fairshare_factor` is, so the first screen of every command that
+/// ranks names it, with its release and half-life; two policies are both named.
 #[test]
 fn a_policy_of_slurm_is_on_the_first_screen() {
     let site = [
@@ -245,11 +382,26 @@ fn a_policy_of_slurm_is_on_the_first_screen() {
         &["explain", "fairshare_factor", "--job", "8106"],
         &["trajectory", "fairshare_factor", "--job", "8106"],
         &["compare", "--old", "1", "--new", "fairshare_factor"],
-        &["compare", "--old", "fairshare_factor", "--new", "fairshare_factor", "--new-policy", "classic"],
+        &[
+            "compare",
+            "--old",
+            "fairshare_factor",
+            "--new",
+            "fairshare_factor",
+            "--new-policy",
+            "classic",
+        ],
     ] {
         let text = success(&jsf(&[command, &site].concat()));
-        assert!(text.contains(fair_tree) && text.contains("half-life 14-00:00:00"), "{command:?}: {text}");
-        assert_eq!(command.contains(&"classic"), text.contains("new: classic (given)"), "{text}");
+        assert!(
+            text.contains(fair_tree) && text.contains("half-life 14-00:00:00"),
+            "{command:?}: {text}"
+        );
+        assert_eq!(
+            command.contains(&"classic"),
+            text.contains("new: classic (given)"),
+            "{text}"
+        );
     }
     let openpbs = success(&jsf(&["rank", "--site", "examples/site"]));
     assert!(!openpbs.contains("policy:"), "{openpbs}");

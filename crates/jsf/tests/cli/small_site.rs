@@ -14,7 +14,9 @@ impl SmallSite {
     /// A folder with files of these names and contents.
     pub fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        files.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).expect("a file"));
+        files.iter().for_each(|(name, text)| {
+            std::fs::write(folder.path().join(name), text).expect("a file")
+        });
         Self { folder }
     }
 
@@ -36,11 +38,14 @@ impl SmallSite {
         let checked = self.json(&["check", formula]);
         let findings = checked["findings"].as_array().expect("findings").iter();
         let wanted = findings.filter(|found| found["code"] == *code);
-        wanted.map(|found| found["message"].as_str().expect("a message").to_owned()).collect()
+        wanted
+            .map(|found| found["message"].as_str().expect("a message").to_owned())
+            .collect()
     }
 }
 
-/// A document of qstat with these jobs: each an id, a queue, a state, its `Resource_List` and other attributes.
+/// A document of qstat with these jobs: each an id, a queue, a state, its `Resource_List` and other
+/// attributes.
 pub fn qstat(jobs: &[(&str, &str, &str, Value, Value)]) -> String {
     let entries = jobs.iter().map(|(id, queue, state, resources, others)| {
         let mut job = json!({

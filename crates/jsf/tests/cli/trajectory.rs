@@ -22,8 +22,8 @@ fn ranks_of_label(label: &str) -> (u64, u64) {
     }
 }
 
-/// Checks each character of the plot against the ranks in JSON. Returns the number of lines of the plot, and
-/// whether several jobs share a character.
+/// Checks each character of the plot against the ranks in JSON. Returns the number of lines of the
+/// plot, and whether several jobs share a character.
 #[track_caller]
 fn check_plot(arguments: &[&str]) -> (usize, bool) {
     let command = [&["trajectory"], arguments, &SITE].concat();
@@ -35,20 +35,38 @@ fn check_plot(arguments: &[&str]) -> (usize, bool) {
         .filter_map(|line| line.split_once('|'))
         .map(|(label, drawn)| (ranks_of_label(label.trim()), drawn))
         .collect();
-    assert!(lines.windows(2).all(|pair| pair[0].0.1 + 1 == pair[1].0.0), "{text}");
-    for (column, _) in jobs[0]["points"].as_array().expect("points").iter().enumerate() {
+    assert!(
+        lines.windows(2).all(|pair| pair[0].0.1 + 1 == pair[1].0.0),
+        "{text}"
+    );
+    for (column, _) in jobs[0]["points"]
+        .as_array()
+        .expect("points")
+        .iter()
+        .enumerate()
+    {
         for ((first, last), drawn) in &lines {
             let is_here = |job: &&(char, &Value)| {
-                job.1["points"][column]["rank"].as_u64().is_some_and(|rank| (*first..=*last).contains(&rank))
+                job.1["points"][column]["rank"]
+                    .as_u64()
+                    .is_some_and(|rank| (*first..=*last).contains(&rank))
             };
             let lettered: Vec<(char, &Value)> = ('A'..='Z').zip(jobs).collect();
-            let here: Vec<char> = lettered.iter().filter(is_here).map(|(letter, _)| *letter).collect();
+            let here: Vec<char> = lettered
+                .iter()
+                .filter(is_here)
+                .map(|(letter, _)| *letter)
+                .collect();
             let expected = match here[..] {
                 [] => ' ',
                 [letter] => letter,
                 _ => '*',
             };
-            assert_eq!(drawn.chars().nth(column).unwrap_or(' '), expected, "{first}-{last}, column {column}: {text}");
+            assert_eq!(
+                drawn.chars().nth(column).unwrap_or(' '),
+                expected,
+                "{first}-{last}, column {column}: {text}"
+            );
         }
     }
     (lines.len(), text.contains("*  several of them"))
@@ -69,19 +87,37 @@ fn each_line_of_the_plot_stands_for_the_ranks_of_its_label() {
 #[test]
 fn what_is_not_searched_is_told_from_what_is_not_considered() {
     let jobs: String = (1..=60)
-        .map(|id| format!("{{\"id\":\"{id}\",\"eligible_time\":{},\"resources\":{{\"ncpus\":{id}}}}}\n", id * 977))
+        .map(|id| {
+            format!(
+                "{{\"id\":\"{id}\",\"eligible_time\":{},\"resources\":{{\"ncpus\":{id}}}}}\n",
+                id * 977
+            )
+        })
         .collect();
     let formula = "sin(eligible_time * eligible_time * ncpus) * (eligible_time * 7919 % 10007)";
-    let queue = FileSource::Bytes { name: "jobs".into(), bytes: jobs.into_bytes().into() };
-    let site = Site::from_files(SiteFiles::default().with(Role::Queue, queue), SiteOptions::default()).unwrap();
+    let queue = FileSource::Bytes {
+        name: "jobs".into(),
+        bytes: jobs.into_bytes().into(),
+    };
+    let site = Site::from_files(
+        SiteFiles::default().with(Role::Queue, queue),
+        SiteOptions::default(),
+    )
+    .unwrap();
     let parsed: Formula = formula.parse().unwrap();
     let ranked = site.rank(&parsed).unwrap();
     let rows = ranked.table.find_jobs("30").unwrap();
     // enough for a part of the time
     let trajectory = site.trajectory(&ranked, &rows, 8784 * 3600, 1 << 26);
     let (table, considered) = (&ranked.table, ranked.ranking.order().len());
-    let report =
-        TrajectoryReport { formula, table, considered, eligible_times: &[29_310], trajectory: &trajectory, rules: &[] };
+    let report = TrajectoryReport {
+        formula,
+        table,
+        considered,
+        eligible_times: &[29_310],
+        trajectory: &trajectory,
+        rules: &[],
+    };
     let of = |format: &str| {
         let mut text = Vec::new();
         match format {
@@ -95,15 +131,27 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
     };
     let human = of("human");
     assert!(!human.contains("not considered"), "{human}");
-    assert!(human.contains("9th of 60 now") && human.contains("takes too long to find out"), "{human}");
-    assert!(human.contains("`30` is followed for ") && !human.contains("no job overtakes"), "{human}");
+    assert!(
+        human.contains("9th of 60 now") && human.contains("takes too long to find out"),
+        "{human}"
+    );
+    assert!(
+        human.contains("`30` is followed for ") && !human.contains("no job overtakes"),
+        "{human}"
+    );
     let document: Value = serde_json::from_str(&of("json")).expect("JSON");
     let job = &document["jobs"][0];
     let known_until = job["known_until"].as_i64().expect("a time");
-    assert!(job["is_complete"] == false && known_until < 8784 * 3600, "{job}");
+    assert!(
+        job["is_complete"] == false && known_until < 8784 * 3600,
+        "{job}"
+    );
     for point in job["points"].as_array().expect("points") {
         let is_known = point["wait"].as_i64().expect("a time") <= known_until;
-        assert!(point["known"] == is_known && point["rank"].is_number() == is_known, "{point}");
+        assert!(
+            point["known"] == is_known && point["rank"].is_number() == is_known,
+            "{point}"
+        );
     }
     assert_eq!(job["points"].as_array().map(Vec::len), Some(61));
     let csv = of("csv");
@@ -116,36 +164,87 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
 #[test]
 fn nothing_is_printed_about_jobs_that_do_not_wait() {
     for format in ["human", "svg"] {
-        let output = jsf(&[&["trajectory", "--job", "184769", "--format", format], &SITE[..]].concat());
-        assert_eq!((output.status.code(), &*stdout(&output)), (Some(0), ""), "{format}");
+        let output = jsf(&[
+            &["trajectory", "--job", "184769", "--format", format],
+            &SITE[..],
+        ]
+        .concat());
+        assert_eq!(
+            (output.status.code(), &*stdout(&output)),
+            (Some(0), ""),
+            "{format}"
+        );
         let warnings = stderr(&output);
-        assert!(warnings.contains("`184769.kestrel` does not wait for the scheduler"), "{warnings}");
-        assert!(!warnings.contains("no wait changes the order"), "{warnings}");
+        assert!(
+            warnings.contains("`184769.kestrel` does not wait for the scheduler"),
+            "{warnings}"
+        );
+        assert!(
+            !warnings.contains("no wait changes the order"),
+            "{warnings}"
+        );
     }
-    let output = jsf(&[&["trajectory", "--job", "184769", "--format", "json"], &SITE[..]].concat());
-    assert_eq!((output.status.code(), &json(&output)["jobs"]), (Some(0), &Value::Array(Vec::new())));
+    let output = jsf(&[
+        &["trajectory", "--job", "184769", "--format", "json"],
+        &SITE[..],
+    ]
+    .concat());
+    assert_eq!(
+        (output.status.code(), &json(&output)["jobs"]),
+        (Some(0), &Value::Array(Vec::new()))
+    );
 }
 
 #[test]
 fn decimals_are_refused_as_in_an_explanation() {
     for command in ["trajectory", "explain"] {
-        let output = jsf(&[&[command, "ncpus", "--job", "184598", "--numbers", "decimal"], &SITE[..]].concat());
-        assert_eq!((output.status.code(), &*stdout(&output)), (Some(2), ""), "{command}");
-        assert!(stderr(&output).contains("do not choose decimal numbers"), "{}", stderr(&output));
+        let output = jsf(&[
+            &[command, "ncpus", "--job", "184598", "--numbers", "decimal"],
+            &SITE[..],
+        ]
+        .concat());
+        assert_eq!(
+            (output.status.code(), &*stdout(&output)),
+            (Some(2), ""),
+            "{command}"
+        );
+        assert!(
+            stderr(&output).contains("do not choose decimal numbers"),
+            "{}",
+            stderr(&output)
+        );
     }
 }
 
 #[test]
 fn hours_are_a_number_or_a_duration() {
     let seconds = |hours: &str| {
-        let output =
-            jsf(&[&["trajectory", "ncpus", "--job", "184598", "--format", "json", "--hours", hours], &SITE[..]]
-                .concat());
+        let output = jsf(&[
+            &[
+                "trajectory",
+                "ncpus",
+                "--job",
+                "184598",
+                "--format",
+                "json",
+                "--hours",
+                hours,
+            ],
+            &SITE[..],
+        ]
+        .concat());
         json(&output)["seconds"].as_i64()
     };
-    assert_eq!((seconds("168"), seconds("7d"), seconds("0.5")), (Some(604_800), Some(604_800), Some(1800)));
+    assert_eq!(
+        (seconds("168"), seconds("7d"), seconds("0.5")),
+        (Some(604_800), Some(604_800), Some(1800))
+    );
     for hours in ["soon", "-1", "10000"] {
-        let output = jsf(&[&["trajectory", "ncpus", "--job", "184598", "--hours", hours], &SITE[..]].concat());
+        let output = jsf(&[
+            &["trajectory", "ncpus", "--job", "184598", "--hours", hours],
+            &SITE[..],
+        ]
+        .concat());
         assert_eq!(output.status.code(), Some(2), "{hours}");
         assert!(stderr(&output).contains("expected "), "{}", stderr(&output));
     }

@@ -1,5 +1,5 @@
-//! Every recorded call of `pbsfs` that prints: its output and its exit code, to the byte. Those that change the usage file
-//! are refused.
+//! Every recorded call of `pbsfs` that prints: its output and its exit code, to the byte. Those
+//! that change the usage file are refused.
 
 use std::fs;
 use std::path::Path;
@@ -24,11 +24,19 @@ fn cases() -> Vec<Value> {
 
 /// The bytes of a stream. The recording has one character for each of them.
 fn stream(value: &Value, field: &str) -> Vec<u8> {
-    text(value, field).chars().map(|char| u8::try_from(u32::from(char)).expect("a byte")).collect()
+    text(value, field)
+        .chars()
+        .map(|char| u8::try_from(u32::from(char)).expect("a byte"))
+        .collect()
 }
 
 fn arguments(step: &Value) -> Vec<&str> {
-    step["args"].as_array().expect("a list").iter().map(|argument| argument.as_str().expect("text")).collect()
+    step["args"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|argument| argument.as_str().expect("text"))
+        .collect()
 }
 
 /// A call's outcome: standard output, standard error and exit code.
@@ -41,7 +49,8 @@ struct Outcome {
 
 impl std::fmt::Debug for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [stdout, stderr] = [&self.stdout, &self.stderr].map(|bytes| bytes.escape_ascii().to_string());
+        let [stdout, stderr] =
+            [&self.stdout, &self.stderr].map(|bytes| bytes.escape_ascii().to_string());
         write!(f, "code {}\nstdout {stdout}\nstderr {stderr}", self.code)
     }
 }
@@ -50,8 +59,8 @@ fn changes_usage(arguments: &[&str]) -> bool {
     matches!(arguments[0], "-s" | "-d" | "-e")
 }
 
-/// Takes the steps of a case, each on the files that the previous step left; before the first `-d` and before `-e`, the
-/// recording restored the usage file.
+/// Takes the steps of a case, each on the files that the previous step left; before the first `-d`
+/// and before `-e`, the recording restored the usage file.
 fn replay(case: &Value, mut check: impl FnMut(&[&str], &Value, &[u8], &Path)) {
     let folder = golden::path("openpbs/pbsfs").join(text(case, "case"));
     let initial = bytes(&folder.join("usage.initial"));
@@ -92,12 +101,25 @@ fn the_library_answers_every_recorded_call_to_the_byte() {
                 config: SchedConfig::parse(&bytes(&folder.join("sched_config"))),
                 usage: Some(UsageFile::parse(usage)),
             };
-            let words: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
+            let words: Vec<&[u8]> = arguments
+                .iter()
+                .map(|argument| argument.as_bytes())
+                .collect();
             let parsed = Request::parse(b"/opt/pbs/sbin/pbsfs", &words).expect("valid arguments");
             let mut stdout = Vec::new();
             let answer = answer(&parsed.request, &files, &mut stdout).expect("an answer");
-            let ours = Outcome { stdout, stderr: [parsed.stderr, answer.stderr].concat(), code: answer.code };
-            assert_eq!(ours, recorded(step), "{}: pbsfs {}", text(&case, "case"), arguments.join(" "));
+            let ours = Outcome {
+                stdout,
+                stderr: [parsed.stderr, answer.stderr].concat(),
+                code: answer.code,
+            };
+            assert_eq!(
+                ours,
+                recorded(step),
+                "{}: pbsfs {}",
+                text(&case, "case"),
+                arguments.join(" ")
+            );
             steps += 1;
         });
     }
@@ -124,7 +146,11 @@ fn the_command_answers_every_recorded_call_and_changes_no_file() {
                 .output()
                 .expect("jsf runs");
             let call = format!("{}: pbsfs {}", text(&case, "case"), arguments.join(" "));
-            assert_eq!(names_in(place.path()), ["resource_group", "sched_config", "usage"], "{call}");
+            assert_eq!(
+                names_in(place.path()),
+                ["resource_group", "sched_config", "usage"],
+                "{call}"
+            );
             assert_eq!(bytes(&place.path().join("usage")), usage, "{call}");
             if changes_usage(arguments) {
                 let message = format!(
@@ -132,14 +158,22 @@ fn the_command_answers_every_recorded_call_and_changes_no_file() {
                     arguments[0]
                 );
                 let expected = (Some(2), "".into(), message);
-                assert_eq!((output.status.code(), stdout(&output), stderr(&output)), expected, "{call}");
+                assert_eq!(
+                    (output.status.code(), stdout(&output), stderr(&output)),
+                    expected,
+                    "{call}"
+                );
                 refused += 1;
                 return;
             }
             let ours = Outcome {
                 stdout: output.stdout,
                 stderr: output.stderr,
-                code: output.status.code().and_then(|code| u8::try_from(code).ok()).expect("a code"),
+                code: output
+                    .status
+                    .code()
+                    .and_then(|code| u8::try_from(code).ok())
+                    .expect("a code"),
             };
             let mut theirs = recorded(step);
             let stderr = String::from_utf8_lossy(&theirs.stderr).replace("/opt/pbs/sbin/", "");

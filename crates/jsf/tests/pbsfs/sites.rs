@@ -30,11 +30,28 @@ fn a_site_gives_the_same_answers_as_its_folder() {
             );
         };
         same(&jsf(&[&["pbsfs", "--site", text(&site)], request].concat()));
-        same(&jsf(&[&["pbsfs"], request, &["--site", text(&site)]].concat()));
-        same(&jsf(&[&["pbsfs", &format!("--site={}", text(&archive))], request].concat()));
-        same(&jsf(&[&["pbsfs", "--site", text(&folder)], request].concat()));
-        let found = command().env("JSF_SITE", &site).arg("pbsfs").args(request).output().expect("jsf runs");
-        assert_eq!((found.status.code(), &found.stdout), (expected.status.code(), &expected.stdout), "{request:?}");
+        same(&jsf(
+            &[&["pbsfs"], request, &["--site", text(&site)]].concat()
+        ));
+        same(&jsf(&[
+            &["pbsfs", &format!("--site={}", text(&archive))],
+            request,
+        ]
+        .concat()));
+        same(&jsf(
+            &[&["pbsfs", "--site", text(&folder)], request].concat()
+        ));
+        let found = command()
+            .env("JSF_SITE", &site)
+            .arg("pbsfs")
+            .args(request)
+            .output()
+            .expect("jsf runs");
+        assert_eq!(
+            (found.status.code(), &found.stdout),
+            (expected.status.code(), &expected.stdout),
+            "{request:?}"
+        );
         let note = format!("jsf: site: JSF_SITE: `{}`\n", text(&site));
         assert_eq!(stderr(&found), note + &stderr(&expected), "{request:?}");
     }
@@ -60,7 +77,18 @@ fn a_scheduler_of_the_site_is_found_by_its_name() {
 fn a_site_without_a_scheduler_and_two_folders_are_refused() {
     let output = jsf(&["pbsfs", "-p", "--site", "examples/slurm"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("has no file of a `sched_priv`"), "{}", stderr(&output));
-    let both = jsf(&["pbsfs", "-p", "--site", "examples/site", "--sched-priv", "examples/site/sched_priv"]);
+    assert!(
+        stderr(&output).contains("has no file of a `sched_priv`"),
+        "{}",
+        stderr(&output)
+    );
+    let both = jsf(&[
+        "pbsfs",
+        "-p",
+        "--site",
+        "examples/site",
+        "--sched-priv",
+        "examples/site/sched_priv",
+    ]);
     assert_eq!(both.status.code(), Some(2));
 }

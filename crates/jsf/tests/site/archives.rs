@@ -10,8 +10,8 @@ use tar::{Builder, EntryType, Header};
 use super::support::{gzip, tar_of, write_snapshot};
 use crate::command::{command, stderr};
 
-/// Runs a command that is killed, and so has no exit code, once it has worked for a minute of processor time: far more than
-/// any of these archives takes in a build without optimization.
+/// Runs a command that is killed, and so has no exit code, once it has worked for a minute of
+/// processor time: far more than any of these archives takes in a build without optimization.
 const LIMITED: &str = "ulimit -t 60; exec \"$@\"";
 
 fn header(name: &str, size: u64, entry_type: EntryType) -> Header {
@@ -26,14 +26,32 @@ fn header(name: &str, size: u64, entry_type: EntryType) -> Header {
 }
 
 fn member(name: &str, entry_type: EntryType) -> Vec<u8> {
-    [header(name, 0, entry_type).as_bytes().to_vec(), vec![0; 1024]].concat()
+    [
+        header(name, 0, entry_type).as_bytes().to_vec(),
+        vec![0; 1024],
+    ]
+    .concat()
 }
 
 /// The exit code and the message for an archive as `--site`.
 fn open(archive: &Path) -> (Option<i32>, String) {
     let mut limited = Command::new("sh");
-    limited.args(["-c", LIMITED, "sh", env!("CARGO_BIN_EXE_jsf"), "check", "ncpus", "--site"]).arg(archive);
-    let output = limited.current_dir(jsf_testing::ROOT).stdin(Stdio::null()).output().expect("sh runs");
+    limited
+        .args([
+            "-c",
+            LIMITED,
+            "sh",
+            env!("CARGO_BIN_EXE_jsf"),
+            "check",
+            "ncpus",
+            "--site",
+        ])
+        .arg(archive);
+    let output = limited
+        .current_dir(jsf_testing::ROOT)
+        .stdin(Stdio::null())
+        .output()
+        .expect("sh runs");
     (output.status.code(), stderr(&output))
 }
 
@@ -53,10 +71,22 @@ fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
 #[test]
 fn names_outside_the_archive_are_refused() {
     let temporary = tempfile::tempdir().expect("a folder");
-    for name in ["../qstat.json", "a/../../qstat.json", "/etc/passwd", "/qstat.json", "server_logs/.."] {
-        for archive in [member(name, EntryType::Regular), gzip(&member(name, EntryType::Regular))] {
+    for name in [
+        "../qstat.json",
+        "a/../../qstat.json",
+        "/etc/passwd",
+        "/qstat.json",
+        "server_logs/..",
+    ] {
+        for archive in [
+            member(name, EntryType::Regular),
+            gzip(&member(name, EntryType::Regular)),
+        ] {
             let archive = written(temporary.path(), "a.tar", &archive);
-            assert_refused(&archive, "has a name outside the archive, so none of its members is read");
+            assert_refused(
+                &archive,
+                "has a name outside the archive, so none of its members is read",
+            );
         }
     }
     let mut long = Vec::new();
@@ -65,16 +95,32 @@ fn names_outside_the_archive_are_refused() {
     long.extend(name.as_bytes());
     long.resize(1024, 0);
     long.extend(member("short", EntryType::Regular));
-    assert_refused(&written(temporary.path(), "l.tar", &long), "has a name outside the archive");
+    assert_refused(
+        &written(temporary.path(), "l.tar", &long),
+        "has a name outside the archive",
+    );
 }
 
 #[test]
 fn links_and_devices_in_place_of_files_are_refused() {
     let temporary = tempfile::tempdir().expect("a folder");
-    let types = [EntryType::Symlink, EntryType::Link, EntryType::Char, EntryType::Block, EntryType::Fifo];
+    let types = [
+        EntryType::Symlink,
+        EntryType::Link,
+        EntryType::Char,
+        EntryType::Block,
+        EntryType::Fifo,
+    ];
     for entry_type in types {
-        let archive = written(temporary.path(), "a.tar", &member("s/sched_priv/usage", entry_type));
-        assert_refused(&archive, "`s/sched_priv/usage` is a link or a device, expected a regular file");
+        let archive = written(
+            temporary.path(),
+            "a.tar",
+            &member("s/sched_priv/usage", entry_type),
+        );
+        assert_refused(
+            &archive,
+            "`s/sched_priv/usage` is a link or a device, expected a regular file",
+        );
     }
 }
 
@@ -90,17 +136,24 @@ fn other_members_are_not_opened() {
     assert_eq!(code, Some(0), "{message}");
 }
 
-/// A member of 10 GB of zeros: in a sparse file, and compressed, as a file of the site and as another one.
+/// A member of 10 GB of zeros: in a sparse file, and compressed, as a file of the site and as
+/// another one.
 #[test]
 fn ten_gigabytes_of_zeros_take_bounded_time_and_memory() {
     const SIZE: u64 = 10 << 30;
     let temporary = tempfile::tempdir().expect("a folder");
-    for (name, is_refused) in [("s/job/qstat_f.out", true), ("s/server_logs/20261122", false)] {
+    for (name, is_refused) in [
+        ("s/job/qstat_f.out", true),
+        ("s/server_logs/20261122", false),
+    ] {
         let path = temporary.path().join("sparse.tar");
         let mut file = File::create(&path).expect("a file");
-        file.write_all(header(name, SIZE, EntryType::Regular).as_bytes()).expect("a header");
-        file.seek(SeekFrom::Current(SIZE as i64)).expect("a sparse file");
-        file.write_all(&member("s/usage", EntryType::Regular)).expect("a member");
+        file.write_all(header(name, SIZE, EntryType::Regular).as_bytes())
+            .expect("a header");
+        file.seek(SeekFrom::Current(SIZE as i64))
+            .expect("a sparse file");
+        file.write_all(&member("s/usage", EntryType::Regular))
+            .expect("a member");
         drop(file);
         if is_refused {
             assert_refused(&path, "the files of the site have more than")
@@ -111,8 +164,14 @@ fn ten_gigabytes_of_zeros_take_bounded_time_and_memory() {
         let head = header(name, SIZE, EntryType::Regular);
         let zeros = head.as_bytes().chain(io::repeat(0).take(512 << 20));
         let mut compressed = Vec::new();
-        flate2::read::GzEncoder::new(zeros, flate2::Compression::fast()).read_to_end(&mut compressed).expect("gzip");
-        let reason = if is_refused { "the files of the site have more than" } else { "more than 200 times" };
+        flate2::read::GzEncoder::new(zeros, flate2::Compression::fast())
+            .read_to_end(&mut compressed)
+            .expect("gzip");
+        let reason = if is_refused {
+            "the files of the site have more than"
+        } else {
+            "more than 200 times"
+        };
         assert_refused(&written(temporary.path(), "bomb.tgz", &compressed), reason);
     }
 }
@@ -133,7 +192,8 @@ fn a_long_name_is_not_read_to_its_end() {
     let temporary = tempfile::tempdir().expect("a folder");
     let path = temporary.path().join("name.tar");
     let mut file = File::create(&path).expect("a file");
-    file.write_all(header("././@LongLink", 10 << 30, EntryType::GNULongName).as_bytes()).expect("a header");
+    file.write_all(header("././@LongLink", 10 << 30, EntryType::GNULongName).as_bytes())
+        .expect("a header");
     file.set_len(11 << 30).expect("a sparse file");
     assert_refused(&path, "the name of a member has more than 65536 bytes");
 }
@@ -141,13 +201,25 @@ fn a_long_name_is_not_read_to_its_end() {
 #[test]
 fn what_is_no_archive_is_refused() {
     let temporary = tempfile::tempdir().expect("a folder");
-    for bytes in [&b""[..], b"text", &gzip(b"text"), &[0x1f, 0x8b, 1, 2, 3], &[0; 2000]] {
+    for bytes in [
+        &b""[..],
+        b"text",
+        &gzip(b"text"),
+        &[0x1f, 0x8b, 1, 2, 3],
+        &[0; 2000],
+    ] {
         let (code, message) = open(&written(temporary.path(), "x.tgz", bytes));
         assert_eq!(code, Some(2), "{message}");
     }
     let mut archive = Builder::new(Vec::new());
-    archive.append(&header("readme", 0, EntryType::Regular), io::empty()).expect("an archive");
-    let archive = written(temporary.path(), "other.tar", &archive.into_inner().expect("an archive"));
+    archive
+        .append(&header("readme", 0, EntryType::Regular), io::empty())
+        .expect("an archive");
+    let archive = written(
+        temporary.path(),
+        "other.tar",
+        &archive.into_inner().expect("an archive"),
+    );
     assert_refused(&archive, "contains no file of a site");
 }
 
@@ -157,28 +229,50 @@ fn a_cut_archive_is_not_read_as_a_whole_one() {
     let site = Path::new(jsf_testing::ROOT).join("examples/site");
     let whole = tar_of(&site, "site");
     let name = b"site/sched_priv/resource_group\0";
-    let header_of_group = whole.windows(name.len()).position(|bytes| bytes == name).expect("a member");
+    let header_of_group = whole
+        .windows(name.len())
+        .position(|bytes| bytes == name)
+        .expect("a member");
     let (code, message) = open(&written(temporary.path(), "whole.tar", &whole));
-    assert!(code == Some(0) && !message.contains("blocks of zeros"), "{message}");
+    assert!(
+        code == Some(0) && !message.contains("blocks of zeros"),
+        "{message}"
+    );
     let inside = &whole[..header_of_group + 512 + 100];
     let reason = "the archive is cut: `site/sched_priv/resource_group` has 100 bytes, expected";
     let cut = written(temporary.path(), "cut.tar", inside);
     assert_refused(&cut, reason);
-    let output = command().args(["check", "ncpus", "--site", "-"]).stdin(File::open(&cut).expect("a file")).output();
+    let output = command()
+        .args(["check", "ncpus", "--site", "-"])
+        .stdin(File::open(&cut).expect("a file"))
+        .output();
     let output = output.expect("jsf ends");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains(reason), "{}", stderr(&output));
     // between two members, of which the first is one of the site
-    let (code, message) = open(&written(temporary.path(), "between.tar", &whole[..header_of_group]));
+    let (code, message) = open(&written(
+        temporary.path(),
+        "between.tar",
+        &whole[..header_of_group],
+    ));
     assert_eq!(code, Some(0), "{message}");
-    assert!(message.contains("ends without the two blocks of zeros that end a tar archive"), "{message}");
+    assert!(
+        message.contains("ends without the two blocks of zeros that end a tar archive"),
+        "{message}"
+    );
 }
 
 #[test]
 fn an_archive_with_a_wrong_checksum_is_refused() {
     let temporary = tempfile::tempdir().expect("a folder");
-    let good = gzip(&tar_of(&Path::new(jsf_testing::ROOT).join("examples/site"), "site"));
-    assert_eq!(open(&written(temporary.path(), "good.tgz", &good)).0, Some(0));
+    let good = gzip(&tar_of(
+        &Path::new(jsf_testing::ROOT).join("examples/site"),
+        "site",
+    ));
+    assert_eq!(
+        open(&written(temporary.path(), "good.tgz", &good)).0,
+        Some(0)
+    );
     let mut bad = good.clone();
     let checksum = bad.len() - 8;
     bad[checksum] ^= 1;

@@ -1,4 +1,5 @@
-//! The script of `jsf capture`, with commands that print recorded output, makes a folder that `--site` reads.
+//! The script of `jsf capture`, with commands that print recorded output, makes a folder that
+//! `--site` reads.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +18,11 @@ fn fake(folder: &Path, name: &str, cases: &[(&str, &str)]) {
     };
     let cases: String = cases.iter().map(case).collect();
     let path = folder.join(name);
-    fs::write(&path, format!("#!/bin/sh\ncase \"$*\" in\n{cases}*) exit 3;;\nesac\n")).expect("a command");
+    fs::write(
+        &path,
+        format!("#!/bin/sh\ncase \"$*\" in\n{cases}*) exit 3;;\nesac\n"),
+    )
+    .expect("a command");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a command");
 }
 
@@ -27,7 +32,11 @@ fn the_script_makes_a_site_and_notes_what_is_missing() {
     let (bin, home) = (temporary.path().join("bin"), temporary.path().join("home"));
     fs::create_dir_all(&bin).expect("a folder");
     fs::create_dir_all(home.join("sched_priv")).expect("a folder");
-    fs::copy(golden::path("openpbs/qstat/sched_config"), home.join("sched_priv/sched_config")).expect("a file");
+    fs::copy(
+        golden::path("openpbs/qstat/sched_config"),
+        home.join("sched_priv/sched_config"),
+    )
+    .expect("a file");
     fake(
         &bin,
         "qstat",
@@ -41,9 +50,17 @@ fn the_script_makes_a_site_and_notes_what_is_missing() {
     fake(
         &bin,
         "qmgr",
-        &[("-c print server", "openpbs/qstat/qmgr_print_server.txt"), ("-c print resource", ""), ("-c list sched", "")],
+        &[
+            ("-c print server", "openpbs/qstat/qmgr_print_server.txt"),
+            ("-c print resource", ""),
+            ("-c list sched", ""),
+        ],
     );
-    fake(&bin, "pbsnodes", &[("-av -F json", "openpbs/qstat/pbsnodes_a.json")]);
+    fake(
+        &bin,
+        "pbsnodes",
+        &[("-av -F json", "openpbs/qstat/pbsnodes_a.json")],
+    );
     let script = success(&jsf(&["capture"]));
     let path = temporary.path().join("capture.sh");
     fs::write(&path, script).expect("a script");
@@ -58,16 +75,37 @@ fn the_script_makes_a_site_and_notes_what_is_missing() {
     assert!(output.status.success(), "{}", stderr(&output));
     let site = temporary.path().join("site");
     let missing = fs::read_to_string(site.join("missing.txt")).expect("notes");
-    assert!(missing.contains("server.json: qstat -Bf -F json failed: qstat: Unauthorized Request"), "{missing}");
-    assert!(missing.contains("sched_priv/usage: ") && missing.contains("cannot be read by"), "{missing}");
-    assert!(stdout(&output).contains("what could not be read"), "{}", stdout(&output));
+    assert!(
+        missing.contains("server.json: qstat -Bf -F json failed: qstat: Unauthorized Request"),
+        "{missing}"
+    );
+    assert!(
+        missing.contains("sched_priv/usage: ") && missing.contains("cannot be read by"),
+        "{missing}"
+    );
+    assert!(
+        stdout(&output).contains("what could not be read"),
+        "{}",
+        stdout(&output)
+    );
     let site = site.to_str().expect("a path");
-    let ranked = jsf(&["rank", "r_long + queue_priority", "--site", site, "--format", "json"]);
+    let ranked = jsf(&[
+        "rank",
+        "r_long + queue_priority",
+        "--site",
+        site,
+        "--format",
+        "json",
+    ]);
     assert_eq!(ranked.status.code(), Some(0), "{}", stderr(&ranked));
     assert_eq!(json(&ranked)["summary"]["jobs"], 59);
     let found = stderr(&jsf(&["rank", "ncpus", "--site", site, "--verbose"]));
     assert!(found.contains("nodes      pbsnodes.json\n"), "{found}");
-    let again = Command::new("sh").arg(&path).arg(site).output().expect("sh");
+    let again = Command::new("sh")
+        .arg(&path)
+        .arg(site)
+        .output()
+        .expect("sh");
     assert_eq!(again.status.code(), Some(2));
 }
 
@@ -76,8 +114,15 @@ fn capture(folder: &Path, bin: &Path, name: &str, variables: &[(&str, &Path)]) -
     let path = folder.join("capture.sh");
     fs::write(&path, success(&jsf(&["capture"]))).expect("a script");
     let mut command = Command::new("sh");
-    command.arg(&path).arg(name).current_dir(folder).env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
-    command.envs(variables.iter().copied()).output().expect("sh")
+    command
+        .arg(&path)
+        .arg(name)
+        .current_dir(folder)
+        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    command
+        .envs(variables.iter().copied())
+        .output()
+        .expect("sh")
 }
 
 #[test]
@@ -99,12 +144,16 @@ fn printing(folder: &Path, name: &str, arguments: &str, text: &str) {
     let output = folder.join(format!("{name}.out"));
     fs::write(&output, text).expect("a file");
     let path = folder.join(name);
-    let script = format!("#!/bin/sh\n[ \"$*\" = '{arguments}' ] || exit 3\ncat '{}'\n", output.display());
+    let script = format!(
+        "#!/bin/sh\n[ \"$*\" = '{arguments}' ] || exit 3\ncat '{}'\n",
+        output.display()
+    );
     fs::write(&path, script).expect("a command");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a command");
 }
 
-/// One job, as `qstat -f -F json` prints it, with a function of the shell in its environment, whose lines older versions break.
+/// One job, as `qstat -f -F json` prints it, with a function of the shell in its environment, whose
+/// lines older versions break.
 const JSON: &str = "{\n    \"timestamp\":1795199073,\n    \"Jobs\":{\n        \"1.vm\":{\n            \"job_state\":\"Q\",\n            \
     \"queue\":\"workq\",\n            \"Variable_List\":{\n                \"PBS_O_HOME\":\"/home/ada\",\n                \
     \"TOKEN\":\"s3cret\",\n                \"BASH_FUNC_f%%\":\"() {  g;\n            }\n  h s3cret\n}\"\n            },\n            \
@@ -115,29 +164,42 @@ const TEXT: &str = "Job Id: 1.vm\n    job_state = Q\n    queue = workq\n    Vari
 
 #[test]
 fn environments_of_jobs_are_left_out_if_that_is_asked_for() {
-    for (file, arguments, document) in
-        [("qstat.json", "-t -f -F json", JSON), ("qstat.json", "-f -F json", JSON), ("qstat.txt", "-f", TEXT)]
-    {
+    for (file, arguments, document) in [
+        ("qstat.json", "-t -f -F json", JSON),
+        ("qstat.json", "-f -F json", JSON),
+        ("qstat.txt", "-f", TEXT),
+    ] {
         let temporary = tempfile::tempdir().expect("a folder");
         let folder = temporary.path();
         fs::create_dir_all(folder.join("bin")).expect("a folder");
         printing(&folder.join("bin"), "qstat", arguments, document);
-        let reservation =
-            "Resv ID: R1.vm\nreserve_state = RESV_CONFIRMED\nVariable_List = PBS_O_HOME=/home/s3cret\nqueue = R1\n";
+        let reservation = "Resv ID: R1.vm\nreserve_state = RESV_CONFIRMED\nVariable_List = PBS_O_HOME=/home/s3cret\nqueue = R1\n";
         printing(&folder.join("bin"), "pbs_rstat", "-f", reservation);
-        for (options, name, has_environment) in
-            [(&[][..], "with", true), (&["--without-environment"], "without", false)]
-        {
+        for (options, name, has_environment) in [
+            (&[][..], "with", true),
+            (&["--without-environment"], "without", false),
+        ] {
             let script = folder.join("capture.sh");
-            fs::write(&script, success(&jsf(&[&["capture"][..], options].concat()))).expect("a script");
+            fs::write(
+                &script,
+                success(&jsf(&[&["capture"][..], options].concat())),
+            )
+            .expect("a script");
             let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
             let run = |arguments: &[&str]| {
                 let mut command = Command::new("sh");
-                command.arg(&script).args(arguments).current_dir(folder).env("PATH", &path).output().expect("sh")
+                command
+                    .arg(&script)
+                    .args(arguments)
+                    .current_dir(folder)
+                    .env("PATH", &path)
+                    .output()
+                    .expect("sh")
             };
             assert_eq!(run(&[name]).status.code(), Some(0));
-            let captured =
-                |folder_name: &str, file: &str| fs::read_to_string(folder.join(folder_name).join(file)).expect(file);
+            let captured = |folder_name: &str, file: &str| {
+                fs::read_to_string(folder.join(folder_name).join(file)).expect(file)
+            };
             let jobs = captured(name, file);
             assert_eq!(
                 (jobs.contains("s3cret"), jobs.contains("PBS_O_")),
@@ -145,10 +207,16 @@ fn environments_of_jobs_are_left_out_if_that_is_asked_for() {
                 "{jobs}"
             );
             assert!(jobs.contains("project") && jobs.contains("queue"), "{jobs}");
-            assert_eq!(captured(name, "pbs_rstat.txt").contains("s3cret"), has_environment);
+            assert_eq!(
+                captured(name, "pbs_rstat.txt").contains("s3cret"),
+                has_environment
+            );
             assert!(captured(name, "pbs_rstat.txt").contains("queue = R1"));
             // the option of the script itself
-            assert_eq!(run(&["--without-environment", "again"]).status.code(), Some(0));
+            assert_eq!(
+                run(&["--without-environment", "again"]).status.code(),
+                Some(0)
+            );
             assert!(!captured("again", file).contains("s3cret"));
             fs::remove_dir_all(folder.join("again")).expect("a folder");
             // as a document with such a function is damaged
@@ -167,32 +235,52 @@ fn a_job_document_from_which_the_environment_cannot_be_left_out_is_not_kept() {
     let temporary = tempfile::tempdir().expect("a folder");
     let folder = temporary.path();
     fs::create_dir_all(folder.join("bin")).expect("a folder");
-    let one_line = r#"{"Jobs":{"1.vm":{"job_state":"Q","Variable_List":{"PBS_O_HOME":"/home/ada"}}}}"#;
+    let one_line =
+        r#"{"Jobs":{"1.vm":{"job_state":"Q","Variable_List":{"PBS_O_HOME":"/home/ada"}}}}"#;
     printing(&folder.join("bin"), "qstat", "-f -F json", one_line);
     let sshare = "slurm/files/t01a_doc_defaultroot/classic_d1.sshare_a_l_P.txt";
     fake(&folder.join("bin"), "sshare", &[("-a -l -P", sshare)]);
     let script = folder.join("capture.sh");
-    fs::write(&script, success(&jsf(&["capture", "--without-environment"]))).expect("a script");
+    fs::write(
+        &script,
+        success(&jsf(&["capture", "--without-environment"])),
+    )
+    .expect("a script");
     let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
-    let output =
-        Command::new("sh").arg(&script).arg("site").current_dir(folder).env("PATH", path).output().expect("sh");
+    let output = Command::new("sh")
+        .arg(&script)
+        .arg("site")
+        .current_dir(folder)
+        .env("PATH", path)
+        .output()
+        .expect("sh");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(!folder.join("site/qstat.json").exists());
     let missing = fs::read_to_string(folder.join("site/missing.txt")).expect("notes");
-    assert!(missing.contains("qstat.json: the environments of jobs could not be left out"), "{missing}");
+    assert!(
+        missing.contains("qstat.json: the environments of jobs could not be left out"),
+        "{missing}"
+    );
 }
 
 #[test]
 fn the_guide_names_the_commands_that_the_script_calls() {
     let script = success(&jsf(&["capture"]));
     let guide = fs::read_to_string(jsf_testing::path("docs/admin-guide.md")).expect("the guide");
-    let sentence =
-        guide.split("prints a `sh` script, which calls ").nth(1).and_then(|rest| rest.split(" as far as").next());
+    let sentence = guide
+        .split("prints a `sh` script, which calls ")
+        .nth(1)
+        .and_then(|rest| rest.split(" as far as").next());
     let sentence = sentence.expect("the sentence");
     let names: Vec<&str> = sentence.split('`').skip(1).step_by(2).collect();
     assert!(names.len() > 3, "{names:?}");
     for name in names {
-        assert!(script.lines().any(|line| line.contains("save") && line.contains(&format!(" {name} -"))), "{name}");
+        assert!(
+            script
+                .lines()
+                .any(|line| line.contains("save") && line.contains(&format!(" {name} -"))),
+            "{name}"
+        );
     }
 }
 
@@ -202,19 +290,40 @@ fn the_script_collects_the_files_of_slurm() {
     let folder = temporary.path();
     let (bin, conf) = (folder.join("bin"), folder.join("slurm.conf"));
     fs::create_dir_all(&bin).expect("a folder");
-    fs::write(&conf, "ClusterName=c\nPriorityType=priority/multifactor\nPriorityFlags=NO_FAIR_TREE\n").expect("a file");
+    fs::write(
+        &conf,
+        "ClusterName=c\nPriorityType=priority/multifactor\nPriorityFlags=NO_FAIR_TREE\n",
+    )
+    .expect("a file");
     let shares = "slurm/files/t01a_doc_defaultroot/classic_d1.sshare_a_l_P.txt";
     fake(&bin, "sshare", &[("-a --json", ""), ("-a -l -P", shares)]);
     fake(&bin, "scontrol", &[("show config", "")]);
     let output = capture(folder, &bin, "site", &[("SLURM_CONF", &conf)]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let missing = fs::read_to_string(folder.join("site/missing.txt")).expect("notes");
-    assert!(missing.contains("sshare.json: sshare -a --json failed: sshare: Unauthorized Request"), "{missing}");
-    assert!(missing.contains("scontrol_show_config.txt: scontrol show config failed"), "{missing}");
+    assert!(
+        missing.contains("sshare.json: sshare -a --json failed: sshare: Unauthorized Request"),
+        "{missing}"
+    );
+    assert!(
+        missing.contains("scontrol_show_config.txt: scontrol show config failed"),
+        "{missing}"
+    );
     let site = folder.join("site").display().to_string();
     let from_site = jsf(&["shares", "--site", &site, "--format", "json"]);
-    let (tree, conf) = (golden::path(shares).display().to_string(), conf.display().to_string());
-    let from_files = jsf(&["shares", "--tree", &tree, "--slurm-conf", &conf, "--format", "json"]);
+    let (tree, conf) = (
+        golden::path(shares).display().to_string(),
+        conf.display().to_string(),
+    );
+    let from_files = jsf(&[
+        "shares",
+        "--tree",
+        &tree,
+        "--slurm-conf",
+        &conf,
+        "--format",
+        "json",
+    ]);
     assert_eq!(success(&from_site), success(&from_files));
     assert_eq!(json(&from_site)["policy"], "classic");
 }
@@ -226,13 +335,25 @@ fn the_script_says_that_nothing_was_collected_and_leaves_no_folder() {
     fs::create_dir_all(&bin).expect("a folder");
     let output = capture(folder, &bin, "site", &[]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("neither qstat of PBS nor sshare of Slurm is on the PATH"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("neither qstat of PBS nor sshare of Slurm is on the PATH"),
+        "{}",
+        stderr(&output)
+    );
     assert!(!folder.join("site").exists());
     fake(&bin, "sshare", &[]);
-    let output = capture(folder, &bin, "site", &[("SLURM_CONF", &folder.join("none"))]);
+    let output = capture(
+        folder,
+        &bin,
+        "site",
+        &[("SLURM_CONF", &folder.join("none"))],
+    );
     assert_eq!(output.status.code(), Some(1));
     let message = stderr(&output);
-    assert!(message.contains("no command gave anything") && message.contains("sshare.json: "), "{message}");
+    assert!(
+        message.contains("no command gave anything") && message.contains("sshare.json: "),
+        "{message}"
+    );
     assert!(!folder.join("site").exists());
 }
 
@@ -242,33 +363,61 @@ fn a_site_is_read_from_standard_input() {
     let temporary = tempfile::tempdir().expect("a folder");
     let archive = temporary.path().join("site.tar");
     let status = Command::new("tar")
-        .args(["cf", archive.to_str().expect("a path"), "-C", "examples", "captured"])
+        .args([
+            "cf",
+            archive.to_str().expect("a path"),
+            "-C",
+            "examples",
+            "captured",
+        ])
         .current_dir(jsf_testing::ROOT)
         .status();
     assert!(status.expect("tar").success());
     let arguments = |site| ["rank", "ncpus", "--format", "csv", "--site", site];
     let path = archive.display().to_string();
-    let from_stdin = command().args(arguments("-")).stdin(File::open(&archive).expect("an archive")).output();
+    let from_stdin = command()
+        .args(arguments("-"))
+        .stdin(File::open(&archive).expect("an archive"))
+        .output();
     let from_stdin = success(&from_stdin.expect("jsf"));
     assert_eq!(from_stdin, success(&jsf(&arguments(&path))));
     assert!(from_stdin.lines().count() > 40);
     let junk = jsf_with_input(&arguments("-"), "junk");
     assert_eq!(junk.status.code(), Some(2));
-    assert!(stderr(&junk).contains("expected a folder or a tar archive"), "{}", stderr(&junk));
+    assert!(
+        stderr(&junk).contains("expected a folder or a tar archive"),
+        "{}",
+        stderr(&junk)
+    );
 }
 
 #[test]
 fn names_have_kind_unit_and_origin() {
     let resources = golden::path("openpbs/qstat/resourcedef");
     let resources = resources.to_str().expect("a path");
-    let output = jsf(&["names", "--resources", resources, "--resource", "extra=size", "--format", "json"]);
+    let output = jsf(&[
+        "names",
+        "--resources",
+        resources,
+        "--resource",
+        "extra=size",
+        "--format",
+        "json",
+    ]);
     let document = json(&output);
     let name = |name: &str| {
         let names = document["names"].as_array().expect("names");
-        names.iter().find(|found| found["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
+        names
+            .iter()
+            .find(|found| found["name"] == name)
+            .unwrap_or_else(|| panic!("{name}"))
+            .clone()
     };
     assert_eq!(name("walltime")["unit"], "s");
-    assert_eq!((&name("extra")["kind"], &name("extra")["unit"]), (&"size".into(), &"kb".into()));
+    assert_eq!(
+        (&name("extra")["kind"], &name("extra")["unit"]),
+        (&"size".into(), &"kb".into())
+    );
     assert_eq!(name("r_long")["origin"], "declared by the site");
     assert_eq!(name("pow")["kind"], "function");
     assert_eq!(name("fairshare_perc")["origin"], "the scheduler");
@@ -279,5 +428,9 @@ fn names_have_kind_unit_and_origin() {
 fn the_captured_example_is_read_and_its_missing_file_is_named() {
     let output = jsf(&["rank", "--site", "examples/captured", "--top", "1"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("is given without the file `usage`"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("is given without the file `usage`"),
+        "{}",
+        stderr(&output)
+    );
 }

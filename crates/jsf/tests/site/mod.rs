@@ -1,4 +1,5 @@
-//! Sites as folders, as `pbs_snapshot` folders and as archives; what is found, what is missing, what is refused.
+//! Sites as folders, as `pbs_snapshot` folders and as archives; what is found, what is missing,
+//! what is refused.
 
 mod archives;
 #[cfg(unix)]

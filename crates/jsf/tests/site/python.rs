@@ -1,4 +1,5 @@
-//! Which Python the server embeds: as the option says, as the files of the site do, or as the script of `jsf capture` finds it.
+//! Which Python the server embeds: as the option says, as the files of the site do, or as the
+//! script of `jsf capture` finds it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,8 +15,15 @@ const SYSTEM: &str = "Linux-5.14.0-el9.x86_64\n\n/etc/os-release:\nNAME=\"Rocky 
 #[track_caller]
 fn python(site: &Path, more: &[&str]) -> String {
     let site = site.to_str().expect("a path");
-    let output = jsf(&[&["check", "ncpus", "--format", "json", "--site", site], more].concat());
-    json(&output)["python"].as_str().unwrap_or_else(|| panic!("{}", stderr(&output))).to_owned()
+    let output = jsf(&[
+        &["check", "ncpus", "--format", "json", "--site", site],
+        more,
+    ]
+    .concat());
+    json(&output)["python"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{}", stderr(&output)))
+        .to_owned()
 }
 
 #[test]
@@ -33,9 +41,22 @@ fn the_version_is_the_one_given_else_that_of_the_files() {
     fs::write(site.join("python_version.txt"), "Python 3.12.1\n").expect("a file");
     assert_eq!(python(&site, &[]), "3.12");
     assert_eq!(python(&site, &["--python", "3.6.8"]), "3.6");
-    for (text, expected) in [("Python 2.7.5\n", "contains `Python 2.7.5`, expected a version"), ("", "is empty")] {
+    for (text, expected) in [
+        (
+            "Python 2.7.5\n",
+            "contains `Python 2.7.5`, expected a version",
+        ),
+        ("", "is empty"),
+    ] {
         fs::write(site.join("python_version.txt"), text).expect("a file");
-        let output = jsf(&["check", "ncpus", "--format", "json", "--site", site.to_str().expect("a path")]);
+        let output = jsf(&[
+            "check",
+            "ncpus",
+            "--format",
+            "json",
+            "--site",
+            site.to_str().expect("a path"),
+        ]);
         assert_eq!(json(&output)["python"], "3.9");
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
@@ -49,11 +70,20 @@ fn the_system_says_nothing_without_the_version_of_openpbs() {
     write_snapshot(site, |_| true);
     fs::create_dir(site.join("system")).expect("a folder");
     fs::write(site.join("system/os_info"), SYSTEM).expect("a file");
-    for (version, expected) in [("pbs_version = 2022.1.1", "3.11"), ("a = b", "3.11"), ("pbs_version = 20.0.1", "3.9")]
-    {
+    for (version, expected) in [
+        ("pbs_version = 2022.1.1", "3.11"),
+        ("a = b", "3.11"),
+        ("pbs_version = 20.0.1", "3.9"),
+    ] {
         for file in ["server/qstat_Bf.out", "server/qmgr_ps.out"] {
             let text = fs::read_to_string(site.join(file)).expect("text");
-            let lines = text.lines().map(|line| if line.contains("pbs_version") { "    NOTED" } else { line });
+            let lines = text.lines().map(|line| {
+                if line.contains("pbs_version") {
+                    "    NOTED"
+                } else {
+                    line
+                }
+            });
             let text = lines.collect::<Vec<_>>().join("\n") + "\n";
             let text = if text.contains("NOTED") {
                 text
@@ -78,10 +108,20 @@ fn people_are_told_which_python_it_is() {
     fs::write(site.join("python_version.txt"), "Python 3.9.18\n").expect("a file");
     let site = site.to_str().expect("a path");
     let ranked = jsf(&["rank", "ncpus", "--site", site, "--full", "-v"]);
-    assert!(stderr(&ranked).contains("  python     3.9 (python_version.txt)\n"), "{}", stderr(&ranked));
-    let line = stdout(&ranked).lines().find(|line| line.starts_with("python:")).map(str::to_owned);
+    assert!(
+        stderr(&ranked).contains("  python     3.9 (python_version.txt)\n"),
+        "{}",
+        stderr(&ranked)
+    );
+    let line = stdout(&ranked)
+        .lines()
+        .find(|line| line.starts_with("python:"))
+        .map(str::to_owned);
     let line = line.unwrap_or_else(|| panic!("{}", stdout(&ranked)));
-    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["python:", "3.9", "(python_version.txt)"]);
+    assert_eq!(
+        line.split_whitespace().collect::<Vec<_>>(),
+        ["python:", "3.9", "(python_version.txt)"]
+    );
     for arguments in [
         &["check", "ncpus"][..],
         &["explain", "ncpus", "--job", "1"],
@@ -89,10 +129,19 @@ fn people_are_told_which_python_it_is() {
         &["trajectory", "ncpus", "--job", "1"],
     ] {
         let output = jsf(&[arguments, &["--site", site, "--full", "--python", "3.8"]].concat());
-        assert!(stdout(&output).contains("3.8 (given)"), "{arguments:?}: {}{}", stdout(&output), stderr(&output));
+        assert!(
+            stdout(&output).contains("3.8 (given)"),
+            "{arguments:?}: {}{}",
+            stdout(&output),
+            stderr(&output)
+        );
     }
     let assumed = jsf(&["check", "ncpus", "--site", "examples/site", "-v"]);
-    assert!(stderr(&assumed).contains("  python     3.11 (assumed, as no file says it)\n"), "{}", stderr(&assumed));
+    assert!(
+        stderr(&assumed).contains("  python     3.11 (assumed, as no file says it)\n"),
+        "{}",
+        stderr(&assumed)
+    );
     assert!(!stdout(&assumed).contains("3.11"));
 }
 
@@ -128,7 +177,8 @@ fn write_command(path: &Path, script: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a command");
 }
 
-/// What the script writes into `python_version.txt` and `missing.txt`, with these commands below PBS's folder.
+/// What the script writes into `python_version.txt` and `missing.txt`, with these commands below
+/// PBS's folder.
 fn captured(commands: &[(&str, &str)]) -> (Option<String>, String) {
     let temporary = tempfile::tempdir().expect("a folder");
     let folder = temporary.path();
@@ -142,8 +192,16 @@ fn captured(commands: &[(&str, &str)]) -> (Option<String>, String) {
     for (path, script) in commands {
         write_command(&pbs.join(path), script);
     }
-    fs::write(folder.join("os-release"), "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian 12\"\n").expect("a file");
-    fs::write(folder.join("pbs.conf"), format!("PBS_EXEC={}\n", pbs.display())).expect("a file");
+    fs::write(
+        folder.join("os-release"),
+        "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian 12\"\n",
+    )
+    .expect("a file");
+    fs::write(
+        folder.join("pbs.conf"),
+        format!("PBS_EXEC={}\n", pbs.display()),
+    )
+    .expect("a file");
     fs::write(folder.join("capture.sh"), success(&jsf(&["capture"]))).expect("a script");
     let output = Command::new("sh")
         .args(["capture.sh", "site"])
@@ -170,12 +228,27 @@ fn captured(commands: &[(&str, &str)]) -> (Option<String>, String) {
 fn the_script_records_the_python_of_the_server() {
     let own = ("python/bin/python", "echo Python 3.12.1");
     let sched = ("sbin/pbs_sched", "");
-    let linked = ("sbin/pbs_sched.libraries", "\tlibpython3.6m.so.1.0 => /lib64/libpython3.6m.so.1.0 (0x7f)");
-    let of_python = ("bin/pbs_python", "[ \"$1\" = --version ] && echo pbs_version = 23.06.06 || echo Python 3.9.18");
-    let of_version = ("bin/pbs_python", "[ \"$1\" = --version ] && echo Python 3.10.2");
+    let linked = (
+        "sbin/pbs_sched.libraries",
+        "\tlibpython3.6m.so.1.0 => /lib64/libpython3.6m.so.1.0 (0x7f)",
+    );
+    let of_python = (
+        "bin/pbs_python",
+        "[ \"$1\" = --version ] && echo pbs_version = 23.06.06 || echo Python 3.9.18",
+    );
+    let of_version = (
+        "bin/pbs_python",
+        "[ \"$1\" = --version ] && echo Python 3.10.2",
+    );
     for (commands, expected) in [
-        (&[own, sched, linked, of_python][..], Some("Python 3.12.1\n")),
-        (&[("python/bin/python3", "echo Python 3.8.2"), sched], Some("Python 3.8.2\n")),
+        (
+            &[own, sched, linked, of_python][..],
+            Some("Python 3.12.1\n"),
+        ),
+        (
+            &[("python/bin/python3", "echo Python 3.8.2"), sched],
+            Some("Python 3.8.2\n"),
+        ),
         (&[sched, linked, of_python], Some("Python 3.6\n")),
         (&[sched, of_python], Some("Python 3.9.18\n")),
         (&[of_version], Some("Python 3.10.2\n")),
@@ -189,6 +262,10 @@ fn the_script_records_the_python_of_the_server() {
             expected.is_none(),
             "{missing}"
         );
-        assert_eq!(missing.contains("os_release.txt: this host has no "), !commands.contains(&sched), "{missing}");
+        assert_eq!(
+            missing.contains("os_release.txt: this host has no "),
+            !commands.contains(&sched),
+            "{missing}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Findings on the documents of a site against each other: what they say of its jobs together, and not alone.
+//! Findings on the documents of a site against each other: what they say of its jobs together, and
+//! not alone.
 
 use job_sort_formula::diagnostic::{Code, Diagnostic};
 use job_sort_formula::formula::syntax::Expr;
@@ -10,8 +11,14 @@ use crate::files::queues::Queues;
 use crate::number_format;
 use crate::order::NotConsidered;
 
-/// A finding for each resource of the formula that waiting jobs lack although new ones of their queue get it.
-pub(super) fn without_default(expr: &Expr, schema: &Schema, table: &JobTable, queues: &Queues) -> Vec<Diagnostic> {
+/// A finding for each resource of the formula that waiting jobs lack although new ones of their
+/// queue get it.
+pub(super) fn without_default(
+    expr: &Expr,
+    schema: &Schema,
+    table: &JobTable,
+    queues: &Queues,
+) -> Vec<Diagnostic> {
     let findings = table.columns().filter_map(|(name, column)| {
         let is_resource = schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
         let span = expr.first_use(name).filter(|_| is_resource)?;
@@ -34,7 +41,8 @@ pub(super) fn without_default(expr: &Expr, schema: &Schema, table: &JobTable, qu
 /// A finding if running jobs have no walltime.
 pub(super) fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnostic> {
     let column = table.column("walltime")?;
-    let mut rows = (0..table.len()).filter(|&row| table.state(row) == JobState::Running && !column.is_set(row));
+    let mut rows = (0..table.len())
+        .filter(|&row| table.state(row) == JobState::Running && !column.is_set(row));
     let first = table.id(rows.next()?);
     let jobs = counted(rows.count() + 1, "running job has", "running jobs have");
     let message = format!("{jobs} no `walltime`: first `{first}`");
@@ -45,7 +53,9 @@ pub(super) fn without_walltime(expr: &Expr, table: &JobTable) -> Option<Diagnost
 
 /// A finding if the document has fewer jobs than the server counts.
 pub(super) fn missing_jobs(expr: &Expr, table: &JobTable, total: u64) -> Option<Diagnostic> {
-    let found = (0..table.len()).filter(|&row| !table.state(row).is_over()).count();
+    let found = (0..table.len())
+        .filter(|&row| !table.state(row).is_over())
+        .count();
     if found as u64 >= total {
         return None;
     }
@@ -62,13 +72,18 @@ pub(super) fn under_default_threshold(
     table: &JobTable,
     not_considered: &[(usize, NotConsidered)],
 ) -> Option<Diagnostic> {
-    let mut under = not_considered.iter().filter_map(|(row, reason)| match reason {
-        NotConsidered::UnderThreshold { value, threshold } => Some((*row, *value, *threshold)),
-        _ => None,
-    });
+    let mut under = not_considered
+        .iter()
+        .filter_map(|(row, reason)| match reason {
+            NotConsidered::UnderThreshold { value, threshold } => Some((*row, *value, *threshold)),
+            _ => None,
+        });
     let (row, value, threshold) = under.next()?;
     let jobs = counted(under.count() + 1, "job does", "jobs do");
-    let (value, threshold) = (number_format::logged(value), number_format::printed(threshold));
+    let (value, threshold) = (
+        number_format::logged(value),
+        number_format::printed(threshold),
+    );
     let message = format!(
         "{jobs} not run: the value {value} of `{}` does not exceed {threshold}, the threshold if none is set",
         table.id(row)
@@ -77,7 +92,8 @@ pub(super) fn under_default_threshold(
     Some(Diagnostic::new(Code::UnderDefaultThreshold, message, whole_span(expr)).with_help(help))
 }
 
-/// A finding for each name of the formula that the scheduler defines and the site declares as a resource too.
+/// A finding for each name of the formula that the scheduler defines and the site declares as a
+/// resource too.
 pub(super) fn hidden_resources(expr: &Expr, hidden: &[String]) -> Vec<Diagnostic> {
     let findings = hidden.iter().filter_map(|name| {
         let message =

@@ -35,12 +35,13 @@ const SMALLEST_FLOAT: f64 = 1e-4;
 const EMPTY: &str = "`qmgr` accepts the empty text and removes the formula: jobs are then ordered as without one; to set one, \
                      write an expression, such as `eligible_time + 1000 * fairshare_factor`";
 /// What becomes of a formula below an empty line.
-const EMPTY_LINE: &str = "the server refuses a text whose first line is empty: put the formula on the first line";
-/// The help of a finding on a quote or an escape, which otherwise is about a formula in the scheduler, if the server refuses it.
+const EMPTY_LINE: &str =
+    "the server refuses a text whose first line is empty: put the formula on the first line";
+/// The help of a finding on a quote or an escape, which otherwise is about a formula in the
+/// scheduler, if the server refuses it.
 const REFUSED: &str = "the server refuses the formula, so the scheduler never gets it";
 /// What becomes of a formula below a comment.
-const COMMENT: &str =
-    "PBS keeps only the first line, which is a comment: put the formula there, and the comment behind it or below";
+const COMMENT: &str = "PBS keeps only the first line, which is a comment: put the formula there, and the comment behind it or below";
 
 /// A queue whose jobs the formula was evaluated for.
 #[derive(Debug, Clone, Copy)]
@@ -70,26 +71,38 @@ pub struct SiteFacts<'a> {
     pub server: ServerSettings,
     /// `job_sort_formula_threshold`, which [`ScoredQueue::not_considered`] takes into account.
     pub threshold: Option<f64>,
-    /// The resources of which every new job has more than 0, because the server or its queue has a default.
+    /// The resources of which every new job has more than 0, because the server or its queue has a
+    /// default.
     pub defaulted: &'a [String],
     /// The queues.
     pub queues: Option<&'a Queues>,
-    /// The resources of the site that no formula can read, because the scheduler defines their names.
+    /// The resources of the site that no formula can read, because the scheduler defines their
+    /// names.
     pub hidden: &'a [String],
     /// The resources that no job requests, each with the amounts that the site is known to give.
     pub constants: &'a [(&'a str, Vec<Value>)],
     /// What says which Python the server embeds; `None`: nothing does.
     pub python_source: Option<&'a str>,
-    /// Whether the fair-share tree is of a site that runs Slurm, whose scheduler evaluates no formula.
+    /// Whether the fair-share tree is of a site that runs Slurm, whose scheduler evaluates no
+    /// formula.
     pub has_tree_of_slurm: bool,
 }
 
-/// The codes of the findings about jobs for which the formula fails, and of what this does to the scheduler.
-pub const FAILURE_CODES: [Code; 4] =
-    [Code::FailingJobs, Code::CrashingJobs, Code::UnknownValues, Code::FirstEvaluation];
+/// The codes of the findings about jobs for which the formula fails, and of what this does to the
+/// scheduler.
+pub const FAILURE_CODES: [Code; 4] = [
+    Code::FailingJobs,
+    Code::CrashingJobs,
+    Code::UnknownValues,
+    Code::FirstEvaluation,
+];
 
 /// The codes of the findings about results that crash the scheduler.
-pub const CRASH_CODES: [Code; 3] = [Code::CrashingJobs, Code::NotANumber, Code::TooLargeForDouble];
+pub const CRASH_CODES: [Code; 3] = [
+    Code::CrashingJobs,
+    Code::NotANumber,
+    Code::TooLargeForDouble,
+];
 
 /// The result of checking a formula.
 #[derive(Debug, Clone, Serialize)]
@@ -102,21 +115,22 @@ pub struct Checked {
     /// The server's answer when the formula is set.
     #[serde(rename = "verdict")]
     pub validation: Validation,
-    /// Whether the formula crashes the scheduler as soon as it evaluates the formula. A formula with an error for every job
-    /// crashes it only at its next start, which is the finding `JSF402`.
+    /// Whether the formula crashes the scheduler as soon as it evaluates the formula. A formula
+    /// with an error for every job crashes it only at its next start, which is the finding
+    /// `JSF402`.
     pub crashes_scheduler: bool,
     /// The worst that happens with the formula.
     #[serde(skip)]
     pub verdict: Verdict,
-    /// The names in the formula that only the amounts of the jobs show to be numeric resources: the server refuses the
-    /// formula if it knows one of them as a string.
+    /// The names in the formula that only the amounts of the jobs show to be numeric resources: the
+    /// server refuses the formula if it knows one of them as a string.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guessed_types: Vec<String>,
     /// The jobs of the queue, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<JobCounts>,
-    /// What inputs are worth in time of waiting: at the medians of the jobs that wait, and without jobs only what holds for
-    /// every job.
+    /// What inputs are worth in time of waiting: at the medians of the jobs that wait, and without
+    /// jobs only what holds for every job.
     #[serde(rename = "exchange_rates", skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<ExchangeRate>,
     /// All findings, in the order of their spans in the submitted text.
@@ -131,7 +145,8 @@ pub struct Checked {
 pub struct JobCounts {
     /// The number of jobs.
     pub total: usize,
-    /// The number of jobs that are not tried: the scheduler ignores them as invalid, or does not get them.
+    /// The number of jobs that are not tried: the scheduler ignores them as invalid, or does not
+    /// get them.
     pub ignored: usize,
     /// The number of jobs with an error.
     pub errors: usize,
@@ -152,9 +167,15 @@ impl JobCounts {
     fn new(queue: &ScoredQueue<'_>, threshold: Option<f64>) -> Self {
         let table = queue.table;
         let reasons = queue.not_considered.iter().map(|(_, reason)| reason);
-        let under = reasons.filter(|reason| matches!(reason, NotConsidered::UnderThreshold { .. })).count();
-        let failing =
-            (0..table.len()).filter(|&row| queue.ranking.score(row).is_some_and(|score| score.unrounded.is_err()));
+        let under = reasons
+            .filter(|reason| matches!(reason, NotConsidered::UnderThreshold { .. }))
+            .count();
+        let failing = (0..table.len()).filter(|&row| {
+            queue
+                .ranking
+                .score(row)
+                .is_some_and(|score| score.unrounded.is_err())
+        });
         let failing: Vec<String> = failing.map(|row| table.id(row).to_owned()).collect();
         Self {
             total: table.len(),
@@ -179,7 +200,10 @@ pub struct CheckDocument<'a> {
 impl Checked {
     /// The result for the submitted text `formula`, to be written as JSON.
     pub fn document<'a>(&'a self, formula: &'a str) -> CheckDocument<'a> {
-        CheckDocument { formula, checked: self }
+        CheckDocument {
+            formula,
+            checked: self,
+        }
     }
 
     /// Checks a formula.
@@ -197,7 +221,9 @@ impl Checked {
     pub fn new(submitted: &FormulaSubmission<'_>, schema: &Schema, site: &SiteFacts<'_>) -> Self {
         match submitted.formula() {
             Ok(formula) => Self::of_formula(submitted, formula, schema, site),
-            Err(refusal) => Self::of_no_formula(submitted, (*refusal.finding).clone(), schema, site),
+            Err(refusal) => {
+                Self::of_no_formula(submitted, (*refusal.finding).clone(), schema, site)
+            }
         }
     }
 
@@ -243,51 +269,98 @@ impl Checked {
         if site.python_source.is_none() {
             findings.extend(python_versions::findings_on_text(text, schema));
         }
-        Self { findings, ..Self::refused(validation, schema, site) }
+        Self {
+            findings,
+            ..Self::refused(validation, schema, site)
+        }
     }
 
-    fn of_formula(submitted: &FormulaSubmission<'_>, formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Self {
+    fn of_formula(
+        submitted: &FormulaSubmission<'_>,
+        formula: &Formula,
+        schema: &Schema,
+        site: &SiteFacts<'_>,
+    ) -> Self {
         let mut findings = lint::lint(formula.expr(), schema);
-        let compiled = if site.program.is_none() { formula.compile(schema).ok() } else { None };
+        let compiled = if site.program.is_none() {
+            formula.compile(schema).ok()
+        } else {
+            None
+        };
         let program = site.program.or(compiled.as_ref());
         let compile_error = program.and_then(compile_error);
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
         findings.extend(site_findings(formula, program, schema, site));
-        let observed = queue.map(|queue| error_findings(queue.table, queue.ranking)).unwrap_or_default();
+        let observed = queue
+            .map(|queue| error_findings(queue.table, queue.ranking))
+            .unwrap_or_default();
         let ranges = ranges(schema, site);
         findings.extend(predicted(formula, schema, &ranges, &findings, &observed));
         findings.extend(observed);
         match site.python_source {
-            None => findings.extend(python_versions::findings(submitted.text(), formula, schema, &ranges, queue)),
+            None => findings.extend(python_versions::findings(
+                submitted.text(),
+                formula,
+                schema,
+                &ranges,
+                queue,
+            )),
             Some(source) => {
-                python_versions::explain_newer_functions(&mut findings, formula.expr(), schema, &ranges, source);
+                python_versions::explain_newer_functions(
+                    &mut findings,
+                    formula.expr(),
+                    schema,
+                    &ranges,
+                    source,
+                );
             }
         }
         // the formula alone says why the values are equal
-        if findings.iter().any(|found| found.code == Code::ConstantValue) {
+        if findings
+            .iter()
+            .any(|found| found.code == Code::ConstantValue)
+        {
             findings.retain(|found| found.code != Code::OneValueForAll);
         }
-        let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
+        let mut findings: Vec<_> = findings
+            .into_iter()
+            .map(|found| submitted.in_source(found))
+            .collect();
         findings.extend(not_passed_on(submitted.text(), &findings));
         findings.extend(submitted.lines_left_out());
         let validation = validate(submitted.text(), schema);
         if let Some(reason) = never_evaluated(&validation, site) {
-            findings.iter_mut().filter(|found| found.code == Code::FirstEvaluation).for_each(|found| {
-                *found = site_findings::without_evaluation(found.span, reason);
-            });
+            findings
+                .iter_mut()
+                .filter(|found| found.code == Code::FirstEvaluation)
+                .for_each(|found| {
+                    *found = site_findings::without_evaluation(found.span, reason);
+                });
         }
         findings.extend(single_quote(submitted.text(), &validation));
-        findings.iter_mut().for_each(|found| leave_out_fix_of_text(submitted.text(), found));
+        findings
+            .iter_mut()
+            .for_each(|found| leave_out_fix_of_text(submitted.text(), found));
         sort_by_span(&mut findings);
-        let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(queue.ranking));
-        let crashes_scheduler =
-            crashes_on_queue || findings.iter().any(predicts_crash) || program.is_some_and(is_always_complex);
+        let crashes_on_queue =
+            queue.is_some_and(|queue| site_findings::crashes_scheduler(queue.ranking));
+        let crashes_scheduler = crashes_on_queue
+            || findings.iter().any(predicts_crash)
+            || program.is_some_and(is_always_complex);
         let is_refused = validation.accepted == Some(false);
         Self {
-            verdict: Verdict::new(is_refused, crashes_scheduler, &findings, queue.map(|queue| queue.ranking)),
+            verdict: Verdict::new(
+                is_refused,
+                crashes_scheduler,
+                &findings,
+                queue.map(|queue| queue.ranking),
+            ),
             crashes_scheduler,
-            jobs: site.queue.as_ref().map(|queue| JobCounts::new(queue, site.threshold)),
+            jobs: site
+                .queue
+                .as_ref()
+                .map(|queue| JobCounts::new(queue, site.threshold)),
             findings,
             ..Self::refused(validation, schema, site)
         }
@@ -295,30 +368,45 @@ impl Checked {
 
     /// Whether some finding is an error.
     pub fn has_errors(&self) -> bool {
-        self.findings.iter().any(|found| found.severity == Severity::Error)
+        self.findings
+            .iter()
+            .any(|found| found.severity == Severity::Error)
     }
 }
 
-/// The finding on what `qmgr` passes on to no server, unless one of `found` is about the same text, which is then wrong anyway.
+/// The finding on what `qmgr` passes on to no server, unless one of `found` is about the same text,
+/// which is then wrong anyway.
 fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
     let refusal = qmgr::refusal(text)?;
     let (span, help) = match refusal {
-        NotSettable::Character { character: '&', span } => {
-            (span, "in arithmetic, write `%` or `//`; in a comment, `and`")
+        NotSettable::Character {
+            character: '&',
+            span,
+        } => (
+            span,
+            "in arithmetic, write `%` or `//`; in a comment, `and`",
+        ),
+        NotSettable::Character { span, .. } => {
+            (span, "write printable ASCII only, also in a comment")
         }
-        NotSettable::Character { span, .. } => (span, "write printable ASCII only, also in a comment"),
-        NotSettable::BothQuotes { single, .. } => (single, "write one kind of quotes, also in a comment"),
+        NotSettable::BothQuotes { single, .. } => {
+            (single, "write one kind of quotes, also in a comment")
+        }
         NotSettable::SecondLine { span } => (span, "write one line"),
         NotSettable::TooLong => (Span::new(0, text.len()), "write a shorter formula"),
     };
-    let is_about_text = |error: &&Diagnostic| error.severity == Severity::Error && error.code < Code::FailingJobs;
-    let is_known =
-        found.iter().filter(is_about_text).any(|error| error.span.start < span.end && span.start < error.span.end);
-    (!is_known).then(|| Diagnostic::new(Code::NotPassedOn, refusal.to_string(), span).with_help(help))
+    let is_about_text =
+        |error: &&Diagnostic| error.severity == Severity::Error && error.code < Code::FailingJobs;
+    let is_known = found
+        .iter()
+        .filter(is_about_text)
+        .any(|error| error.span.start < span.end && span.start < error.span.end);
+    (!is_known)
+        .then(|| Diagnostic::new(Code::NotPassedOn, refusal.to_string(), span).with_help(help))
 }
 
-/// The finding on a single quote in a comment, which makes the server's script invalid: the script has the formula between
-/// two single quotes.
+/// The finding on a single quote in a comment, which makes the server's script invalid: the script
+/// has the formula between two single quotes.
 fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
     let start = text.find('\'').filter(|_| validation.code == Some(15011))?;
     let message = "`'` ends the string in which the server passes the formula to Python";
@@ -331,11 +419,20 @@ fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
     }))
 }
 
-/// Removes the fix, and the label that proposes it, of an unknown name that is compared with a text: no number that replaces it is meant.
+/// Removes the fix, and the label that proposes it, of an unknown name that is compared with a
+/// text: no number that replaces it is meant.
 fn leave_out_fix_of_text(text: &str, found: &mut Diagnostic) {
-    let after = text.get(found.span.end as usize..).unwrap_or_default().trim_start();
-    let compared = after.strip_prefix("==").or_else(|| after.strip_prefix("!=")).map(str::trim_start);
-    if found.code == Code::UnknownName && compared.is_some_and(|other| other.starts_with(['\'', '"'])) {
+    let after = text
+        .get(found.span.end as usize..)
+        .unwrap_or_default()
+        .trim_start();
+    let compared = after
+        .strip_prefix("==")
+        .or_else(|| after.strip_prefix("!="))
+        .map(str::trim_start);
+    if found.code == Code::UnknownName
+        && compared.is_some_and(|other| other.starts_with(['\'', '"']))
+    {
         found.fix = None;
         found.label = String::new();
     }
@@ -352,8 +449,8 @@ fn never_evaluated(validation: &Validation, site: &SiteFacts<'_>) -> Option<&'st
     }
 }
 
-/// The findings of the value analysis, without those already in `found` and without the failures that `observed`
-/// reports together with the jobs that have them.
+/// The findings of the value analysis, without those already in `found` and without the failures
+/// that `observed` reports together with the jobs that have them.
 fn predicted(
     formula: &Formula,
     schema: &Schema,
@@ -363,25 +460,46 @@ fn predicted(
 ) -> Vec<Diagnostic> {
     let mut findings = lint::lint_values(formula.expr(), schema, ranges);
     findings.retain(|new| {
-        let is_failure =
-            matches!(new.code, Code::DivisionByZero | Code::OutsideDomain | Code::Overflow | Code::ComplexPower);
+        let is_failure = matches!(
+            new.code,
+            Code::DivisionByZero | Code::OutsideDomain | Code::Overflow | Code::ComplexPower
+        );
         let is_observed = is_failure && observed.iter().any(|error| covers(error, new));
-        !is_observed && !found.iter().any(|known| known.code == new.code && known.span == new.span)
+        !is_observed
+            && !found
+                .iter()
+                .any(|known| known.code == new.code && known.span == new.span)
     });
     findings
 }
 
-/// The values of the inputs: those with a default are above 0, and so are those that the site gives to every job.
+/// The values of the inputs: those with a default are above 0, and so are those that the site gives
+/// to every job.
 fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
     let mut ranges = lint::Ranges::default();
-    let unknown = site.constants.iter().filter(|(_, amounts)| amounts.is_empty()).map(|(name, _)| *name);
+    let unknown = site
+        .constants
+        .iter()
+        .filter(|(_, amounts)| amounts.is_empty())
+        .map(|(name, _)| *name);
     let given = site.defaulted.iter().map(String::as_str).chain(unknown);
     for name in given.filter(|name| schema.is_numeric(name)) {
         let interval = ranges.interval(name, schema);
-        let least = if interval.kind() == lint::NumberType::Int { 1.0 } else { SMALLEST_FLOAT };
-        ranges.set(name, lint::Interval::new(interval.kind(), least, interval.high()));
+        let least = if interval.kind() == lint::NumberType::Int {
+            1.0
+        } else {
+            SMALLEST_FLOAT
+        };
+        ranges.set(
+            name,
+            lint::Interval::new(interval.kind(), least, interval.high()),
+        );
     }
-    for (name, amounts) in site.constants.iter().filter(|(name, _)| schema.is_numeric(name)) {
+    for (name, amounts) in site
+        .constants
+        .iter()
+        .filter(|(name, _)| schema.is_numeric(name))
+    {
         ranges.observe(name, amounts.iter().cloned());
     }
     ranges
@@ -401,8 +519,14 @@ fn predicts_crash(found: &Diagnostic) -> bool {
 
 /// Whether the result is a complex number for every job, whatever the inputs are.
 fn is_always_complex(program: &Program) -> bool {
-    let inputs: Vec<_> = program.inputs().iter().map(|_| KnownOrType::Type("float")).collect();
-    let result = program.interpreter(WithComplex(Python::new())).evaluate(&inputs);
+    let inputs: Vec<_> = program
+        .inputs()
+        .iter()
+        .map(|_| KnownOrType::Type("float"))
+        .collect();
+    let result = program
+        .interpreter(WithComplex(Python::new()))
+        .evaluate(&inputs);
     matches!(result, Ok(KnownOrType::Type("complex")))
 }
 
@@ -414,35 +538,63 @@ fn site_findings(
     site: &SiteFacts<'_>,
 ) -> Vec<Diagnostic> {
     let expr = formula.expr();
-    let mut findings: Vec<_> = site_findings::disabled_eligible_time(expr, &site.server).into_iter().collect();
+    let mut findings: Vec<_> = site_findings::disabled_eligible_time(expr, &site.server)
+        .into_iter()
+        .collect();
     findings.extend(site_findings::defects(expr, &site.server));
     if let Some(config) = site.config {
         findings.extend(site_findings::other_orderings(expr, config));
     }
     findings.extend(document_findings::hidden_resources(expr, site.hidden));
-    let Some(ScoredQueue { table, ranking, not_considered, precision, tree }) = site.queue else { return findings };
-    let queues = site.queues.map(|queues| document_findings::without_default(expr, schema, table, queues));
+    let Some(ScoredQueue {
+        table,
+        ranking,
+        not_considered,
+        precision,
+        tree,
+    }) = site.queue
+    else {
+        return findings;
+    };
+    let queues = site
+        .queues
+        .map(|queues| document_findings::without_default(expr, schema, table, queues));
     findings.extend(queues.unwrap_or_default());
     findings.extend(document_findings::without_walltime(expr, table));
-    findings.extend(site.server.total_jobs.and_then(|total| document_findings::missing_jobs(expr, table, total)));
+    findings.extend(
+        site.server
+            .total_jobs
+            .and_then(|total| document_findings::missing_jobs(expr, table, total)),
+    );
     if site.threshold.is_none() {
-        findings.extend(document_findings::under_default_threshold(expr, table, not_considered));
+        findings.extend(document_findings::under_default_threshold(
+            expr,
+            table,
+            not_considered,
+        ));
     }
     if precision == ScorePrecision::Float32 {
         findings.extend(site_findings::truncated_amounts(expr, table));
-        findings.extend(tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());
+        findings.extend(
+            tree.map(|tree| site_findings::truncated_shares(expr, table, tree))
+                .unwrap_or_default(),
+        );
         findings.extend(site_findings::rounding_ties(expr, table, ranking));
         findings.extend(site_findings::first_evaluation(table, ranking));
     }
     findings.extend(site_findings::unused_resources(expr, schema, table));
-    if !findings.iter().any(|found| found.code == Code::RoundingTies) {
+    if !findings
+        .iter()
+        .any(|found| found.code == Code::RoundingTies)
+    {
         findings.extend(site_findings::one_value(expr, table, ranking));
     }
-    let idle = program.map(|program| site_findings::idle_summands(program, schema, table, ranking, tree));
+    let idle =
+        program.map(|program| site_findings::idle_summands(program, schema, table, ranking, tree));
     findings.extend(idle.unwrap_or_default());
-    findings.extend(
-        site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ranking, not_considered, bound)),
-    );
+    findings.extend(site.threshold.and_then(|bound| {
+        site_findings::useless_threshold(expr, table, ranking, not_considered, bound)
+    }));
     findings
 }
 
@@ -452,9 +604,14 @@ fn compile_error(program: &Program) -> Option<Diagnostic> {
     // this error comes before that of the missing inputs
     let error = program.evaluate(&[]).err()?;
     Some(match error.kind() {
-        ErrorKind::Limit => Diagnostic::new(Code::TooDeep, "CPython may give up on a formula this deep", error.span())
-            .with_help("every job then gets the value 0 or keeps a stale one; write a shorter formula"),
-        _ => Diagnostic::new(Code::BeyondLimits, error.text(), error.span())
-            .with_help("every job gets an error and the value 0; a float such as `1e300` has no such limit"),
+        ErrorKind::Limit => Diagnostic::new(
+            Code::TooDeep,
+            "CPython may give up on a formula this deep",
+            error.span(),
+        )
+        .with_help("every job then gets the value 0 or keeps a stale one; write a shorter formula"),
+        _ => Diagnostic::new(Code::BeyondLimits, error.text(), error.span()).with_help(
+            "every job gets an error and the value 0; a float such as `1e300` has no such limit",
+        ),
     })
 }

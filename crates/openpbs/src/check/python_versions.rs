@@ -1,7 +1,9 @@
-//! The findings on a formula that the server accepts or refuses, or that has other values, depending on the version of its
-//! Python.
+//! The findings on a formula that the server accepts or refuses, or that has other values,
+//! depending on the version of its Python.
 
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Message, Need, Severity, Span};
+use job_sort_formula::diagnostic::{
+    Applicability, Code, Diagnostic, Fix, Message, Need, Severity, Span,
+};
 use job_sort_formula::formula::lint::{Facts, Ranges, VersionDifference};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
@@ -14,17 +16,26 @@ use crate::check::ScoredQueue;
 use crate::files::python_version::systems_with;
 use crate::qmgr_validation::validate;
 
-/// The server's answer under one version: the error code, 0 if it accepts the formula, `None` if that cannot be told.
+/// The server's answer under one version: the error code, 0 if it accepts the formula, `None` if
+/// that cannot be told.
 type Answer = (PythonVersion, Option<u32>);
 
-/// The findings on a text that is no formula: whether the server's answer is the same under each version.
+/// The findings on a text that is no formula: whether the server's answer is the same under each
+/// version.
 pub(super) fn findings_on_text(text: &str, schema: &Schema) -> Vec<Diagnostic> {
     let whole = Span::new(0, text.len());
-    differences(&answers(text, schema), &[], |_, _| true, schema.python(), whole)
+    differences(
+        &answers(text, schema),
+        &[],
+        |_, _| true,
+        schema.python(),
+        whole,
+    )
 }
 
-/// The findings on a formula: the names that only some versions have, else an answer of the server that is not always the
-/// same, and what the versions compute differently, for the jobs of the queue if there is one. `text` is what the server gets.
+/// The findings on a formula: the names that only some versions have, else an answer of the server
+/// that is not always the same, and what the versions compute differently, for the jobs of the
+/// queue if there is one. `text` is what the server gets.
 pub(super) fn findings(
     text: &str,
     formula: &Formula,
@@ -41,19 +52,32 @@ pub(super) fn findings(
     let whole = Span::new(0, formula.text().len());
     let mut findings = differences(&answers, &names(expr), is_bound, schema.python(), whole);
     add_fixes(&mut findings, expr, schema, ranges);
-    let refuses = |version: PythonVersion| answers.iter().any(|(known, code)| *known == version && is_refusal(*code));
+    let refuses = |version: PythonVersion| {
+        answers
+            .iter()
+            .any(|(known, code)| *known == version && is_refusal(*code))
+    };
     findings.extend(differing_values(formula, schema, ranges, queue, refuses));
     findings
 }
 
 fn answers(text: &str, schema: &Schema) -> Vec<Answer> {
-    let answer = |version| (version, validate(text, &schema.clone().with_python(version)).code);
+    let answer = |version| {
+        (
+            version,
+            validate(text, &schema.clone().with_python(version)).code,
+        )
+    };
     PythonVersion::all().map(answer).collect()
 }
 
 /// The names of a formula, each with its first place.
 fn names(expr: &Expr) -> Vec<(&str, Span)> {
-    let mut names: Vec<_> = expr.nodes().iter().filter_map(|node| Some((node.name()?, node.span))).collect();
+    let mut names: Vec<_> = expr
+        .nodes()
+        .iter()
+        .filter_map(|node| Some((node.name()?, node.span)))
+        .collect();
     names.sort_unstable();
     names.dedup_by_key(|(name, _)| *name);
     names
@@ -73,30 +97,51 @@ fn differences(
     }
     let mut findings = Vec::new();
     for (name, span) in names {
-        let (bound, unbound): (Vec<Answer>, Vec<Answer>) =
-            answers.iter().partition(|(version, _)| is_bound(name, *version));
-        let refusals: Vec<Answer> = unbound.into_iter().filter(|(_, answer)| is_refusal(*answer)).collect();
-        let (Some((since, _)), Some(_)) = (bound.first(), refusals.first()) else { continue };
+        let (bound, unbound): (Vec<Answer>, Vec<Answer>) = answers
+            .iter()
+            .partition(|(version, _)| is_bound(name, *version));
+        let refusals: Vec<Answer> = unbound
+            .into_iter()
+            .filter(|(_, answer)| is_refusal(*answer))
+            .collect();
+        let (Some((since, _)), Some(_)) = (bound.first(), refusals.first()) else {
+            continue;
+        };
         if bound.iter().all(|(_, answer)| is_refusal(*answer)) {
             continue;
         }
-        let message = format!("`{name}` exists since Python {since}: {}", refused(&refusals));
+        let message = format!(
+            "`{name}` exists since Python {since}: {}",
+            refused(&refusals)
+        );
         findings.push(found(message, *span, alternative_in_words(name), assumed));
     }
     if findings.is_empty() {
-        let message = format!("the server's answer depends on its Python: {}", in_groups(answers));
+        let message = format!(
+            "the server's answer depends on its Python: {}",
+            in_groups(answers)
+        );
         findings.push(found(message, whole, None, assumed));
     }
     findings
 }
 
-fn found(message: String, span: Span, alternative: Option<&str>, assumed: PythonVersion) -> Diagnostic {
-    let alternative = alternative.map(|text| format!("{text}; ")).unwrap_or_default();
-    Diagnostic::new(Code::NewerPython, message, span).with_help(unknown_version(&alternative, assumed))
+fn found(
+    message: String,
+    span: Span,
+    alternative: Option<&str>,
+    assumed: PythonVersion,
+) -> Diagnostic {
+    let alternative = alternative
+        .map(|text| format!("{text}; "))
+        .unwrap_or_default();
+    Diagnostic::new(Code::NewerPython, message, span)
+        .with_help(unknown_version(&alternative, assumed))
 }
 
 fn unknown_version(before: &str, assumed: PythonVersion) -> Message {
-    let unknown = format!("{before}nothing says which Python this server has, and {assumed} is assumed: ");
+    let unknown =
+        format!("{before}nothing says which Python this server has, and {assumed} is assumed: ");
     Message::asking(unknown, [Need::Python])
 }
 
@@ -104,8 +149,8 @@ fn alternative_in_words(name: &str) -> Option<&'static str> {
     Function::from_name(name).and_then(Function::alternative_in_every_version)
 }
 
-/// Adds to the findings on functions that this server's Python does not have yet which version it has, what says so, and what
-/// gives the same value there.
+/// Adds to the findings on functions that this server's Python does not have yet which version it
+/// has, what says so, and what gives the same value there.
 pub(super) fn explain_newer_functions(
     findings: &mut [Diagnostic],
     expr: &Expr,
@@ -113,11 +158,22 @@ pub(super) fn explain_newer_functions(
     ranges: &Ranges,
     source: &str,
 ) {
-    let is_newer = |found: &&mut Diagnostic| found.code == Code::UnknownName && newer_function(found, expr).is_some();
+    let is_newer = |found: &&mut Diagnostic| {
+        found.code == Code::UnknownName && newer_function(found, expr).is_some()
+    };
     for found in findings.iter_mut().filter(is_newer) {
-        let alternative = newer_function(found, expr).and_then(Function::alternative_in_every_version);
-        let alternative = alternative.map(|text| format!("; {text}")).unwrap_or_default();
-        found.help = Some(format!("this server has Python {} ({source}){alternative}", schema.python()).into());
+        let alternative =
+            newer_function(found, expr).and_then(Function::alternative_in_every_version);
+        let alternative = alternative
+            .map(|text| format!("; {text}"))
+            .unwrap_or_default();
+        found.help = Some(
+            format!(
+                "this server has Python {} ({source}){alternative}",
+                schema.python()
+            )
+            .into(),
+        );
         add_fixes(std::slice::from_mut(found), expr, schema, ranges);
     }
 }
@@ -135,7 +191,11 @@ fn is_refusal(answer: Option<u32>) -> bool {
 fn refused(refusals: &[Answer]) -> String {
     let groups = groups(refusals).into_iter().map(|(answer, versions)| {
         let systems = systems_with(&versions);
-        let servers = if systems.is_empty() { in_ranges(&versions) } else { systems };
+        let servers = if systems.is_empty() {
+            in_ranges(&versions)
+        } else {
+            systems
+        };
         format!("on {servers} {}", verb(answer))
     });
     format!("servers {}", groups.collect::<Vec<_>>().join(", "))
@@ -145,8 +205,16 @@ fn refused(refusals: &[Answer]) -> String {
 fn in_groups(answers: &[Answer]) -> String {
     let groups = groups(answers).into_iter().map(|(answer, versions)| {
         let systems = systems_with(&versions);
-        let systems = if systems.is_empty() { systems } else { format!(" ({systems})") };
-        format!("those with {}{systems} {}", in_ranges(&versions), verb(answer))
+        let systems = if systems.is_empty() {
+            systems
+        } else {
+            format!(" ({systems})")
+        };
+        format!(
+            "those with {}{systems} {}",
+            in_ranges(&versions),
+            verb(answer)
+        )
     });
     groups.collect::<Vec<_>>().join("; ")
 }
@@ -173,22 +241,27 @@ fn groups(answers: &[Answer]) -> Vec<(Option<u32>, Vec<PythonVersion>)> {
 
 /// `Python 3.6 to 3.8, 3.11`.
 fn in_ranges(versions: &[PythonVersion]) -> String {
-    let ranges = versions.chunk_by(|one, next| one.minor() + 1 == next.minor()).map(|range| match range {
-        [one] => one.to_string(),
-        [first, .., last] => format!("{first} to {last}"),
-        [] => String::new(),
-    });
+    let ranges = versions
+        .chunk_by(|one, next| one.minor() + 1 == next.minor())
+        .map(|range| match range {
+            [one] => one.to_string(),
+            [first, .., last] => format!("{first} to {last}"),
+            [] => String::new(),
+        });
     format!("Python {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
-/// Adds to a finding on a name the fix that gives the value in every version, if the name has one place, where it is right.
+/// Adds to a finding on a name the fix that gives the value in every version, if the name has one
+/// place, where it is right.
 fn add_fixes(findings: &mut [Diagnostic], expr: &Expr, schema: &Schema, ranges: &Ranges) {
     if findings.is_empty() {
         return;
     }
     let facts = lint::analyze_ranges(expr, schema, ranges);
     for found in findings {
-        let mut calls = expr.iter().filter_map(|(id, _)| alternative(expr, &facts, id, found.span.slice(expr.text())));
+        let mut calls = expr
+            .iter()
+            .filter_map(|(id, _)| alternative(expr, &facts, id, found.span.slice(expr.text())));
         if let (Some(fix), None) = (calls.next(), calls.next()) {
             found.fix = Some(fix);
         }
@@ -198,9 +271,18 @@ fn add_fixes(findings: &mut [Diagnostic], expr: &Expr, schema: &Schema, ranges: 
 /// What a call of `name` can be replaced by: the same value up to the last digit.
 fn alternative(expr: &Expr, facts: &Facts, call: ExprId, name: &str) -> Option<Fix> {
     let node = expr.node(call);
-    let ExprKind::Call { callee, positional, keywords } = &node.kind else { return None };
+    let ExprKind::Call {
+        callee,
+        positional,
+        keywords,
+    } = &node.kind
+    else {
+        return None;
+    };
     let is_called = expr.node(*callee).name() == Some(name);
-    let [argument] = **positional else { return None };
+    let [argument] = **positional else {
+        return None;
+    };
     let values = facts.number(argument)?;
     if !is_called || !keywords.is_empty() {
         return None;
@@ -211,8 +293,16 @@ fn alternative(expr: &Expr, facts: &Facts, call: ExprId, name: &str) -> Option<F
         "exp2" => format!("2.0 ** {operand}"),
         _ => return None,
     };
-    let replacement = if binds_tightly(expr, call) { format!("({power})") } else { power };
-    Some(Fix { span: node.span, replacement, applicability: Applicability::Unsafe })
+    let replacement = if binds_tightly(expr, call) {
+        format!("({power})")
+    } else {
+        power
+    };
+    Some(Fix {
+        span: node.span,
+        replacement,
+        applicability: Applicability::Unsafe,
+    })
 }
 
 /// The text of an argument as an operand of `**`.
@@ -220,9 +310,10 @@ fn as_operand(expr: &Expr, argument: ExprId) -> String {
     let node = expr.node(argument);
     let text = node.span.slice(expr.text());
     match node.kind {
-        ExprKind::Name(_) | ExprKind::Literal { .. } | ExprKind::Call { .. } | ExprKind::Parenthesized(_) => {
-            text.to_owned()
-        }
+        ExprKind::Name(_)
+        | ExprKind::Literal { .. }
+        | ExprKind::Call { .. }
+        | ExprKind::Parenthesized(_) => text.to_owned(),
         _ => format!("({text})"),
     }
 }
@@ -230,13 +321,17 @@ fn as_operand(expr: &Expr, argument: ExprId) -> String {
 /// Whether a power in this place needs parentheses: an operand of another power.
 fn binds_tightly(expr: &Expr, id: ExprId) -> bool {
     expr.nodes().iter().any(|node| match node.kind {
-        ExprKind::Binary { op: BinaryOperator::Power, left, right } => left == id || right == id,
+        ExprKind::Binary {
+            op: BinaryOperator::Power,
+            left,
+            right,
+        } => left == id || right == id,
         _ => false,
     })
 }
 
-/// A finding for each difference of the values between versions that accept the formula: on the queue's jobs, or, without
-/// them, by what the formula calls.
+/// A finding for each difference of the values between versions that accept the formula: on the
+/// queue's jobs, or, without them, by what the formula calls.
 fn differing_values(
     formula: &Formula,
     schema: &Schema,
@@ -246,25 +341,47 @@ fn differing_values(
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for difference in lint::version_differences(formula.expr(), schema, ranges) {
-        let Some(before) = PythonVersion::new(difference.since.minor() - 1) else { continue };
+        let Some(before) = PythonVersion::new(difference.since.minor() - 1) else {
+            continue;
+        };
         if refuses(before) || refuses(difference.since) {
             continue;
         }
-        let severity = if difference.is_error { Severity::Warning } else { Severity::Note };
+        let severity = if difference.is_error {
+            Severity::Warning
+        } else {
+            Severity::Note
+        };
         match queue {
             None => findings.push(differing(&difference, severity, "", schema.python())),
             Some(queue) => {
                 let versions = [before, difference.since];
-                let Some(jobs) = DifferingJobs::count(formula, schema, &queue, versions) else { continue };
-                let severity = if jobs.ordered > 0 { Severity::Warning } else { severity };
-                findings.push(differing(&difference, severity, &jobs.in_words(queue.table.len()), schema.python()));
+                let Some(jobs) = DifferingJobs::count(formula, schema, &queue, versions) else {
+                    continue;
+                };
+                let severity = if jobs.ordered > 0 {
+                    Severity::Warning
+                } else {
+                    severity
+                };
+                findings.push(differing(
+                    &difference,
+                    severity,
+                    &jobs.in_words(queue.table.len()),
+                    schema.python(),
+                ));
             }
         }
     }
     findings
 }
 
-fn differing(difference: &VersionDifference, severity: Severity, jobs: &str, assumed: PythonVersion) -> Diagnostic {
+fn differing(
+    difference: &VersionDifference,
+    severity: Severity,
+    jobs: &str,
+    assumed: PythonVersion,
+) -> Diagnostic {
     let message = format!("{}{jobs}", difference.text);
     Diagnostic::new(Code::VersionDependentValue, message, difference.span)
         .with_severity(severity)
@@ -288,7 +405,10 @@ impl DifferingJobs {
     ) -> Option<Self> {
         let [before, since] = versions.map(|version| scores(formula, schema, queue, version));
         let (before, since) = (before?, since?);
-        let mut jobs = Self { unrounded: 0, ordered: 0 };
+        let mut jobs = Self {
+            unrounded: 0,
+            ordered: 0,
+        };
         for (row, old) in before.iter() {
             let Some(new) = since.get(row) else { continue };
             jobs.unrounded += usize::from(!is_same(&old.unrounded, &new.unrounded));
@@ -309,12 +429,25 @@ impl DifferingJobs {
 }
 
 /// The values of the jobs under a version.
-fn scores(formula: &Formula, schema: &Schema, queue: &ScoredQueue<'_>, version: PythonVersion) -> Option<Scores> {
+fn scores(
+    formula: &Formula,
+    schema: &Schema,
+    queue: &ScoredQueue<'_>,
+    version: PythonVersion,
+) -> Option<Scores> {
     let program = formula.compile(&schema.clone().with_python(version)).ok()?;
-    Some(score(&program, queue.table, queue.precision, queue.ranking.scores().on_error()))
+    Some(score(
+        &program,
+        queue.table,
+        queue.precision,
+        queue.ranking.scores().on_error(),
+    ))
 }
 
-fn is_same(old: &Result<FormulaResult, &ScoreError>, new: &Result<FormulaResult, &ScoreError>) -> bool {
+fn is_same(
+    old: &Result<FormulaResult, &ScoreError>,
+    new: &Result<FormulaResult, &ScoreError>,
+) -> bool {
     match (old, new) {
         (Ok(FormulaResult::Python(old)), Ok(FormulaResult::Python(new))) => old.is_identical(new),
         (Ok(FormulaResult::Decimal(old)), Ok(FormulaResult::Decimal(new))) => old == new,
@@ -334,13 +467,33 @@ mod tests {
     use super::*;
 
     fn since(minor: u8, before: u32) -> Vec<Answer> {
-        PythonVersion::all().map(|version| (version, Some(if version.minor() < minor { before } else { 0 }))).collect()
+        PythonVersion::all()
+            .map(|version| {
+                (
+                    version,
+                    Some(if version.minor() < minor { before } else { 0 }),
+                )
+            })
+            .collect()
     }
 
-    fn messages(answers: &[Answer], names: &[&str], known_since: impl Fn(&str) -> u8) -> Vec<String> {
-        let names: Vec<(&str, Span)> = names.iter().map(|name| (*name, Span::new(0, name.len()))).collect();
+    fn messages(
+        answers: &[Answer],
+        names: &[&str],
+        known_since: impl Fn(&str) -> u8,
+    ) -> Vec<String> {
+        let names: Vec<(&str, Span)> = names
+            .iter()
+            .map(|name| (*name, Span::new(0, name.len())))
+            .collect();
         let is_bound = |name: &str, version: PythonVersion| known_since(name) <= version.minor();
-        let found = differences(answers, &names, is_bound, PythonVersion::default(), Span::new(0, 9));
+        let found = differences(
+            answers,
+            &names,
+            is_bound,
+            PythonVersion::default(),
+            Span::new(0, 9),
+        );
         found.into_iter().map(|found| found.message).collect()
     }
 
@@ -358,10 +511,14 @@ mod tests {
         assert!(messages(&since(0, 15124), &["cbrt"], since_of).is_empty());
         let two = |name: &str| if name == "lcm" { 9 } else { 8 };
         let found = messages(&since(9, 15124), &["lcm", "prod"], two);
+        assert!(found[0].starts_with(
+            "`lcm` exists since Python 3.9: servers on Red Hat 8, SLES 15, Ubuntu 20.04 refuse"
+        ));
         assert!(
-            found[0].starts_with("`lcm` exists since Python 3.9: servers on Red Hat 8, SLES 15, Ubuntu 20.04 refuse")
+            found[1].starts_with(
+                "`prod` exists since Python 3.8: servers on Red Hat 8, SLES 15 refuse"
+            )
         );
-        assert!(found[1].starts_with("`prod` exists since Python 3.8: servers on Red Hat 8, SLES 15 refuse"));
     }
 
     #[test]
@@ -382,16 +539,23 @@ mod tests {
     fn draw(name: &str, schema: &Schema, random: &mut Generator) -> Value {
         let interval = Ranges::default().interval(name, schema);
         match interval.kind() {
-            NumberType::Int => {
-                Value::Int((random.below(100) as i64).clamp(interval.low() as i64, interval.high() as i64))
-            }
-            _ => Value::Float((random.below(1000) as f64 / 1000.0).clamp(interval.low(), interval.high())),
+            NumberType::Int => Value::Int(
+                (random.below(100) as i64).clamp(interval.low() as i64, interval.high() as i64),
+            ),
+            _ => Value::Float(
+                (random.below(1000) as f64 / 1000.0).clamp(interval.low(), interval.high()),
+            ),
         }
     }
 
     #[test]
     fn e_is_missing_after_an_exception_of_some_versions() {
-        let codes = |text: &str| answers(text, &schema()).into_iter().map(|(_, code)| code).collect::<Vec<_>>();
+        let codes = |text: &str| {
+            answers(text, &schema())
+                .into_iter()
+                .map(|(_, code)| code)
+                .collect::<Vec<_>>()
+        };
         let until_3_7 = [vec![Some(15125); 2], vec![Some(0); 7]].concat();
         assert_eq!(codes("hypot(ncpus, walltime, e)"), until_3_7);
         let until_3_8 = [vec![Some(15125); 3], vec![Some(0); 6]].concat();
@@ -406,33 +570,63 @@ mod tests {
         let (mut computed, mut different) = (0, 0);
         for _ in 0..cases {
             let text = Writer::formula(&mut random).tokens.join(" ");
-            let Ok(formula) = Formula::parse(&text) else { continue };
-            let programs =
-                PythonVersion::all().filter_map(|version| formula.compile(&schema.clone().with_python(version)).ok());
+            let Ok(formula) = Formula::parse(&text) else {
+                continue;
+            };
+            let programs = PythonVersion::all()
+                .filter_map(|version| formula.compile(&schema.clone().with_python(version)).ok());
             let programs: Vec<_> = programs.collect();
-            let has_every_name = programs.iter().all(|program| program.undefined().is_empty());
-            let Some(first) = programs.first().filter(|_| has_every_name) else { continue };
-            let differences = lint::version_differences(formula.expr(), &schema, &Ranges::default());
+            let has_every_name = programs
+                .iter()
+                .all(|program| program.undefined().is_empty());
+            let Some(first) = programs.first().filter(|_| has_every_name) else {
+                continue;
+            };
+            let differences =
+                lint::version_differences(formula.expr(), &schema, &Ranges::default());
             for _ in 0..4 {
-                let row: Vec<Value> = first.inputs().iter().map(|name| draw(name, &schema, &mut random)).collect();
-                let values: Vec<_> = programs.iter().map(|program| program.evaluate(&row).ok()).collect();
+                let row: Vec<Value> = first
+                    .inputs()
+                    .iter()
+                    .map(|name| draw(name, &schema, &mut random))
+                    .collect();
+                let values: Vec<_> = programs
+                    .iter()
+                    .map(|program| program.evaluate(&row).ok())
+                    .collect();
                 let is_same = |value: &Option<Value>| match (value, &values[0]) {
                     (Some(value), Some(first)) => value.is_identical(first),
                     (value, first) => value.is_none() && first.is_none(),
                 };
                 let are_same = values.iter().all(is_same);
-                assert!(are_same || !differences.is_empty(), "{text} for {row:?}: {values:?}");
+                assert!(
+                    are_same || !differences.is_empty(),
+                    "{text} for {row:?}: {values:?}"
+                );
                 computed += 1;
                 different += usize::from(!are_same);
             }
         }
         eprintln!("of {computed} values {different} differ");
-        assert!(computed as u64 > cases && different > 0, "{computed} {different}");
+        assert!(
+            computed as u64 > cases && different > 0,
+            "{computed} {different}"
+        );
     }
 
     #[test]
     fn a_text_that_every_version_answers_alike_has_no_finding() {
-        for text in ["ncpus +", "", "ncpus = 2", "ncpus 4 +", "*ncpus, 1", "4gb", "1 +\\\n", "[x for x in", "lambda"] {
+        for text in [
+            "ncpus +",
+            "",
+            "ncpus = 2",
+            "ncpus 4 +",
+            "*ncpus, 1",
+            "4gb",
+            "1 +\\\n",
+            "[x for x in",
+            "lambda",
+        ] {
             assert_eq!(findings_on_text(text, &Schema::openpbs()), [], "{text}");
         }
         // whether the parser up to 3.8 accepts such a depth is not known

@@ -1,4 +1,5 @@
-//! Findings that need the site as well as the formula: its fair-share tree, its jobs with their scores, its settings.
+//! Findings that need the site as well as the formula: its fair-share tree, its jobs with their
+//! scores, its settings.
 
 use std::cmp::Ordering;
 
@@ -9,7 +10,9 @@ use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::summands::{DecidedPairs, SummandColumns, SummandRange};
-use job_sort_formula::rank::{Consequence, ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number};
+use job_sort_formula::rank::{
+    Consequence, ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number,
+};
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 
 use crate::defects::{self, Defect};
@@ -33,9 +36,16 @@ pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic
 }
 
 /// A finding for each fair-share name whose number is above 0 for some entity and is printed as 0.
-pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn FairShare) -> Vec<Diagnostic> {
+pub(super) fn truncated_shares(
+    expr: &Expr,
+    table: &JobTable,
+    backend: &dyn FairShare,
+) -> Vec<Diagnostic> {
     let entities = table.entities();
-    let shares: Vec<_> = entities.iter().map(|entity| backend.shares_of(entity)).collect();
+    let shares: Vec<_> = entities
+        .iter()
+        .map(|entity| backend.shares_of(entity))
+        .collect();
     let findings = FairshareInput::NAMES.into_iter().filter_map(|(name, input)| {
         let span = expr.first_use(name)?;
         let numbers = shares.iter().map(|shares| shares.as_ref().map_or(0.0, |shares| fairshare_number(input, shares)));
@@ -62,15 +72,21 @@ pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -
     let considered: Vec<usize> = table.considered_rows().collect();
     let findings = table.columns().filter_map(|(name, column)| {
         // the amount of a string is 0 for the job that has it, too
-        let is_resource =
-            schema.is_numeric(name) && schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
-        let span = expr.first_use(name).filter(|_| is_resource && !considered.is_empty())?;
+        let is_resource = schema.is_numeric(name)
+            && schema
+                .entry(name)
+                .is_some_and(|entry| entry.origin != Origin::Special);
+        let span = expr
+            .first_use(name)
+            .filter(|_| is_resource && !considered.is_empty())?;
         if considered.iter().any(|&row| column.is_set(row)) {
             return None;
         }
         let jobs = counted(considered.len(), "considered job", "considered jobs");
-        let message = format!("`{name}` is 0 for every job of the queue: none of {jobs} has this resource");
-        let help = "jobs that do not request a resource, and get no default when they are queued, have 0";
+        let message =
+            format!("`{name}` is 0 for every job of the queue: none of {jobs} has this resource");
+        let help =
+            "jobs that do not request a resource, and get no default when they are queued, have 0";
         Some(Diagnostic::new(Code::UnusedResource, message, span).with_help(help))
     });
     findings.collect()
@@ -78,16 +94,21 @@ pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -
 
 /// A finding if all considered jobs, and more than one, have the same value without an error.
 pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let mut values = table
-        .considered_rows()
-        .map(|row| ranking.score(row).filter(|score| score.unrounded.is_ok()).map(|score| score.value));
+    let mut values = table.considered_rows().map(|row| {
+        ranking
+            .score(row)
+            .filter(|score| score.unrounded.is_ok())
+            .map(|score| score.value)
+    });
     let first = values.next()??;
     let count = table.considered_rows().count();
     if count < 2 || values.any(|value| value != Some(first)) {
         return None;
     }
-    let message =
-        format!("all {count} considered jobs of the queue get the same value, {}", number_format::logged(first));
+    let message = format!(
+        "all {count} considered jobs of the queue get the same value, {}",
+        number_format::logged(first)
+    );
     let help = "the formula does not order this queue: later sort criteria decide, at last the order of submission";
     Some(Diagnostic::new(Code::OneValueForAll, message, whole_span(expr)).with_help(help))
 }
@@ -96,12 +117,13 @@ pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Opt
 const MIN_PAIRS: usize = 10;
 /// A summand is idle if it decides at most one of this many pairs of neighbours.
 const PAIRS_OF_IDLE: usize = 100;
-/// A summand of a range this much smaller than that of another is too small; one of a similar range may agree with the
-/// others by chance.
+/// A summand of a range this much smaller than that of another is too small; one of a similar range
+/// may agree with the others by chance.
 const SMALLER_RANGE: f64 = 10.0;
 
-/// A finding for each summand that decides the order of no neighbours, or of almost none, because its values vary far less
-/// than those of another. As long as nothing has run, a summand that depends on usage says nothing about later.
+/// A finding for each summand that decides the order of no neighbours, or of almost none, because
+/// its values vary far less than those of another. As long as nothing has run, a summand that
+/// depends on usage says nothing about later.
 pub(super) fn idle_summands(
     program: &Program,
     schema: &Schema,
@@ -111,14 +133,28 @@ pub(super) fn idle_summands(
 ) -> Vec<Diagnostic> {
     let rows: Vec<usize> = table
         .considered_rows()
-        .filter(|&row| ranking.score(row).is_some_and(|score| score.unrounded.is_ok()))
+        .filter(|&row| {
+            ranking
+                .score(row)
+                .is_some_and(|score| score.unrounded.is_ok())
+        })
         .collect();
-    let Some(columns) = SummandColumns::new(program, schema, table, &rows) else { return Vec::new() };
-    let Some(widest) = columns.ranges().iter().max_by(|left, right| width(left).total_cmp(&width(right))) else {
+    let Some(columns) = SummandColumns::new(program, schema, table, &rows) else {
+        return Vec::new();
+    };
+    let Some(widest) = columns
+        .ranges()
+        .iter()
+        .max_by(|left, right| width(left).total_cmp(&width(right)))
+    else {
         return Vec::new();
     };
     // the jobs are ordered only if some summand may decide nothing
-    if !columns.ranges().iter().any(|summand| is_narrow(summand, widest)) {
+    if !columns
+        .ranges()
+        .iter()
+        .any(|summand| is_narrow(summand, widest))
+    {
         return Vec::new();
     }
     let DecidedPairs { decided, pairs } = columns.decided_pairs();
@@ -128,18 +164,27 @@ pub(super) fn idle_summands(
     let is_unused = tree.is_some_and(PbsTree::is_unused);
     let summands = columns.ranges().iter().zip(decided);
     summands
-        .filter(|&(summand, decided)| decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand, widest))
+        .filter(|&(summand, decided)| {
+            decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand, widest)
+        })
         .filter(|(summand, _)| !(is_unused && depends_on_usage(program.expr(), summand.span)))
         .map(|(summand, decided)| idle_summand(summand, widest, decided, pairs))
         .collect()
 }
 
-/// Whether the part of the formula in the span has a fair-share name that changes with usage; `fairshare_perc` does not.
+/// Whether the part of the formula in the span has a fair-share name that changes with usage;
+/// `fairshare_perc` does not.
 fn depends_on_usage(expr: &Expr, span: Span) -> bool {
-    let mut within = expr.nodes().iter().filter(|node| span.start <= node.span.start && node.span.end <= span.end);
+    let mut within = expr
+        .nodes()
+        .iter()
+        .filter(|node| span.start <= node.span.start && node.span.end <= span.end);
     within.any(|node| {
         let input = node.name().and_then(FairshareInput::from_name);
-        matches!(input, Some(FairshareInput::TreeUsage | FairshareInput::Factor))
+        matches!(
+            input,
+            Some(FairshareInput::TreeUsage | FairshareInput::Factor)
+        )
     })
 }
 
@@ -152,11 +197,19 @@ fn width(summand: &SummandRange) -> f64 {
 }
 
 /// The finding on a summand that decides `decided` of the pairs of neighbours.
-fn idle_summand(idle: &SummandRange, widest: &SummandRange, decided: usize, pairs: usize) -> Diagnostic {
+fn idle_summand(
+    idle: &SummandRange,
+    widest: &SummandRange,
+    decided: usize,
+    pairs: usize,
+) -> Diagnostic {
     let text = shortened(&idle.text);
     let other = shortened(&widest.text);
     let (count, consequence) = match decided {
-        0 => ("none".to_owned(), "without it the jobs would have the same order; "),
+        0 => (
+            "none".to_owned(),
+            "without it the jobs would have the same order; ",
+        ),
         some => (some.to_string(), ""),
     };
     let message = format!(
@@ -199,16 +252,24 @@ fn one_digit(number: f64) -> f64 {
 
 /// A finding if the formula uses `eligible_time` and the server accrues none.
 pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Option<Diagnostic> {
-    let span = expr.first_use("eligible_time").filter(|_| server.eligible_time_enable == Some(false))?;
+    let span = expr
+        .first_use("eligible_time")
+        .filter(|_| server.eligible_time_enable == Some(false))?;
     Some(
-        Diagnostic::new(Code::NoEligibleTime, "the server's `eligible_time_enable` is false, so none accrues", span)
-            .with_help("qmgr -c 'set server eligible_time_enable = True'"),
+        Diagnostic::new(
+            Code::NoEligibleTime,
+            "the server's `eligible_time_enable` is false, so none accrues",
+            span,
+        )
+        .with_help("qmgr -c 'set server eligible_time_enable = True'"),
     )
 }
 
 /// A finding for each known defect of the server's version.
 pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
-    let Some(version) = server.pbs_version else { return Vec::new() };
+    let Some(version) = server.pbs_version else {
+        return Vec::new();
+    };
     let findings = defects::of_version(version).map(|Defect { issues, effect, help, .. }| {
         let message =
             format!("{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})");
@@ -248,35 +309,46 @@ pub(super) fn useless_threshold(
     let bound = number_format::printed(number_format::server_float(threshold));
     let (severity, message, help) = match (ranking.order(), under.as_slice()) {
         ([], under) => {
-            let (highest, row) = with_values(ranking, under).max_by(|left, right| left.0.total_cmp(&right.0))?;
+            let (highest, row) =
+                with_values(ranking, under).max_by(|left, right| left.0.total_cmp(&right.0))?;
             let highest = number_format::logged(highest);
             let count = counted(under.len(), "job", "jobs");
             let id = table.id(row);
-            let message =
-                format!("none of {count} passes the threshold {bound}: the highest value is {highest} (`{id}`)");
-            let help =
-                "no job runs whose value is at most `job_sort_formula_threshold`: choose it below the highest value";
+            let message = format!(
+                "none of {count} passes the threshold {bound}: the highest value is {highest} (`{id}`)"
+            );
+            let help = "no job runs whose value is at most `job_sort_formula_threshold`: choose it below the highest value";
             (Severity::Error, message, help)
         }
         (passing, []) => {
-            let (lowest, row) = with_values(ranking, passing).min_by(|left, right| left.0.total_cmp(&right.0))?;
+            let (lowest, row) =
+                with_values(ranking, passing).min_by(|left, right| left.0.total_cmp(&right.0))?;
             let lowest = number_format::logged(lowest);
             let count = counted(passing.len(), "job", "jobs");
             let id = table.id(row);
-            let message =
-                format!("every one of {count} passes the threshold {bound}: the lowest value is {lowest} (`{id}`)");
-            let help =
-                "it has no effect: to hold jobs back, choose it in the scale of the formula's values; else unset it";
+            let message = format!(
+                "every one of {count} passes the threshold {bound}: the lowest value is {lowest} (`{id}`)"
+            );
+            let help = "it has no effect: to hold jobs back, choose it in the scale of the formula's values; else unset it";
             (Severity::Warning, message, help)
         }
         _ => return None,
     };
-    Some(Diagnostic::new(Code::UselessThreshold, message, whole_span(expr)).with_severity(severity).with_help(help))
+    Some(
+        Diagnostic::new(Code::UselessThreshold, message, whole_span(expr))
+            .with_severity(severity)
+            .with_help(help),
+    )
 }
 
 /// The value of each row, and the row.
 fn with_values(ranking: &Ranking, rows: &[usize]) -> impl Iterator<Item = (f64, usize)> {
-    rows.iter().map(|&row| (ranking.score(row).map_or(f64::NAN, |score| score.value), row))
+    rows.iter().map(|&row| {
+        (
+            ranking.score(row).map_or(f64::NAN, |score| score.value),
+            row,
+        )
+    })
 }
 
 /// The values of a job: rounded to a C `float` as in the scheduler, and as the formula computed it.
@@ -288,28 +360,50 @@ struct RoundedValue {
 }
 
 /// A finding if different values become equal when the scheduler keeps them in a C `float`.
-pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let mut values: Vec<_> = ranking.order().iter().filter_map(|&row| RoundedValue::new(ranking, row)).collect();
+pub(super) fn rounding_ties(
+    expr: &Expr,
+    table: &JobTable,
+    ranking: &Ranking,
+) -> Option<Diagnostic> {
+    let mut values: Vec<_> = ranking
+        .order()
+        .iter()
+        .filter_map(|&row| RoundedValue::new(ranking, row))
+        .collect();
     values.sort_by(higher_value_first);
     let groups = values.chunk_by(|left, right| left.rounded == right.rounded);
-    let groups: Vec<_> = groups.filter(|group| group.iter().any(|job| job.unrounded != group[0].unrounded)).collect();
+    let groups: Vec<_> = groups
+        .filter(|group| group.iter().any(|job| job.unrounded != group[0].unrounded))
+        .collect();
     let tied = groups.first()?;
     let first = tied.first()?;
     let second = tied.iter().find(|job| job.unrounded != first.unrounded)?;
     let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
     let [first, second] = [first, second].map(|job| {
-        let result = ranking.score(job.row).and_then(|score| score.unrounded.ok());
-        format!("`{}` ({})", table.id(job.row), result.map(|result| result.to_string()).unwrap_or_default())
+        let result = ranking
+            .score(job.row)
+            .and_then(|score| score.unrounded.ok());
+        format!(
+            "`{}` ({})",
+            table.id(job.row),
+            result.map(|result| result.to_string()).unwrap_or_default()
+        )
     });
     if tied[0].rounded.is_infinite() {
         let jobs = counted(tied.len(), "job", "jobs");
-        let message =
-            format!("{jobs} tie because their values exceed the range of float32 (3.4e38): {first} and {second}");
+        let message = format!(
+            "{jobs} tie because their values exceed the range of float32 (3.4e38): {first} and {second}"
+        );
         let help = "the scheduler keeps infinity for all of them; make the large terms smaller";
-        return Some(Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help));
+        return Some(
+            Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help),
+        );
     }
-    let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}");
-    let help = "later sort criteria, not the formula, decide between them; make the large terms smaller";
+    let message = format!(
+        "{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}"
+    );
+    let help =
+        "later sort criteria, not the formula, decide between them; make the large terms smaller";
     Some(Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help))
 }
 
@@ -319,13 +413,19 @@ impl RoundedValue {
         let score = ranking.score(row)?;
         let rounded = score.value;
         let unrounded = nearest_double(score.unrounded.as_ref().ok()?)?;
-        (!rounded.is_nan() && !unrounded.is_nan()).then_some(Self { row, rounded, unrounded })
+        (!rounded.is_nan() && !unrounded.is_nan()).then_some(Self {
+            row,
+            rounded,
+            unrounded,
+        })
     }
 }
 
 fn higher_value_first(left: &RoundedValue, right: &RoundedValue) -> Ordering {
     let by_rounded = right.rounded.total_cmp(&left.rounded);
-    by_rounded.then(right.unrounded.total_cmp(&left.unrounded)).then(left.row.cmp(&right.row))
+    by_rounded
+        .then(right.unrounded.total_cmp(&left.unrounded))
+        .then(left.row.cmp(&right.row))
 }
 
 fn nearest_double(result: &FormulaResult) -> Option<f64> {
@@ -336,47 +436,65 @@ fn nearest_double(result: &FormulaResult) -> Option<f64> {
     }
 }
 
-/// A finding for each kind of error that jobs have, with the span and the operands of its first job.
+/// A finding for each kind of error that jobs have, with the span and the operands of its first
+/// job.
 pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
     error_findings_of(table, ranking, |_| true)
 }
 
 /// Like [`error_findings`], but only for the rows for which `is_asked_for` holds.
-pub fn error_findings_of(table: &JobTable, ranking: &Ranking, is_asked_for: impl Fn(usize) -> bool) -> Vec<Diagnostic> {
+pub fn error_findings_of(
+    table: &JobTable,
+    ranking: &Ranking,
+    is_asked_for: impl Fn(usize) -> bool,
+) -> Vec<Diagnostic> {
     let groups = ranking.error_groups_of(is_asked_for);
-    groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()
+    groups
+        .iter()
+        .filter(|group| !is_unknown_name(group.error))
+        .map(|group| error_group(table, group))
+        .collect()
 }
 
 /// Whether the result of a job crashes the scheduler.
 pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
-    ranking.scores().errors().any(|(_, error)| error.crashes_the_scheduler())
+    ranking
+        .scores()
+        .errors()
+        .any(|(_, error)| error.crashes_the_scheduler())
 }
 
 /// What an error does to the scheduler.
-const FIRST_EVALUATION: &str =
-    "an error in the very first evaluation after its start crashes the scheduler; a later error does not";
+const FIRST_EVALUATION: &str = "an error in the very first evaluation after its start crashes the scheduler; a later error does not";
 
 /// A finding if an error would crash the scheduler in its first evaluation after a start.
 pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let failing = ranking.scores().errors().filter(|(_, error)| error.consequence() == Consequence::Zero);
+    let failing = ranking
+        .scores()
+        .errors()
+        .filter(|(_, error)| error.consequence() == Consequence::Zero);
     let failing: Vec<_> = failing.collect();
     let span = failing.first()?.1.span();
-    let mut finding =
-        Diagnostic::new(Code::FirstEvaluation, "", span).with_severity(Severity::Warning).with_help(FIRST_EVALUATION);
+    let mut finding = Diagnostic::new(Code::FirstEvaluation, "", span)
+        .with_severity(Severity::Warning)
+        .with_help(FIRST_EVALUATION);
     if failing.len() == ranking.scores().count() {
         finding.severity = Severity::Error;
-        finding.message = "every job has an error, so the scheduler crashes when it is next started".into();
+        finding.message =
+            "every job has an error, so the scheduler crashes when it is next started".into();
     } else {
         let jobs = listed(failing.len(), failing.iter().map(|&(row, _)| table.id(row)));
         let any = if failing.len() == 1 { "" } else { "any of " };
-        finding.message = format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");
+        finding.message =
+            format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");
     }
     Some(finding)
 }
 
 /// The finding if jobs have an error in a formula that no scheduler evaluates.
 pub(super) fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
-    let help = format!("if a scheduler of OpenPBS has the formula nevertheless, {FIRST_EVALUATION}");
+    let help =
+        format!("if a scheduler of OpenPBS has the formula nevertheless, {FIRST_EVALUATION}");
     Diagnostic::new(Code::FirstEvaluation, reason, span).with_help(help)
 }
 
@@ -409,7 +527,10 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
     let mut finding = Diagnostic::new(code, format!("{error} for {jobs}"), error.span());
     if let ScoreError::Raised(error) = error {
         for operand in error.operands() {
-            finding = finding.with_secondary_label(operand.span, format!("{} in `{first}`", operand.value.repr()));
+            finding = finding.with_secondary_label(
+                operand.span,
+                format!("{} in `{first}`", operand.value.repr()),
+            );
         }
     }
     finding.with_help(match error.consequence() {
@@ -426,7 +547,11 @@ pub(super) fn whole_span(expr: &Expr) -> Span {
 
 /// `1 job`, `2 jobs`.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+    if count == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{count} {many}")
+    }
 }
 
 /// The first three names, and how many more there are.

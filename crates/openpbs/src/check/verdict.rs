@@ -4,7 +4,8 @@ use job_sort_formula::Ranking;
 use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
 use job_sort_formula::rank::Consequence;
 
-/// What becomes of a formula, the worst that happens. A verdict is greater than those that are less bad.
+/// What becomes of a formula, the worst that happens. A verdict is greater than those that are less
+/// bad.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It works for every job, and orders at least some of them.
@@ -41,23 +42,35 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict on a formula with these findings, and on its ranking of a queue, if there is one.
-    pub(super) fn new(is_refused: bool, crashes: bool, findings: &[Diagnostic], ranking: Option<&Ranking>) -> Self {
+    /// The verdict on a formula with these findings, and on its ranking of a queue, if there is
+    /// one.
+    pub(super) fn new(
+        is_refused: bool,
+        crashes: bool,
+        findings: &[Diagnostic],
+        ranking: Option<&Ranking>,
+    ) -> Self {
         if is_refused {
             return Self::Refused;
         }
         if crashes {
             return Self::Crashes;
         }
-        let Some(ranking) = ranking else { return Self::Works };
+        let Some(ranking) = ranking else {
+            return Self::Works;
+        };
         let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
         let first = ranking.scores().errors().next().map(|(_, error)| error);
-        let of_start = findings.iter().find(|found| found.code == Code::FirstEvaluation).map(|found| found.severity);
+        let of_start = findings
+            .iter()
+            .find(|found| found.code == Code::FirstEvaluation)
+            .map(|found| found.severity);
         let crashes_at_start = of_start == Some(Severity::Error);
         match first {
-            Some(error) if crashes_at_start => {
-                Self::CrashesAtStart { jobs: evaluated, kind: error.kind().description() }
-            }
+            Some(error) if crashes_at_start => Self::CrashesAtStart {
+                jobs: evaluated,
+                kind: error.kind().description(),
+            },
             Some(error) => Self::Fails {
                 failing,
                 evaluated,
@@ -68,16 +81,21 @@ impl Verdict {
                     Consequence::Zero | Consequence::Crash => "which counts 0",
                 },
             },
-            None if is_constant(ranking) => Self::Ties { jobs: ranking.order().len() },
+            None if is_constant(ranking) => Self::Ties {
+                jobs: ranking.order().len(),
+            },
             None => Self::Works,
         }
     }
 
-    /// Whether the formula has a value for some job, be it the same for all: without one, there is no effect to speak of.
+    /// Whether the formula has a value for some job, be it the same for all: without one, there is
+    /// no effect to speak of.
     pub fn has_effect(&self) -> bool {
         match self {
             Self::Works | Self::Ties { .. } => true,
-            Self::Fails { failing, evaluated, .. } => failing < evaluated,
+            Self::Fails {
+                failing, evaluated, ..
+            } => failing < evaluated,
             Self::CrashesAtStart { .. } | Self::Crashes | Self::Refused => false,
         }
     }
@@ -101,9 +119,22 @@ mod tests {
             consequence: "which counts 0",
             can_crash: true,
         };
-        let at_start = Verdict::CrashesAtStart { jobs: 2, kind: "division by zero" };
-        let verdicts = [Verdict::Works, Verdict::Ties { jobs: 2 }, fails, at_start, Verdict::Crashes, Verdict::Refused];
+        let at_start = Verdict::CrashesAtStart {
+            jobs: 2,
+            kind: "division by zero",
+        };
+        let verdicts = [
+            Verdict::Works,
+            Verdict::Ties { jobs: 2 },
+            fails,
+            at_start,
+            Verdict::Crashes,
+            Verdict::Refused,
+        ];
         assert!(verdicts.is_sorted());
-        assert_eq!(verdicts.map(|verdict| verdict.has_effect()), [true, true, true, false, false, false]);
+        assert_eq!(
+            verdicts.map(|verdict| verdict.has_effect()),
+            [true, true, true, false, false, false]
+        );
     }
 }

@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 use super::Machine;
 use super::reservations::Reservations;
 
-/// Which candidates a cycle still asks for. A source may return others too, which do not start; it may leave out those that
-/// are not wanted where nobody needs to know why they wait.
+/// Which candidates a cycle still asks for. A source may return others too, which do not start; it
+/// may leave out those that are not wanted where nobody needs to know why they wait.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// What those leave that run or are promised a start, if only jobs are wanted that may start now.
+    /// What those leave that run or are promised a start, if only jobs are wanted that may start
+    /// now.
     room: Option<Room<'a>>,
 }
 
@@ -33,12 +34,20 @@ pub struct MostProcessors {
 
 impl MostProcessors {
     /// As many as a job may ask for.
-    const UNBOUNDED: Self = Self { free: i64::MAX, overlapping: i64::MAX, least_overlapping_walltime: i64::MAX };
+    const UNBOUNDED: Self = Self {
+        free: i64::MAX,
+        overlapping: i64::MAX,
+        least_overlapping_walltime: i64::MAX,
+    };
 
-    /// The most processors of a job of a walltime; more than these are too many, and these may be if several starts are
-    /// promised.
+    /// The most processors of a job of a walltime; more than these are too many, and these may be
+    /// if several starts are promised.
     pub fn of(&self, walltime: i64) -> i64 {
-        if walltime >= self.least_overlapping_walltime { self.overlapping } else { self.free }
+        if walltime >= self.least_overlapping_walltime {
+            self.overlapping
+        } else {
+            self.free
+        }
     }
 }
 
@@ -47,8 +56,18 @@ impl<'a> Wanted<'a> {
     pub(super) const ANY: Self = Self { room: None };
 
     /// The candidates that may start at a moment.
-    pub(super) fn that_may_start(now: i64, machine: &'a Machine, reservations: &'a Reservations) -> Self {
-        Self { room: Some(Room { now, machine, reservations }) }
+    pub(super) fn that_may_start(
+        now: i64,
+        machine: &'a Machine,
+        reservations: &'a Reservations,
+    ) -> Self {
+        Self {
+            room: Some(Room {
+                now,
+                machine,
+                reservations,
+            }),
+        }
     }
 
     /// Whether the next candidate is wanted even if it cannot start.
@@ -56,21 +75,35 @@ impl<'a> Wanted<'a> {
         self.room.is_none()
     }
 
-    /// The most processors with which jobs are wanted: on a machine that is one count of processors exactly those that can start,
-    /// on another one no more than a bound.
+    /// The most processors with which jobs are wanted: on a machine that is one count of processors
+    /// exactly those that can start, on another one no more than a bound.
     pub fn most(&self) -> MostProcessors {
-        let Some(Room { now, machine, reservations }) = self.room else { return MostProcessors::UNBOUNDED };
+        let Some(Room {
+            now,
+            machine,
+            reservations,
+        }) = self.room
+        else {
+            return MostProcessors::UNBOUNDED;
+        };
         let free = machine.free(0);
         match reservations.first().filter(|_| machine.is_one_count()) {
-            None => MostProcessors { free, overlapping: free, least_overlapping_walltime: i64::MAX },
-            Some((start, beside)) => {
-                MostProcessors { free, overlapping: free.min(beside), least_overlapping_walltime: start - now + 1 }
-            }
+            None => MostProcessors {
+                free,
+                overlapping: free,
+                least_overlapping_walltime: i64::MAX,
+            },
+            Some((start, beside)) => MostProcessors {
+                free,
+                overlapping: free.min(beside),
+                least_overlapping_walltime: start - now + 1,
+            },
         }
     }
 }
 
-/// The waiting jobs in their order. Each is returned once, but an array as often as a subjob of it starts.
+/// The waiting jobs in their order. Each is returned once, but an array as often as a subjob of it
+/// starts.
 pub trait Candidates {
     /// The next job that has not been decided.
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32>;
@@ -98,7 +131,8 @@ pub trait JobOrder {
     /// Which of two jobs comes first.
     fn compare(&mut self, left: u32, right: u32) -> Ordering;
 
-    /// Charges a job, for the rest of the cycle, to its fair-share entity. Returns whether that can change the order.
+    /// Charges a job, for the rest of the cycle, to its fair-share entity. Returns whether that can
+    /// change the order.
     fn charge(&mut self, _job: u32) -> bool {
         false
     }
@@ -122,25 +156,38 @@ impl QueueGroup {
     fn next_queue(&self, takes_turns: bool) -> Option<usize> {
         let first = if takes_turns { self.turn } else { 0 };
         let count = self.queues.len();
-        (first..first + count).map(|queue| queue % count).find(|&queue| !self.queues[queue].is_empty())
+        (first..first + count)
+            .map(|queue| queue % count)
+            .find(|&queue| !self.queues[queue].is_empty())
     }
 }
 
 impl<O: JobOrder> SortedCandidates<O> {
-    /// The jobs of each queue, in groups of queues with the same priority, the highest first: under `by_queue` a queue of its
-    /// own each, in turn under `round_robin`. Without both there is one group of one list.
+    /// The jobs of each queue, in groups of queues with the same priority, the highest first: under
+    /// `by_queue` a queue of its own each, in turn under `round_robin`. Without both there is one
+    /// group of one list.
     pub fn new(order: O, groups: Vec<Vec<Vec<u32>>>, takes_turns: bool) -> Self {
         let mut filled = VecDeque::with_capacity(groups.len());
         for queues in groups {
-            filled.push_back(QueueGroup { queues: queues.into_iter().map(VecDeque::from).collect(), turn: 0 });
+            filled.push_back(QueueGroup {
+                queues: queues.into_iter().map(VecDeque::from).collect(),
+                turn: 0,
+            });
         }
-        Self { order, groups: filled, takes_turns, last: 0, is_sorted: false }
+        Self {
+            order,
+            groups: filled,
+            takes_turns,
+            last: 0,
+            is_sorted: false,
+        }
     }
 
     fn sort(&mut self) {
         let Self { groups, order, .. } = self;
         for list in groups.iter_mut().flat_map(|group| &mut group.queues) {
-            list.make_contiguous().sort_by(|&left, &right| order.compare(left, right));
+            list.make_contiguous()
+                .sort_by(|&left, &right| order.compare(left, right));
         }
         self.is_sorted = true;
     }

@@ -1,6 +1,6 @@
-//! The limits of running jobs: how many jobs, or how much of an amount, the jobs of a user, of a group, of a project or of
-//! all may hold at the same time in a queue or at the server; how many subjobs of an array may run; and the resources that a
-//! queue or the server has as a whole.
+//! The limits of running jobs: how many jobs, or how much of an amount, the jobs of a user, of a
+//! group, of a project or of all may hold at the same time in a queue or at the server; how many
+//! subjobs of an array may run; and the resources that a queue or the server has as a whole.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,13 @@ pub struct Limit {
 impl Limit {
     /// The limit of the subjobs that run at a time, by the array.
     pub fn of_subjobs(named: HashMap<u32, i64>) -> Self {
-        Self { queue: None, kind: LimitKind::Subjobs, amount: None, generic: None, named }
+        Self {
+            queue: None,
+            kind: LimitKind::Subjobs,
+            amount: None,
+            generic: None,
+            named,
+        }
     }
 
     /// The one of a job that the limit counts; `None` if the limit does not concern the job.
@@ -56,7 +62,9 @@ impl Limit {
             LimitKind::User => job.user,
             LimitKind::Subjobs => job.array?,
         };
-        self.queue.is_none_or(|queue| queue == job.queue).then_some(of_kind)
+        self.queue
+            .is_none_or(|queue| queue == job.queue)
+            .then_some(of_kind)
     }
 
     fn most(&self, subject: u32) -> Option<i64> {
@@ -67,9 +75,13 @@ impl Limit {
         self.amount.map_or(1, |amount| job.counted[amount])
     }
 
-    /// Whether a job that is held back by it is not eligible: the limit is that of its user, group or project.
+    /// Whether a job that is held back by it is not eligible: the limit is that of its user, group
+    /// or project.
     pub fn is_personal(&self) -> bool {
-        matches!(self.kind, LimitKind::Group | LimitKind::Project | LimitKind::User)
+        matches!(
+            self.kind,
+            LimitKind::Group | LimitKind::Project | LimitKind::User
+        )
     }
 
     /// Whether it is one of `max_run` or `max_run_res`.
@@ -82,7 +94,8 @@ impl Limit {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts(Vec<HashMap<u32, i64>>);
 
-/// The limits of a site, in the order in which OpenPBS asks them, and what the running jobs use of them.
+/// The limits of a site, in the order in which OpenPBS asks them, and what the running jobs use of
+/// them.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     limits: Vec<Limit>,
@@ -93,14 +106,26 @@ pub struct Limits {
 impl Limits {
     /// Limits of which nothing is used yet.
     pub fn new(mut limits: Vec<Limit>) -> Self {
-        // counts of jobs before amounts, the queue before the server, then group, project, all, user; arrays; resources
+        // counts of jobs before amounts, the queue before the server, then group, project, all,
+        // user; arrays; resources
         limits.sort_by_key(|limit| {
             let of_others = (!limit.is_of_running_jobs()).then_some(limit.kind);
-            (of_others, limit.amount.is_some(), limit.queue.is_none(), limit.kind)
+            (
+                of_others,
+                limit.amount.is_some(),
+                limit.queue.is_none(),
+                limit.kind,
+            )
         });
         let running = Counts(vec![HashMap::new(); limits.len()]);
-        let has_server = limits.iter().any(|limit| limit.queue.is_none() && limit.is_of_running_jobs());
-        Self { limits, running, has_server }
+        let has_server = limits
+            .iter()
+            .any(|limit| limit.queue.is_none() && limit.is_of_running_jobs());
+        Self {
+            limits,
+            running,
+            has_server,
+        }
     }
 
     /// Whether there is no limit.
@@ -120,13 +145,17 @@ impl Limits {
 
     /// A job runs from now on.
     pub fn start(&mut self, job: &CycleJob<'_>) {
-        let Self { limits, running, .. } = self;
+        let Self {
+            limits, running, ..
+        } = self;
         running.add(limits, job, 1);
     }
 
     /// A job has ended.
     pub fn end(&mut self, job: &CycleJob<'_>) {
-        let Self { limits, running, .. } = self;
+        let Self {
+            limits, running, ..
+        } = self;
         running.add(limits, job, -1);
     }
 
@@ -139,8 +168,8 @@ impl Limits {
         counts.add(&self.limits, job, sign);
     }
 
-    /// Adds a job that was considered to the totals of a cycle. Where the server has limits, those of the queues are not
-    /// counted.
+    /// Adds a job that was considered to the totals of a cycle. Where the server has limits, those
+    /// of the queues are not counted.
     pub(super) fn count_considered(&self, totals: &mut Counts, job: &CycleJob<'_>) {
         for (limit, counts) in self.limits.iter().zip(&mut totals.0) {
             if !self.has_server || limit.queue.is_none() {
@@ -151,18 +180,26 @@ impl Limits {
 
     /// The first limit that a job would pass, if this much is used of them.
     pub(super) fn passed(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
-        self.limits.iter().zip(&counts.0).position(|(limit, counts)| is_passed(limit, counts, job))
+        self.limits
+            .iter()
+            .zip(&counts.0)
+            .position(|(limit, counts)| is_passed(limit, counts, job))
     }
 
     /// The first limit of `max_run` or `max_run_res` that a job would pass.
     pub(super) fn passed_by_jobs(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
-        self.passed(counts, job).filter(|&limit| self.limits[limit].is_of_running_jobs())
+        self.passed(counts, job)
+            .filter(|&limit| self.limits[limit].is_of_running_jobs())
     }
 }
 
 fn is_passed(limit: &Limit, counts: &HashMap<u32, i64>, job: &CycleJob<'_>) -> bool {
-    let Some(subject) = limit.subject(job) else { return false };
-    let Some(most) = limit.most(subject) else { return false };
+    let Some(subject) = limit.subject(job) else {
+        return false;
+    };
+    let Some(most) = limit.most(subject) else {
+        return false;
+    };
     let used = counts.get(&subject).copied().unwrap_or(0);
     used + limit.counted(job) > most
 }

@@ -4,16 +4,19 @@ use std::cmp::Ordering;
 
 use super::{CycleJob, JobSource};
 
-/// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a vnode, or a whole machine.
+/// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a vnode, or a
+/// whole machine.
 ///
-/// All amounts are counted in the same order in the machine and in the requests of jobs; the first one is processors.
+/// All amounts are counted in the same order in the machine and in the requests of jobs; the first
+/// one is processors.
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// The number of amounts in a pool.
     amounts: usize,
     /// Pool by pool, the amounts that exist.
     total: Vec<i64>,
-    /// Pool by pool, the amounts that are free now. Below 0 where running jobs hold more than there is.
+    /// Pool by pool, the amounts that are free now. Below 0 where running jobs hold more than there
+    /// is.
     free: Vec<i64>,
     /// Pool by pool, its host. A chunk may be split over the pools of one host.
     hosts: Vec<u32>,
@@ -27,14 +30,17 @@ pub struct Machine {
     advance: Vec<AdvanceReservation>,
 }
 
-/// The processors that a machine is told to be in use and that no job on it accounts for, pool by pool.
+/// The processors that a machine is told to be in use and that no job on it accounts for, pool by
+/// pool.
 #[derive(Debug, Clone)]
 pub struct Unexplained(Vec<i64>);
 
-/// What is short of what a job asks for. The chunk is the first one that is concerned, by its index.
+/// What is short of what a job asks for. The chunk is the first one that is concerned, by its
+/// index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shortage {
-    /// All pools in which chunks like this one may be placed have less of an amount than the job asks for there.
+    /// All pools in which chunks like this one may be placed have less of an amount than the job
+    /// asks for there.
     InAll {
         /// The chunk.
         chunk: usize,
@@ -109,31 +115,48 @@ pub struct Request<'a> {
     pub counts: &'a [u32],
     /// The amounts of one of each chunk, chunk by chunk.
     pub amounts: &'a [i64],
-    /// The pools in which each chunk may be placed, by the index of their list, see [`Machine::with_pool_lists`].
+    /// The pools in which each chunk may be placed, by the index of their list, see
+    /// [`Machine::with_pool_lists`].
     pub pool_lists: &'a [u32],
 }
 
 impl<'a> Request<'a> {
     /// A request of one chunk.
     pub fn one_chunk(amounts: &'a [i64], pool_list: &'a u32) -> Self {
-        Self { counts: &[1], amounts, pool_lists: std::slice::from_ref(pool_list) }
+        Self {
+            counts: &[1],
+            amounts,
+            pool_lists: std::slice::from_ref(pool_list),
+        }
     }
 
     fn chunks(&self) -> impl Iterator<Item = Chunk<'a>> {
         let size = (self.amounts.len() / self.counts.len().max(1)).max(1);
-        let chunks = self.counts.iter().zip(self.amounts.chunks_exact(size)).zip(self.pool_lists);
-        chunks.map(|((&count, amounts), &pool_list)| Chunk { count: count.into(), amounts, pool_list })
+        let chunks = self
+            .counts
+            .iter()
+            .zip(self.amounts.chunks_exact(size))
+            .zip(self.pool_lists);
+        chunks.map(|((&count, amounts), &pool_list)| Chunk {
+            count: count.into(),
+            amounts,
+            pool_list,
+        })
     }
 
     /// All that the job asks for of one amount.
     pub fn total(&self, amount: usize) -> i64 {
-        self.chunks().map(|chunk| chunk.total(amount)).fold(0, i64::saturating_add)
+        self.chunks()
+            .map(|chunk| chunk.total(amount))
+            .fold(0, i64::saturating_add)
     }
 
     /// All that the chunks of a list of pools ask for of one amount.
     fn total_of(&self, pool_list: u32, amount: usize) -> i64 {
         let chunks = self.chunks().filter(|chunk| chunk.pool_list == pool_list);
-        chunks.map(|chunk| chunk.total(amount)).fold(0, i64::saturating_add)
+        chunks
+            .map(|chunk| chunk.total(amount))
+            .fold(0, i64::saturating_add)
     }
 }
 
@@ -151,7 +174,8 @@ impl Chunk<'_> {
 }
 
 impl Machine {
-    /// A machine of these pools, each with its amounts and a host of its own. Every chunk may be placed in each.
+    /// A machine of these pools, each with its amounts and a host of its own. Every chunk may be
+    /// placed in each.
     pub fn new(pools: &[Vec<i64>]) -> Self {
         let amounts = pools.first().map_or(1, Vec::len);
         let total: Vec<i64> = pools.iter().flatten().copied().collect();
@@ -176,8 +200,8 @@ impl Machine {
         Self { advance, ..self }
     }
 
-    /// Sets the lists of pools that chunks may be placed in, in the order in which they are tried; the last one also stands
-    /// for all beyond. The pools of a host follow each other.
+    /// Sets the lists of pools that chunks may be placed in, in the order in which they are tried;
+    /// the last one also stands for all beyond. The pools of a host follow each other.
     #[must_use]
     pub fn with_pool_lists(self, pool_lists: Vec<Vec<u32>>) -> Self {
         Self { pool_lists, ..self }
@@ -187,7 +211,11 @@ impl Machine {
     #[must_use]
     pub fn with_hosts(self, hosts: Vec<u32>) -> Self {
         let are_pools_hosts = hosts.windows(2).all(|pair| pair[0] != pair[1]);
-        Self { hosts, are_pools_hosts, ..self }
+        Self {
+            hosts,
+            are_pools_hosts,
+            ..self
+        }
     }
 
     /// The number of amounts in a pool.
@@ -212,8 +240,13 @@ impl Machine {
 
     /// All that the first pools have of an amount, and what is free of it.
     pub fn of_first_pools(&self, pools: usize, amount: usize) -> [i64; 2] {
-        [&self.total, &self.free]
-            .map(|of| of.iter().take(pools * self.amounts).skip(amount).step_by(self.amounts).sum())
+        [&self.total, &self.free].map(|of| {
+            of.iter()
+                .take(pools * self.amounts)
+                .skip(amount)
+                .step_by(self.amounts)
+                .sum()
+        })
     }
 
     /// Whether the whole machine is one count of processors.
@@ -236,9 +269,17 @@ impl Machine {
 
     /// The advance reservations whose time has come hold what they have until their ends.
     pub fn begin_reservations(&mut self, now: i64, jobs: &impl JobSource) {
-        let begun = self.advance.partition_point(|reservation| reservation.start <= now);
+        let begun = self
+            .advance
+            .partition_point(|reservation| reservation.start <= now);
         let begun: Vec<AdvanceReservation> = self.advance.drain(..begun).collect();
-        for AdvanceReservation { job, end, placement, .. } in begun.into_iter().filter(|begun| begun.end > now) {
+        for AdvanceReservation {
+            job,
+            end,
+            placement,
+            ..
+        } in begun.into_iter().filter(|begun| begun.end > now)
+        {
             self.start(job, &jobs.job(job).request, placement, end);
         }
     }
@@ -273,7 +314,12 @@ impl Machine {
                 let asked = request.total_of(list, amount);
                 let available = self.available_in(available, self.pool_list(list), amount);
                 if available < asked {
-                    return Some(Shortage::InAll { chunk, amount, asked, available });
+                    return Some(Shortage::InAll {
+                        chunk,
+                        amount,
+                        asked,
+                        available,
+                    });
                 }
             }
         }
@@ -285,9 +331,17 @@ impl Machine {
         let pools = self.pool_list(wanted.pool_list);
         for (amount, &asked) in wanted.amounts.iter().enumerate() {
             let hosts = pools.chunk_by(|&left, &right| self.is_same_host(left, right));
-            let most = hosts.map(|host| self.available_in(available, host, amount)).max().unwrap_or(0);
+            let most = hosts
+                .map(|host| self.available_in(available, host, amount))
+                .max()
+                .unwrap_or(0);
             if most < asked {
-                return Shortage::OnHost { chunk, amount, asked, available: most };
+                return Shortage::OnHost {
+                    chunk,
+                    amount,
+                    asked,
+                    available: most,
+                };
             }
         }
         Shortage::Together { chunk }
@@ -295,23 +349,49 @@ impl Machine {
 
     /// What pools have of an amount.
     fn available_in(&self, available: &[i64], pools: &[u32], amount: usize) -> i64 {
-        pools.iter().map(|&pool| self.of_pool(available, pool)[amount].max(0)).sum()
+        pools
+            .iter()
+            .map(|&pool| self.of_pool(available, pool)[amount].max(0))
+            .sum()
     }
 
-    /// Places a job where this much is available: each chunk on the first host, in the order of the pools, that has room.
+    /// Places a job where this much is available: each chunk on the first host, in the order of the
+    /// pools, that has room.
     pub(super) fn place(&self, available: &[i64], request: &Request<'_>) -> Option<Placement> {
-        if let (true, &[1], &[pool_list]) = (self.are_pools_hosts, request.counts, request.pool_lists) {
+        if let (true, &[1], &[pool_list]) =
+            (self.are_pools_hosts, request.counts, request.pool_lists)
+        {
             let has_room = |&&pool: &&u32| has_room(self.of_pool(available, pool), request.amounts);
-            return self.pool_list(pool_list).iter().find(has_room).map(|&pool| Placement::Whole(pool));
+            return self
+                .pool_list(pool_list)
+                .iter()
+                .find(has_room)
+                .map(|&pool| Placement::Whole(pool));
         }
         self.place_chunks(&mut available.to_vec(), request).ok()
     }
 
-    /// Takes from what is available what a job asks for, chunk by chunk; the error is the index of a chunk that has no room.
-    fn place_chunks(&self, available: &mut [i64], request: &Request<'_>) -> Result<Placement, usize> {
+    /// Takes from what is available what a job asks for, chunk by chunk; the error is the index of
+    /// a chunk that has no room.
+    fn place_chunks(
+        &self,
+        available: &mut [i64],
+        request: &Request<'_>,
+    ) -> Result<Placement, usize> {
         let mut parts: Vec<Part> = Vec::new();
-        for (index, Chunk { mut count, amounts, pool_list }) in request.chunks().enumerate() {
-            for host in self.pool_list(pool_list).chunk_by(|&left, &right| self.is_same_host(left, right)) {
+        for (
+            index,
+            Chunk {
+                mut count,
+                amounts,
+                pool_list,
+            },
+        ) in request.chunks().enumerate()
+        {
+            for host in self
+                .pool_list(pool_list)
+                .chunk_by(|&left, &right| self.is_same_host(left, right))
+            {
                 while count > 0
                     && let Some(mut placed) = self.place_chunk(available, host, amounts)
                 {
@@ -331,20 +411,33 @@ impl Machine {
         Ok(Placement::Parts(parts.into()))
     }
 
-    /// Places a chunk on a host: of each amount as much as there is in its pools, one after the other.
+    /// Places a chunk on a host: of each amount as much as there is in its pools, one after the
+    /// other.
     fn place_chunk(&self, available: &[i64], host: &[u32], amounts: &[i64]) -> Option<Vec<Part>> {
         if let &[pool] = host {
             let has_room = has_room(self.of_pool(available, pool), amounts);
-            return has_room.then(|| vec![Part { pool, amounts: amounts.into() }]);
+            return has_room.then(|| {
+                vec![Part {
+                    pool,
+                    amounts: amounts.into(),
+                }]
+            });
         }
         let mut lacking = amounts.to_vec();
         let mut parts = Vec::new();
         for &pool in host {
             let room = self.of_pool(available, pool);
-            let held: Box<[i64]> = lacking.iter().zip(room).map(|(&asked, &room)| asked.min(room.max(0))).collect();
+            let held: Box<[i64]> = lacking
+                .iter()
+                .zip(room)
+                .map(|(&asked, &room)| asked.min(room.max(0)))
+                .collect();
             take(&mut lacking, &held);
             if held.iter().any(|&amount| amount != 0) {
-                parts.push(Part { pool, amounts: held });
+                parts.push(Part {
+                    pool,
+                    amounts: held,
+                });
             }
         }
         lacking.iter().all(|&amount| amount == 0).then_some(parts)
@@ -359,25 +452,39 @@ impl Machine {
     /// A job runs from now on, until its walltime ends at a time.
     pub fn start(&mut self, job: u32, request: &Request<'_>, placement: Placement, end: i64) {
         let amounts = self.amounts;
-        each_part(&placement, request, |pool, held| take(&mut self.free[range(amounts, pool)], held));
-        let index = self.ends.partition_point(|other| (other.time, other.job) < (end, job));
-        self.ends.insert(index, PlannedEnd { time: end, job, placement });
+        each_part(&placement, request, |pool, held| {
+            take(&mut self.free[range(amounts, pool)], held)
+        });
+        let index = self
+            .ends
+            .partition_point(|other| (other.time, other.job) < (end, job));
+        self.ends.insert(
+            index,
+            PlannedEnd {
+                time: end,
+                job,
+                placement,
+            },
+        );
     }
 
-    /// What is in use beyond the jobs on the machine, if these numbers of processors are in use, pool by pool.
+    /// What is in use beyond the jobs on the machine, if these numbers of processors are in use,
+    /// pool by pool.
     pub fn unexplained(&self, in_use: &[i64]) -> Unexplained {
         // only processors are compared: of the others a document need not give what is in use
         let mut unexplained = vec![i64::MAX; self.total.len()];
         for pool in 0..self.pools() {
             let first = pool * self.amounts;
             let in_use = in_use.get(pool).copied().unwrap_or(0);
-            unexplained[first] = in_use.saturating_sub(self.total[first] - self.free[first]).max(0);
+            unexplained[first] = in_use
+                .saturating_sub(self.total[first] - self.free[first])
+                .max(0);
         }
         Unexplained(unexplained)
     }
 
-    /// Where a running job is of which that is not known: where processors are in use that no other job accounts for, else
-    /// where it has room, else where it had room on an empty machine.
+    /// Where a running job is of which that is not known: where processors are in use that no other
+    /// job accounts for, else where it has room, else where it had room on an empty machine.
     pub fn place_running(&self, unexplained: &mut Unexplained, request: &Request<'_>) -> Placement {
         let explained = self.place(&unexplained.0, request);
         if let Some(placement) = &explained {
@@ -389,7 +496,8 @@ impl Machine {
             .unwrap_or(Placement::Parts([].into()))
     }
 
-    /// Takes the processors that no job accounts for; when they become free is unknown. Returns their number.
+    /// Takes the processors that no job accounts for; when they become free is unknown. Returns
+    /// their number.
     pub fn hold(&mut self, unexplained: &Unexplained) -> i64 {
         let mut held: i64 = 0;
         for first in (0..self.free.len()).step_by(self.amounts) {
@@ -401,21 +509,39 @@ impl Machine {
 
     /// A job that was to end at a time has ended.
     pub fn end(&mut self, job: u32, request: &Request<'_>, end: i64) {
-        let place_of = |other: &PlannedEnd| -> Ordering { (other.time, other.job).cmp(&(end, job)) };
+        let place_of =
+            |other: &PlannedEnd| -> Ordering { (other.time, other.job).cmp(&(end, job)) };
         // the end of a job that was overdue was postponed
-        let postponed = |_| self.ends.iter().position(|other| other.job == job).ok_or(());
+        let postponed = |_| {
+            self.ends
+                .iter()
+                .position(|other| other.job == job)
+                .ok_or(())
+        };
         if let Ok(index) = self.ends.binary_search_by(place_of).or_else(postponed) {
             let PlannedEnd { placement, .. } = self.ends.remove(index);
             let amounts = self.amounts;
-            each_part(&placement, request, |pool, held| give_back(&mut self.free[range(amounts, pool)], held));
+            each_part(&placement, request, |pool, held| {
+                give_back(&mut self.free[range(amounts, pool)], held)
+            });
         }
     }
 
-    /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that time, or that of an advance
-    /// reservation which begins before.
-    pub fn end_next(&mut self, jobs: &impl JobSource, mut ended: impl FnMut(&CycleJob<'_>)) -> Option<i64> {
+    /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that
+    /// time, or that of an advance reservation which begins before.
+    pub fn end_next(
+        &mut self,
+        jobs: &impl JobSource,
+        mut ended: impl FnMut(&CycleJob<'_>),
+    ) -> Option<i64> {
         let next_end = self.ends.first().map(|end| end.time);
-        let time = self.advance.first().map(|next| next.start).into_iter().chain(next_end).min()?;
+        let time = self
+            .advance
+            .first()
+            .map(|next| next.start)
+            .into_iter()
+            .chain(next_end)
+            .min()?;
         while let Some(next) = self.ends.first().filter(|end| end.time == time) {
             let job = jobs.job(next.job);
             self.end(next.job, &job.request, time);
@@ -426,17 +552,24 @@ impl Machine {
 
     /// Gives back what a job holds.
     pub(super) fn give_back(&self, free: &mut [i64], placement: &Placement, request: &Request<'_>) {
-        each_part(placement, request, |pool, held| give_back(&mut free[self.range(pool)], held));
+        each_part(placement, request, |pool, held| {
+            give_back(&mut free[self.range(pool)], held)
+        });
     }
 
     /// Takes what a job holds.
     pub(super) fn take(&self, free: &mut [i64], placement: &Placement, request: &Request<'_>) {
-        each_part(placement, request, |pool, held| take(&mut free[self.range(pool)], held));
+        each_part(placement, request, |pool, held| {
+            take(&mut free[self.range(pool)], held)
+        });
     }
 
     /// The pools in which a chunk may be placed, by the index of their list.
     pub fn pool_list(&self, index: u32) -> &[u32] {
-        self.pool_lists.get(index as usize).or(self.pool_lists.last()).map_or(&[], Vec::as_slice)
+        self.pool_lists
+            .get(index as usize)
+            .or(self.pool_lists.last())
+            .map_or(&[], Vec::as_slice)
     }
 
     fn is_same_host(&self, left: u32, right: u32) -> bool {
@@ -457,7 +590,9 @@ impl Machine {
         if overdue == 0 {
             return;
         }
-        self.ends[..overdue].iter_mut().for_each(|end| end.time = now + 1);
+        self.ends[..overdue]
+            .iter_mut()
+            .for_each(|end| end.time = now + 1);
         self.ends.sort_by_key(|end| (end.time, end.job));
     }
 }
@@ -466,7 +601,9 @@ impl Machine {
 fn each_part(placement: &Placement, request: &Request<'_>, mut visit: impl FnMut(u32, &[i64])) {
     match placement {
         Placement::Whole(pool) => visit(*pool, request.amounts),
-        Placement::Parts(parts) => parts.iter().for_each(|part| visit(part.pool, &part.amounts)),
+        Placement::Parts(parts) => parts
+            .iter()
+            .for_each(|part| visit(part.pool, &part.amounts)),
     }
 }
 
@@ -476,19 +613,32 @@ fn range(amounts: usize, pool: u32) -> std::ops::Range<usize> {
 }
 
 fn has_room(available: &[i64], amounts: &[i64]) -> bool {
-    available.iter().zip(amounts).all(|(available, amount)| amount <= available || *amount == 0)
+    available
+        .iter()
+        .zip(amounts)
+        .all(|(available, amount)| amount <= available || *amount == 0)
 }
 
 /// How often these amounts fit.
 fn copies(available: &[i64], amounts: &[i64]) -> i64 {
-    let asked = available.iter().zip(amounts).filter(|(_, amount)| **amount > 0);
-    asked.map(|(available, amount)| available / amount).min().unwrap_or(i64::MAX)
+    let asked = available
+        .iter()
+        .zip(amounts)
+        .filter(|(_, amount)| **amount > 0);
+    asked
+        .map(|(available, amount)| available / amount)
+        .min()
+        .unwrap_or(i64::MAX)
 }
 
 fn take(free: &mut [i64], amounts: &[i64]) {
-    free.iter_mut().zip(amounts).for_each(|(free, amount)| *free -= amount);
+    free.iter_mut()
+        .zip(amounts)
+        .for_each(|(free, amount)| *free -= amount);
 }
 
 fn give_back(free: &mut [i64], amounts: &[i64]) {
-    free.iter_mut().zip(amounts).for_each(|(free, amount)| *free += amount);
+    free.iter_mut()
+        .zip(amounts)
+        .for_each(|(free, amount)| *free += amount);
 }

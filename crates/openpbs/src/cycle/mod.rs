@@ -1,10 +1,12 @@
-//! One cycle of OpenPBS's scheduler: which waiting jobs start, which are promised a start, and why each other one waits.
+//! One cycle of OpenPBS's scheduler: which waiting jobs start, which are promised a start, and why
+//! each other one waits.
 //!
-//! In: the [`Machine`] with the running jobs, the waiting jobs in their order ([`Candidates`]), the [`Limits`] and the
-//! [`CycleRules`]. Out: a [`Decision`] for each job that is considered, in order.
+//! In: the [`Machine`] with the running jobs, the waiting jobs in their order ([`Candidates`]), the
+//! [`Limits`] and the [`CycleRules`]. Out: a [`Decision`] for each job that is considered, in
+//! order.
 //!
-//! Source: the cycles of a real scheduler recorded in `tests/golden/cycles`, and the rules in its `SPEC.md`, whose sections
-//! the comments name.
+//! Source: the cycles of a real scheduler recorded in `tests/golden/cycles`, and the rules in its
+//! `SPEC.md`, whose sections the comments name.
 
 mod candidates;
 mod limits;
@@ -59,14 +61,16 @@ pub trait JobSource {
 /// The settings of a cycle.
 #[derive(Debug, Clone)]
 pub struct CycleRules {
-    /// `strict_ordering`: the first job that does not start holds back those behind it, but for backfilling.
+    /// `strict_ordering`: the first job that does not start holds back those behind it, but for
+    /// backfilling.
     pub strict_ordering: bool,
     /// `backfill_depth` of the server: how many jobs are promised a start.
     pub backfill_depth: u32,
-    /// `backfill_depth` of each queue that has one, by its index; the queues beyond the list have none.
+    /// `backfill_depth` of each queue that has one, by its index; the queues beyond the list have
+    /// none.
     pub queue_depths: Vec<Option<u32>>,
-    /// The seconds by which the ends of jobs are taken together where a start is estimated (`opt_backfill_fuzzy`); 0: only
-    /// those of the same second.
+    /// The seconds by which the ends of jobs are taken together where a start is estimated
+    /// (`opt_backfill_fuzzy`); 0: only those of the same second.
     pub window: i64,
 }
 
@@ -87,7 +91,12 @@ impl CycleRules {
 impl Default for CycleRules {
     /// What OpenPBS is shipped with: no strict ordering, and a depth of 1.
     fn default() -> Self {
-        Self { strict_ordering: false, backfill_depth: 1, queue_depths: Vec::new(), window: Self::DEFAULT_WINDOW }
+        Self {
+            strict_ordering: false,
+            backfill_depth: 1,
+            queue_depths: Vec::new(),
+            window: Self::DEFAULT_WINDOW,
+        }
     }
 }
 
@@ -126,11 +135,12 @@ pub struct Reservation {
 
 /// Follows a cycle.
 pub trait CycleObserver {
-    /// A job was considered. `is_eligible` tells whether it is eligible (`accrue_type` 2): no limit of its user, its group or
-    /// its project holds it back, even if the jobs before it ran.
+    /// A job was considered. `is_eligible` tells whether it is eligible (`accrue_type` 2): no limit
+    /// of its user, its group or its project holds it back, even if the jobs before it ran.
     fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool);
 
-    /// Before it is decided that a job waits for too little that is free: what [`Machine::shortage_of_free`] it is can be asked.
+    /// Before it is decided that a job waits for too little that is free: what
+    /// [`Machine::shortage_of_free`] it is can be asked.
     fn short(&mut self, _job: u32, _machine: &Machine, _request: &Request<'_>) {}
 
     /// A job was promised a start.
@@ -157,7 +167,13 @@ pub struct Cycle<'a, S> {
 
 impl<'a, S: JobSource> Cycle<'a, S> {
     /// A cycle at a moment, in seconds. What starts in it is added to the machine and the limits.
-    pub fn new(now: i64, rules: &'a CycleRules, machine: &'a mut Machine, limits: &'a mut Limits, jobs: &'a S) -> Self {
+    pub fn new(
+        now: i64,
+        rules: &'a CycleRules,
+        machine: &'a mut Machine,
+        limits: &'a mut Limits,
+        jobs: &'a S,
+    ) -> Self {
         machine.postpone_overdue(now);
         machine.begin_reservations(now, jobs);
         let reservations = Reservations::new(machine, jobs);
@@ -181,7 +197,11 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         while let Some(index) = candidates.next(&self.wanted()) {
             let job = self.jobs.job(index);
             if let Some(blocking) = self.held_back_by(&job) {
-                observer.decided(index, Decision::Waits(Refusal::StrictOrdering(blocking)), true);
+                observer.decided(
+                    index,
+                    Decision::Waits(Refusal::StrictOrdering(blocking)),
+                    true,
+                );
                 continue;
             }
             match self.place(&job) {
@@ -209,7 +229,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// Which candidates can still change anything.
     fn wanted(&self) -> Wanted<'_> {
-        let decides_others = self.rules.strict_ordering && self.blocked_by.is_none() && self.may_reserve();
+        let decides_others =
+            self.rules.strict_ordering && self.blocked_by.is_none() && self.may_reserve();
         if decides_others {
             return Wanted::ANY;
         }
@@ -225,8 +246,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// The job that holds back another one.
     fn held_back_by(&self, job: &CycleJob<'_>) -> Option<u32> {
-        let in_queue =
-            || self.blocked_queues.iter().find(|(queue, _)| *queue == job.queue).map(|(_, blocking)| *blocking);
+        let in_queue = || {
+            self.blocked_queues
+                .iter()
+                .find(|(queue, _)| *queue == job.queue)
+                .map(|(_, blocking)| *blocking)
+        };
         self.blocked_by.or_else(in_queue)
     }
 
@@ -240,21 +265,27 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         if !has_room && self.machine.lacking(free, &job.request).is_some() {
             return Err(Refusal::NotEnoughFree);
         }
-        if let Some(limit) = self.reservations.passed_limit(self, job, self.now, self.limits.running()) {
+        if let Some(limit) =
+            self.reservations
+                .passed_limit(self, job, self.now, self.limits.running())
+        {
             return Err(Refusal::Limit(limit));
         }
         if !has_room {
             return Err(Refusal::NotEnoughFree);
         }
         let placement = self.reservations.place(self.machine, job, self.now, free);
-        placement
-            .ok_or_else(|| Refusal::DelaysReservation(self.reservations.delayed(self.machine, job, self.now, free)))
+        placement.ok_or_else(|| {
+            Refusal::DelaysReservation(self.reservations.delayed(self.machine, job, self.now, free))
+        })
     }
 
     fn start(&mut self, index: u32, job: &CycleJob<'_>, placement: Placement) {
         self.totals.count_started(self.limits, job);
-        self.reservations.take(self.machine, job, &placement, self.now + job.walltime);
-        self.machine.start(index, &job.request, placement, self.now + job.walltime);
+        self.reservations
+            .take(self.machine, job, &placement, self.now + job.walltime);
+        self.machine
+            .start(index, &job.request, placement, self.now + job.walltime);
         self.limits.start(job);
     }
 
@@ -267,7 +298,9 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         // the first limit that would be passed counts before the one that holds the job back
         let passed = self.totals.passed_limit(self.limits, job).or(refused_by);
         self.totals.count_refused(self.limits, job);
-        passed.and_then(|limit| self.limits.get(limit)).is_none_or(|limit| !limit.is_personal())
+        passed
+            .and_then(|limit| self.limits.get(limit))
+            .is_none_or(|limit| !limit.is_personal())
     }
 
     /// Sections 4 and 5: what a job that does not start means for the others, with strict ordering.

@@ -34,7 +34,12 @@ struct Event {
 
 impl Event {
     fn of_running((end, index): (&PlannedEnd, usize)) -> Self {
-        Self { time: end.time, is_start: false, index, is_reserved: false }
+        Self {
+            time: end.time,
+            is_start: false,
+            index,
+            is_reserved: false,
+        }
     }
 }
 
@@ -42,57 +47,125 @@ impl Reservations {
     /// The advance reservations of a machine, which are promised their starts before any job is.
     pub(super) fn new(machine: &Machine, jobs: &impl JobSource) -> Self {
         let mut made = Self::default();
-        for AdvanceReservation { job, start, end, placement } in machine.advance() {
+        for AdvanceReservation {
+            job,
+            start,
+            end,
+            placement,
+        } in machine.advance()
+        {
             let mut free = machine.free_amounts().to_vec();
-            for ended in machine.ends().iter().take_while(|ended| ended.time <= *start) {
+            for ended in machine
+                .ends()
+                .iter()
+                .take_while(|ended| ended.time <= *start)
+            {
                 machine.give_back(&mut free, &ended.placement, &jobs.job(ended.job).request);
             }
-            let earlier = machine.advance().iter().take_while(|earlier| earlier.job != *job);
+            let earlier = machine
+                .advance()
+                .iter()
+                .take_while(|earlier| earlier.job != *job);
             for earlier in earlier.filter(|earlier| earlier.end > *start) {
-                machine.take(&mut free, &earlier.placement, &jobs.job(earlier.job).request);
+                machine.take(
+                    &mut free,
+                    &earlier.placement,
+                    &jobs.job(earlier.job).request,
+                );
             }
             machine.take(&mut free, placement, &jobs.job(*job).request);
-            made.push(Reserved { job: *job, start: *start, placement: placement.clone(), free }, *end);
+            made.push(
+                Reserved {
+                    job: *job,
+                    start: *start,
+                    placement: placement.clone(),
+                    free,
+                },
+                *end,
+            );
         }
         made.events.sort_unstable();
         made
     }
 
     fn push(&mut self, reserved: Reserved, end: i64) {
-        let starts = Event { time: reserved.start, is_start: true, index: self.jobs.len(), is_reserved: true };
+        let starts = Event {
+            time: reserved.start,
+            is_start: true,
+            index: self.jobs.len(),
+            is_reserved: true,
+        };
         self.jobs.push(reserved);
-        self.events.extend([starts, Event { time: end, is_start: false, ..starts }]);
+        self.events.extend([
+            starts,
+            Event {
+                time: end,
+                is_start: false,
+                ..starts
+            },
+        ]);
     }
 
-    /// The first start that is promised, and what is free of the first amount beside that job then, on a machine that is one
-    /// count.
+    /// The first start that is promised, and what is free of the first amount beside that job then,
+    /// on a machine that is one count.
     pub(super) fn first(&self) -> Option<(i64, i64)> {
-        self.jobs.iter().map(|reserved| (reserved.start, reserved.free[0])).min()
+        self.jobs
+            .iter()
+            .map(|reserved| (reserved.start, reserved.free[0]))
+            .min()
     }
 
-    /// Where a job that starts at a time, with this much free then, is placed so that it leaves the reserved jobs their places
-    /// (section 3): it fits at its start and at the start of each of them during its walltime.
-    pub(super) fn place(&self, machine: &Machine, job: &CycleJob<'_>, at: i64, free: &[i64]) -> Option<Placement> {
+    /// Where a job that starts at a time, with this much free then, is placed so that it leaves the
+    /// reserved jobs their places (section 3): it fits at its start and at the start of each of
+    /// them during its walltime.
+    pub(super) fn place(
+        &self,
+        machine: &Machine,
+        job: &CycleJob<'_>,
+        at: i64,
+        free: &[i64],
+    ) -> Option<Placement> {
         let end = at + job.walltime;
-        let mut during = self.jobs.iter().filter(|reserved| at < reserved.start && reserved.start < end).peekable();
+        let mut during = self
+            .jobs
+            .iter()
+            .filter(|reserved| at < reserved.start && reserved.start < end)
+            .peekable();
         if during.peek().is_none() {
             return machine.place(free, &job.request);
         }
         let mut available = free.to_vec();
         for reserved in during {
-            available.iter_mut().zip(&reserved.free).for_each(|(least, free)| *least = (*least).min(*free));
+            available
+                .iter_mut()
+                .zip(&reserved.free)
+                .for_each(|(least, free)| *least = (*least).min(*free));
         }
         machine.place(&available, &job.request)
     }
 
-    /// Of the jobs that are promised a start, the first one that a job would delay which has room now.
-    pub(super) fn delayed(&self, machine: &Machine, job: &CycleJob<'_>, at: i64, free: &[i64]) -> u32 {
+    /// Of the jobs that are promised a start, the first one that a job would delay which has room
+    /// now.
+    pub(super) fn delayed(
+        &self,
+        machine: &Machine,
+        job: &CycleJob<'_>,
+        at: i64,
+        free: &[i64],
+    ) -> u32 {
         let end = at + job.walltime;
         let mut delayed = u32::MAX;
         let mut available = free.to_vec();
-        for reserved in self.jobs.iter().filter(|reserved| at < reserved.start && reserved.start < end) {
+        for reserved in self
+            .jobs
+            .iter()
+            .filter(|reserved| at < reserved.start && reserved.start < end)
+        {
             delayed = reserved.job;
-            available.iter_mut().zip(&reserved.free).for_each(|(least, free)| *least = (*least).min(*free));
+            available
+                .iter_mut()
+                .zip(&reserved.free)
+                .for_each(|(least, free)| *least = (*least).min(*free));
             if machine.place(&available, &job.request).is_none() {
                 break;
             }
@@ -101,14 +174,20 @@ impl Reservations {
     }
 
     /// A job takes a place until its end, which starts before the reserved jobs that it overlaps.
-    pub(super) fn take(&mut self, machine: &Machine, job: &CycleJob<'_>, placement: &Placement, end: i64) {
+    pub(super) fn take(
+        &mut self,
+        machine: &Machine,
+        job: &CycleJob<'_>,
+        placement: &Placement,
+        end: i64,
+    ) {
         for reserved in self.jobs.iter_mut().filter(|reserved| reserved.start < end) {
             machine.take(&mut reserved.free, placement, &job.request);
         }
     }
 
-    /// The first limit that a job would pass if it ran from a time on, at which this much is used: the most that is used
-    /// during its walltime counts (section 6).
+    /// The first limit that a job would pass if it ran from a time on, at which this much is used:
+    /// the most that is used during its walltime counts (section 6).
     pub(super) fn passed_limit<S: JobSource>(
         &self,
         cycle: &Cycle<'_, S>,
@@ -120,21 +199,32 @@ impl Reservations {
             return None;
         }
         let end = at + job.walltime;
-        if !self.jobs.iter().any(|reserved| at < reserved.start && reserved.start < end) {
+        if !self
+            .jobs
+            .iter()
+            .any(|reserved| at < reserved.start && reserved.start < end)
+        {
             return cycle.limits.passed(used, job);
         }
         let mut now = used.clone();
         let mut most = used.clone();
-        for event in self.events(cycle.machine).filter(|event| at < event.time && event.time < end) {
+        for event in self
+            .events(cycle.machine)
+            .filter(|event| at < event.time && event.time < end)
+        {
             self.count(cycle, &mut now, event);
             most.max(&now);
         }
         cycle.limits.passed(&most, job)
     }
 
-    /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes tell. Returns that time, or
-    /// `None` if it never fits.
-    pub(super) fn add<S: JobSource>(cycle: &mut Cycle<'_, S>, index: u32, job: &CycleJob<'_>) -> Option<i64> {
+    /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes
+    /// tell. Returns that time, or `None` if it never fits.
+    pub(super) fn add<S: JobSource>(
+        cycle: &mut Cycle<'_, S>,
+        index: u32,
+        job: &CycleJob<'_>,
+    ) -> Option<i64> {
         let reservations = &cycle.reservations;
         let (start, placement, mut free) = reservations.estimate(cycle, job)?;
         let end = start + job.walltime;
@@ -142,16 +232,30 @@ impl Reservations {
         let cycle_reservations = &mut cycle.reservations;
         for other in &mut cycle_reservations.jobs {
             if start <= other.start && other.start < end {
-                cycle.machine.take(&mut other.free, &placement, &job.request);
+                cycle
+                    .machine
+                    .take(&mut other.free, &placement, &job.request);
             }
         }
-        cycle_reservations.push(Reserved { job: index, start, placement, free }, end);
+        cycle_reservations.push(
+            Reserved {
+                job: index,
+                start,
+                placement,
+                free,
+            },
+            end,
+        );
         cycle_reservations.events.sort_unstable();
         Some(start)
     }
 
     /// When a job can start, where, and what is free then.
-    fn estimate<S: JobSource>(&self, cycle: &Cycle<'_, S>, job: &CycleJob<'_>) -> Option<(i64, Placement, Vec<i64>)> {
+    fn estimate<S: JobSource>(
+        &self,
+        cycle: &Cycle<'_, S>,
+        job: &CycleJob<'_>,
+    ) -> Option<(i64, Placement, Vec<i64>)> {
         let machine = &*cycle.machine;
         let mut free = machine.free_amounts().to_vec();
         let mut used = (!cycle.limits.is_empty()).then(|| cycle.limits.running().clone());
@@ -171,8 +275,12 @@ impl Reservations {
             if !has_end {
                 continue;
             }
-            let Some(placement) = self.place(machine, job, last, &free) else { continue };
-            let is_allowed = used.as_ref().is_none_or(|used| self.passed_limit(cycle, job, last, used).is_none());
+            let Some(placement) = self.place(machine, job, last, &free) else {
+                continue;
+            };
+            let is_allowed = used
+                .as_ref()
+                .is_none_or(|used| self.passed_limit(cycle, job, last, used).is_none());
             if is_allowed {
                 return Some((last, placement, free));
             }
@@ -182,7 +290,12 @@ impl Reservations {
 
     /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
     fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event> + 'e {
-        let mut ends = machine.ends().iter().zip(0..).map(Event::of_running).peekable();
+        let mut ends = machine
+            .ends()
+            .iter()
+            .zip(0..)
+            .map(Event::of_running)
+            .peekable();
         let mut reserved = self.events.iter().copied().peekable();
         std::iter::from_fn(move || match (ends.peek(), reserved.peek()) {
             (Some(end), Some(of_reserved)) if of_reserved < end => reserved.next(),
@@ -192,7 +305,11 @@ impl Reservations {
     }
 
     /// The job of an event, and where it is placed.
-    fn subject<'c, S: JobSource>(&'c self, cycle: &'c Cycle<'_, S>, event: Event) -> (CycleJob<'c>, &'c Placement) {
+    fn subject<'c, S: JobSource>(
+        &'c self,
+        cycle: &'c Cycle<'_, S>,
+        event: Event,
+    ) -> (CycleJob<'c>, &'c Placement) {
         if event.is_reserved {
             let reserved = &self.jobs[event.index];
             return (cycle.jobs.job(reserved.job), &reserved.placement);
@@ -212,11 +329,14 @@ impl Reservations {
 
     fn count<S: JobSource>(&self, cycle: &Cycle<'_, S>, used: &mut Counts, event: Event) {
         let (job, _) = self.subject(cycle, event);
-        cycle.limits.count(used, &job, if event.is_start { 1 } else { -1 });
+        cycle
+            .limits
+            .count(used, &job, if event.is_start { 1 } else { -1 });
     }
 }
 
-/// The end of the window of events that begins at a time: the ends of jobs in it are taken together.
+/// The end of the window of events that begins at a time: the ends of jobs in it are taken
+/// together.
 fn window_end(begin: i64, window: i64) -> i64 {
     match window {
         0 => begin,

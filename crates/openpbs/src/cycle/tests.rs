@@ -1,4 +1,5 @@
-//! One rule at a time, on machines of a few processors; and what holds for random machines and jobs.
+//! One rule at a time, on machines of a few processors; and what holds for random machines and
+//! jobs.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +20,15 @@ struct Job {
 }
 
 fn job(processors: i64, walltime: i64) -> Job {
-    Job { counts: vec![1], amounts: vec![processors], walltime, queue: 0, user: 0, array: None, can_be_reserved: true }
+    Job {
+        counts: vec![1],
+        amounts: vec![processors],
+        walltime,
+        queue: 0,
+        user: 0,
+        array: None,
+        can_be_reserved: true,
+    }
 }
 
 impl Job {
@@ -38,7 +47,11 @@ impl JobSource for Jobs<'_> {
     fn job(&self, index: u32) -> CycleJob<'_> {
         let job = &self.0[index as usize];
         CycleJob {
-            request: Request { counts: &job.counts, amounts: &job.amounts, pool_lists: &[0; 4][..job.counts.len()] },
+            request: Request {
+                counts: &job.counts,
+                amounts: &job.amounts,
+                pool_lists: &[0; 4][..job.counts.len()],
+            },
             walltime: job.walltime,
             queue: job.queue,
             user: job.user,
@@ -103,7 +116,11 @@ fn site(pools: &[Vec<i64>]) -> Site {
     Site {
         machine: Machine::new(pools),
         limits: Limits::default(),
-        rules: CycleRules { strict_ordering: true, window: 0, ..CycleRules::default() },
+        rules: CycleRules {
+            strict_ordering: true,
+            window: 0,
+            ..CycleRules::default()
+        },
         jobs: Vec::new(),
         running: 0,
     }
@@ -117,7 +134,12 @@ impl Site {
         let index = self.jobs.len() as u32 - 1;
         let jobs = Jobs(&self.jobs);
         let started = jobs.job(index);
-        self.machine.start(index, &started.request, Placement::Whole(pool), started.walltime);
+        self.machine.start(
+            index,
+            &started.request,
+            Placement::Whole(pool),
+            started.walltime,
+        );
         self.limits.start(&started);
         self
     }
@@ -133,7 +155,10 @@ impl Site {
 
     /// Sets limits, before jobs run.
     fn limits(self, limits: Vec<Limit>) -> Self {
-        Self { limits: Limits::new(limits), ..self }
+        Self {
+            limits: Limits::new(limits),
+            ..self
+        }
     }
 
     /// A cycle at 0 with these waiting jobs. Its decisions call the first of them 0.
@@ -141,21 +166,45 @@ impl Site {
         self.jobs.extend_from_slice(waiting);
         let first = self.running as u32;
         let candidates = (first..self.jobs.len() as u32).collect();
-        let Self { mut machine, mut limits, rules, jobs, .. } = self;
+        let Self {
+            mut machine,
+            mut limits,
+            rules,
+            jobs,
+            ..
+        } = self;
         let mut decided = Decided::default();
-        Cycle::new(0, &rules, &mut machine, &mut limits, &Jobs(&jobs)).run(&mut InOrder(candidates), &mut decided);
-        let Decided { started, reserved, waiting, not_eligible } = decided;
+        Cycle::new(0, &rules, &mut machine, &mut limits, &Jobs(&jobs))
+            .run(&mut InOrder(candidates), &mut decided);
+        let Decided {
+            started,
+            reserved,
+            waiting,
+            not_eligible,
+        } = decided;
         Decided {
             started: started.into_iter().map(|job| job - first).collect(),
-            reserved: reserved.into_iter().map(|(job, start)| (job - first, start)).collect(),
-            waiting: waiting.into_iter().map(|(job, refusal)| (job - first, refusal)).collect(),
+            reserved: reserved
+                .into_iter()
+                .map(|(job, start)| (job - first, start))
+                .collect(),
+            waiting: waiting
+                .into_iter()
+                .map(|(job, refusal)| (job - first, refusal))
+                .collect(),
             not_eligible: not_eligible.into_iter().map(|job| job - first).collect(),
         }
     }
 }
 
 fn limit(kind: LimitKind, most: i64) -> Limit {
-    Limit { queue: None, kind, amount: None, generic: Some(most), named: HashMap::new() }
+    Limit {
+        queue: None,
+        kind,
+        amount: None,
+        generic: Some(most),
+        named: HashMap::new(),
+    }
 }
 
 // the job that a refusal names is counted after the running ones
@@ -165,22 +214,40 @@ const NOT_ENOUGH: Refusal = Refusal::NotEnoughFree;
 fn a_job_that_ends_as_a_reserved_one_starts_does_not_delay_it() {
     let site = || site(&[vec![4]]).running(job(2, 100));
     let decided = site().cycle(&[job(4, 50), job(2, 100)]);
-    assert_eq!((decided.started, decided.reserved), (vec![1], vec![(0, 100)]));
+    assert_eq!(
+        (decided.started, decided.reserved),
+        (vec![1], vec![(0, 100)])
+    );
     let decided = site().cycle(&[job(4, 50), job(2, 101), job(1, 100)]);
-    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (1, Refusal::DelaysReservation(1))]);
+    assert_eq!(
+        decided.waiting,
+        [(0, NOT_ENOUGH), (1, Refusal::DelaysReservation(1))]
+    );
     assert_eq!(decided.started, [2]);
 }
 
 #[test]
 fn a_job_that_fits_beside_a_reserved_one_may_take_any_time() {
-    let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&[job(3, 50), job(1, 1000), job(1, 1000)]);
-    assert_eq!((decided.started, decided.reserved), (vec![1], vec![(0, 100)]));
-    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (2, Refusal::DelaysReservation(1))]);
+    let decided =
+        site(&[vec![4]])
+            .running(job(2, 100))
+            .cycle(&[job(3, 50), job(1, 1000), job(1, 1000)]);
+    assert_eq!(
+        (decided.started, decided.reserved),
+        (vec![1], vec![(0, 100)])
+    );
+    assert_eq!(
+        decided.waiting,
+        [(0, NOT_ENOUGH), (2, Refusal::DelaysReservation(1))]
+    );
 }
 
 #[test]
 fn later_reserved_jobs_see_earlier_ones() {
-    let site = site(&[vec![4]]).with(|rules| rules.backfill_depth = 2).running(job(1, 100)).running(job(1, 200));
+    let site = site(&[vec![4]])
+        .with(|rules| rules.backfill_depth = 2)
+        .running(job(1, 100))
+        .running(job(1, 200));
     let decided = site.cycle(&[job(3, 100), job(4, 10), job(1, 150), job(2, 100)]);
     assert_eq!(decided.reserved, [(0, 100), (1, 200)]);
     // the first one leaves nothing from 100 to 200
@@ -192,7 +259,10 @@ fn later_reserved_jobs_see_earlier_ones() {
 fn ends_in_one_window_are_taken_together() {
     let start = |window: i64, ends: [i64; 2]| {
         let site = site(&[vec![4]]).with(|rules| rules.window = window);
-        let decided = site.running(job(3, ends[0])).running(job(1, ends[1])).cycle(&[job(3, 10)]);
+        let decided = site
+            .running(job(3, ends[0]))
+            .running(job(1, ends[1]))
+            .cycle(&[job(3, 10)]);
         decided.reserved[0].1
     };
     assert_eq!(start(60, [100, 115]), 115);
@@ -207,7 +277,11 @@ fn ends_in_one_window_are_taken_together() {
 
 #[test]
 fn chunks_are_placed_on_hosts_one_by_one() {
-    let chunks = |count: u32, processors: i64| Job { counts: vec![count], amounts: vec![processors], ..job(0, 10) };
+    let chunks = |count: u32, processors: i64| Job {
+        counts: vec![count],
+        amounts: vec![processors],
+        ..job(0, 10)
+    };
     let hosts = || site(&[vec![4], vec![4]]);
     let one = |site: Site, job: Job| {
         let decided = site.cycle(&[job]);
@@ -219,11 +293,24 @@ fn chunks_are_placed_on_hosts_one_by_one() {
     assert_eq!(one(hosts(), chunks(1, 5)), Some(Refusal::TooLarge));
     assert_eq!(one(hosts(), chunks(3, 3)), Some(Refusal::TooLarge));
     // 6 are free, but 3 on one host only
-    assert_eq!(one(hosts().running_in(0, job(2, 100)), chunks(2, 3)), Some(Refusal::NotEnoughFree));
-    assert_eq!(one(hosts().running_in(0, job(3, 100)), chunks(2, 3)), Some(NOT_ENOUGH));
-    let mixed = Job { counts: vec![1, 3], amounts: vec![4, 1], ..job(0, 10) };
+    assert_eq!(
+        one(hosts().running_in(0, job(2, 100)), chunks(2, 3)),
+        Some(Refusal::NotEnoughFree)
+    );
+    assert_eq!(
+        one(hosts().running_in(0, job(3, 100)), chunks(2, 3)),
+        Some(NOT_ENOUGH)
+    );
+    let mixed = Job {
+        counts: vec![1, 3],
+        amounts: vec![4, 1],
+        ..job(0, 10)
+    };
     assert_eq!(one(hosts(), mixed.clone()), None);
-    assert_eq!(one(hosts().running_in(1, job(2, 100)), mixed), Some(NOT_ENOUGH));
+    assert_eq!(
+        one(hosts().running_in(1, job(2, 100)), mixed),
+        Some(NOT_ENOUGH)
+    );
 }
 
 /// Two hosts of two pools each.
@@ -235,45 +322,111 @@ fn vnodes(pools: [i64; 4]) -> Site {
 
 #[test]
 fn a_chunk_is_split_over_the_pools_of_a_host_and_not_over_hosts() {
-    let refusal = |site: Site, job: Job| site.cycle(&[job]).waiting.first().map(|(_, refusal)| *refusal);
+    let refusal = |site: Site, job: Job| {
+        site.cycle(&[job])
+            .waiting
+            .first()
+            .map(|(_, refusal)| *refusal)
+    };
     assert_eq!(refusal(vnodes([4, 4, 2, 2]), job(8, 10)), None);
-    assert_eq!(refusal(vnodes([4, 4, 2, 2]), job(9, 10)), Some(Refusal::TooLarge));
+    assert_eq!(
+        refusal(vnodes([4, 4, 2, 2]), job(9, 10)),
+        Some(Refusal::TooLarge)
+    );
     // 8 are free, 3 and 1 on the first host and 4 on the second one
-    let partly = || vnodes([4, 4, 2, 2]).running_in(0, job(1, 100)).running_in(1, job(3, 100));
+    let partly = || {
+        vnodes([4, 4, 2, 2])
+            .running_in(0, job(1, 100))
+            .running_in(1, job(3, 100))
+    };
     assert_eq!(refusal(partly(), job(4, 10)), None);
     assert_eq!(refusal(partly(), job(5, 10)), Some(Refusal::NotEnoughFree));
-    // twice 3 do not fit in a host of 4, and three times 2 fit: two on the first host, of which one is split
-    let chunks = |count: u32, processors: i64| Job { counts: vec![count], amounts: vec![processors], ..job(0, 10) };
+    // twice 3 do not fit in a host of 4, and three times 2 fit: two on the first host, of which one
+    // is split
+    let chunks = |count: u32, processors: i64| Job {
+        counts: vec![count],
+        amounts: vec![processors],
+        ..job(0, 10)
+    };
     assert_eq!(refusal(partly(), chunks(3, 3)), Some(NOT_ENOUGH));
     assert_eq!(refusal(partly(), chunks(4, 2)), None);
-    assert_eq!(refusal(partly(), chunks(1_000_000_000, 1)), Some(Refusal::TooLarge));
+    assert_eq!(
+        refusal(partly(), chunks(1_000_000_000, 1)),
+        Some(Refusal::TooLarge)
+    );
 }
 
 #[test]
 fn a_split_chunk_takes_the_first_pool_before_the_next() {
     let site = vnodes([4, 4, 4, 4]);
-    let placement = site.machine.place(&[3, 4, 4, 4], &Request::one_chunk(&[5], &0));
-    let part = |pool: u32, processors: i64| Part { pool, amounts: [processors].into() };
-    assert_eq!(placement, Some(Placement::Parts([part(0, 3), part(1, 2)].into())));
+    let placement = site
+        .machine
+        .place(&[3, 4, 4, 4], &Request::one_chunk(&[5], &0));
+    let part = |pool: u32, processors: i64| Part {
+        pool,
+        amounts: [processors].into(),
+    };
+    assert_eq!(
+        placement,
+        Some(Placement::Parts([part(0, 3), part(1, 2)].into()))
+    );
     // the reserved job waits for the first host's 8, so that beside it nothing is left there
-    let decided = vnodes([4, 4, 2, 2]).running_in(1, job(2, 100)).cycle(&[job(8, 10), job(2, 1000), job(3, 1000)]);
-    assert_eq!((decided.reserved, decided.started), (vec![(0, 100)], vec![1]));
+    let decided = vnodes([4, 4, 2, 2]).running_in(1, job(2, 100)).cycle(&[
+        job(8, 10),
+        job(2, 1000),
+        job(3, 1000),
+    ]);
+    assert_eq!(
+        (decided.reserved, decided.started),
+        (vec![(0, 100)], vec![1])
+    );
 }
 
 #[test]
 fn chunks_are_placed_in_their_lists_of_pools() {
-    let machine = Machine::new(&[vec![4], vec![4], vec![4]]).with_pool_lists(vec![vec![0, 1], vec![2], Vec::new()]);
+    let machine = Machine::new(&[vec![4], vec![4], vec![4]]).with_pool_lists(vec![
+        vec![0, 1],
+        vec![2],
+        Vec::new(),
+    ]);
     let place = |counts: &[u32], amounts: &[i64], pool_lists: &[u32]| {
-        machine.place(&[4, 4, 4], &Request { counts, amounts, pool_lists })
+        machine.place(
+            &[4, 4, 4],
+            &Request {
+                counts,
+                amounts,
+                pool_lists,
+            },
+        )
     };
-    let part = |pool: u32, processors: i64| Part { pool, amounts: [processors].into() };
+    let part = |pool: u32, processors: i64| Part {
+        pool,
+        amounts: [processors].into(),
+    };
     assert_eq!(place(&[1], &[4], &[1]), Some(Placement::Whole(2)));
-    assert_eq!(place(&[2, 1], &[3, 2], &[0, 1]), Some(Placement::Parts([part(0, 3), part(1, 3), part(2, 2)].into())));
+    assert_eq!(
+        place(&[2, 1], &[3, 2], &[0, 1]),
+        Some(Placement::Parts(
+            [part(0, 3), part(1, 3), part(2, 2)].into()
+        ))
+    );
     assert_eq!(place(&[2], &[3], &[1]), None);
     // nothing has what the chunk asks for
     assert_eq!(place(&[1], &[0], &[2]), None);
-    let short = Shortage::InAll { chunk: 0, amount: 0, asked: 6, available: 4 };
-    assert_eq!(machine.shortage(&Request { counts: &[2], amounts: &[3], pool_lists: &[1] }), Some(short));
+    let short = Shortage::InAll {
+        chunk: 0,
+        amount: 0,
+        asked: 6,
+        available: 4,
+    };
+    assert_eq!(
+        machine.shortage(&Request {
+            counts: &[2],
+            amounts: &[3],
+            pool_lists: &[1]
+        }),
+        Some(short)
+    );
 }
 
 #[test]
@@ -281,23 +434,57 @@ fn what_is_short_is_the_amount_that_no_host_has() {
     // two hosts with processors and GPUs, of which the second one has two pools
     let machine = Machine::new(&[vec![8, 1], vec![2, 2], vec![2, 2]]).with_hosts(vec![0, 1, 1]);
     let shortage = |counts: &[u32], amounts: &[i64]| {
-        machine.shortage(&Request { counts, amounts, pool_lists: &vec![0; counts.len()] })
+        machine.shortage(&Request {
+            counts,
+            amounts,
+            pool_lists: &vec![0; counts.len()],
+        })
     };
     assert_eq!(shortage(&[1], &[8, 1]), None);
     assert_eq!(shortage(&[1], &[4, 4]), None);
-    let in_all = |chunk, amount, asked, available| Some(Shortage::InAll { chunk, amount, asked, available });
+    let in_all = |chunk, amount, asked, available| {
+        Some(Shortage::InAll {
+            chunk,
+            amount,
+            asked,
+            available,
+        })
+    };
     assert_eq!(shortage(&[1], &[1, 6]), in_all(0, 1, 6, 5));
     assert_eq!(shortage(&[1, 2], &[1, 0, 6, 0]), in_all(0, 0, 13, 12));
-    let on_host = |chunk, amount, asked, available| Some(Shortage::OnHost { chunk, amount, asked, available });
+    let on_host = |chunk, amount, asked, available| {
+        Some(Shortage::OnHost {
+            chunk,
+            amount,
+            asked,
+            available,
+        })
+    };
     assert_eq!(shortage(&[1], &[9, 0]), on_host(0, 0, 9, 8));
     assert_eq!(shortage(&[1], &[1, 5]), on_host(0, 1, 5, 4));
     // the first chunk takes the processors of the first host
     assert_eq!(shortage(&[1, 1], &[6, 0, 5, 0]), on_host(1, 0, 5, 4));
-    assert_eq!(shortage(&[1], &[5, 2]), Some(Shortage::Together { chunk: 0 }));
+    assert_eq!(
+        shortage(&[1], &[5, 2]),
+        Some(Shortage::Together { chunk: 0 })
+    );
     // what running jobs hold beyond what a pool has is not missing elsewhere
     let mut machine = Machine::new(&[vec![4, 0], vec![4, 2]]);
-    machine.start(0, &Request { counts: &[1], amounts: &[8, 0], pool_lists: &[0] }, Placement::Whole(0), 100);
-    let request = Request { counts: &[1], amounts: &[4, 3], pool_lists: &[0] };
+    machine.start(
+        0,
+        &Request {
+            counts: &[1],
+            amounts: &[8, 0],
+            pool_lists: &[0],
+        },
+        Placement::Whole(0),
+        100,
+    );
+    let request = Request {
+        counts: &[1],
+        amounts: &[4, 3],
+        pool_lists: &[0],
+    };
     assert_eq!(machine.shortage_of_free(&request), in_all(0, 1, 3, 2));
 }
 
@@ -306,22 +493,33 @@ fn a_reservation_binds_the_hosts_that_were_found() {
     // the reserved job waits for host 0; a long job may take host 1, and not host 0
     let hosts = site(&[vec![4], vec![2]]).running_in(0, job(3, 100));
     let decided = hosts.cycle(&[job(4, 10), job(2, 1000), job(1, 1000)]);
-    assert_eq!((decided.reserved, decided.started), (vec![(0, 100)], vec![1]));
+    assert_eq!(
+        (decided.reserved, decided.started),
+        (vec![(0, 100)], vec![1])
+    );
     assert_eq!(decided.waiting[1], (2, Refusal::DelaysReservation(1)));
 }
 
 #[test]
 fn all_amounts_of_a_job_must_be_free() {
-    let with_gpus = |processors: i64, gpus: i64| Job { amounts: vec![processors, gpus], ..job(0, 10) };
+    let with_gpus = |processors: i64, gpus: i64| Job {
+        amounts: vec![processors, gpus],
+        ..job(0, 10)
+    };
     let site = site(&[vec![8, 2]]).running(with_gpus(2, 2));
     let decided = site.cycle(&[with_gpus(1, 3), with_gpus(1, 1), with_gpus(4, 0)]);
-    assert_eq!(decided.waiting, [(0, Refusal::TooLarge), (1, Refusal::NotEnoughFree)]);
+    assert_eq!(
+        decided.waiting,
+        [(0, Refusal::TooLarge), (1, Refusal::NotEnoughFree)]
+    );
     assert_eq!(decided.started, [2]);
 }
 
 #[test]
 fn without_strict_ordering_nothing_is_reserved() {
-    let site = site(&[vec![4]]).with(|rules| rules.strict_ordering = false).running(job(2, 100));
+    let site = site(&[vec![4]])
+        .with(|rules| rules.strict_ordering = false)
+        .running(job(2, 100));
     let decided = site.cycle(&[job(4, 50), job(2, 1000)]);
     assert_eq!((decided.started, decided.reserved), (vec![1], vec![]));
 }
@@ -329,45 +527,90 @@ fn without_strict_ordering_nothing_is_reserved() {
 /// The running job has the index 0, and the waiting ones follow it.
 #[test]
 fn without_backfilling_the_first_job_that_does_not_start_holds_back_all() {
-    let site = site(&[vec![4]]).with(|rules| rules.backfill_depth = 0).running(job(2, 100));
+    let site = site(&[vec![4]])
+        .with(|rules| rules.backfill_depth = 0)
+        .running(job(2, 100));
     let decided = site.cycle(&[job(1, 10), job(4, 50), job(1, 10).in_queue(1)]);
     assert_eq!((decided.started, decided.reserved), (vec![0], vec![]));
-    assert_eq!(decided.waiting, [(1, NOT_ENOUGH), (2, Refusal::StrictOrdering(2))]);
+    assert_eq!(
+        decided.waiting,
+        [(1, NOT_ENOUGH), (2, Refusal::StrictOrdering(2))]
+    );
 }
 
 #[test]
 fn a_job_that_can_never_run_is_not_reserved() {
     let jobs = [job(5, 10), job(4, 10), job(1, 1000)];
-    let waiting = |decided: Decided| decided.waiting.iter().map(|(_, refusal)| *refusal).collect::<Vec<_>>();
+    let waiting = |decided: Decided| {
+        decided
+            .waiting
+            .iter()
+            .map(|(_, refusal)| *refusal)
+            .collect::<Vec<_>>()
+    };
     let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&jobs);
     assert_eq!(decided.reserved, [(1, 100)]);
-    assert_eq!(waiting(decided), [Refusal::TooLarge, NOT_ENOUGH, Refusal::DelaysReservation(2)]);
+    assert_eq!(
+        waiting(decided),
+        [Refusal::TooLarge, NOT_ENOUGH, Refusal::DelaysReservation(2)]
+    );
     // it still holds back the others where nothing is backfilled
-    let decided = site(&[vec![4]]).with(|rules| rules.backfill_depth = 0).cycle(&jobs);
-    assert_eq!(waiting(decided), [Refusal::TooLarge, Refusal::StrictOrdering(0), Refusal::StrictOrdering(0)]);
-    let ineligible = Job { can_be_reserved: false, ..job(4, 10) };
-    let decided = site(&[vec![4]]).running(job(2, 100)).cycle(&[ineligible, job(2, 1000)]);
+    let decided = site(&[vec![4]])
+        .with(|rules| rules.backfill_depth = 0)
+        .cycle(&jobs);
+    assert_eq!(
+        waiting(decided),
+        [
+            Refusal::TooLarge,
+            Refusal::StrictOrdering(0),
+            Refusal::StrictOrdering(0)
+        ]
+    );
+    let ineligible = Job {
+        can_be_reserved: false,
+        ..job(4, 10)
+    };
+    let decided = site(&[vec![4]])
+        .running(job(2, 100))
+        .cycle(&[ineligible, job(2, 1000)]);
     assert_eq!((decided.reserved, decided.started), (vec![], vec![1]));
 }
 
 #[test]
 fn a_queue_of_depth_0_holds_back_itself_where_others_are_backfilled() {
-    let site = site(&[vec![4]]).with(|rules| rules.queue_depths = vec![Some(0)]).running(job(2, 100));
+    let site = site(&[vec![4]])
+        .with(|rules| rules.queue_depths = vec![Some(0)])
+        .running(job(2, 100));
     let decided = site.cycle(&[job(4, 50), job(1, 10), job(1, 10).in_queue(1)]);
     assert_eq!((decided.started, decided.reserved), (vec![2], vec![]));
-    assert_eq!(decided.waiting, [(0, NOT_ENOUGH), (1, Refusal::StrictOrdering(1))]);
+    assert_eq!(
+        decided.waiting,
+        [(0, NOT_ENOUGH), (1, Refusal::StrictOrdering(1))]
+    );
 }
 
 #[test]
 fn a_queue_has_a_count_of_its_own() {
     let depths = |rules: &mut CycleRules| rules.queue_depths = vec![Some(2), None];
     let site = |server: u32| {
-        let site = site(&[vec![4]]).with(depths).with(|rules| rules.backfill_depth = server);
+        let site = site(&[vec![4]])
+            .with(depths)
+            .with(|rules| rules.backfill_depth = server);
         site.running(job(4, 100))
     };
-    let jobs = [job(4, 10), job(4, 10).in_queue(1), job(4, 10), job(4, 10), job(4, 10).in_queue(1)];
-    assert_eq!(site(1).cycle(&jobs).reserved, [(0, 100), (1, 110), (2, 120)]);
-    // the depth of a queue turns backfilling on for all: the others are neither reserved nor held back
+    let jobs = [
+        job(4, 10),
+        job(4, 10).in_queue(1),
+        job(4, 10),
+        job(4, 10),
+        job(4, 10).in_queue(1),
+    ];
+    assert_eq!(
+        site(1).cycle(&jobs).reserved,
+        [(0, 100), (1, 110), (2, 120)]
+    );
+    // the depth of a queue turns backfilling on for all: the others are neither reserved nor held
+    // back
     assert_eq!(site(0).cycle(&jobs).reserved, [(0, 100), (2, 110)]);
 }
 
@@ -382,10 +625,15 @@ fn a_limit_counts_the_reserved_jobs_that_will_run_meanwhile() {
         let site = two_for_each_user().running(job(6, 100).of_user(1));
         site.cycle(&[job(4, 50), job(1, 1000), job(1, walltime)])
     };
-    assert_eq!((decide(100).reserved, decide(100).started), (vec![(0, 100)], vec![1, 2]));
+    assert_eq!(
+        (decide(100).reserved, decide(100).started),
+        (vec![(0, 100)], vec![1, 2])
+    );
     assert_eq!(decide(101).waiting[1], (2, Refusal::Limit(0)));
     // a start is promised for a time at which the limit allows it
-    let site = two_for_each_user().with(|rules| rules.backfill_depth = 3).running(job(8, 100).of_user(1));
+    let site = two_for_each_user()
+        .with(|rules| rules.backfill_depth = 3)
+        .running(job(8, 100).of_user(1));
     let decided = site.cycle(&[job(4, 50), job(2, 100), job(1, 10)]);
     assert_eq!(decided.reserved, [(0, 100), (1, 100), (2, 150)]);
 }
@@ -393,40 +641,90 @@ fn a_limit_counts_the_reserved_jobs_that_will_run_meanwhile() {
 #[test]
 fn a_limit_that_ends_with_a_job_promises_a_start_then() {
     // user 0 runs one job of the one that it may run; there is room all the time
-    let site = site(&[vec![8]]).limits(vec![limit(LimitKind::User, 1)]).running(job(1, 100));
+    let site = site(&[vec![8]])
+        .limits(vec![limit(LimitKind::User, 1)])
+        .running(job(1, 100));
     let decided = site.cycle(&[job(1, 10), job(1, 10).of_user(1)]);
     assert_eq!(decided.waiting, [(0, Refusal::Limit(0))]);
-    assert_eq!((decided.reserved, decided.started), (vec![(0, 100)], vec![1]));
+    assert_eq!(
+        (decided.reserved, decided.started),
+        (vec![(0, 100)], vec![1])
+    );
     assert_eq!(decided.not_eligible, [0]);
 }
 
 #[test]
 fn at_most_so_many_subjobs_of_an_array_run() {
-    let limit = Limit { named: HashMap::from_iter([(7, 2)]), generic: None, ..limit(LimitKind::Subjobs, 0) };
-    let subjob = |walltime: i64| Job { array: Some(7), ..job(1, walltime) };
-    let of_other = Job { array: Some(8), ..job(1, 10) };
+    let limit = Limit {
+        named: HashMap::from_iter([(7, 2)]),
+        generic: None,
+        ..limit(LimitKind::Subjobs, 0)
+    };
+    let subjob = |walltime: i64| Job {
+        array: Some(7),
+        ..job(1, walltime)
+    };
+    let of_other = Job {
+        array: Some(8),
+        ..job(1, 10)
+    };
     let site = site(&[vec![8]]).limits(vec![limit]).running(subjob(100));
     let decided = site.cycle(&[subjob(10), subjob(10), of_other, job(1, 10)]);
     assert_eq!(decided.started, [0, 2, 3]);
     assert_eq!(decided.waiting, [(1, Refusal::Limit(0))]);
     // the array waits for its own subjob that ends first, and stays eligible
-    assert_eq!((decided.reserved, decided.not_eligible), (vec![(1, 10)], vec![]));
+    assert_eq!(
+        (decided.reserved, decided.not_eligible),
+        (vec![(1, 10)], vec![])
+    );
 }
 
 #[test]
 fn a_resource_of_a_queue_is_held_by_its_jobs() {
-    let of_queue = Limit { queue: Some(1), amount: Some(1), ..limit(LimitKind::Available, 5) };
-    let with_licences = |licences: i64, walltime: i64| Job { amounts: vec![1, licences], ..job(1, walltime) };
-    let site = site(&[vec![8, 100]]).limits(vec![of_queue]).running(with_licences(3, 100).in_queue(1));
-    let [large, small, long] = [with_licences(4, 10), with_licences(2, 100), with_licences(2, 101)];
+    let of_queue = Limit {
+        queue: Some(1),
+        amount: Some(1),
+        ..limit(LimitKind::Available, 5)
+    };
+    let with_licences = |licences: i64, walltime: i64| Job {
+        amounts: vec![1, licences],
+        ..job(1, walltime)
+    };
+    let site = site(&[vec![8, 100]])
+        .limits(vec![of_queue])
+        .running(with_licences(3, 100).in_queue(1));
+    let [large, small, long] = [
+        with_licences(4, 10),
+        with_licences(2, 100),
+        with_licences(2, 101),
+    ];
     let too_large = with_licences(6, 10).in_queue(1);
-    let waiting = [too_large, large.in_queue(1), long.clone().in_queue(1), small.in_queue(1), long];
+    let waiting = [
+        too_large,
+        large.in_queue(1),
+        long.clone().in_queue(1),
+        small.in_queue(1),
+        long,
+    ];
     let decided = site.cycle(&waiting);
-    // one that asks for more than there is is not reserved; one that ends as the reserved one starts does not delay it
+    // one that asks for more than there is is not reserved; one that ends as the reserved one
+    // starts does not delay it
     assert_eq!(decided.reserved, [(1, 100)]);
     assert_eq!(decided.started, [3, 4]);
-    assert_eq!(decided.waiting.iter().map(|(job, _)| *job).collect::<Vec<_>>(), [0, 1, 2]);
-    assert!(decided.waiting.iter().all(|(_, refusal)| *refusal == Refusal::Limit(0)));
+    assert_eq!(
+        decided
+            .waiting
+            .iter()
+            .map(|(job, _)| *job)
+            .collect::<Vec<_>>(),
+        [0, 1, 2]
+    );
+    assert!(
+        decided
+            .waiting
+            .iter()
+            .all(|(_, refusal)| *refusal == Refusal::Limit(0))
+    );
     assert!(decided.not_eligible.is_empty());
 }
 
@@ -445,14 +743,19 @@ fn a_limit_counts_before_the_room_of_a_chunk_on_a_host() {
     let hosts = site(&[vec![4], vec![4]]).limits(vec![limit(LimitKind::User, 2)]);
     let hosts = hosts.running_in(0, job(2, 100)).running_in(1, job(2, 100));
     let decided = hosts.cycle(&[job(3, 10), job(3, 10).of_user(1)]);
-    assert_eq!(decided.waiting, [(0, Refusal::Limit(0)), (1, Refusal::NotEnoughFree)]);
+    assert_eq!(
+        decided.waiting,
+        [(0, Refusal::Limit(0)), (1, Refusal::NotEnoughFree)]
+    );
     assert_eq!(decided.not_eligible, [0]);
 }
 
 #[test]
 fn only_limits_of_users_groups_and_projects_stop_eligible_time() {
     let refused = |kind: LimitKind| {
-        let site = site(&[vec![8]]).limits(vec![limit(kind, 1)]).running(job(1, 100));
+        let site = site(&[vec![8]])
+            .limits(vec![limit(kind, 1)])
+            .running(job(1, 100));
         let decided = site.cycle(&[job(1, 10)]);
         assert_eq!(decided.waiting, [(0, Refusal::Limit(0))]);
         decided.not_eligible
@@ -472,9 +775,21 @@ fn the_third_job_of_a_user_is_not_eligible_on_a_full_machine_where_two_may_run()
 
 #[test]
 fn a_named_limit_replaces_the_generic_one() {
-    let named = Limit { named: HashMap::from_iter([(0, 2)]), ..limit(LimitKind::User, 1) };
-    let jobs = [job(1, 10), job(1, 10), job(1, 10), job(1, 10).of_user(1), job(1, 10).of_user(1)];
-    let decided = site(&[vec![8]]).limits(vec![named]).with(|rules| rules.strict_ordering = false).cycle(&jobs);
+    let named = Limit {
+        named: HashMap::from_iter([(0, 2)]),
+        ..limit(LimitKind::User, 1)
+    };
+    let jobs = [
+        job(1, 10),
+        job(1, 10),
+        job(1, 10),
+        job(1, 10).of_user(1),
+        job(1, 10).of_user(1),
+    ];
+    let decided = site(&[vec![8]])
+        .limits(vec![named])
+        .with(|rules| rules.strict_ordering = false)
+        .cycle(&jobs);
     assert_eq!(decided.started, [0, 1, 3]);
 }
 
@@ -483,7 +798,9 @@ fn a_job_beyond_its_walltime_is_taken_to_end_with_the_next_second() {
     let mut overdue = site(&[vec![4]]);
     overdue.jobs.push(job(4, 100));
     overdue.running = 1;
-    overdue.machine.start(0, &Request::one_chunk(&[4], &0), Placement::Whole(0), -20);
+    overdue
+        .machine
+        .start(0, &Request::one_chunk(&[4], &0), Placement::Whole(0), -20);
     assert_eq!(overdue.cycle(&[job(4, 10)]).reserved, [(0, 1)]);
 }
 
@@ -497,15 +814,33 @@ struct Random {
 fn random(generator: &mut Generator, pools: u64) -> Random {
     let amounts = 1 + generator.below(2) as usize;
     let count = 1 + generator.below(pools);
-    let mut pool = || (0..amounts).map(|amount| 1 + generator.below(if amount == 0 { 12 } else { 3 }) as i64).collect();
+    let mut pool = || {
+        (0..amounts)
+            .map(|amount| 1 + generator.below(if amount == 0 { 12 } else { 3 }) as i64)
+            .collect()
+    };
     let pools: Vec<Vec<i64>> = (0..count).map(|_| pool()).collect();
     let chunk = |generator: &mut Generator| -> Vec<i64> {
         let most = |amount: usize| if amount == 0 { 8 } else { 2 };
-        (0..amounts).map(|amount| generator.below(most(amount)) as i64 + i64::from(amount == 0)).collect()
+        (0..amounts)
+            .map(|amount| generator.below(most(amount)) as i64 + i64::from(amount == 0))
+            .collect()
     };
     let jobs = (0..1 + generator.below(25)).map(|_| {
-        let chunks = if generator.below(3) == 0 { 1 + generator.below(2) } else { 1 };
-        let counts = (0..chunks).map(|_| 1 + if chunks > 1 { generator.below(3) as u32 } else { 0 }).collect();
+        let chunks = if generator.below(3) == 0 {
+            1 + generator.below(2)
+        } else {
+            1
+        };
+        let counts = (0..chunks)
+            .map(|_| {
+                1 + if chunks > 1 {
+                    generator.below(3) as u32
+                } else {
+                    0
+                }
+            })
+            .collect();
         Job {
             counts,
             amounts: (0..chunks).flat_map(|_| chunk(generator)).collect(),
@@ -515,7 +850,12 @@ fn random(generator: &mut Generator, pools: u64) -> Random {
     });
     let jobs = jobs.collect();
     let backfill_depth = generator.below(5) as u32;
-    let rules = CycleRules { strict_ordering: true, backfill_depth, window: 0, ..CycleRules::default() };
+    let rules = CycleRules {
+        strict_ordering: true,
+        backfill_depth,
+        window: 0,
+        ..CycleRules::default()
+    };
     Random { pools, rules, jobs }
 }
 
@@ -526,7 +866,8 @@ impl Random {
         Machine::new(&self.pools).with_hosts(hosts.collect())
     }
 
-    /// Runs cycle after cycle, each at the next end of a job. `after` gets each cycle's time, its decisions and the machine.
+    /// Runs cycle after cycle, each at the next end of a job. `after` gets each cycle's time, its
+    /// decisions and the machine.
     fn run(&self, mut after: impl FnMut(i64, &Decided, &Machine)) {
         let Self { rules, jobs, .. } = self;
         let mut machine = self.machine();
@@ -536,7 +877,8 @@ impl Random {
         loop {
             let mut decided = Decided::default();
             let candidates = &mut InOrder(waiting.iter().copied().collect());
-            Cycle::new(now, rules, &mut machine, &mut limits, &Jobs(jobs)).run(candidates, &mut decided);
+            Cycle::new(now, rules, &mut machine, &mut limits, &Jobs(jobs))
+                .run(candidates, &mut decided);
             after(now, &decided, &machine);
             waiting.retain(|job| !decided.started.contains(job));
             match machine.end_next(&Jobs(jobs), |_| {}) {
@@ -555,7 +897,12 @@ fn nothing_is_placed_beyond_what_is_free() {
         case.run(|_, _, machine| {
             let free = machine.free_amounts();
             let total: Vec<i64> = case.pools.concat();
-            assert!(free.iter().zip(&total).all(|(free, total)| (0..=*total).contains(free)), "{free:?} of {total:?}");
+            assert!(
+                free.iter()
+                    .zip(&total)
+                    .all(|(free, total)| (0..=*total).contains(free)),
+                "{free:?} of {total:?}"
+            );
         });
     }
 }
@@ -589,10 +936,17 @@ fn promises_are_kept_where_every_job_takes_its_walltime() {
         case.run(|now, decided, _| {
             for &(job, start) in &decided.reserved {
                 promises += 1;
-                assert_eq!(*promised.entry(job).or_insert(start), start, "{job} at {now}");
+                assert_eq!(
+                    *promised.entry(job).or_insert(start),
+                    start,
+                    "{job} at {now}"
+                );
             }
             for job in &decided.started {
-                assert!(promised.get(job).is_none_or(|start| *start == now), "{job} at {now}");
+                assert!(
+                    promised.get(job).is_none_or(|start| *start == now),
+                    "{job} at {now}"
+                );
             }
         });
     }

@@ -3,8 +3,9 @@
 use super::CycleJob;
 use super::limits::{Counts, Limits};
 
-/// The jobs that run and those that the cycle has considered. A job is not eligible if the first limit that it would pass if
-/// all these ran is one of its user, its group or its project (section 6).
+/// The jobs that run and those that the cycle has considered. A job is not eligible if the first
+/// limit that it would pass if all these ran is one of its user, its group or its project (section
+/// 6).
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     /// They come into being, as a copy of what runs, with the first job that is decided.

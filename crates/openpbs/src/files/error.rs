@@ -27,7 +27,9 @@ pub enum DocumentFault {
         text: String,
     },
     /// It contains no node.
-    #[error(" contains no node, expected `pbsnodes -av` as text or JSON, or `qmgr -c 'print node @default'`")]
+    #[error(
+        " contains no node, expected `pbsnodes -av` as text or JSON, or `qmgr -c 'print node @default'`"
+    )]
     NoNode,
     /// An amount of a node is not a number.
     #[error(": the node `{node}` has the amount `{found}` of {resource}, expected a whole number")]
@@ -60,6 +62,9 @@ pub enum DocumentFault {
 impl DocumentFault {
     /// The error of the document of this name.
     pub(super) fn of(self, source_name: &str) -> DocumentError {
-        DocumentError { source_name: source_name.to_owned(), fault: self }
+        DocumentError {
+            source_name: source_name.to_owned(),
+            fault: self,
+        }
     }
 }

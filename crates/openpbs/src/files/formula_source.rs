@@ -19,7 +19,9 @@ pub enum NoFormula {
     #[error("`{0}` is empty, expected a formula")]
     Empty(String),
     /// The server that the document describes has no formula.
-    #[error("`{0}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does")]
+    #[error(
+        "`{0}` has no `job_sort_formula`; a server without one orders jobs as the formula `0` does"
+    )]
     Unset(String),
     /// Only schedulers other than the default one have a formula in the document.
     #[error(
@@ -53,7 +55,11 @@ impl From<NoFormula> for Message {
 
 /// Names in a sentence.
 fn listed(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// A formula, and where its document has it.
@@ -67,9 +73,14 @@ pub struct SourceFormula {
 
 impl SourceFormula {
     /// The formula among the attributes of an object.
-    pub(super) fn in_attributes<'a, 't: 'a>(attributes: impl IntoIterator<Item = &'a Attribute<'t>>) -> Option<Self> {
+    pub(super) fn in_attributes<'a, 't: 'a>(
+        attributes: impl IntoIterator<Item = &'a Attribute<'t>>,
+    ) -> Option<Self> {
         let formula = last(attributes, "job_sort_formula")?;
-        Some(Self { text: formula.value.text()?.to_owned(), at: formula.place.at })
+        Some(Self {
+            text: formula.value.text()?.to_owned(),
+            at: formula.place.at,
+        })
     }
 
     /// The formula of the server.
@@ -78,9 +89,10 @@ impl SourceFormula {
     }
 }
 
-/// Extracts the formula from a document: `qstat -Bf` as JSON, text or dsv, `qmgr -c 'print server'` or `'list server'`, the
-/// scheduler's `sched_formula`, or a file with nothing but the formula. Of a document with several schedulers the formula
-/// is that of the server, else that of the default scheduler.
+/// Extracts the formula from a document: `qstat -Bf` as JSON, text or dsv, `qmgr -c 'print server'`
+/// or `'list server'`, the scheduler's `sched_formula`, or a file with nothing but the formula. Of
+/// a document with several schedulers the formula is that of the server, else that of the default
+/// scheduler.
 ///
 /// ```
 /// use jsf_openpbs::files::formula_source::formula_in;
@@ -91,7 +103,8 @@ impl SourceFormula {
 /// ```
 ///
 /// # Errors
-/// The document is empty, or it describes a server without a formula, or only schedulers other than the default one have one.
+/// The document is empty, or it describes a server without a formula, or only schedulers other than
+/// the default one have one.
 pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceFormula, NoFormula> {
     let document = objects.text.trim_start_matches('\u{feff}');
     if document.trim().is_empty() {
@@ -102,28 +115,43 @@ pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceForm
     {
         return Err(directive);
     }
-    if objects.json_error.is_none() && (objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler)) {
+    if objects.json_error.is_none()
+        && (objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler))
+    {
         let schedulers = listed_schedulers(objects);
-        let (default, others): (Vec<_>, Vec<_>) = schedulers.into_iter().partition(|listed| listed.name == DEFAULT);
-        let formula = SourceFormula::of_server(objects).or_else(|| default.into_iter().next()?.formula);
+        let (default, others): (Vec<_>, Vec<_>) = schedulers
+            .into_iter()
+            .partition(|listed| listed.name == DEFAULT);
+        let formula =
+            SourceFormula::of_server(objects).or_else(|| default.into_iter().next()?.formula);
         let source_name = source_name.to_owned();
-        let others: Vec<String> =
-            others.into_iter().filter(|other| other.formula.is_some()).map(|other| other.name).collect();
+        let others: Vec<String> = others
+            .into_iter()
+            .filter(|other| other.formula.is_some())
+            .map(|other| other.name)
+            .collect();
         return formula.ok_or(if others.is_empty() {
             NoFormula::Unset(source_name)
         } else {
-            NoFormula::OtherScheduler { source_name, schedulers: others }
+            NoFormula::OtherScheduler {
+                source_name,
+                schedulers: others,
+            }
         });
     }
     let text = match document.strip_prefix(INTERNAL_FILE) {
-        Some(formula) => formula.trim_start_matches(['\r', '\n']).trim_end().to_owned(),
+        Some(formula) => formula
+            .trim_start_matches(['\r', '\n'])
+            .trim_end()
+            .to_owned(),
         None => pasted(document).unwrap_or_else(|| document.trim_end().to_owned()),
     };
     Ok(SourceFormula { text, at: 0 })
 }
 
-/// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as `qstat -Bf` prints it,
-/// the directive `set server job_sort_formula = "…"`, or the whole command `qmgr -c '…'`. `None` for any other text.
+/// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as
+/// `qstat -Bf` prints it, the directive `set server job_sort_formula = "…"`, or the whole command
+/// `qmgr -c '…'`. `None` for any other text.
 ///
 /// ```
 /// use jsf_openpbs::files::formula_source::pasted;
@@ -142,18 +170,25 @@ pub fn pasted(text: &str) -> Option<String> {
     let is_set = matches!(verb(&directive), Some(("set" | "s", _)));
     let is_attribute = directive.starts_with("job_sort_formula");
     let formula = SourceFormula::in_attributes(objects.attributes.iter().chain(of_objects));
-    formula.filter(|_| is_set || is_attribute).map(|formula| formula.text)
+    formula
+        .filter(|_| is_set || is_attribute)
+        .map(|formula| formula.text)
 }
 
-/// What a text is that was given as a formula and is a directive of `qmgr`, or a line of sched_config, without a formula;
-/// `None` for any other text.
+/// What a text is that was given as a formula and is a directive of `qmgr`, or a line of
+/// sched_config, without a formula; `None` for any other text.
 pub fn other_directive(text: &str) -> Option<NoFormula> {
     let problem = match command(text) {
-        Command::Qmgr(None) => "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".into(),
+        Command::Qmgr(None) => {
+            "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".into()
+        }
         Command::Qmgr(Some(directive)) => problem_of(&directive)?,
         Command::Other(text) => problem_of(text)?,
     };
-    Some(NoFormula::Directive { given: text.trim().chars().take(MAX_SHOWN).collect(), problem })
+    Some(NoFormula::Directive {
+        given: text.trim().chars().take(MAX_SHOWN).collect(),
+        problem,
+    })
 }
 
 /// Why a directive sets no formula.
@@ -163,7 +198,10 @@ fn problem_of(directive: &str) -> Option<Message> {
             return Some("removes a setting and is not a formula; give the formula alone".into());
         }
         Some(("print" | "p" | "list" | "l", _)) => {
-            return Some(Message::asking("is a command, not a formula; ", [Need::CommandOutput]));
+            return Some(Message::asking(
+                "is a command, not a formula; ",
+                [Need::CommandOutput],
+            ));
         }
         Some((_, rest)) => rest,
         None if directive.starts_with("job_sort_formula:") => {
@@ -173,8 +211,9 @@ fn problem_of(directive: &str) -> Option<Message> {
         }
         None if directive.starts_with("job_sort_formula") => directive,
         None => {
-            let is_sched_config =
-                directive.strip_prefix("job_sort_key").is_some_and(|rest| rest.starts_with([':', ' ']));
+            let is_sched_config = directive
+                .strip_prefix("job_sort_key")
+                .is_some_and(|rest| rest.starts_with([':', ' ']));
             let problem = "is a line of sched_config, not a formula; ";
             return is_sched_config.then(|| Message::asking(problem, [Need::SchedConfig]));
         }
@@ -182,7 +221,10 @@ fn problem_of(directive: &str) -> Option<Message> {
     let (target, value) = assignment.split_once('=').unwrap_or((assignment, ""));
     let attribute = target.split_whitespace().last().unwrap_or_default();
     let value = value.trim();
-    let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''));
+    let quote = value
+        .chars()
+        .next()
+        .filter(|first| matches!(first, '"' | '\''));
     match attribute {
         "job_sort_formula" if !assignment.contains('=') => {
             verb(directive).map(|_| "has no value; write job_sort_formula = \"FORMULA\"".into())
@@ -213,15 +255,23 @@ enum Command<'t> {
 
 fn command(text: &str) -> Command<'_> {
     let text = text.trim_start();
-    let command = ["$ ", "# ", "Qmgr: "].iter().find_map(|prompt| text.strip_prefix(prompt)).unwrap_or(text);
+    let command = ["$ ", "# ", "Qmgr: "]
+        .iter()
+        .find_map(|prompt| text.strip_prefix(prompt))
+        .unwrap_or(text);
     let command = command.trim_start();
-    let command = command.strip_prefix("sudo ").unwrap_or(command).trim_start();
-    let (program, arguments) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    let command = command
+        .strip_prefix("sudo ")
+        .unwrap_or(command)
+        .trim_start();
+    let (program, arguments) = command
+        .split_once(char::is_whitespace)
+        .unwrap_or((command, ""));
     let option = arguments.trim_start().strip_prefix("-c");
     match option {
-        Some(argument) if program == "qmgr" || program.ends_with("/qmgr") => {
-            Command::Qmgr(shell_word(argument.trim_start()).map(|directive| directive.trim().to_owned()))
-        }
+        Some(argument) if program == "qmgr" || program.ends_with("/qmgr") => Command::Qmgr(
+            shell_word(argument.trim_start()).map(|directive| directive.trim().to_owned()),
+        ),
         _ => Command::Other(command),
     }
 }
@@ -231,7 +281,10 @@ fn verb(directive: &str) -> Option<(&str, &str)> {
     let (verb, rest) = directive.trim_start().split_once(char::is_whitespace)?;
     let rest = rest.trim_start();
     let (object, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let is_verb = matches!(verb, "set" | "s" | "unset" | "u" | "print" | "p" | "list" | "l");
+    let is_verb = matches!(
+        verb,
+        "set" | "s" | "unset" | "u" | "print" | "p" | "list" | "l"
+    );
     (is_verb && matches!(object, "server" | "s" | "sched")).then_some((verb, rest))
 }
 
@@ -265,12 +318,16 @@ fn shell_word(command: &str) -> Option<String> {
     Some(word)
 }
 
-/// Whether a listing of `qmgr` has nothing but formulas and their thresholds, as directives that are still to be run: `qmgr` prints
-/// a heading above what the server has.
+/// Whether a listing of `qmgr` has nothing but formulas and their thresholds, as directives that
+/// are still to be run: `qmgr` prints a heading above what the server has.
 pub fn sets_only_formulas(listing: &str) -> bool {
-    let lines = listing.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = listing
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
     let mut directives = lines.clone().filter(|line| !line.starts_with('#'));
-    directives.all(|line| line.contains("job_sort_formula")) && !lines.clone().any(|line| line.starts_with(PRINTED))
+    directives.all(|line| line.contains("job_sort_formula"))
+        && !lines.clone().any(|line| line.starts_with(PRINTED))
 }
 
 /// The heading above the attributes of the server in what `qmgr` prints.
@@ -290,19 +347,37 @@ mod tests {
         let [a, b] = ["a + b", "b"].map(set);
         let formula = |document: &str| formula(document).ok();
         assert_eq!(formula(&format!("{b}{a}")).as_deref(), Some("a + b"));
-        assert_eq!(formula(&format!("{b}unset server job_sort_formula\n{a}")).as_deref(), Some("a + b"));
-        assert_eq!(formula(&format!("{a}set server scheduling = True\n")).as_deref(), Some("a + b"));
-        assert_eq!(formula(&format!("{a}unset server scheduling, job_sort_formula\n")), None);
-        assert_eq!(formula(&format!("{a}unset server job_sort_formula_threshold\n")).as_deref(), Some("a + b"));
+        assert_eq!(
+            formula(&format!("{b}unset server job_sort_formula\n{a}")).as_deref(),
+            Some("a + b")
+        );
+        assert_eq!(
+            formula(&format!("{a}set server scheduling = True\n")).as_deref(),
+            Some("a + b")
+        );
+        assert_eq!(
+            formula(&format!("{a}unset server scheduling, job_sort_formula\n")),
+            None
+        );
+        assert_eq!(
+            formula(&format!("{a}unset server job_sort_formula_threshold\n")).as_deref(),
+            Some("a + b")
+        );
     }
 
     #[test]
     fn directives_to_be_run_have_no_heading() {
         let directive = "set server job_sort_formula = \"a\"\n";
         assert!(sets_only_formulas(directive));
-        assert!(sets_only_formulas(&format!("# new\n{directive}set server job_sort_formula_threshold = 1\n")));
-        assert!(!sets_only_formulas(&format!("#\n# Set server attributes.\n#\n{directive}")));
-        assert!(!sets_only_formulas(&format!("set server scheduling = True\n{directive}")));
+        assert!(sets_only_formulas(&format!(
+            "# new\n{directive}set server job_sort_formula_threshold = 1\n"
+        )));
+        assert!(!sets_only_formulas(&format!(
+            "#\n# Set server attributes.\n#\n{directive}"
+        )));
+        assert!(!sets_only_formulas(&format!(
+            "set server scheduling = True\n{directive}"
+        )));
     }
 
     #[test]
@@ -339,9 +414,15 @@ mod tests {
             assert_eq!(pasted(text).as_deref(), Some("a + b"), "{text}");
             assert_eq!(formula(text).as_deref(), Ok("a + b"), "{text}");
         }
-        for text in
-            ["", "a + b", "qmgr", "qmgr -c 'set", "qmgr - c", "set server scheduling = True", "job_sort_formula"]
-        {
+        for text in [
+            "",
+            "a + b",
+            "qmgr",
+            "qmgr -c 'set",
+            "qmgr - c",
+            "set server scheduling = True",
+            "job_sort_formula",
+        ] {
             assert_eq!(pasted(text), None, "{text}");
         }
     }
@@ -349,28 +430,58 @@ mod tests {
     #[test]
     fn a_directive_without_a_formula_is_named() {
         for (text, problem) in [
-            ("set server job_sort_formula_threshold = 5", "apart from it the threshold"),
-            ("job_sort_formula_threshold=\"0.5\"", "apart from it the threshold"),
-            ("qmgr -c 's s job_sort_formula_threshold = 7'", "apart from it the threshold"),
-            ("set sched default job_sort_formula_threshold = 5\n", "apart from it the threshold"),
+            (
+                "set server job_sort_formula_threshold = 5",
+                "apart from it the threshold",
+            ),
+            (
+                "job_sort_formula_threshold=\"0.5\"",
+                "apart from it the threshold",
+            ),
+            (
+                "qmgr -c 's s job_sort_formula_threshold = 7'",
+                "apart from it the threshold",
+            ),
+            (
+                "set sched default job_sort_formula_threshold = 5\n",
+                "apart from it the threshold",
+            ),
             ("unset server job_sort_formula", "removes a setting"),
             ("Qmgr: unset server job_sort_formula", "removes a setting"),
-            ("set server job_sort_formula = \"a + b", "opening \" that is never closed"),
-            ("job_sort_formula = 'a + b", "opening ' that is never closed"),
+            (
+                "set server job_sort_formula = \"a + b",
+                "opening \" that is never closed",
+            ),
+            (
+                "job_sort_formula = 'a + b",
+                "opening ' that is never closed",
+            ),
             ("qmgr -c \"set server job_sort_formula = a", "closed quotes"),
             ("set server job_sort_formula", "has no value"),
             ("set server scheduling = true", "sets `scheduling`"),
             ("qmgr -c 'print server'", "give what it prints"),
             ("job_sort_key: \"ncpus HIGH\"", "sched_config"),
-            ("job_sort_formula: a + b", "write job_sort_formula = FORMULA"),
+            (
+                "job_sort_formula: a + b",
+                "write job_sort_formula = FORMULA",
+            ),
         ] {
-            let Some(found) = other_directive(text) else { panic!("{text}") };
+            let Some(found) = other_directive(text) else {
+                panic!("{text}")
+            };
             assert!(found.to_string().contains(problem), "{text}: {found}");
             assert_eq!(formula(text), Err(found), "{text}");
         }
-        for text in
-            ["", "a + b", "s - s", "set + server", "job_sort_formula", "job_sort_formula = a", "# a", "qmgr - c"]
-        {
+        for text in [
+            "",
+            "a + b",
+            "s - s",
+            "set + server",
+            "job_sort_formula",
+            "job_sort_formula = a",
+            "# a",
+            "qmgr - c",
+        ] {
             assert_eq!(other_directive(text), None, "{text}");
         }
     }
@@ -378,7 +489,13 @@ mod tests {
     #[test]
     fn a_missing_formula_is_an_error() {
         assert_eq!(formula(" \n"), Err(NoFormula::Empty("f".into())));
-        assert_eq!(formula("Server: vm\n    x = 1\n"), Err(NoFormula::Unset("f".into())));
-        assert_eq!(formula("{\"Server\":{\"vm\":{}}}"), Err(NoFormula::Unset("f".into())));
+        assert_eq!(
+            formula("Server: vm\n    x = 1\n"),
+            Err(NoFormula::Unset("f".into()))
+        );
+        assert_eq!(
+            formula("{\"Server\":{\"vm\":{}}}"),
+            Err(NoFormula::Unset("f".into()))
+        );
     }
 }

@@ -51,7 +51,8 @@ pub enum Subject {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LimitsByQueue {
     limits: BTreeMap<Box<str>, RunLimits>,
-    /// The attributes with limits that are not read, each with what it says if only a part of it is not read.
+    /// The attributes with limits that are not read, each with what it says if only a part of it is
+    /// not read.
     unread: BTreeSet<Box<str>>,
 }
 
@@ -66,15 +67,29 @@ impl LimitsByQueue {
 
     /// Reads an attribute if it is a run limit.
     pub(super) fn read(&mut self, queue: &str, attribute: &Attribute<'_>) {
-        let Some(value) = attribute.value.text() else { return };
-        let Some(limited) = LimitAttribute::from_name(&attribute.name, attribute.resource.as_deref()) else { return };
+        let Some(value) = attribute.value.text() else {
+            return;
+        };
+        let Some(limited) =
+            LimitAttribute::from_name(&attribute.name, attribute.resource.as_deref())
+        else {
+            return;
+        };
         if limited == LimitAttribute::Other {
             self.unread.insert(Box::from(&*attribute.name));
             return;
         }
         let name = attribute.full_name();
-        let unread = self.limits.entry(queue.into()).or_default().read(limited, value);
-        self.unread.extend(unread.into_iter().map(|limit| format!("{name} = {limit}").into()));
+        let unread = self
+            .limits
+            .entry(queue.into())
+            .or_default()
+            .read(limited, value);
+        self.unread.extend(
+            unread
+                .into_iter()
+                .map(|limit| format!("{name} = {limit}").into()),
+        );
     }
 
     /// Adds the limits of the queues of another document that have none here.
@@ -103,8 +118,12 @@ impl<'a> LimitAttribute<'a> {
         match (name, resource) {
             ("max_run", None) | ("max_run_res", Some(_)) => Some(Self::Listed(resource)),
             ("max_running", None) => Some(Self::Single(Subject::All, None)),
-            ("max_user_run", None) | ("max_user_res", Some(_)) => Some(Self::Single(Subject::EachUser, resource)),
-            ("max_group_run", None) | ("max_group_res", Some(_)) => Some(Self::Single(Subject::EachGroup, resource)),
+            ("max_user_run", None) | ("max_user_res", Some(_)) => {
+                Some(Self::Single(Subject::EachUser, resource))
+            }
+            ("max_group_run", None) | ("max_group_res", Some(_)) => {
+                Some(Self::Single(Subject::EachGroup, resource))
+            }
             _ if OTHER_ATTRIBUTES.contains(&name) => Some(Self::Other),
             _ => None,
         }
@@ -123,13 +142,14 @@ const OTHER_ATTRIBUTES: [&str; 7] = [
 ];
 
 impl RunLimits {
-    /// The limits, in the order of resources, then of subjects; those of the number of jobs come first.
+    /// The limits, in the order of resources, then of subjects; those of the number of jobs come
+    /// first.
     pub fn iter(&self) -> impl Iterator<Item = &RunLimit> {
         self.entries.iter()
     }
 
-    /// Reads the value of an attribute with a limit. The limits in `max_run` and `max_run_res` are added to those already
-    /// read. Returns the limits that cannot be read.
+    /// Reads the value of an attribute with a limit. The limits in `max_run` and `max_run_res` are
+    /// added to those already read. Returns the limits that cannot be read.
     ///
     /// The value is a number, or such as `[u:PBS_GENERIC=4], [u:"ada b"=8], [o:PBS_ALL=100]`.
     fn read(&mut self, attribute: LimitAttribute<'_>, value: &str) -> Vec<String> {
@@ -145,13 +165,19 @@ impl RunLimits {
                 }
                 unread
             }
-            LimitAttribute::Single(subject, resource) => match whole_amount(value, kind_of(resource)) {
-                Some(most) => {
-                    self.set(RunLimit { subject, resource: resource.map(Into::into), most });
-                    Vec::new()
+            LimitAttribute::Single(subject, resource) => {
+                match whole_amount(value, kind_of(resource)) {
+                    Some(most) => {
+                        self.set(RunLimit {
+                            subject,
+                            resource: resource.map(Into::into),
+                            most,
+                        });
+                        Vec::new()
+                    }
+                    None => vec![value.to_owned()],
                 }
-                None => vec![value.to_owned()],
-            },
+            }
             LimitAttribute::Other => Vec::new(),
         }
     }
@@ -165,7 +191,11 @@ impl RunLimits {
 
     fn position(&self, resource: Option<&str>, subject: (u8, &str)) -> Result<usize, usize> {
         self.entries.binary_search_by(|entry| {
-            entry.resource.as_deref().cmp(&resource).then_with(|| entry.subject.key().cmp(&subject))
+            entry
+                .resource
+                .as_deref()
+                .cmp(&resource)
+                .then_with(|| entry.subject.key().cmp(&subject))
         })
     }
 }
@@ -175,12 +205,17 @@ impl RunLimit {
     fn parse(limit: &str, resource: Option<&str>, kind: Option<InputType>) -> Option<Self> {
         let (subject, most) = limit.rsplit_once('=')?;
         let subject = Subject::parse(subject)?;
-        Some(Self { subject, resource: resource.map(Into::into), most: whole_amount(most, kind)? })
+        Some(Self {
+            subject,
+            resource: resource.map(Into::into),
+            most: whole_amount(most, kind)?,
+        })
     }
 }
 
 impl Subject {
-    /// Reads `o:PBS_ALL`, `u:PBS_GENERIC`, `u:ada` and the same for groups (`g`) and projects (`p`). A name may be quoted.
+    /// Reads `o:PBS_ALL`, `u:PBS_GENERIC`, `u:ada` and the same for groups (`g`) and projects
+    /// (`p`). A name may be quoted.
     fn parse(text: &str) -> Option<Self> {
         let (kind, name) = text.split_once(':')?;
         let name = name.trim().trim_matches(['"', '\'']);
@@ -230,19 +265,27 @@ fn limits_in(value: &str) -> Vec<&str> {
         }
     }
     // a list that was cut off, or no list at all
-    let rest = start.map_or(if found.is_empty() { value } else { "" }, |from| &value[from..]);
+    let rest = start.map_or(if found.is_empty() { value } else { "" }, |from| {
+        &value[from..]
+    });
     found.extend(Some(rest.trim()).filter(|rest| !rest.is_empty()));
     found
 }
 
 /// The type of a resource that OpenPBS defines.
 fn kind_of(resource: Option<&str>) -> Option<InputType> {
-    Schema::openpbs().entry(resource?).map(|entry| entry.input_type)
+    Schema::openpbs()
+        .entry(resource?)
+        .map(|entry| entry.input_type)
 }
 
-/// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in seconds for a duration.
+/// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in
+/// seconds for a duration.
 pub(super) fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
-    let amount = match NumberMode::Exact.amount(text.trim(), kind, AmountSource::Server).ok()? {
+    let amount = match NumberMode::Exact
+        .amount(text.trim(), kind, AmountSource::Server)
+        .ok()?
+    {
         Value::Int(amount) => amount,
         // qstat prints large integers with an exponent
         Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => amount as i64,
@@ -254,7 +297,9 @@ pub(super) fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
 #[cfg(test)]
 impl RunLimits {
     fn find(&self, resource: Option<&str>, subject: (u8, &str)) -> Option<i64> {
-        self.position(resource, subject).ok().map(|at| self.entries[at].most)
+        self.position(resource, subject)
+            .ok()
+            .map(|at| self.entries[at].most)
     }
 
     pub(super) fn of_all(&self, resource: Option<&str>) -> Option<i64> {
@@ -263,12 +308,14 @@ impl RunLimits {
 
     /// The limit of a user, else that of each user.
     pub(super) fn of_user(&self, resource: Option<&str>, user: &str) -> Option<i64> {
-        self.find(resource, (2, user)).or_else(|| self.find(resource, (1, "")))
+        self.find(resource, (2, user))
+            .or_else(|| self.find(resource, (1, "")))
     }
 
     /// The limit of a group, else that of each group.
     pub(super) fn of_group(&self, resource: Option<&str>, group: &str) -> Option<i64> {
-        self.find(resource, (4, group)).or_else(|| self.find(resource, (3, "")))
+        self.find(resource, (4, group))
+            .or_else(|| self.find(resource, (3, "")))
     }
 }
 
@@ -279,11 +326,17 @@ mod tests {
 
     fn read(attributes: &[(&str, &str)]) -> (RunLimits, Vec<String>) {
         let mut limits = LimitsByQueue::default();
-        let listing: String = attributes.iter().map(|(name, value)| format!("    {name} = {value}\n")).collect();
+        let listing: String = attributes
+            .iter()
+            .map(|(name, value)| format!("    {name} = {value}\n"))
+            .collect();
         for attribute in &Objects::read(&listing).attributes {
             limits.read("q", attribute);
         }
-        (limits.of("q").cloned().unwrap_or_default(), limits.unread().map(str::to_owned).collect())
+        (
+            limits.of("q").cloned().unwrap_or_default(),
+            limits.unread().map(str::to_owned).collect(),
+        )
     }
 
     #[test]
@@ -291,19 +344,43 @@ mod tests {
         let (limits, unread) = read(&[
             ("max_run", "[u:PBS_GENERIC=4], [u:ada=8],[g:x=3]"),
             ("max_run", "[p:PBS_GENERIC=2]"),
-            ("max_run", "[o:PBS_ALL=100], [u:\"a]b=c\"=0], [g:PBS_GENERIC = 5], [p:p=1]"),
+            (
+                "max_run",
+                "[o:PBS_ALL=100], [u:\"a]b=c\"=0], [g:PBS_GENERIC = 5], [p:p=1]",
+            ),
             ("max_run_res.mem", "[u:PBS_GENERIC=4gb]"),
             ("max_run_res.walltime", "[o:PBS_ALL=100:00:00]"),
         ]);
         assert_eq!(unread, [""; 0]);
-        assert_eq!(["ada", "bob", "a]b=c"].map(|user| limits.of_user(None, user)), [Some(8), Some(4), Some(0)]);
-        assert_eq!(["x", "y"].map(|group| limits.of_group(None, group)), [Some(3), Some(5)]);
+        assert_eq!(
+            ["ada", "bob", "a]b=c"].map(|user| limits.of_user(None, user)),
+            [Some(8), Some(4), Some(0)]
+        );
+        assert_eq!(
+            ["x", "y"].map(|group| limits.of_group(None, group)),
+            [Some(3), Some(5)]
+        );
         let of_projects = [(5, ""), (6, "p")].map(|project| limits.find(None, project));
         assert_eq!(of_projects, [Some(2), Some(1)]);
-        assert_eq!((limits.of_all(None), limits.of_all(Some("walltime"))), (Some(100), Some(360_000)));
-        assert_eq!((limits.of_user(Some("mem"), "ada"), limits.of_user(Some("ncpus"), "ada")), (Some(4 << 20), None));
-        let resources: Vec<Option<&str>> = limits.iter().map(|limit| limit.resource.as_deref()).collect();
-        assert_eq!(resources, [[None; 8].as_slice(), &[Some("mem"), Some("walltime")]].concat());
+        assert_eq!(
+            (limits.of_all(None), limits.of_all(Some("walltime"))),
+            (Some(100), Some(360_000))
+        );
+        assert_eq!(
+            (
+                limits.of_user(Some("mem"), "ada"),
+                limits.of_user(Some("ncpus"), "ada")
+            ),
+            (Some(4 << 20), None)
+        );
+        let resources: Vec<Option<&str>> = limits
+            .iter()
+            .map(|limit| limit.resource.as_deref())
+            .collect();
+        assert_eq!(
+            resources,
+            [[None; 8].as_slice(), &[Some("mem"), Some("walltime")]].concat()
+        );
     }
 
     #[test]
@@ -317,16 +394,29 @@ mod tests {
         ]);
         assert_eq!(unread, [""; 0]);
         assert_eq!(
-            (limits.of_all(None), limits.of_user(None, "a"), limits.of_group(None, "g")),
+            (
+                limits.of_all(None),
+                limits.of_user(None, "a"),
+                limits.of_group(None, "g")
+            ),
             (Some(7), Some(3), Some(5))
         );
-        assert_eq!((limits.of_user(Some("ncpus"), "a"), limits.of_group(Some("mem"), "g")), (Some(16), Some(1 << 20)));
+        assert_eq!(
+            (
+                limits.of_user(Some("ncpus"), "a"),
+                limits.of_group(Some("mem"), "g")
+            ),
+            (Some(16), Some(1 << 20))
+        );
     }
 
     #[test]
     fn what_is_not_read_is_named() {
         let (limits, unread) = read(&[
-            ("max_run", "[u:a=x], [z:a=1], [u:b=-1], u:c=1, [u:d=2], [u:e=3"),
+            (
+                "max_run",
+                "[u:a=x], [z:a=1], [u:b=-1], u:c=1, [u:d=2], [u:e=3",
+            ),
             ("max_running", "many"),
             ("max_run_res.f", "[u:a=1.5]"),
             ("max_run_soft", "[u:a=1]"),
@@ -334,7 +424,10 @@ mod tests {
             ("max_queued", "[u:a=1]"),
         ]);
         let named: Vec<&Subject> = limits.iter().map(|limit| &limit.subject).collect();
-        assert_eq!(named, [&Subject::User("d".into()), &Subject::User("e".into())]);
+        assert_eq!(
+            named,
+            [&Subject::User("d".into()), &Subject::User("e".into())]
+        );
         assert_eq!(
             unread,
             [

@@ -1,6 +1,7 @@
 //! The nodes of a server, and what each has.
 //!
-//! In: the objects of `pbsnodes -av`, or of `print node @default` or `list node @default` of `qmgr`. Out: [`Nodes`].
+//! In: the objects of `pbsnodes -av`, or of `print node @default` or `list node @default` of
+//! `qmgr`. Out: [`Nodes`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,8 +29,8 @@ pub struct Node {
     pub name: Box<str>,
     /// Its host: several nodes may be parts of one.
     pub host: Box<str>,
-    /// The numbers in `resources_available`: sizes in kb, durations in seconds. `mem` is rounded down to megabytes, as by
-    /// the scheduler.
+    /// The numbers in `resources_available`: sizes in kb, durations in seconds. `mem` is rounded
+    /// down to megabytes, as by the scheduler.
     pub amounts: BTreeMap<Box<str>, i64>,
     /// The numbers in `resources_assigned`: what jobs and reservations have of it now.
     pub assigned: BTreeMap<Box<str>, i64>,
@@ -43,7 +44,8 @@ pub struct Node {
     pub is_resv_exclusive: bool,
     /// The reservations that have it, now or later (`resv`).
     pub reservations: Vec<Box<str>>,
-    /// Who has it for itself (`sharing`), such as `default_excl`; empty if the document does not say.
+    /// Who has it for itself (`sharing`), such as `default_excl`; empty if the document does not
+    /// say.
     pub sharing: Box<str>,
     /// Its `Priority`.
     pub priority: i64,
@@ -54,16 +56,21 @@ pub struct Node {
 }
 
 /// The attributes that limit which jobs run on a node, and that are found and not read.
-const OTHER_ATTRIBUTES: [&str; 5] =
-    ["max_running", "max_user_run", "max_group_run", "no_multinode_jobs", "provision_enable"];
+const OTHER_ATTRIBUTES: [&str; 5] = [
+    "max_running",
+    "max_user_run",
+    "max_group_run",
+    "no_multinode_jobs",
+    "provision_enable",
+];
 
 impl Nodes {
-    /// The nodes of a document. Of JSON that is not valid, as several versions of pbsnodes print it, one attribute is read from
-    /// each line.
+    /// The nodes of a document. Of JSON that is not valid, as several versions of pbsnodes print
+    /// it, one attribute is read from each line.
     ///
     /// # Errors
-    /// The document contains no node, an amount of a resource that OpenPBS defines is not a number, or JSON is damaged where
-    /// it counts.
+    /// The document contains no node, an amount of a resource that OpenPBS defines is not a number,
+    /// or JSON is damaged where it counts.
     ///
     /// ```
     /// use jsf_openpbs::files::nodes::Nodes;
@@ -79,16 +86,24 @@ impl Nodes {
     }
 
     fn of(objects: &Objects<'_>) -> Result<Self, DocumentFault> {
-        let mut reader = Reader { nodes: Nodes::default(), schema: Schema::openpbs() };
+        let mut reader = Reader {
+            nodes: Nodes::default(),
+            schema: Schema::openpbs(),
+        };
         match &objects.json_error {
             None => reader.add(objects)?,
-            Some(reason) => match read_damaged(objects.text, |attribute| reader.is_needed(attribute)) {
-                Ok(Some(whole)) if whole.has(ObjectKind::Node) => reader.add(&whole)?,
-                Ok(_) => return Err(DocumentFault::Json(reason.clone())),
-                Err(DamagedLine { line, text }) => {
-                    return Err(DocumentFault::DamagedLine { line, text: clipped(text).into_owned() });
+            Some(reason) => {
+                match read_damaged(objects.text, |attribute| reader.is_needed(attribute)) {
+                    Ok(Some(whole)) if whole.has(ObjectKind::Node) => reader.add(&whole)?,
+                    Ok(_) => return Err(DocumentFault::Json(reason.clone())),
+                    Err(DamagedLine { line, text }) => {
+                        return Err(DocumentFault::DamagedLine {
+                            line,
+                            text: clipped(text).into_owned(),
+                        });
+                    }
                 }
-            },
+            }
         }
         if reader.nodes.is_empty() {
             return Err(DocumentFault::NoNode);
@@ -114,7 +129,9 @@ impl Nodes {
     /// What the usable nodes have of a resource together.
     pub fn total(&self, resource: &str) -> i64 {
         let usable = self.nodes.iter().filter(|node| node.is_usable);
-        usable.filter_map(|node| node.amounts.get(resource)).fold(0, |total, &amount| total.saturating_add(amount))
+        usable
+            .filter_map(|node| node.amounts.get(resource))
+            .fold(0, |total, &amount| total.saturating_add(amount))
     }
 
     /// When the document was written, in seconds since 1970, if it says so.
@@ -135,14 +152,22 @@ struct Reader {
 
 impl Reader {
     fn add(&mut self, objects: &Objects<'_>) -> Result<(), DocumentFault> {
-        let timestamp = last(&objects.attributes, "timestamp").and_then(|attribute| attribute.value.text());
+        let timestamp =
+            last(&objects.attributes, "timestamp").and_then(|attribute| attribute.value.text());
         self.nodes.timestamp = timestamp.and_then(|seconds| seconds.parse().ok());
         let mut positions: HashMap<&str, usize> = HashMap::new();
         for object in objects.of(ObjectKind::Node) {
-            let node = *positions.entry(&object.name).or_insert(self.nodes.nodes.len());
+            let node = *positions
+                .entry(&object.name)
+                .or_insert(self.nodes.nodes.len());
             if node == self.nodes.nodes.len() {
                 let name = Box::from(&*object.name);
-                self.nodes.nodes.push(Node { host: Box::clone(&name), name, is_usable: true, ..Node::default() });
+                self.nodes.nodes.push(Node {
+                    host: Box::clone(&name),
+                    name,
+                    is_usable: true,
+                    ..Node::default()
+                });
             }
             for attribute in &object.attributes {
                 if let Some(value) = attribute.value.text() {
@@ -156,13 +181,23 @@ impl Reader {
     /// Whether a node cannot do without an attribute that its document has.
     fn is_needed(&self, attribute: &Attribute<'_>) -> bool {
         match (&*attribute.name, &attribute.resource) {
-            ("resources_available", Some(resource)) => self.kind(resource).is_none_or(InputType::is_numeric),
-            (name, None) => matches!(name, "state" | "queue" | "partition" | "sharing" | "jobs" | "resv"),
+            ("resources_available", Some(resource)) => {
+                self.kind(resource).is_none_or(InputType::is_numeric)
+            }
+            (name, None) => matches!(
+                name,
+                "state" | "queue" | "partition" | "sharing" | "jobs" | "resv"
+            ),
             _ => false,
         }
     }
 
-    fn set(&mut self, node: usize, attribute: &Attribute<'_>, value: &str) -> Result<(), DocumentFault> {
+    fn set(
+        &mut self,
+        node: usize,
+        attribute: &Attribute<'_>,
+        value: &str,
+    ) -> Result<(), DocumentFault> {
         if let Some(resource) = &attribute.resource {
             return self.set_resource(node, &attribute.name, resource, value);
         }
@@ -170,22 +205,35 @@ impl Reader {
         match &*attribute.name {
             "state" => {
                 node.is_usable = is_usable(value);
-                node.is_resv_exclusive = !node.is_usable && is_usable(&value.replace("resv-exclusive", ""));
+                node.is_resv_exclusive =
+                    !node.is_usable && is_usable(&value.replace("resv-exclusive", ""));
             }
             "queue" => node.queue = Some(value.into()),
             "partition" => node.partition = Some(value.into()),
             "sharing" => node.sharing = value.into(),
             "Priority" => node.priority = value.parse().unwrap_or(0),
             "jobs" => value.split(',').for_each(|entry| node.add_job(entry)),
-            "resv" => node.reservations.extend(value.split(',').map(|id| id.trim().into())),
-            name if OTHER_ATTRIBUTES.contains(&name) => _ = self.nodes.other_attributes.insert(name.into()),
+            "resv" => node
+                .reservations
+                .extend(value.split(',').map(|id| id.trim().into())),
+            name if OTHER_ATTRIBUTES.contains(&name) => {
+                _ = self.nodes.other_attributes.insert(name.into())
+            }
             _ => {}
         }
         Ok(())
     }
 
-    fn set_resource(&mut self, node: usize, list: &str, resource: &str, value: &str) -> Result<(), DocumentFault> {
-        let amount = self.amount(node, list, resource, value)?.map(|amount| (Box::from(resource), amount));
+    fn set_resource(
+        &mut self,
+        node: usize,
+        list: &str,
+        resource: &str,
+        value: &str,
+    ) -> Result<(), DocumentFault> {
+        let amount = self
+            .amount(node, list, resource, value)?
+            .map(|amount| (Box::from(resource), amount));
         let node = &mut self.nodes.nodes[node];
         match list {
             "resources_available" => {
@@ -201,11 +249,21 @@ impl Reader {
         Ok(())
     }
 
-    /// The number of an amount; `None` for a string, and for `@NODE`, by which nodes share what one of them has.
-    fn amount(&self, node: usize, list: &str, resource: &str, value: &str) -> Result<Option<i64>, DocumentFault> {
+    /// The number of an amount; `None` for a string, and for `@NODE`, by which nodes share what one
+    /// of them has.
+    fn amount(
+        &self,
+        node: usize,
+        list: &str,
+        resource: &str,
+        value: &str,
+    ) -> Result<Option<i64>, DocumentFault> {
         let kind = self.kind(resource);
         let amount = whole_amount(value, kind);
-        let is_number = matches!(kind, Some(InputType::Count | InputType::Size | InputType::Duration));
+        let is_number = matches!(
+            kind,
+            Some(InputType::Count | InputType::Size | InputType::Duration)
+        );
         if amount.is_none() && is_number && !value.starts_with('@') {
             return Err(DocumentFault::Amount {
                 node: self.nodes.nodes[node].name.to_string(),
@@ -214,7 +272,13 @@ impl Reader {
             });
         }
         let is_memory = list == "resources_available" && resource == "mem";
-        Ok(amount.map(|amount| if is_memory { amount - amount % KB_OF_A_MEGABYTE } else { amount }))
+        Ok(amount.map(|amount| {
+            if is_memory {
+                amount - amount % KB_OF_A_MEGABYTE
+            } else {
+                amount
+            }
+        }))
     }
 
     fn kind(&self, resource: &str) -> Option<InputType> {
@@ -226,15 +290,24 @@ impl Reader {
 const KB_OF_A_MEGABYTE: i64 = 1024;
 
 impl Node {
-    /// Whether a chunk may run on it that asks for a value of a resource that is not an amount. An unset boolean is false;
-    /// of the values of a `string_array` one is enough.
+    /// Whether a chunk may run on it that asks for a value of a resource that is not an amount. An
+    /// unset boolean is false; of the values of a `string_array` one is enough.
     pub fn matches(&self, resource: &str, asked: &str, kind: Option<InputType>) -> bool {
         let value = self.values.get(resource);
-        let boolean = if kind == Some(InputType::Text) { None } else { boolean(asked) };
+        let boolean = if kind == Some(InputType::Text) {
+            None
+        } else {
+            boolean(asked)
+        };
         match (resource, boolean) {
             ("host", _) => self.host.eq_ignore_ascii_case(asked),
             ("vnode", _) => *self.name == *asked,
-            (_, Some(asked)) => value.and_then(|value| self::boolean(value)).unwrap_or(false) == asked,
+            (_, Some(asked)) => {
+                value
+                    .and_then(|value| self::boolean(value))
+                    .unwrap_or(false)
+                    == asked
+            }
             _ => value.is_some_and(|value| value.split(',').any(|value| value.trim() == asked)),
         }
     }
@@ -248,17 +321,24 @@ impl Node {
     }
 }
 
-/// Whether jobs may run on a node with these states. One that is full becomes free when its jobs end; but a reservation may
-/// keep it, and a node that is `busy` has a load that PBS did not cause.
+/// Whether jobs may run on a node with these states. One that is full becomes free when its jobs
+/// end; but a reservation may keep it, and a node that is `busy` has a load that PBS did not cause.
 fn is_usable(state: &str) -> bool {
-    state.split(',').all(|state| matches!(state.trim(), "" | "free" | "job-busy" | "job-exclusive" | "job-sharing"))
+    state.split(',').all(|state| {
+        matches!(
+            state.trim(),
+            "" | "free" | "job-busy" | "job-exclusive" | "job-sharing"
+        )
+    })
 }
 
 /// The id in an entry of `jobs`: `12.vm/0`, or `0/12.vm` as older versions print it.
 fn job_id(entry: &str) -> &str {
     let entry = entry.trim();
     match entry.split_once('/') {
-        Some((slot, id)) if slot.bytes().all(|byte| byte.is_ascii_digit()) && id.contains('.') => id,
+        Some((slot, id)) if slot.bytes().all(|byte| byte.is_ascii_digit()) && id.contains('.') => {
+            id
+        }
         Some((id, _)) => id,
         None => entry,
     }
@@ -320,16 +400,28 @@ mod tests {
         set node a partition = p1\nset node a max_running = 3\nset node a resources_available.ncpus = 8\n";
 
     fn amounts<const N: usize>(amounts: [(&str, i64); N]) -> BTreeMap<Box<str>, i64> {
-        amounts.into_iter().map(|(name, amount)| (name.into(), amount)).collect()
+        amounts
+            .into_iter()
+            .map(|(name, amount)| (name.into(), amount))
+            .collect()
     }
 
     fn values(values: &[(&str, &str)]) -> BTreeMap<Box<str>, Box<str>> {
-        values.iter().map(|&(name, value)| (name.into(), value.into())).collect()
+        values
+            .iter()
+            .map(|&(name, value)| (name.into(), value.into()))
+            .collect()
     }
 
     fn expected() -> [Node; 2] {
-        let given =
-            [("host", "b"), ("mem", "1048577kb"), ("ncpus", "4"), ("Qlist", "a,b"), ("ngpus", "@b0"), ("licence", "2")];
+        let given = [
+            ("host", "b"),
+            ("mem", "1048577kb"),
+            ("ncpus", "4"),
+            ("Qlist", "a,b"),
+            ("ngpus", "@b0"),
+            ("licence", "2"),
+        ];
         [
             Node {
                 name: "b1".into(),
@@ -382,7 +474,11 @@ mod tests {
             ("vnode", "n", Some(InputType::Text), true),
             ("vnode", "N", Some(InputType::Text), false),
         ] {
-            assert_eq!(node.matches(resource, asked, kind), expected, "{resource}={asked}");
+            assert_eq!(
+                node.matches(resource, asked, kind),
+                expected,
+                "{resource}={asked}"
+            );
         }
     }
 
@@ -395,11 +491,23 @@ mod tests {
         let list = list.replace("create node a", "\nNode a");
         for document in [JSON, TEXT, DSV, PRINTED, &list, &TEXT.replace('\n', "\r\n")] {
             let nodes = Nodes::read("nodes", &Objects::read(document)).unwrap();
-            assert_eq!(nodes.iter().cloned().collect::<Vec<_>>(), expected(), "{document}");
+            assert_eq!(
+                nodes.iter().cloned().collect::<Vec<_>>(),
+                expected(),
+                "{document}"
+            );
             assert_eq!((nodes.total("ncpus"), nodes.total("ngpus")), (4, 0));
-            assert_eq!(nodes.other_attributes().collect::<Vec<_>>(), ["max_running"]);
+            assert_eq!(
+                nodes.other_attributes().collect::<Vec<_>>(),
+                ["max_running"]
+            );
         }
-        assert_eq!(Nodes::read("nodes", &Objects::read(JSON)).unwrap().timestamp(), Some(1_795_199_076));
+        assert_eq!(
+            Nodes::read("nodes", &Objects::read(JSON))
+                .unwrap()
+                .timestamp(),
+            Some(1_795_199_076)
+        );
     }
 
     #[test]
@@ -415,7 +523,11 @@ mod tests {
             let damaged = JSON.replace(from, to);
             assert!(serde_json::from_str::<serde_json::Value>(&damaged).is_err());
             let nodes = Nodes::read("nodes", &Objects::read(&damaged)).unwrap();
-            assert_eq!(nodes.iter().cloned().collect::<Vec<_>>(), whole, "{damaged}");
+            assert_eq!(
+                nodes.iter().cloned().collect::<Vec<_>>(),
+                whole,
+                "{damaged}"
+            );
             assert_eq!(nodes.timestamp(), Some(1_795_199_076));
         }
     }
@@ -431,26 +543,46 @@ mod tests {
             ("{\"nodes\":{}}", "contains no node"),
             ("{\"Queue\":{\"a\":{}}}", "contains no node"),
             (cut, "`n` is not valid JSON, and line 27 cannot be read"),
-            (JSON.split_inclusive("\"a\"").next().unwrap(), "`n` is not valid JSON, and line"),
-            (JSON.trim_end_matches(['}', '\n', '\t']), "`n` is not valid JSON: EOF"),
+            (
+                JSON.split_inclusive("\"a\"").next().unwrap(),
+                "`n` is not valid JSON, and line",
+            ),
+            (
+                JSON.trim_end_matches(['}', '\n', '\t']),
+                "`n` is not valid JSON: EOF",
+            ),
             (&*amount, "line 28 cannot be read: `\"ncpus\":\t08`"),
             (&*state, "cannot be read: `\"state\":"),
             (&*text, "the node `a` has the amount `eight` of ncpus"),
             ("\u{0}{ rubbish", "contains no node"),
         ] {
-            let error = Nodes::read("n", &Objects::read(document)).unwrap_err().to_string();
+            let error = Nodes::read("n", &Objects::read(document))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(message), "{error}");
         }
     }
 
     #[test]
     fn the_recorded_document_is_read() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/openpbs/qstat/pbsnodes_a.json");
-        let nodes = Nodes::read("pbsnodes_a.json", &Objects::read(&std::fs::read_to_string(path).unwrap())).unwrap();
-        let [node] = &nodes.nodes[..] else { panic!("{nodes:?}") };
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/golden/openpbs/qstat/pbsnodes_a.json"
+        );
+        let nodes = Nodes::read(
+            "pbsnodes_a.json",
+            &Objects::read(&std::fs::read_to_string(path).unwrap()),
+        )
+        .unwrap();
+        let [node] = &nodes.nodes[..] else {
+            panic!("{nodes:?}")
+        };
         assert_eq!((&*node.name, node.is_usable), ("vm", false));
         assert_eq!(node.amounts, amounts([("mem", 1 << 20), ("ncpus", 4)]));
-        assert_eq!((nodes.total("ncpus"), nodes.timestamp()), (0, Some(1_795_199_076)));
+        assert_eq!(
+            (nodes.total("ncpus"), nodes.timestamp()),
+            (0, Some(1_795_199_076))
+        );
     }
 
     #[test]
@@ -473,6 +605,9 @@ mod tests {
 
     #[test]
     fn jobs_are_named_in_either_order() {
-        assert_eq!(["12.vm/0", "0/12.vm", "12[3].vm/1*2", "12"].map(job_id), ["12.vm", "12.vm", "12[3].vm", "12"]);
+        assert_eq!(
+            ["12.vm/0", "0/12.vm", "12[3].vm/1*2", "12"].map(job_id),
+            ["12.vm", "12.vm", "12[3].vm", "12"]
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Which Python a server embeds, as its files say it or its system does.
 //!
-//! OpenPBS is built with the Python of its system; the packages of PBS Professional bring one of their own.
+//! OpenPBS is built with the Python of its system; the packages of PBS Professional bring one of
+//! their own.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +24,26 @@ const DISTRIBUTIONS: [Distribution; 4] = [
         ids: &["rhel", "centos", "rocky", "almalinux", "ol"],
         releases: &[("8", 6), ("9", 9)],
     },
-    Distribution { name: "SLES", ids: &["sles", "sled", "opensuse-leap"], releases: &[("15", 6)] },
-    Distribution { name: "Debian", ids: &["debian"], releases: &[("11", 9), ("12", 11)] },
-    Distribution { name: "Ubuntu", ids: &["ubuntu"], releases: &[("20.04", 8), ("22.04", 10), ("24.04", 12)] },
+    Distribution {
+        name: "SLES",
+        ids: &["sles", "sled", "opensuse-leap"],
+        releases: &[("15", 6)],
+    },
+    Distribution {
+        name: "Debian",
+        ids: &["debian"],
+        releases: &[("11", 9), ("12", 11)],
+    },
+    Distribution {
+        name: "Ubuntu",
+        ids: &["ubuntu"],
+        releases: &[("20.04", 8), ("22.04", 10), ("24.04", 12)],
+    },
 ];
 
-/// The first version that a text names as `python --version` prints it (`Python 3.9.18`), as the name of a library
-/// (`libpython3.6m.so.1.0`), or alone (`3.9`); `None` if it names none that is known.
+/// The first version that a text names as `python --version` prints it (`Python 3.9.18`), as the
+/// name of a library (`libpython3.6m.so.1.0`), or alone (`3.9`); `None` if it names none that is
+/// known.
 ///
 /// ```
 /// use jsf_openpbs::files::python_version::version_in;
@@ -41,15 +55,19 @@ const DISTRIBUTIONS: [Distribution; 4] = [
 /// ```
 pub fn version_in(text: &str) -> Option<PythonVersion> {
     let alone = text.trim();
-    let named = text.match_indices("ython").map(|(at, word)| text[at + word.len()..].trim_start());
+    let named = text
+        .match_indices("ython")
+        .map(|(at, word)| text[at + word.len()..].trim_start());
     named.chain([alone]).find_map(|rest| {
-        let end = rest.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(rest.len());
+        let end = rest
+            .find(|character: char| !character.is_ascii_digit() && character != '.')
+            .unwrap_or(rest.len());
         rest[..end].parse().ok()
     })
 }
 
-/// The system that `/etc/os-release` describes, and the Python that an OpenPBS of this version has there. `None` if the
-/// text describes none, or one of which that is not certain.
+/// The system that `/etc/os-release` describes, and the Python that an OpenPBS of this version has
+/// there. `None` if the text describes none, or one of which that is not certain.
 ///
 /// ```
 /// use jsf_openpbs::files::python_version::python_of_system;
@@ -65,32 +83,53 @@ pub fn python_of_system(os_release: &str, pbs: PbsVersion) -> Option<(PythonVers
     if !has_python_of_system(pbs) {
         return None;
     }
-    let settings: BTreeMap<&str, &str> = os_release.lines().filter_map(|line| line.split_once('=')).collect();
-    let setting = |name| settings.get(name).map(|value: &&str| value.trim().trim_matches(['"', '\'']));
+    let settings: BTreeMap<&str, &str> = os_release
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .collect();
+    let setting = |name| {
+        settings
+            .get(name)
+            .map(|value: &&str| value.trim().trim_matches(['"', '\'']))
+    };
     let (id, version) = (setting("ID")?, setting("VERSION_ID")?);
-    let distribution = DISTRIBUTIONS.iter().find(|distribution| distribution.ids.contains(&id))?;
-    let is_release =
-        |release: &str| version.strip_prefix(release).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    let (_, minor) = distribution.releases.iter().find(|(release, _)| is_release(release))?;
+    let distribution = DISTRIBUTIONS
+        .iter()
+        .find(|distribution| distribution.ids.contains(&id))?;
+    let is_release = |release: &str| {
+        version
+            .strip_prefix(release)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let (_, minor) = distribution
+        .releases
+        .iter()
+        .find(|(release, _)| is_release(release))?;
     let name = setting("PRETTY_NAME").map_or_else(|| format!("{id} {version}"), str::to_owned);
     Some((PythonVersion::new(*minor)?, name))
 }
 
-/// Whether a server of this version is an OpenPBS with the Python 3 of its system: since version 20, whose number is a year
-/// of two digits; that of a PBS Professional has four.
+/// Whether a server of this version is an OpenPBS with the Python 3 of its system: since version
+/// 20, whose number is a year of two digits; that of a PBS Professional has four.
 fn has_python_of_system(PbsVersion([year, ..]): PbsVersion) -> bool {
     (20..100).contains(&year)
 }
 
-/// The systems whose Python is one of `versions`, in words: `Red Hat 8 and 9, Ubuntu 20.04`; empty if no system has one.
+/// The systems whose Python is one of `versions`, in words: `Red Hat 8 and 9, Ubuntu 20.04`; empty
+/// if no system has one.
 pub fn systems_with(versions: &[PythonVersion]) -> String {
     let systems = DISTRIBUTIONS.iter().filter_map(|distribution| {
         let releases = distribution.releases.iter();
-        let releases = releases.filter(|(_, minor)| versions.iter().any(|version| version.minor() == *minor));
+        let releases =
+            releases.filter(|(_, minor)| versions.iter().any(|version| version.minor() == *minor));
         let releases: Vec<&str> = releases.map(|(release, _)| *release).collect();
         match releases.split_last()? {
             (last, []) => Some(format!("{} {last}", distribution.name)),
-            (last, others) => Some(format!("{} {} and {last}", distribution.name, others.join(", "))),
+            (last, others) => Some(format!(
+                "{} {} and {last}",
+                distribution.name,
+                others.join(", ")
+            )),
         }
     });
     systems.collect::<Vec<_>>().join(", ")
@@ -122,7 +161,10 @@ mod tests {
         ] {
             assert_eq!(of(id, version).as_deref(), expected, "{id} {version}");
         }
-        assert_eq!(python_of_system("ID=debian\nVERSION_ID=12\n", PbsVersion([19, 1, 3])), None);
+        assert_eq!(
+            python_of_system("ID=debian\nVERSION_ID=12\n", PbsVersion([19, 1, 3])),
+            None
+        );
         assert_eq!(python_of_system("", openpbs), None);
     }
 
@@ -137,7 +179,14 @@ mod tests {
 
     #[test]
     fn a_text_without_a_known_version_names_none() {
-        for text in ["", "Python", "Python 3", "Python 3.5.2", "pbs_version = 23.06.06", "Python 4.0"] {
+        for text in [
+            "",
+            "Python",
+            "Python 3",
+            "Python 3.5.2",
+            "pbs_version = 23.06.06",
+            "Python 4.0",
+        ] {
             assert_eq!(version_in(text), None, "{text:?}");
         }
         assert_eq!(version_in("3.12\n"), PythonVersion::new(12));

@@ -14,13 +14,15 @@ use crate::files::server::boolean;
 use crate::files::{DocumentError, DocumentFault};
 use crate::resource_amount;
 
-/// The queues with their priorities, and the resources in the attributes of the queues and the server.
+/// The queues with their priorities, and the resources in the attributes of the queues and the
+/// server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Queues {
     priorities: BTreeMap<Box<str>, Option<i64>>,
     /// In the order of the document.
     names: Vec<Box<str>>,
-    /// The resources that the attributes name, declared or not, with the types inferred from their amounts.
+    /// The resources that the attributes name, declared or not, with the types inferred from their
+    /// amounts.
     seen: BTreeMap<Box<str>, InputType>,
     /// The amounts as they are written; those of the server under an empty name.
     amounts: BTreeMap<AmountKey, Box<str>>,
@@ -97,11 +99,15 @@ impl Queues {
         self.default_queue = self.default_queue.take().or(other.default_queue);
     }
 
-    /// The resources of which every new job has more than 0 unless it requests 0: those with a default above 0 in the
-    /// server, or in every queue that is not a routing queue.
+    /// The resources of which every new job has more than 0 unless it requests 0: those with a
+    /// default above 0 in the server, or in every queue that is not a routing queue.
     pub fn defaulted_resources(&self) -> Vec<String> {
-        let by_queue = self.execution_queues().map(|queue| self.positive_defaults(queue));
-        let mut found = by_queue.reduce(|common, defaults| &common & &defaults).unwrap_or_default();
+        let by_queue = self
+            .execution_queues()
+            .map(|queue| self.positive_defaults(queue));
+        let mut found = by_queue
+            .reduce(|common, defaults| &common & &defaults)
+            .unwrap_or_default();
         found.extend(self.positive_defaults(""));
         found.into_iter().map(str::to_owned).collect()
     }
@@ -110,8 +116,12 @@ impl Queues {
     fn positive_defaults(&self, queue: &str) -> BTreeSet<&str> {
         let of_queue = self.amounts.range((queue.into(), "".into(), "".into())..);
         let of_queue = of_queue.take_while(|((of, ..), _)| **of == *queue);
-        let defaults = of_queue.filter(|((_, list, _), _)| matches!(&**list, "resources_default" | "default_chunk"));
-        defaults.filter(|(_, amount)| is_positive(amount)).map(|((.., resource), _)| &**resource).collect()
+        let defaults = of_queue
+            .filter(|((_, list, _), _)| matches!(&**list, "resources_default" | "default_chunk"));
+        defaults
+            .filter(|(_, amount)| is_positive(amount))
+            .map(|((.., resource), _)| &**resource)
+            .collect()
     }
 
     /// Whether a queue or the server has a default, a limit or an available amount of a resource.
@@ -126,7 +136,10 @@ impl Queues {
 
     /// The priority of each queue that has one.
     pub fn priorities(&self) -> BTreeMap<String, i64> {
-        let known = self.priorities.iter().filter_map(|(name, priority)| Some((name.to_string(), (*priority)?)));
+        let known = self
+            .priorities
+            .iter()
+            .filter_map(|(name, priority)| Some((name.to_string(), (*priority)?)));
         known.collect()
     }
 
@@ -140,7 +153,8 @@ impl Queues {
         self.routes.contains(queue)
     }
 
-    /// The partition of a queue, whose jobs belong to the scheduler with this partition; `None` for the default scheduler.
+    /// The partition of a queue, whose jobs belong to the scheduler with this partition; `None` for
+    /// the default scheduler.
     pub fn partition(&self, queue: &str) -> Option<&str> {
         self.partitions.get(queue).map(|partition| &**partition)
     }
@@ -150,18 +164,20 @@ impl Queues {
         self.limits.of(queue)
     }
 
-    /// The attributes with run limits that are not read: soft limits, and what is not a limit in those that are read.
+    /// The attributes with run limits that are not read: soft limits, and what is not a limit in
+    /// those that are read.
     pub fn unread_limits(&self) -> impl Iterator<Item = &str> {
         self.limits.unread()
     }
 
-    /// How many jobs of a queue are reserved a place, or with an empty name how many of the server, if it is set.
+    /// How many jobs of a queue are reserved a place, or with an empty name how many of the server,
+    /// if it is set.
     pub fn backfill_depth(&self, queue: &str) -> Option<u32> {
         self.backfill_depths.get(queue).copied()
     }
 
-    /// Whether jobs of a queue are started. The server's default is no, so that this is the answer for a queue without
-    /// the attribute in a document where another queue has it.
+    /// Whether jobs of a queue are started. The server's default is no, so that this is the answer
+    /// for a queue without the attribute in a document where another queue has it.
     pub fn is_started(&self, queue: &str) -> bool {
         is_set(&self.started, queue) || !self.contains(queue)
     }
@@ -176,47 +192,64 @@ impl Queues {
         self.default_queue.as_deref()
     }
 
-    /// The most that a job of a queue may request of a resource (`resources_max`), as it is written: the limit of the queue,
-    /// else that of the server.
+    /// The most that a job of a queue may request of a resource (`resources_max`), as it is
+    /// written: the limit of the queue, else that of the server.
     pub fn maximum(&self, queue: &str, resource: &str) -> Option<&str> {
-        [queue, ""].into_iter().find_map(|queue| self.amount(queue, "resources_max", resource))
+        [queue, ""]
+            .into_iter()
+            .find_map(|queue| self.amount(queue, "resources_max", resource))
     }
 
-    /// The least that a job of a queue may request of a resource (`resources_min`), found as [`maximum`](Self::maximum) is.
+    /// The least that a job of a queue may request of a resource (`resources_min`), found as
+    /// [`maximum`](Self::maximum) is.
     pub fn minimum(&self, queue: &str, resource: &str) -> Option<&str> {
-        [queue, ""].into_iter().find_map(|queue| self.amount(queue, "resources_min", resource))
+        [queue, ""]
+            .into_iter()
+            .find_map(|queue| self.amount(queue, "resources_min", resource))
     }
 
-    /// What a job of a queue has of a resource that it does not request, as it is written: the default of the queue, that
-    /// of the server, the most of the queue, else the most of the server.
+    /// What a job of a queue has of a resource that it does not request, as it is written: the
+    /// default of the queue, that of the server, the most of the queue, else the most of the
+    /// server.
     pub fn default_amount(&self, queue: &str, resource: &str) -> Option<&str> {
-        self.resources_default(queue, resource).or_else(|| self.maximum(queue, resource))
+        self.resources_default(queue, resource)
+            .or_else(|| self.maximum(queue, resource))
     }
 
     /// The default of a queue for a resource, else that of the server, as it is written.
     pub fn resources_default(&self, queue: &str, resource: &str) -> Option<&str> {
-        [queue, ""].into_iter().find_map(|queue| self.amount(queue, "resources_default", resource))
+        [queue, ""]
+            .into_iter()
+            .find_map(|queue| self.amount(queue, "resources_default", resource))
     }
 
     /// The queues whose jobs the scheduler gets, in the order of the document.
     pub fn execution_queues(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(|name| &**name).filter(|name| !self.is_route(name))
+        self.names
+            .iter()
+            .map(|name| &**name)
+            .filter(|name| !self.is_route(name))
     }
 
-    /// What the jobs of a queue together may use of a resource (`resources_available`), or with an empty name all jobs of the
-    /// server; a size in kb.
+    /// What the jobs of a queue together may use of a resource (`resources_available`), or with an
+    /// empty name all jobs of the server; a size in kb.
     pub fn available(&self, queue: &str, resource: &str, kind: Option<InputType>) -> Option<i64> {
         limits::whole_amount(self.amount(queue, "resources_available", resource)?, kind)
     }
 
     /// The resources in `resources_available` of the server and the queues, each once.
     pub fn available_resources(&self) -> BTreeSet<&str> {
-        let available = self.amounts.keys().filter(|(_, list, _)| &**list == "resources_available");
+        let available = self
+            .amounts
+            .keys()
+            .filter(|(_, list, _)| &**list == "resources_available");
         available.map(|(.., resource)| &**resource).collect()
     }
 
     fn amount(&self, queue: &str, list: &str, resource: &str) -> Option<&str> {
-        self.amounts.get(&(queue.into(), list.into(), resource.into())).map(|amount| &**amount)
+        self.amounts
+            .get(&(queue.into(), list.into(), resource.into()))
+            .map(|amount| &**amount)
     }
 
     /// The position of the queue in the document, which is the server's order of queues.
@@ -226,11 +259,13 @@ impl Queues {
 
     /// The queues with their priorities, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<i64>)> {
-        self.priorities.iter().map(|(name, &priority)| (&**name, priority))
+        self.priorities
+            .iter()
+            .map(|(name, &priority)| (&**name, priority))
     }
 
-    /// Adds to `schema` the resources in the attributes of the queues and the server that it does not contain, with the
-    /// types inferred from their amounts.
+    /// Adds to `schema` the resources in the attributes of the queues and the server that it does
+    /// not contain, with the types inferred from their amounts.
     pub fn add_seen_to(&self, schema: &mut Schema) {
         for (name, &kind) in &self.seen {
             schema.add_seen(name, kind);
@@ -246,16 +281,26 @@ impl Queues {
     }
 
     fn set(&mut self, queue: &str, attribute: &Attribute<'_>) -> Result<(), DocumentFault> {
-        let Attribute { name, resource, value, .. } = attribute;
+        let Attribute {
+            name,
+            resource,
+            value,
+            ..
+        } = attribute;
         match (&**name, resource.as_deref()) {
             ("Priority", None) if !queue.is_empty() => {
                 let priority = value.text().and_then(|text| text.parse().ok());
                 if priority.is_none() && !value.is_null() {
-                    return Err(DocumentFault::Priority { queue: queue.to_owned(), found: value.found() });
+                    return Err(DocumentFault::Priority {
+                        queue: queue.to_owned(),
+                        found: value.found(),
+                    });
                 }
                 self.priorities.insert(queue.into(), priority);
             }
-            (list, Some(resource)) if is_resource_list(list) => self.add_amount(queue, list, resource, value),
+            (list, Some(resource)) if is_resource_list(list) => {
+                self.add_amount(queue, list, resource, value)
+            }
             (name, None) => self.set_attribute(queue, name, value.text().unwrap_or_default()),
             _ => {}
         }
@@ -266,9 +311,11 @@ impl Queues {
     fn add_amount(&mut self, queue: &str, list: &str, resource: &str, scalar: &JsonScalar<'_>) {
         if let Some(amount) = scalar.text() {
             self.add_seen(resource, amount, matches!(scalar, JsonScalar::Number(_)));
-            self.amounts.insert((queue.into(), list.into(), resource.into()), amount.into());
+            self.amounts
+                .insert((queue.into(), list.into(), resource.into()), amount.into());
         } else if scalar.is_null() {
-            self.amounts.remove(&(queue.into(), list.into(), resource.into()));
+            self.amounts
+                .remove(&(queue.into(), list.into(), resource.into()));
         }
     }
 
@@ -278,17 +325,23 @@ impl Queues {
             "queue_type" if value.starts_with(['r', 'R']) => _ = self.routes.insert(queue.into()),
             "partition" => self.set_partition(queue, value),
             "backfill_depth" => {
-                self.backfill_depths.extend(value.parse().ok().map(|depth| (queue.into(), depth)));
+                self.backfill_depths
+                    .extend(value.parse().ok().map(|depth| (queue.into(), depth)));
             }
-            "started" => self.started.extend(boolean(value).map(|is_started| (queue.into(), is_started))),
-            "enabled" => self.enabled.extend(boolean(value).map(|is_enabled| (queue.into(), is_enabled))),
+            "started" => self
+                .started
+                .extend(boolean(value).map(|is_started| (queue.into(), is_started))),
+            "enabled" => self
+                .enabled
+                .extend(boolean(value).map(|is_enabled| (queue.into(), is_enabled))),
             "default_queue" if queue.is_empty() => self.default_queue = Some(value.into()),
             _ => {}
         }
     }
 
     fn set_partition(&mut self, queue: &str, partition: &str) {
-        if !queue.is_empty() && !partition.is_empty() && partition != schedulers::DEFAULT_PARTITION {
+        if !queue.is_empty() && !partition.is_empty() && partition != schedulers::DEFAULT_PARTITION
+        {
             self.partitions.insert(queue.into(), partition.into());
         }
     }
@@ -298,14 +351,20 @@ impl Queues {
         let known = self.seen.entry(resource.into()).or_insert(kind);
         let numbers = [InputType::Count, InputType::Float];
         if *known != kind {
-            *known =
-                if numbers.contains(known) && numbers.contains(&kind) { InputType::Float } else { InputType::Text };
+            *known = if numbers.contains(known) && numbers.contains(&kind) {
+                InputType::Float
+            } else {
+                InputType::Text
+            };
         }
     }
 }
 
 fn is_set(attribute: &BTreeMap<Box<str>, bool>, queue: &str) -> bool {
-    attribute.get(queue).copied().unwrap_or(attribute.is_empty())
+    attribute
+        .get(queue)
+        .copied()
+        .unwrap_or(attribute.is_empty())
 }
 
 fn is_positive(amount: &str) -> bool {
@@ -315,7 +374,11 @@ fn is_positive(amount: &str) -> bool {
 fn is_resource_list(attribute: &str) -> bool {
     matches!(
         attribute,
-        "resources_default" | "default_chunk" | "resources_max" | "resources_min" | "resources_available"
+        "resources_default"
+            | "default_chunk"
+            | "resources_max"
+            | "resources_min"
+            | "resources_available"
     )
 }
 
@@ -335,26 +398,35 @@ mod tests {
         ] {
             let queues = Queues::read("queues", &Objects::read(text)).unwrap();
             assert_eq!(queues.iter().collect::<Vec<_>>(), expected, "{text}");
-            assert_eq!(["workq", "high", "low"].map(|name| queues.position(name)), [Some(0), Some(1), Some(2)]);
+            assert_eq!(
+                ["workq", "high", "low"].map(|name| queues.position(name)),
+                [Some(0), Some(1), Some(2)]
+            );
         }
     }
 
     #[test]
     fn defaults_above_0_are_known() {
-        let json =
-            r#"{"Server":{"vm":{"resources_default":{"ncpus":1,"mem":"0kb"},"default_chunk":{"mpiprocs":"2"}}}}"#;
+        let json = r#"{"Server":{"vm":{"resources_default":{"ncpus":1,"mem":"0kb"},"default_chunk":{"mpiprocs":"2"}}}}"#;
         let text = "Server: vm\n    resources_default.ncpus = 1\n    resources_default.mem = 0kb\n    default_chunk.mpiprocs = 2\n";
         let dsv = "Server: vm|resources_default.ncpus=1|resources_default.mem=0kb|default_chunk.mpiprocs=2\n";
         let qmgr = "set server resources_default.ncpus = 1\nset server resources_default.mem = 0kb\nset server default_chunk.mpiprocs = 2\n";
         for document in [json, text, dsv, qmgr] {
             assert_eq!(
-                Queues::read("s", &Objects::read(document)).unwrap().defaulted_resources(),
+                Queues::read("s", &Objects::read(document))
+                    .unwrap()
+                    .defaulted_resources(),
                 ["mpiprocs", "ncpus"],
                 "{document}"
             );
         }
         let queues = "Queue: in\n    queue_type = Route\nQueue: a\n    resources_default.x = 1\n    resources_default.y = 1\nQueue: b\n    resources_default.x = 2\n";
-        assert_eq!(Queues::read("q", &Objects::read(queues)).unwrap().defaulted_resources(), ["x"]);
+        assert_eq!(
+            Queues::read("q", &Objects::read(queues))
+                .unwrap()
+                .defaulted_resources(),
+            ["x"]
+        );
     }
 
     #[test]
@@ -362,7 +434,8 @@ mod tests {
         let text = "Server: vm\n    resources_max.ncpus = 64\n    resources_max.mem = 8gb\nQueue: a\n    resources_max.ncpus = 8\n";
         let queues = Queues::read("s", &Objects::read(text)).unwrap();
         assert_eq!(
-            [("a", "ncpus"), ("b", "ncpus"), ("a", "mem")].map(|(queue, resource)| queues.maximum(queue, resource)),
+            [("a", "ncpus"), ("b", "ncpus"), ("a", "mem")]
+                .map(|(queue, resource)| queues.maximum(queue, resource)),
             [Some("8"), Some("64"), Some("8gb")]
         );
         assert_eq!(queues.maximum("a", "ngpus"), None);
@@ -378,25 +451,49 @@ mod tests {
             let queues = Queues::read("s", &Objects::read(document)).unwrap();
             let limits = ["", "q", "old"].map(|queue| {
                 let limits = queues.run_limits(queue).unwrap();
-                (limits.of_all(None), limits.of_user(None, "bob"), limits.of_user(None, "ada"))
+                (
+                    limits.of_all(None),
+                    limits.of_user(None, "bob"),
+                    limits.of_user(None, "ada"),
+                )
             });
             assert_eq!(
                 limits,
-                [(Some(9), None, None), (None, Some(4), Some(8)), (Some(7), Some(3), Some(3))],
+                [
+                    (Some(9), None, None),
+                    (None, Some(4), Some(8)),
+                    (Some(7), Some(3), Some(3))
+                ],
                 "{document}"
             );
-            assert_eq!(queues.run_limits("").unwrap().of_user(Some("ncpus"), "ada"), Some(8), "{document}");
-            assert_eq!(queues.run_limits("q").unwrap().of_group(None, "g"), Some(1), "{document}");
-            assert_eq!(queues.unread_limits().collect::<Vec<_>>(), ["max_run_res_soft"], "{document}");
+            assert_eq!(
+                queues.run_limits("").unwrap().of_user(Some("ncpus"), "ada"),
+                Some(8),
+                "{document}"
+            );
+            assert_eq!(
+                queues.run_limits("q").unwrap().of_group(None, "g"),
+                Some(1),
+                "{document}"
+            );
+            assert_eq!(
+                queues.unread_limits().collect::<Vec<_>>(),
+                ["max_run_res_soft"],
+                "{document}"
+            );
         }
     }
 
     #[test]
     fn a_list_that_qstat_breaks_is_read_whole() {
-        let text = "Queue: q\n    max_run = [u:a=1],[u:b=2],\n\t[u:c=3],[u:d=4]\n    Priority = 7\n";
+        let text =
+            "Queue: q\n    max_run = [u:a=1],[u:b=2],\n\t[u:c=3],[u:d=4]\n    Priority = 7\n";
         let queues = Queues::read("q", &Objects::read(text)).unwrap();
         let limits = queues.run_limits("q").unwrap();
-        assert_eq!(["a", "b", "c", "d"].map(|user| limits.of_user(None, user)), [1, 2, 3, 4].map(Some));
+        assert_eq!(
+            ["a", "b", "c", "d"].map(|user| limits.of_user(None, user)),
+            [1, 2, 3, 4].map(Some)
+        );
         assert_eq!(queues.priority("q"), Some(7));
     }
 
@@ -420,8 +517,14 @@ mod tests {
                 "{document}"
             );
             // a queue that the document does not have may be a new one
-            assert_eq!(["q", "r", "s", "new"].map(|queue| queues.is_started(queue)), [true, false, false, true]);
-            assert_eq!(["q", "r", "s", "new"].map(|queue| queues.is_enabled(queue)), [true, true, false, true]);
+            assert_eq!(
+                ["q", "r", "s", "new"].map(|queue| queues.is_started(queue)),
+                [true, false, false, true]
+            );
+            assert_eq!(
+                ["q", "r", "s", "new"].map(|queue| queues.is_enabled(queue)),
+                [true, true, false, true]
+            );
             assert_eq!(queues.default_queue(), Some("q"));
             let walltimes = ["q", "r"].map(|queue| queues.default_amount(queue, "walltime"));
             assert_eq!(walltimes, [Some("01:00:00"), Some("48:00:00")]);
@@ -437,10 +540,15 @@ mod tests {
     #[test]
     fn invalid_documents_are_errors() {
         for (text, message) in [
-            ("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}", "queue `a` is the string \"high\""),
+            (
+                "{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}",
+                "queue `a` is the string \"high\"",
+            ),
             ("{\"Queue\":{\"a\":", "line 1"),
         ] {
-            let error = Queues::read("q.txt", &Objects::read(text)).unwrap_err().to_string();
+            let error = Queues::read("q.txt", &Objects::read(text))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(message), "{error}");
         }
     }
@@ -450,10 +558,17 @@ mod tests {
         let text = "Queue: a\n    resources_default.score = 5\n    resources_max.disk = 5gb\n    resources_default.note = hello\n\
                     Queue: b\n    resources_default.score = 0.5\n    resources_max.ncpus = 3\n";
         let mut schema = Schema::openpbs();
-        Queues::read("q", &Objects::read(text)).unwrap().add_seen_to(&mut schema);
+        Queues::read("q", &Objects::read(text))
+            .unwrap()
+            .add_seen_to(&mut schema);
         assert_eq!(
             ["score", "disk", "note", "ncpus"].map(|name| schema.entry(name).unwrap().input_type),
-            [InputType::Float, InputType::Size, InputType::Text, InputType::Count]
+            [
+                InputType::Float,
+                InputType::Size,
+                InputType::Text,
+                InputType::Count
+            ]
         );
     }
 }

@@ -8,15 +8,18 @@ use jsf_json::clipped;
 
 use crate::files::objects::{Attribute, Notation, Object, ObjectKind, Objects};
 
-/// The objects and attributes that a document has more than once, each once; of a `resourcedef` the resources. OpenPBS up to
-/// 23.06.06 writes a limit such as `max_run` once for each of its entries, so that a limit is never among them.
+/// The objects and attributes that a document has more than once, each once; of a `resourcedef` the
+/// resources. OpenPBS up to 23.06.06 writes a limit such as `max_run` once for each of its entries,
+/// so that a limit is never among them.
 pub fn repeated(objects: &Objects<'_>) -> BTreeSet<String> {
     let mut given = Given::default();
     if objects.notation == Notation::Json {
         given.add_all(None, &objects.attributes);
     }
     for object in &objects.objects {
-        let Some(name) = name(object, objects.notation) else { continue };
+        let Some(name) = name(object, objects.notation) else {
+            continue;
+        };
         if object.is_declared {
             given.add(name.clone());
         }
@@ -43,10 +46,15 @@ impl Given {
     }
 
     fn add_all(&mut self, object: Option<&str>, attributes: &[Attribute<'_>]) {
-        for attribute in attributes.iter().filter(|attribute| !attribute.is_repeatable && !is_limit(&attribute.name)) {
+        for attribute in attributes
+            .iter()
+            .filter(|attribute| !attribute.is_repeatable && !is_limit(&attribute.name))
+        {
             let own_name = attribute.full_name();
-            let name =
-                object.map_or_else(|| clipped(&own_name).into(), |object| format!("{object}.{}", clipped(&own_name)));
+            let name = object.map_or_else(
+                || clipped(&own_name).into(),
+                |object| format!("{object}.{}", clipped(&own_name)),
+            );
             if attribute.value.is_null() {
                 self.names.remove(&name);
             } else {
@@ -67,7 +75,11 @@ fn name(object: &Object<'_>, notation: Notation) -> Option<String> {
     match (notation, object.kind) {
         (_, ObjectKind::Node | ObjectKind::Reservation | ObjectKind::Other) => None,
         (Notation::Json, _) => Some(format!("{heading}.{name}")),
-        (Notation::Listing, _) => Some(format!("{} {name}", heading.to_lowercase()).trim_end().to_owned()),
+        (Notation::Listing, _) => Some(
+            format!("{} {name}", heading.to_lowercase())
+                .trim_end()
+                .to_owned(),
+        ),
         (Notation::ResourceDef, _) => Some(name.into_owned()),
     }
 }
@@ -79,17 +91,43 @@ mod tests {
     #[test]
     fn what_is_given_again_is_found_in_every_format() {
         for (text, expected) in [
-            ("{\"Queue\":{\"a\":{\"Priority\":1,\"Priority\":2},\"b\":{\"Priority\":1}}}", "Queue.a.Priority"),
-            ("\u{feff}{\"Queue\":{\"a\":{},\"a\":{}},\"x\":[{\"Queue\":1}]}", "Queue.a"),
-            ("Queue: a\n    Priority = 1\n    Priority = 2\nQueue: b\n    Priority = 1\n", "queue a.Priority"),
+            (
+                "{\"Queue\":{\"a\":{\"Priority\":1,\"Priority\":2},\"b\":{\"Priority\":1}}}",
+                "Queue.a.Priority",
+            ),
+            (
+                "\u{feff}{\"Queue\":{\"a\":{},\"a\":{}},\"x\":[{\"Queue\":1}]}",
+                "Queue.a",
+            ),
+            (
+                "Queue: a\n    Priority = 1\n    Priority = 2\nQueue: b\n    Priority = 1\n",
+                "queue a.Priority",
+            ),
             ("Queue: a|Priority=1|Priority=2\n", "queue a.Priority"),
-            ("Server vm\n    job_sort_formula = a +\n\tb = c\n\tb = c\n    x = 1\n    x = 1\n", "server vm.x"),
-            ("create queue a\nset queue a Priority = 1\nset queue b Priority = 1\ncreate queue a\n", "queue a"),
-            ("set server a = 1\nset server a += 2\nset server b = 1\nset server b = 2\n", "server.b"),
+            (
+                "Server vm\n    job_sort_formula = a +\n\tb = c\n\tb = c\n    x = 1\n    x = 1\n",
+                "server vm.x",
+            ),
+            (
+                "create queue a\nset queue a Priority = 1\nset queue b Priority = 1\ncreate queue a\n",
+                "queue a",
+            ),
+            (
+                "set server a = 1\nset server a += 2\nset server b = 1\nset server b = 2\n",
+                "server.b",
+            ),
         ] {
-            assert_eq!(repeated(&Objects::read(text)).into_iter().collect::<Vec<_>>(), [expected], "{text}");
+            assert_eq!(
+                repeated(&Objects::read(text))
+                    .into_iter()
+                    .collect::<Vec<_>>(),
+                [expected],
+                "{text}"
+            );
         }
-        let resources = repeated(&Objects::read_resourcedef("# a\n# a\na type=long\nb type=long\n\na type=float\n"));
+        let resources = repeated(&Objects::read_resourcedef(
+            "# a\n# a\na type=long\nb type=long\n\na type=float\n",
+        ));
         assert_eq!(resources.into_iter().collect::<Vec<_>>(), ["a"]);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! In: the objects of `pbs_rstat -f`. Out: [`ListedReservation`].
 //!
-//! Source: the attributes in `pbs_resv_attributes(7B)`, and the reservations recorded in `tests/golden/cycles`.
+//! Source: the attributes in `pbs_resv_attributes(7B)`, and the reservations recorded in
+//! `tests/golden/cycles`.
 
 use job_sort_formula::schema::Schema;
 
@@ -22,8 +23,8 @@ pub struct ListedReservation {
     pub is_confirmed: bool,
     /// Whether it has begun.
     pub is_running: bool,
-    /// When it starts, in seconds on the clock of the host of `pbs_rstat`, as if that were in UTC; of a standing reservation,
-    /// the next occurrence.
+    /// When it starts, in seconds on the clock of the host of `pbs_rstat`, as if that were in UTC;
+    /// of a standing reservation, the next occurrence.
     pub start: i64,
     /// When it ends.
     pub end: i64,
@@ -59,10 +60,15 @@ pub struct ReservedNode {
 /// assert_eq!((&*reservations[0].queue, reservations[0].nodes.len()), ("R1", 2));
 /// # Ok::<(), jsf_openpbs::files::DocumentError>(())
 /// ```
-pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Vec<ListedReservation>, DocumentError> {
+pub fn read(
+    source_name: &str,
+    objects: &Objects<'_>,
+) -> Result<Vec<ListedReservation>, DocumentError> {
     let described = objects.of(ObjectKind::Reservation).map(Described);
-    let listed: Result<_, _> =
-        described.filter(|listed| !listed.is_over()).map(|listed| listed.reservation()).collect();
+    let listed: Result<_, _> = described
+        .filter(|listed| !listed.is_over())
+        .map(|listed| listed.reservation())
+        .collect();
     listed.map_err(|fault: DocumentFault| fault.of(source_name))
 }
 
@@ -77,11 +83,17 @@ impl Described<'_, '_> {
 
     fn time(&self, attribute: &'static str) -> Result<i64, DocumentFault> {
         let time = self.0.get(attribute).and_then(seconds_of_ctime);
-        time.ok_or_else(|| DocumentFault::Time { id: self.0.name.to_string(), attribute })
+        time.ok_or_else(|| DocumentFault::Time {
+            id: self.0.name.to_string(),
+            attribute,
+        })
     }
 
     fn number(&self, attribute: &str) -> u32 {
-        self.0.get(attribute).and_then(|value| value.parse().ok()).unwrap_or(0)
+        self.0
+            .get(attribute)
+            .and_then(|value| value.parse().ok())
+            .unwrap_or(0)
     }
 
     fn is_over(&self) -> bool {
@@ -89,24 +101,43 @@ impl Described<'_, '_> {
     }
 
     fn reservation(&self) -> Result<ListedReservation, DocumentFault> {
-        let nodes = self.0.get("resv_nodes").map(reserved_nodes).unwrap_or_default();
+        let nodes = self
+            .0
+            .get("resv_nodes")
+            .map(reserved_nodes)
+            .unwrap_or_default();
         let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
         // one without nodes holds nothing, whenever it is
         let time = |attribute| match self.time(attribute) {
             Err(_) if !is_confirmed => Ok(0),
             time => time,
         };
-        let place = self.0.attributes.iter().find(|attribute| attribute.full_name() == "Resource_List.place");
-        let place = place.and_then(|attribute| attribute.value.text()).unwrap_or_default();
+        let place = self
+            .0
+            .attributes
+            .iter()
+            .find(|attribute| attribute.full_name() == "Resource_List.place");
+        let place = place
+            .and_then(|attribute| attribute.value.text())
+            .unwrap_or_default();
         Ok(ListedReservation {
             id: Box::from(&*self.0.name),
-            queue: self.0.get("queue").or(self.0.name.split('.').next()).unwrap_or_default().into(),
+            queue: self
+                .0
+                .get("queue")
+                .or(self.0.name.split('.').next())
+                .unwrap_or_default()
+                .into(),
             is_confirmed,
             is_running: matches!(self.state(), "RUNNING" | "TIME_TO_RUN" | "DELETING_JOBS"),
             start: time("reserve_start")?,
             end: time("reserve_end")?,
-            is_exclusive: place.split(':').any(|word| matches!(word, "excl" | "exclhost")),
-            later_occurrences: self.number("reserve_count").saturating_sub(self.number("reserve_index")),
+            is_exclusive: place
+                .split(':')
+                .any(|word| matches!(word, "excl" | "exclhost")),
+            later_occurrences: self
+                .number("reserve_count")
+                .saturating_sub(self.number("reserve_index")),
             nodes,
         })
     }
@@ -115,7 +146,9 @@ impl Described<'_, '_> {
 /// The nodes in `(a:ncpus=4:mem=1gb+b:ncpus=4)+(c:ncpus=8)`.
 fn reserved_nodes(text: &str) -> Vec<ReservedNode> {
     let schema = Schema::openpbs();
-    text.split('+').filter_map(|part| reserved_node(part, &schema)).collect()
+    text.split('+')
+        .filter_map(|part| reserved_node(part, &schema))
+        .collect()
 }
 
 fn reserved_node(part: &str, schema: &Schema) -> Option<ReservedNode> {
@@ -127,14 +160,18 @@ fn reserved_node(part: &str, schema: &Schema) -> Option<ReservedNode> {
         // a string or a boolean is no amount
         amounts.extend(whole_amount(value, kind).map(|amount| (resource.into(), amount)));
     }
-    Some(ReservedNode { name: name.into(), amounts })
+    Some(ReservedNode {
+        name: name.into(),
+        amounts,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TIMES: &str = "reserve_start = Fri Nov 27 12:00:00 2026\nreserve_end = Fri Nov 27 13:00:00 2026\n";
+    const TIMES: &str =
+        "reserve_start = Fri Nov 27 12:00:00 2026\nreserve_end = Fri Nov 27 13:00:00 2026\n";
 
     #[test]
     fn what_is_reserved_on_each_node_is_read() {
@@ -144,11 +181,20 @@ mod tests {
              Resv ID: R8.srv\nreserve_state = RESV_UNCONFIRMED\nqueue = R8\n\nResv ID: R9.srv\nreserve_state = RESV_FINISHED\n"
         );
         let reservations = read("r", &Objects::read(&text)).unwrap();
-        let [standing, unconfirmed] = &reservations[..] else { panic!("{reservations:?}") };
-        assert_eq!((&*standing.id, &*standing.queue, standing.later_occurrences), ("S7.srv", "S7", 3));
+        let [standing, unconfirmed] = &reservations[..] else {
+            panic!("{reservations:?}")
+        };
+        assert_eq!(
+            (&*standing.id, &*standing.queue, standing.later_occurrences),
+            ("S7.srv", "S7", 3)
+        );
         assert!(standing.is_running && standing.is_confirmed && standing.is_exclusive);
         assert_eq!(standing.end - standing.start, 3600);
-        let nodes: Vec<(&str, usize)> = standing.nodes.iter().map(|node| (&*node.name, node.amounts.len())).collect();
+        let nodes: Vec<(&str, usize)> = standing
+            .nodes
+            .iter()
+            .map(|node| (&*node.name, node.amounts.len()))
+            .collect();
         assert_eq!(nodes, [("a", 2), ("b", 1), ("c[0]", 1)]);
         assert_eq!(standing.nodes[0].amounts[1], ("mem".into(), 1 << 20));
         assert!(!unconfirmed.is_confirmed && unconfirmed.nodes.is_empty());
@@ -159,6 +205,9 @@ mod tests {
         assert_eq!(read("r", &Objects::read("\n")), Ok(Vec::new()));
         let text = "Resv ID: R1.srv\nreserve_state = RESV_CONFIRMED\nreserve_start = soon\nresv_nodes = (a:ncpus=4)\n";
         let error = read("r", &Objects::read(text)).unwrap_err().to_string();
-        assert_eq!(error, "`r`: the reservation `R1.srv` has no `reserve_start` that is a time");
+        assert_eq!(
+            error,
+            "`r`: the reservation `R1.srv` has no `reserve_start` that is a time"
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! The file `sched_priv/resource_group`: one line `name cgroup parent shares` per group or entity.
 //!
-//! The daemon reads the file in chunks of 255 bytes and counts each chunk as a line, requires parents before children, and
-//! skips an invalid line. Recorded in `tests/golden/openpbs/pbsfs`, cases 13 and 30 to 51.
+//! The daemon reads the file in chunks of 255 bytes and counts each chunk as a line, requires
+//! parents before children, and skips an invalid line. Recorded in `tests/golden/openpbs/pbsfs`,
+//! cases 13 and 30 to 51.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,8 @@ use crate::c_string::{LineChunk, fgets_chunks, is_blank_or_comment, name_text};
 
 /// The name of the root. As a parent, `root` in the file also means the root.
 pub const TREE_ROOT: &str = "TREEROOT";
-/// The name of the group of the entities that are not in the file. It exists before any line is read.
+/// The name of the group of the entities that are not in the file. It exists before any line is
+/// read.
 pub const UNKNOWN_GROUP: &str = "unknown";
 /// The most skipped lines that are listed.
 const MAX_REJECTED: usize = 100_000;
@@ -97,7 +99,8 @@ pub struct WrappedShares {
 }
 
 impl ResourceGroup {
-    /// Reads the file. No file is invalid as a whole; the invalid lines are in [`rejected`](Self::rejected).
+    /// Reads the file. No file is invalid as a whole; the invalid lines are in
+    /// [`rejected`](Self::rejected).
     pub fn parse(file: &[u8]) -> Self {
         let mut groups = Self::default();
         let mut names = HashSet::from([TREE_ROOT.to_owned(), UNKNOWN_GROUP.to_owned()]);
@@ -108,7 +111,10 @@ impl ResourceGroup {
             match parse_line(chunk, &names) {
                 Ok((line, given)) => {
                     if i64::from(line.shares) != given {
-                        groups.wrapped.push(WrappedShares { line: line.line, taken: line.shares });
+                        groups.wrapped.push(WrappedShares {
+                            line: line.line,
+                            taken: line.shares,
+                        });
                     }
                     names.insert(line.name.clone());
                     groups.lines.push(line);
@@ -116,7 +122,12 @@ impl ResourceGroup {
                 Err(_) if groups.rejected.len() == MAX_REJECTED => groups.not_listed += 1,
                 Err(fault) => {
                     let LineChunk { offset, line, .. } = chunk;
-                    groups.rejected.push(RejectedLine { line, daemon_line: index + 1, offset, fault });
+                    groups.rejected.push(RejectedLine {
+                        line,
+                        daemon_line: index + 1,
+                        offset,
+                        fault,
+                    });
                 }
             }
         }
@@ -125,14 +136,26 @@ impl ResourceGroup {
 }
 
 /// The line, and the number of shares that it gives.
-fn parse_line(chunk: LineChunk<'_>, names: &HashSet<String>) -> Result<(GroupLine, i64), LineFault> {
-    let fields = chunk.text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
+fn parse_line(
+    chunk: LineChunk<'_>,
+    names: &HashSet<String>,
+) -> Result<(GroupLine, i64), LineFault> {
+    let fields = chunk
+        .text
+        .split(|byte| matches!(byte, b' ' | b'\t'))
+        .filter(|field| !field.is_empty());
     let fields: Vec<&[u8]> = fields.take(4).collect();
     let [name, cgroup, parent, shares] = fields[..] else {
-        return Err(LineFault::MissingField(["name", "cgroup", "parent", "shares"][fields.len()]));
+        return Err(LineFault::MissingField(
+            ["name", "cgroup", "parent", "shares"][fields.len()],
+        ));
     };
     let name = name_text(name);
-    let parent = if parent == b"root" { TREE_ROOT.to_owned() } else { name_text(parent) };
+    let parent = if parent == b"root" {
+        TREE_ROOT.to_owned()
+    } else {
+        name_text(parent)
+    };
     if names.contains(&name) {
         return Err(LineFault::DuplicateName(name));
     }
@@ -141,11 +164,27 @@ fn parse_line(chunk: LineChunk<'_>, names: &HashSet<String>) -> Result<(GroupLin
     }
     let given = number("shares", shares, whole_long)?;
     let cgroup = number("cgroup", cgroup, whole_int)?;
-    Ok((GroupLine { name, cgroup, parent, shares: given as i32, line: chunk.line }, given))
+    Ok((
+        GroupLine {
+            name,
+            cgroup,
+            parent,
+            shares: given as i32,
+            line: chunk.line,
+        },
+        given,
+    ))
 }
 
-fn number<T>(field: &'static str, text: &[u8], read: fn(&[u8]) -> Option<T>) -> Result<T, LineFault> {
-    read(text).ok_or_else(|| LineFault::NotANumber { field, text: name_text(text) })
+fn number<T>(
+    field: &'static str,
+    text: &[u8],
+    read: fn(&[u8]) -> Option<T>,
+) -> Result<T, LineFault> {
+    read(text).ok_or_else(|| LineFault::NotANumber {
+        field,
+        text: name_text(text),
+    })
 }
 
 #[cfg(test)]
@@ -153,13 +192,25 @@ mod tests {
     use super::*;
 
     fn faults(text: &str) -> Vec<String> {
-        ResourceGroup::parse(text.as_bytes()).rejected.iter().map(ToString::to_string).collect()
+        ResourceGroup::parse(text.as_bytes())
+            .rejected
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
     fn an_invalid_line_is_reported_and_skipped() {
-        let read = ResourceGroup::parse(b"# top\n\na 10 root 5\na 11 root 6\nb 12\nc x root 5\nd 13 a 2 extra\n");
-        assert_eq!(read.lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["a", "d"]);
+        let read = ResourceGroup::parse(
+            b"# top\n\na 10 root 5\na 11 root 6\nb 12\nc x root 5\nd 13 a 2 extra\n",
+        );
+        assert_eq!(
+            read.lines
+                .iter()
+                .map(|line| line.name.as_str())
+                .collect::<Vec<_>>(),
+            ["a", "d"]
+        );
         let faults: Vec<_> = read.rejected.iter().map(ToString::to_string).collect();
         assert_eq!(
             faults,
@@ -173,8 +224,16 @@ mod tests {
 
     #[test]
     fn shares_beyond_32_bits_wrap_as_in_the_daemon() {
-        let read = ResourceGroup::parse(b"a 10 root 4294967297\nb 11 root -1\nc 12 root 99999999999999999999\n");
-        assert_eq!(read.lines.iter().map(|line| line.shares).collect::<Vec<_>>(), [1, -1, -1]);
+        let read = ResourceGroup::parse(
+            b"a 10 root 4294967297\nb 11 root -1\nc 12 root 99999999999999999999\n",
+        );
+        assert_eq!(
+            read.lines
+                .iter()
+                .map(|line| line.shares)
+                .collect::<Vec<_>>(),
+            [1, -1, -1]
+        );
         let wrapped: Vec<_> = read.wrapped.iter().map(ToString::to_string).collect();
         assert_eq!(
             wrapped,
@@ -188,16 +247,28 @@ mod tests {
     #[test]
     fn a_parent_must_precede_its_children() {
         assert_eq!(faults("a 1 b 5\nb 2 a 5\n").len(), 2);
-        assert_eq!(faults("a 1 a 5\n"), ["line 1: `a` has a parent `a` that no line above declares"]);
+        assert_eq!(
+            faults("a 1 a 5\n"),
+            ["line 1: `a` has a parent `a` that no line above declares"]
+        );
         assert_eq!(faults("x 13 Root 3\n").len(), 1);
         assert_eq!(faults("x 13 TREEROOT 3\ny 14 unknown 1\n").len(), 0);
     }
 
     #[test]
     fn faults_are_found_in_the_daemons_order() {
-        assert_eq!(faults("a x nobody 5\n"), ["line 1: `a` has a parent `nobody` that no line above declares"]);
-        assert_eq!(faults("unknown x nobody 5\n"), ["line 1: `unknown` is already in the tree"]);
-        assert_eq!(faults("a x root y\n"), ["line 1: the shares `y` is not a whole number"]);
+        assert_eq!(
+            faults("a x nobody 5\n"),
+            ["line 1: `a` has a parent `nobody` that no line above declares"]
+        );
+        assert_eq!(
+            faults("unknown x nobody 5\n"),
+            ["line 1: `unknown` is already in the tree"]
+        );
+        assert_eq!(
+            faults("a x root y\n"),
+            ["line 1: the shares `y` is not a whole number"]
+        );
     }
 
     #[test]
@@ -205,6 +276,12 @@ mod tests {
         let long = format!("{}b 10 root 5\nc 1 root q\n", "a".repeat(255));
         let read = ResourceGroup::parse(long.as_bytes());
         assert_eq!(read.lines[0].name, "b");
-        assert_eq!(read.rejected.iter().map(|bad| (bad.line, bad.daemon_line)).collect::<Vec<_>>(), [(1, 1), (2, 3)]);
+        assert_eq!(
+            read.rejected
+                .iter()
+                .map(|bad| (bad.line, bad.daemon_line))
+                .collect::<Vec<_>>(),
+            [(1, 1), (2, 3)]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The custom resources of a site.
 //!
-//! In: the objects of a `resourcedef`, or of `print resource`, `print server` or `list resource` of `qmgr`. Out: the names of a
-//! [`Schema`].
+//! In: the objects of a `resourcedef`, or of `print resource`, `print server` or `list resource` of
+//! `qmgr`. Out: the names of a [`Schema`].
 
 use std::collections::BTreeSet;
 
@@ -26,8 +26,8 @@ pub struct ResourceProblem {
     pub reason: String,
 }
 
-/// Adds the resources that a document declares to a schema. A resource without a type is a string, as in PBS; a built-in
-/// resource is not changed.
+/// Adds the resources that a document declares to a schema. A resource without a type is a string,
+/// as in PBS; a built-in resource is not changed.
 ///
 /// Returns the declarations that cannot be read, at most the first 10,000.
 ///
@@ -41,13 +41,21 @@ pub struct ResourceProblem {
 /// assert!(add_resources("resourcedef", &resourcedef, &mut schema).is_empty());
 /// assert!(schema.is_numeric("base_score") && !schema.is_numeric("gpu_model"));
 /// ```
-pub fn add_resources(source_name: &str, objects: &Objects<'_>, schema: &mut Schema) -> Vec<ResourceProblem> {
+pub fn add_resources(
+    source_name: &str,
+    objects: &Objects<'_>,
+    schema: &mut Schema,
+) -> Vec<ResourceProblem> {
     let mut problems = Vec::new();
     for resource in objects.of(ObjectKind::Resource) {
         if let Err((line, reason)) = add_resource(resource, schema)
             && problems.len() < MAX_PROBLEMS
         {
-            problems.push(ResourceProblem { source_name: source_name.to_owned(), line, reason });
+            problems.push(ResourceProblem {
+                source_name: source_name.to_owned(),
+                line,
+                reason,
+            });
         }
     }
     problems.sort_by_key(|problem| problem.line);
@@ -63,26 +71,33 @@ fn names<'o>(resource: &'o Object<'_>) -> impl Iterator<Item = &'o str> {
     resource.name.split(',').filter(|name| !name.is_empty())
 }
 
-/// Adds one resource, or those that are declared together. An error is a line, and what is wrong with it.
+/// Adds one resource, or those that are declared together. An error is a line, and what is wrong
+/// with it.
 fn add_resource(resource: &Object<'_>, schema: &mut Schema) -> Result<(), (usize, String)> {
     let kind = last(&resource.attributes, "type");
     if resource.is_declared || kind.is_some() {
         let kind = match kind {
-            Some(kind) => {
-                resource_type(kind.value.text().unwrap_or_default()).map_err(|reason| (kind.place.line, reason))?
-            }
+            Some(kind) => resource_type(kind.value.text().unwrap_or_default())
+                .map_err(|reason| (kind.place.line, reason))?,
             None => InputType::Text,
         };
         for name in names(resource) {
             if !is_name(name) {
-                return Err((resource.line, format!("`{}` is not a resource name", clipped(name))));
+                return Err((
+                    resource.line,
+                    format!("`{}` is not a resource name", clipped(name)),
+                ));
             }
             schema.add_listed(name, kind);
         }
     }
-    // those that are read-only or invisible `qsub` refuses to everyone (pbs_resources(7B)); of those with `m`, which are
-    // passed to the execution hosts, the amounts are taken to be the site's too
-    if resource.get("flag").is_some_and(|flags| flags.contains(['r', 'i', 'm'])) {
+    // those that are read-only or invisible `qsub` refuses to everyone (pbs_resources(7B)); of
+    // those with `m`, which are passed to the execution hosts, the amounts are taken to be the
+    // site's too
+    if resource
+        .get("flag")
+        .is_some_and(|flags| flags.contains(['r', 'i', 'm']))
+    {
         names(resource).for_each(|name| schema.withhold(name));
     }
     Ok(())
@@ -99,7 +114,9 @@ fn resource_type(word: &str) -> Result<InputType, String> {
 pub fn is_name(name: &str) -> bool {
     name.len() <= 255
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
 #[cfg(test)]
@@ -115,7 +132,9 @@ mod tests {
     #[test]
     fn reads_every_format() {
         for objects in [
-            Objects::read_resourcedef("a type=long\nb  type=size flag=hn\nc type=string flag=h\nd\n# e type=long\n"),
+            Objects::read_resourcedef(
+                "a type=long\nb  type=size flag=hn\nc type=string flag=h\nd\n# e type=long\n",
+            ),
             Objects::read(
                 "create resource a\nset resource a type = long\ncreate resource b type=size,flag=hn\nset resource b flag = hn\ncreate resource c,d\nset server e = 1\ncreate queue q\n",
             ),
@@ -124,10 +143,18 @@ mod tests {
             ),
         ] {
             let (schema, problems) = kinds(&objects);
-            let found: Vec<_> = schema.iter().map(|(name, entry)| (name, entry.input_type)).collect();
+            let found: Vec<_> = schema
+                .iter()
+                .map(|(name, entry)| (name, entry.input_type))
+                .collect();
             assert_eq!(
                 found,
-                [("a", InputType::Count), ("b", InputType::Size), ("c", InputType::Text), ("d", InputType::Text)],
+                [
+                    ("a", InputType::Count),
+                    ("b", InputType::Size),
+                    ("c", InputType::Text),
+                    ("d", InputType::Text)
+                ],
                 "{}",
                 objects.text
             );
@@ -137,9 +164,23 @@ mod tests {
 
     #[test]
     fn an_invalid_line_does_not_affect_others() {
-        let (schema, problems) = kinds(&Objects::read_resourcedef("a type=lnog\r\n%% type=long\r\nb type=long\r\n"));
+        let (schema, problems) = kinds(&Objects::read_resourcedef(
+            "a type=lnog\r\n%% type=long\r\nb type=long\r\n",
+        ));
         assert!(schema.is_numeric("b") && schema.len() == 1);
-        assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [1, 2]);
-        assert!(problems[0].to_string().starts_with("`rd` line 1: `lnog` is not a resource type"), "{}", problems[0]);
+        assert_eq!(
+            problems
+                .iter()
+                .map(|problem| problem.line)
+                .collect::<Vec<_>>(),
+            [1, 2]
+        );
+        assert!(
+            problems[0]
+                .to_string()
+                .starts_with("`rd` line 1: `lnog` is not a resource type"),
+            "{}",
+            problems[0]
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! The attributes of the default scheduler, and those of the server, that decide what a scheduling cycle does.
+//! The attributes of the default scheduler, and those of the server, that decide what a scheduling
+//! cycle does.
 //!
-//! In: `qmgr -c 'list sched'` or `'print sched'`, and the documents of the server. Out: [`SchedulerSettings`].
+//! In: `qmgr -c 'list sched'` or `'print sched'`, and the documents of the server. Out:
+//! [`SchedulerSettings`].
 
 use std::collections::BTreeMap;
 
@@ -8,13 +10,15 @@ use crate::files::objects::Objects;
 use crate::files::schedulers;
 use crate::files::server::boolean;
 
-/// The attributes in a document; `None` for one that the document does not set, or whose value cannot be read.
+/// The attributes in a document; `None` for one that the document does not set, or whose value
+/// cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SchedulerSettings {
-    /// The seconds of a window in which the start of a reserved job is estimated: `off` is 1, `low` 60, `medium` 600 and
-    /// `high` 3600.
+    /// The seconds of a window in which the start of a reserved job is estimated: `off` is 1, `low`
+    /// 60, `medium` 600 and `high` 3600.
     pub opt_backfill_fuzzy: Option<u32>,
-    /// The least priority of an express queue. Since version 20 this attribute counts, and that in `sched_config` does not.
+    /// The least priority of an express queue. Since version 20 this attribute counts, and that in
+    /// `sched_config` does not.
     pub preempt_queue_prio: Option<i32>,
     /// Attributes with another value than the default, of which [`SchedulerSettings`] has no field.
     others: BTreeMap<Box<str>, Box<str>>,
@@ -36,7 +40,8 @@ const OTHER_ATTRIBUTES: [(&str, &str); 8] = [
 ];
 
 impl SchedulerSettings {
-    /// The attributes of the scheduler that has a partition, or of the default one, and those of the server.
+    /// The attributes of the scheduler that has a partition, or of the default one, and those of
+    /// the server.
     ///
     /// ```
     /// use jsf_openpbs::files::objects::Objects;
@@ -50,7 +55,10 @@ impl SchedulerSettings {
     pub fn read(objects: &Objects<'_>, partition: Option<&str>) -> Self {
         let mut settings = Self::default();
         for attribute in schedulers::in_force(objects, partition) {
-            settings.set(&attribute.full_name(), attribute.value.text().unwrap_or_default());
+            settings.set(
+                &attribute.full_name(),
+                attribute.value.text().unwrap_or_default(),
+            );
         }
         settings
     }
@@ -67,8 +75,8 @@ impl SchedulerSettings {
         }
     }
 
-    /// The other attributes that change what a cycle does and whose value is not the default, by their names: placement
-    /// sets, preemption, and how the scheduler waits for the start of a job.
+    /// The other attributes that change what a cycle does and whose value is not the default, by
+    /// their names: placement sets, preemption, and how the scheduler waits for the start of a job.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
         self.others.iter().map(|(name, value)| (&**name, &**value))
     }
@@ -78,7 +86,10 @@ impl SchedulerSettings {
             "opt_backfill_fuzzy" => self.opt_backfill_fuzzy = window(value),
             "preempt_queue_prio" => self.preempt_queue_prio = value.parse().ok(),
             _ => {
-                let Some((_, default)) = OTHER_ATTRIBUTES.iter().find(|(other, _)| *other == name) else { return };
+                let Some((_, default)) = OTHER_ATTRIBUTES.iter().find(|(other, _)| *other == name)
+                else {
+                    return;
+                };
                 if value.is_empty() || is_equal(value, default) {
                     self.others.remove(name);
                 } else {
@@ -114,18 +125,34 @@ mod tests {
     use super::*;
 
     fn recorded(name: &str) -> SchedulerSettings {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/openpbs/qstat/");
-        SchedulerSettings::read(&Objects::read(&std::fs::read_to_string(format!("{folder}{name}")).unwrap()), None)
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/golden/openpbs/qstat/"
+        );
+        SchedulerSettings::read(
+            &Objects::read(&std::fs::read_to_string(format!("{folder}{name}")).unwrap()),
+            None,
+        )
     }
 
     #[test]
     fn the_recorded_listings_have_the_defaults() {
-        let expected = SchedulerSettings { preempt_queue_prio: Some(150), ..SchedulerSettings::default() };
+        let expected = SchedulerSettings {
+            preempt_queue_prio: Some(150),
+            ..SchedulerSettings::default()
+        };
         for name in ["qmgr_list_sched.txt", "qmgr_print_sched.txt"] {
             assert_eq!(recorded(name), expected, "{name}");
         }
         for name in ["qstat_Bf.json", "qstat_Bf.txt", "qmgr_print_server.txt"] {
-            assert_eq!(recorded(name), SchedulerSettings { preempt_queue_prio: None, ..expected.clone() }, "{name}");
+            assert_eq!(
+                recorded(name),
+                SchedulerSettings {
+                    preempt_queue_prio: None,
+                    ..expected.clone()
+                },
+                "{name}"
+            );
         }
     }
 
@@ -151,10 +178,16 @@ mod tests {
         let settings = SchedulerSettings::read(&Objects::read(document), None);
         assert_eq!(
             settings.others().collect::<Vec<_>>(),
-            [("node_group_enable", "True"), ("only_explicit_psets", "true")]
+            [
+                ("node_group_enable", "True"),
+                ("only_explicit_psets", "true")
+            ]
         );
         assert_eq!(settings.opt_backfill_fuzzy, None);
-        let other = SchedulerSettings::read(&Objects::read("set sched opt_backfill_fuzzy = high\n"), None);
+        let other = SchedulerSettings::read(
+            &Objects::read("set sched opt_backfill_fuzzy = high\n"),
+            None,
+        );
         assert_eq!(settings.or(other).opt_backfill_fuzzy, Some(3600));
     }
 }

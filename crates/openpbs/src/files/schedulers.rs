@@ -1,8 +1,9 @@
 //! The schedulers that a document describes: a server may have others beside the default one.
 //!
-//! The jobs of a queue with a `partition` belong to the scheduler with that partition, all others to the default one. The
-//! formula of the default scheduler is an attribute of the server or of `sched default`; both write the same file, and the
-//! server refuses to have two that differ. Any other scheduler has its formula, or that of the server, in its own folder.
+//! The jobs of a queue with a `partition` belong to the scheduler with that partition, all others
+//! to the default one. The formula of the default scheduler is an attribute of the server or of
+//! `sched default`; both write the same file, and the server refuses to have two that differ. Any
+//! other scheduler has its formula, or that of the server, in its own folder.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +30,11 @@ pub struct ListedScheduler {
 
 impl ListedScheduler {
     fn new(name: &str, attributes: &[&Attribute<'_>]) -> Self {
-        let text = |name| last(attributes.iter().copied(), name).and_then(|attribute| attribute.value.text());
-        let folder = text("sched_priv").and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+        let text = |name| {
+            last(attributes.iter().copied(), name).and_then(|attribute| attribute.value.text())
+        };
+        let folder =
+            text("sched_priv").and_then(|path| path.trim_end_matches('/').rsplit('/').next());
         Self {
             name: name.to_owned(),
             partition: text("partition").map(str::to_owned),
@@ -40,7 +44,9 @@ impl ListedScheduler {
     }
 
     fn has_partition(&self, partition: &str) -> bool {
-        self.partition.as_ref().is_some_and(|names| names.split(',').any(|name| name.trim() == partition))
+        self.partition
+            .as_ref()
+            .is_some_and(|names| names.split(',').any(|name| name.trim() == partition))
     }
 }
 
@@ -48,27 +54,47 @@ impl ListedScheduler {
 pub fn listed_schedulers(objects: &Objects<'_>) -> Vec<ListedScheduler> {
     let mut attributes: BTreeMap<&str, Vec<&Attribute<'_>>> = BTreeMap::new();
     for scheduler in objects.of(ObjectKind::Scheduler) {
-        attributes.entry(&scheduler.name).or_default().extend(&scheduler.attributes);
+        attributes
+            .entry(&scheduler.name)
+            .or_default()
+            .extend(&scheduler.attributes);
     }
-    attributes.into_iter().map(|(name, attributes)| ListedScheduler::new(name, &attributes)).collect()
+    attributes
+        .into_iter()
+        .map(|(name, attributes)| ListedScheduler::new(name, &attributes))
+        .collect()
 }
 
 /// The scheduler that a document describes and that has a partition.
 pub fn scheduler_of_partition(objects: &Objects<'_>, partition: &str) -> Option<ListedScheduler> {
-    listed_schedulers(objects).into_iter().find(|scheduler| scheduler.has_partition(partition))
+    listed_schedulers(objects)
+        .into_iter()
+        .find(|scheduler| scheduler.has_partition(partition))
 }
 
-/// The attributes in force for the scheduler that has a partition, or for the default one: those of the server, then its
-/// own, which come before them. Another scheduler has its own threshold.
-pub(super) fn in_force<'o, 't>(objects: &'o Objects<'t>, partition: Option<&str>) -> Vec<&'o Attribute<'t>> {
-    let is_of_server =
-        |attribute: &&Attribute<'_>| partition.is_none() || attribute.name != "job_sort_formula_threshold";
-    let mut attributes: Vec<_> = objects.attributes_of(ObjectKind::Server).filter(is_of_server).collect();
+/// The attributes in force for the scheduler that has a partition, or for the default one: those of
+/// the server, then its own, which come before them. Another scheduler has its own threshold.
+pub(super) fn in_force<'o, 't>(
+    objects: &'o Objects<'t>,
+    partition: Option<&str>,
+) -> Vec<&'o Attribute<'t>> {
+    let is_of_server = |attribute: &&Attribute<'_>| {
+        partition.is_none() || attribute.name != "job_sort_formula_threshold"
+    };
+    let mut attributes: Vec<_> = objects
+        .attributes_of(ObjectKind::Server)
+        .filter(is_of_server)
+        .collect();
     let name = match partition {
         None => Some(DEFAULT.to_owned()),
-        Some(partition) => scheduler_of_partition(objects, partition).map(|scheduler| scheduler.name),
+        Some(partition) => {
+            scheduler_of_partition(objects, partition).map(|scheduler| scheduler.name)
+        }
     };
-    for scheduler in objects.of(ObjectKind::Scheduler).filter(|object| name.as_deref() == Some(&*object.name)) {
+    for scheduler in objects
+        .of(ObjectKind::Scheduler)
+        .filter(|object| name.as_deref() == Some(&*object.name))
+    {
         attributes.extend(&scheduler.attributes);
     }
     attributes
@@ -89,19 +115,45 @@ mod tests {
         for document in [PRINTED, LISTED] {
             let objects = Objects::read(document);
             let listed = listed_schedulers(&objects);
-            let [default, gpu] = &listed[..] else { panic!("{listed:?}") };
-            let formula = |scheduler: &ListedScheduler| scheduler.formula.as_ref().map(|formula| formula.text.clone());
-            assert_eq!((&*default.name, formula(default).as_deref()), (DEFAULT, Some("a")), "{document}");
-            assert_eq!((&*gpu.name, gpu.partition.as_deref(), &*gpu.folder), ("gpu", Some("p1"), "priv_gpu"));
+            let [default, gpu] = &listed[..] else {
+                panic!("{listed:?}")
+            };
+            let formula = |scheduler: &ListedScheduler| {
+                scheduler
+                    .formula
+                    .as_ref()
+                    .map(|formula| formula.text.clone())
+            };
+            assert_eq!(
+                (&*default.name, formula(default).as_deref()),
+                (DEFAULT, Some("a")),
+                "{document}"
+            );
+            assert_eq!(
+                (&*gpu.name, gpu.partition.as_deref(), &*gpu.folder),
+                ("gpu", Some("p1"), "priv_gpu")
+            );
             assert_eq!(formula(gpu).as_deref(), Some("b + 1"), "{document}");
             let names = |partition| {
                 let attributes = in_force(&objects, partition).into_iter();
-                attributes.map(|attribute| attribute.name.to_string()).collect::<Vec<_>>()
+                attributes
+                    .map(|attribute| attribute.name.to_string())
+                    .collect::<Vec<_>>()
             };
-            assert_eq!(names(Some("p1")), ["x", "partition", "sched_priv", "job_sort_formula"]);
-            assert_eq!(names(None), ["x", "partition", "job_sort_formula"], "{document}");
+            assert_eq!(
+                names(Some("p1")),
+                ["x", "partition", "sched_priv", "job_sort_formula"]
+            );
+            assert_eq!(
+                names(None),
+                ["x", "partition", "job_sort_formula"],
+                "{document}"
+            );
             assert_eq!(names(Some("p2")), ["x"]);
         }
-        assert_eq!(listed_schedulers(&Objects::read("set server c = d\nServer vm\n    x = 1\n")), []);
+        assert_eq!(
+            listed_schedulers(&Objects::read("set server c = d\nServer vm\n    x = 1\n")),
+            []
+        );
     }
 }

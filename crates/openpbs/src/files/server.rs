@@ -3,7 +3,8 @@
 use crate::files::objects::Objects;
 use crate::files::schedulers;
 
-/// The settings in a document; `None` for one that the document does not set, or whose value cannot be read.
+/// The settings in a document; `None` for one that the document does not set, or whose value cannot
+/// be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServerSettings {
     /// Whether jobs accrue `eligible_time`.
@@ -24,7 +25,9 @@ impl PbsVersion {
     /// Reads a version; `None` if it does not begin with three numbers.
     pub fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.trim().split('.').map(|number| {
-            let end = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
+            let end = number
+                .find(|character: char| !character.is_ascii_digit())
+                .unwrap_or(number.len());
             number[..end].parse().ok()
         });
         Some(Self([numbers.next()??, numbers.next()??, numbers.next()??]))
@@ -51,7 +54,10 @@ impl ServerSettings {
     pub fn read(objects: &Objects<'_>, partition: Option<&str>) -> Self {
         let mut settings = Self::default();
         for attribute in schedulers::in_force(objects, partition) {
-            settings.set(&attribute.full_name(), attribute.value.text().unwrap_or_default());
+            settings.set(
+                &attribute.full_name(),
+                attribute.value.text().unwrap_or_default(),
+            );
         }
         settings
     }
@@ -60,7 +66,9 @@ impl ServerSettings {
     pub fn or(self, other: Self) -> Self {
         Self {
             eligible_time_enable: self.eligible_time_enable.or(other.eligible_time_enable),
-            job_sort_formula_threshold: self.job_sort_formula_threshold.or(other.job_sort_formula_threshold),
+            job_sort_formula_threshold: self
+                .job_sort_formula_threshold
+                .or(other.job_sort_formula_threshold),
             total_jobs: self.total_jobs.or(other.total_jobs),
             pbs_version: self.pbs_version.or(other.pbs_version),
         }
@@ -70,7 +78,10 @@ impl ServerSettings {
         match name {
             "eligible_time_enable" => self.eligible_time_enable = boolean(value),
             "job_sort_formula_threshold" => {
-                self.job_sort_formula_threshold = value.parse().ok().filter(|threshold: &f64| threshold.is_finite());
+                self.job_sort_formula_threshold = value
+                    .parse()
+                    .ok()
+                    .filter(|threshold: &f64| threshold.is_finite());
             }
             "total_jobs" => self.total_jobs = value.parse().ok(),
             "state_count" => self.total_jobs = self.total_jobs.or_else(|| jobs_in_states(value)),
@@ -82,7 +93,9 @@ impl ServerSettings {
 
 /// The jobs of a `state_count`, such as `Transit:0 Queued:2 Held:1`.
 fn jobs_in_states(counts: &str) -> Option<u64> {
-    let counts = counts.split_whitespace().map(|state| state.rsplit(':').next()?.parse::<u64>().ok());
+    let counts = counts
+        .split_whitespace()
+        .map(|state| state.rsplit(':').next()?.parse::<u64>().ok());
     counts.sum()
 }
 
@@ -113,7 +126,13 @@ mod tests {
             assert_eq!(settings.job_sort_formula_threshold, Some(7.5), "{document}");
         }
         let formula = "Server: vm\n    job_sort_formula = eligible_time_enable == 1\n";
-        assert_eq!(ServerSettings::read(&Objects::read(formula), None), ServerSettings::default());
-        assert_eq!(ServerSettings::read(&Objects::read("\u{0}{"), None), ServerSettings::default());
+        assert_eq!(
+            ServerSettings::read(&Objects::read(formula), None),
+            ServerSettings::default()
+        );
+        assert_eq!(
+            ServerSettings::read(&Objects::read("\u{0}{"), None),
+            ServerSettings::default()
+        );
     }
 }

@@ -1,19 +1,21 @@
 //! The file `sched_priv/usage`: what every entity has used, binary and little-endian.
 //!
-//! Version 2 is a header (`char tag[9]` = `PBS_MAG!`, 7 bytes of padding, `double` 2.0), the `int64` time of the last
-//! decay, and records of 64 bytes (`char name[50]`, 6 of padding, `double`). Version 1 has no header and records of 24
-//! bytes (`char name[9]`, 7 of padding, `double`). The daemon reads a file without the tag as version 1. It silently
-//! ignores a file of another version, a file whose last decay is too old, an invalid record and a truncated last
-//! record; here each of these is a [`UsageFault`]. Recorded in `tests/golden/openpbs/pbsfs`, cases 20 and 60 to 89; what
-//! no case shows (old decay times, the characters of a name, long names in version 1, an infinite usage) follows
-//! OpenPBS's published sources: a usage counts if it is at least 0, which an infinite one is and NaN is not.
+//! Version 2 is a header (`char tag[9]` = `PBS_MAG!`, 7 bytes of padding, `double` 2.0), the
+//! `int64` time of the last decay, and records of 64 bytes (`char name[50]`, 6 of padding,
+//! `double`). Version 1 has no header and records of 24 bytes (`char name[9]`, 7 of padding,
+//! `double`). The daemon reads a file without the tag as version 1. It silently ignores a file of
+//! another version, a file whose last decay is too old, an invalid record and a truncated last
+//! record; here each of these is a [`UsageFault`]. Recorded in `tests/golden/openpbs/pbsfs`, cases
+//! 20 and 60 to 89; what no case shows (old decay times, the characters of a name, long names in
+//! version 1, an infinite usage) follows OpenPBS's published sources: a usage counts if it is at
+//! least 0, which an infinite one is and NaN is not.
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
 
 use crate::c_string::{c_string, name_text};
 
-/// The daemon ignores a file whose last decay is at this time or earlier, except at 0: 1 January 2000 in Los Angeles,
-/// in Unix seconds.
+/// The daemon ignores a file whose last decay is at this time or earlier, except at 0: 1 January
+/// 2000 in Los Angeles, in Unix seconds.
 pub const EARLIEST_DECAY: i64 = 946_713_600;
 
 /// The usage of an entity that has used nothing, and the least usage that decay leaves.
@@ -33,8 +35,8 @@ enum UsageVersion {
 }
 
 impl UsageVersion {
-    /// How far the daemon searches for the NUL that ends a name: in version 1 beyond the field, through the padding and
-    /// the number.
+    /// How far the daemon searches for the NUL that ends a name: in version 1 beyond the field,
+    /// through the padding and the number.
     fn name_search_bytes(self) -> usize {
         match self {
             Self::V1 => self.record_bytes(),
@@ -100,7 +102,8 @@ impl Implausible {
 /// Something in the file that the daemon silently ignores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UsageFault {
-    /// Too short for a header and the time of the last decay, or for one record of a file without a header.
+    /// Too short for a header and the time of the last decay, or for one record of a file without a
+    /// header.
     #[error("the file ends at byte {0}, before its first record")]
     TooShort(usize),
     /// The file has the tag, but its version is not 2.
@@ -118,7 +121,9 @@ pub enum UsageFault {
         bytes: usize,
     },
     /// The usage is negative or not a number.
-    #[error("byte {offset}: the usage {usage} of `{entity}` is not a number of at least 0, the record is ignored")]
+    #[error(
+        "byte {offset}: the usage {usage} of `{entity}` is not a number of at least 0, the record is ignored"
+    )]
     BadUsage {
         /// The offset of the number.
         offset: usize,
@@ -127,7 +132,8 @@ pub enum UsageFault {
         /// Its usage.
         usage: f64,
     },
-    /// The name has no NUL in its field, or a byte other than ASCII letters, digits, blanks and `.-_:`.
+    /// The name has no NUL in its field, or a byte other than ASCII letters, digits, blanks and
+    /// `.-_:`.
     #[error("byte {offset}: `{name}` is not a name, the record is ignored")]
     BadName {
         /// The offset of the name.
@@ -140,7 +146,8 @@ pub enum UsageFault {
 /// A usage file: the valid records, and what is ignored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UsageFile {
-    /// The valid records, in file order. If an entity has several, the last one counts, but its groups sum all.
+    /// The valid records, in file order. If an entity has several, the last one counts, but its
+    /// groups sum all.
     pub records: Vec<UsageRecord>,
     /// What is ignored, in file order.
     pub faults: Vec<UsageFault>,
@@ -153,7 +160,9 @@ impl UsageFile {
         match header_parts(file) {
             None => read.faults.push(UsageFault::TooShort(file.len())),
             Some((tag, _)) if tag != TAG => read.read_records(file, 0, UsageVersion::V1),
-            Some((_, version)) if version != 2.0 => read.faults.push(UsageFault::UnknownVersion(version)),
+            Some((_, version)) if version != 2.0 => {
+                read.faults.push(UsageFault::UnknownVersion(version))
+            }
             Some(_) => read.read_v2(file),
         }
         read
@@ -175,7 +184,10 @@ impl UsageFile {
             } else {
                 continue;
             };
-            implausible.push(ImplausibleUsage { record: record.clone(), kind });
+            implausible.push(ImplausibleUsage {
+                record: record.clone(),
+                kind,
+            });
         }
         implausible
     }
@@ -184,7 +196,9 @@ impl UsageFile {
         match file.get(HEADER..).and_then(|rest| rest.first_chunk::<8>()) {
             None => self.faults.push(UsageFault::TooShort(file.len())),
             Some(&bytes) => match i64::from_le_bytes(bytes) {
-                time @ ..=EARLIEST_DECAY if time != 0 => self.faults.push(UsageFault::OldDecay(time)),
+                time @ ..=EARLIEST_DECAY if time != 0 => {
+                    self.faults.push(UsageFault::OldDecay(time))
+                }
                 _ => self.read_records(file, FIRST_RECORD, UsageVersion::V2),
             },
         }
@@ -208,8 +222,15 @@ fn header_parts(file: &[u8]) -> Option<(&[u8], f64)> {
     Some((&header[..TAG.len()], last_double(header)?))
 }
 
-fn parse_record(record: &[u8], offset: usize, version: UsageVersion) -> Result<UsageRecord, UsageFault> {
-    let cut_short = UsageFault::CutShort { offset, bytes: record.len() };
+fn parse_record(
+    record: &[u8],
+    offset: usize,
+    version: UsageVersion,
+) -> Result<UsageRecord, UsageFault> {
+    let cut_short = UsageFault::CutShort {
+        offset,
+        bytes: record.len(),
+    };
     if record.len() < version.record_bytes() {
         return Err(cut_short);
     }
@@ -218,12 +239,23 @@ fn parse_record(record: &[u8], offset: usize, version: UsageVersion) -> Result<U
     let name = c_string(field);
     let entity = name_text(name);
     if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {
-        return Err(UsageFault::BadName { offset, name: entity });
+        return Err(UsageFault::BadName {
+            offset,
+            name: entity,
+        });
     }
     if usage >= 0.0 {
-        Ok(UsageRecord { entity, usage, offset })
+        Ok(UsageRecord {
+            entity,
+            usage,
+            offset,
+        })
     } else {
-        Err(UsageFault::BadUsage { offset: offset + record.len() - 8, entity, usage })
+        Err(UsageFault::BadUsage {
+            offset: offset + record.len() - 8,
+            entity,
+            usage,
+        })
     }
 }
 
@@ -232,7 +264,9 @@ fn is_name_byte(byte: u8) -> bool {
 }
 
 fn last_double(bytes: &[u8]) -> Option<f64> {
-    bytes.last_chunk::<8>().map(|&bytes| f64::from_le_bytes(bytes))
+    bytes
+        .last_chunk::<8>()
+        .map(|&bytes| f64::from_le_bytes(bytes))
 }
 
 #[cfg(test)]
@@ -240,7 +274,13 @@ mod tests {
     use super::*;
 
     fn v2(records: &[(&[u8], f64)]) -> Vec<u8> {
-        let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &1_700_000_000i64.to_le_bytes()].concat();
+        let mut file = [
+            &TAG[..],
+            &[0; 7],
+            &2f64.to_le_bytes(),
+            &1_700_000_000i64.to_le_bytes(),
+        ]
+        .concat();
         for (name, usage) in records {
             let mut field = name.to_vec();
             field.resize(56, 0);
@@ -250,7 +290,11 @@ mod tests {
     }
 
     fn faults(file: &[u8]) -> Vec<String> {
-        UsageFile::parse(file).faults.iter().map(ToString::to_string).collect()
+        UsageFile::parse(file)
+            .faults
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
@@ -266,7 +310,10 @@ mod tests {
         ]);
         file.extend(b"Scott");
         let read = UsageFile::parse(&file);
-        assert_eq!(read.records, [record("Bob", 1.5, 32), record("Tom", f64::INFINITY, 352)]);
+        assert_eq!(
+            read.records,
+            [record("Bob", 1.5, 32), record("Tom", f64::INFINITY, 352)]
+        );
         assert_eq!(
             faults(&file),
             [
@@ -280,7 +327,11 @@ mod tests {
     }
 
     fn record(entity: &str, usage: f64, offset: usize) -> UsageRecord {
-        UsageRecord { entity: entity.into(), usage, offset }
+        UsageRecord {
+            entity: entity.into(),
+            usage,
+            offset,
+        }
     }
 
     fn implausible(usages: &[(&[u8], f64)]) -> Vec<String> {
@@ -292,16 +343,30 @@ mod tests {
     #[test]
     fn a_usage_that_no_job_causes_is_named() {
         assert!(implausible(&[(b"a", 0.0), (b"b", 1e308), (b"c", f64::MIN_POSITIVE)]).is_empty());
-        let named = implausible(&[(b"a", f64::INFINITY), (b"b", f64::MAX), (b"c", 5e-324), (b"d", f64::INFINITY)]);
+        let named = implausible(&[
+            (b"a", f64::INFINITY),
+            (b"b", f64::MAX),
+            (b"c", 5e-324),
+            (b"d", f64::INFINITY),
+        ]);
         let starts = [
             "byte 32: the usage of `a` is infinite",
             "byte 160: the usage 5e-324 of `c`",
             "byte 224: the usage of `d`",
         ];
         assert_eq!(named.len(), starts.len());
-        assert!(named.iter().zip(starts).all(|(message, start)| message.starts_with(start)), "{named:?}");
+        assert!(
+            named
+                .iter()
+                .zip(starts)
+                .all(|(message, start)| message.starts_with(start)),
+            "{named:?}"
+        );
         let sum = implausible(&[(b"a", 1e308), (b"b", 1e308), (b"c", 1e308)]);
-        assert!(matches!(&*sum, [only] if only.starts_with("byte 96: with the usage 1e308 of `b` the sum")), "{sum:?}");
+        assert!(
+            matches!(&*sum, [only] if only.starts_with("byte 96: with the usage 1e308 of `b` the sum")),
+            "{sum:?}"
+        );
     }
 
     #[test]
@@ -310,29 +375,64 @@ mod tests {
         file[..9].copy_from_slice(b"alice.b-c");
         let read = UsageFile::parse(&file);
         assert_eq!(read.records, [record("alice.b-c", 2.0, 0)]);
-        assert_eq!(faults(&file), ["byte 24: the last record has only 8 bytes and is ignored"]);
+        assert_eq!(
+            faults(&file),
+            ["byte 24: the last record has only 8 bytes and is ignored"]
+        );
         file[8] = b'!';
-        assert_eq!(faults(&file)[0], "byte 0: `alice.b-!` is not a name, the record is ignored");
-        assert_eq!(faults(&[b'n'; 24]), [format!("byte 0: `{}` is not a name, the record is ignored", "n".repeat(24))]);
+        assert_eq!(
+            faults(&file)[0],
+            "byte 0: `alice.b-!` is not a name, the record is ignored"
+        );
+        assert_eq!(
+            faults(&[b'n'; 24]),
+            [format!(
+                "byte 0: `{}` is not a name, the record is ignored",
+                "n".repeat(24)
+            )]
+        );
     }
 
     #[test]
     fn invalid_headers() {
-        assert_eq!(faults(b"PBS_MAG!\0\0"), ["the file ends at byte 10, before its first record"]);
-        assert_eq!(faults(&v2(&[])[..24]), ["the file ends at byte 24, before its first record"]);
+        assert_eq!(
+            faults(b"PBS_MAG!\0\0"),
+            ["the file ends at byte 10, before its first record"]
+        );
+        assert_eq!(
+            faults(&v2(&[])[..24]),
+            ["the file ends at byte 24, before its first record"]
+        );
         let mut file = v2(&[(b"Bob", 5.0)]);
         file[16..24].copy_from_slice(&3f64.to_le_bytes());
-        assert_eq!(faults(&file), ["byte 16: version 3 is not known, nothing was read"]);
+        assert_eq!(
+            faults(&file),
+            ["byte 16: version 3 is not known, nothing was read"]
+        );
     }
 
     #[test]
     fn an_old_decay() {
         let mut file = v2(&[(b"Bob", 5.0)]);
-        for (time, records) in [(0, 1), (EARLIEST_DECAY + 1, 1), (i64::MAX, 1), (EARLIEST_DECAY, 0), (1, 0), (-1, 0)] {
+        for (time, records) in [
+            (0, 1),
+            (EARLIEST_DECAY + 1, 1),
+            (i64::MAX, 1),
+            (EARLIEST_DECAY, 0),
+            (1, 0),
+            (-1, 0),
+        ] {
             file[24..32].copy_from_slice(&i64::to_le_bytes(time));
             let read = UsageFile::parse(&file);
-            assert_eq!((read.records.len(), read.faults.len()), (records, 1 - records), "{time}");
+            assert_eq!(
+                (read.records.len(), read.faults.len()),
+                (records, 1 - records),
+                "{time}"
+            );
         }
-        assert_eq!(faults(&file), ["byte 24: the time -1 of the last decay is too old, nothing was read"]);
+        assert_eq!(
+            faults(&file),
+            ["byte 24: the time -1 of the last decay is too old, nothing was read"]
+        );
     }
 }

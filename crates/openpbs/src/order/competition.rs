@@ -6,13 +6,15 @@ use job_sort_formula::rank::Ranking;
 use crate::order::Order;
 use crate::order::sort_keys::SortKeys;
 
-/// The jobs that one job competes with. If the queue is chosen first, these are the jobs of its queue.
+/// The jobs that one job competes with. If the queue is chosen first, these are the jobs of its
+/// queue.
 #[derive(Debug, Clone)]
 pub struct Competition {
-    /// The number of jobs that come before it whatever its value is, because their queue is an express queue.
+    /// The number of jobs that come before it whatever its value is, because their queue is an
+    /// express queue.
     pub always_ahead: usize,
-    /// The rows of the jobs that come before it or after it because of their value, best first, each with whether it
-    /// comes before the job if the values are equal.
+    /// The rows of the jobs that come before it or after it because of their value, best first,
+    /// each with whether it comes before the job if the values are equal.
     pub competitors: Vec<(usize, bool)>,
     /// A job whose value does not exceed this is not considered.
     pub threshold: f64,
@@ -21,11 +23,17 @@ pub struct Competition {
 }
 
 impl Competition {
-    /// The number of places of at most this rank: the job has at most the rank if fewer competitors than this number are
-    /// ahead of it. `None` if no value gives it this rank.
+    /// The number of places of at most this rank: the job has at most the rank if fewer competitors
+    /// than this number are ahead of it. `None` if no value gives it this rank.
     pub fn places(&self, rank: usize) -> Option<usize> {
-        let places = self.ranks.iter().filter(|&&of_place| of_place <= rank).count();
-        places.checked_sub(self.always_ahead).filter(|&places| places > 0)
+        let places = self
+            .ranks
+            .iter()
+            .filter(|&&of_place| of_place <= rank)
+            .count();
+        places
+            .checked_sub(self.always_ahead)
+            .filter(|&places| places > 0)
     }
 
     /// The rank of the job if this number of competitors is ahead of it.
@@ -44,10 +52,13 @@ impl Order<'_> {
         if self.chooses_queue_first() {
             others.retain(|&other| table.queue_index(other) == table.queue_index(row));
         }
-        let (same, different): (Vec<usize>, Vec<usize>) =
-            others.iter().partition(|&&other| sort_keys.is_express(other) == is_express);
-        let competitors =
-            same.into_iter().map(|other| (other, sort_keys.compare_equal_values(other, row).is_lt())).collect();
+        let (same, different): (Vec<usize>, Vec<usize>) = others
+            .iter()
+            .partition(|&&other| sort_keys.is_express(other) == is_express);
+        let competitors = same
+            .into_iter()
+            .map(|other| (other, sort_keys.compare_equal_values(other, row).is_lt()))
+            .collect();
         Competition {
             always_ahead: if is_express { 0 } else { different.len() },
             competitors,
@@ -56,7 +67,13 @@ impl Order<'_> {
         }
     }
 
-    fn ranks_of_places(&self, ranking: &Ranking, table: &JobTable, row: usize, places: usize) -> Vec<usize> {
+    fn ranks_of_places(
+        &self,
+        ranking: &Ranking,
+        table: &JobTable,
+        row: usize,
+        places: usize,
+    ) -> Vec<usize> {
         if !self.chooses_queue_first() {
             return (1..=places).collect();
         }
@@ -69,6 +86,10 @@ impl Order<'_> {
         let queue = table.queue_index(row);
         lists[queue].push(row);
         let order = self.merge(&self.queue_groups(table), lists);
-        (1..).zip(order).filter(|(_, other)| table.queue_index(*other) == queue).map(|(rank, _)| rank).collect()
+        (1..)
+            .zip(order)
+            .filter(|(_, other)| table.queue_index(*other) == queue)
+            .map(|(rank, _)| rank)
+            .collect()
     }
 }

@@ -12,7 +12,8 @@ use crate::order::sort_keys::SortKeys;
 /// A criterion by which jobs are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Criterion {
-    /// The queue, if `by_queue` or `round_robin` is on: by its priority, then in the server's order.
+    /// The queue, if `by_queue` or `round_robin` is on: by its priority, then in the server's
+    /// order.
     Queue,
     /// The turn of the queue, if `round_robin` is on.
     RoundRobin,
@@ -49,7 +50,8 @@ impl fmt::Display for Criterion {
 pub struct JobComparison<'t> {
     table: &'t JobTable,
     sort_keys: SortKeys<'t>,
-    /// By queue of the table: the index of its group and its index in the group. Empty if the queue is not chosen first.
+    /// By queue of the table: the index of its group and its index in the group. Empty if the queue
+    /// is not chosen first.
     queues: Vec<(usize, usize)>,
     takes_turns: bool,
 }
@@ -60,20 +62,32 @@ impl<'t> JobComparison<'t> {
         if order.chooses_queue_first() {
             queues.resize(table.queues().len(), (0, 0));
             for (group, members) in order.queue_groups(table).iter().enumerate() {
-                members.iter().enumerate().for_each(|(index, &queue)| queues[queue] = (group, index));
+                members
+                    .iter()
+                    .enumerate()
+                    .for_each(|(index, &queue)| queues[queue] = (group, index));
             }
         }
         let takes_turns = order.config.round_robin.prime;
-        Self { table, sort_keys: SortKeys::new(order, scores, table), queues, takes_turns }
+        Self {
+            table,
+            sort_keys: SortKeys::new(order, scores, table),
+            queues,
+            takes_turns,
+        }
     }
 
-    /// The criterion that decides the order of two jobs, and the order that it gives: `Less` if the left one is first. It
-    /// is `Equal` for queues that take turns: their order depends on the other jobs in them.
+    /// The criterion that decides the order of two jobs, and the order that it gives: `Less` if the
+    /// left one is first. It is `Equal` for queues that take turns: their order depends on the
+    /// other jobs in them.
     pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let [place_of_left, place_of_right] = [left, right].map(|row| self.queues.get(self.table.queue_index(row)));
+        let [place_of_left, place_of_right] =
+            [left, right].map(|row| self.queues.get(self.table.queue_index(row)));
         match (place_of_left, place_of_right) {
             (Some(left), Some(right)) if left.0 != right.0 => (Criterion::Queue, left.cmp(right)),
-            (Some(left), Some(right)) if left != right && self.takes_turns => (Criterion::RoundRobin, Ordering::Equal),
+            (Some(left), Some(right)) if left != right && self.takes_turns => {
+                (Criterion::RoundRobin, Ordering::Equal)
+            }
             (Some(left), Some(right)) if left != right => (Criterion::Queue, left.cmp(right)),
             _ => self.sort_keys.decide(left, right),
         }

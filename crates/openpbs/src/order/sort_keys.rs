@@ -18,8 +18,9 @@ pub(super) struct SortKeys<'t> {
     values: Vec<f64>,
     /// Whether the scheduler considers the job of each row.
     runnable: Vec<bool>,
-    /// The rows with an error that have no value, ascending ([`OnError::Null`](job_sort_formula::rank::OnError::Null)).
-    /// OpenPBS gives each a value, so its threshold does not apply to them.
+    /// The rows with an error that have no value, ascending
+    /// ([`OnError::Null`](job_sort_formula::rank::OnError::Null)). OpenPBS gives each a value, so
+    /// its threshold does not apply to them.
     valueless: Vec<usize>,
     /// Whether each queue of the table is an express queue.
     express: Vec<bool>,
@@ -27,7 +28,8 @@ pub(super) struct SortKeys<'t> {
     without_shares: Vec<bool>,
     /// The path of each entity of the table; empty if fair share does not order jobs.
     paths: Vec<SharePath>,
-    /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes first.
+    /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes
+    /// first.
     keys: Vec<Vec<f64>>,
 }
 
@@ -38,17 +40,32 @@ impl<'t> SortKeys<'t> {
         let mut sort_keys = Self {
             table,
             threshold: rules.threshold,
-            valueless: with_error.filter(|&row| values[row] == f64::NEG_INFINITY).collect(),
+            valueless: with_error
+                .filter(|&row| values[row] == f64::NEG_INFINITY)
+                .collect(),
             values,
             runnable: Vec::new(),
-            express: table.queues().iter().map(|queue| rules.is_express(queue)).collect(),
-            without_shares: table.entities().iter().map(|entity| has_no_shares(rules, entity)).collect(),
+            express: table
+                .queues()
+                .iter()
+                .map(|queue| rules.is_express(queue))
+                .collect(),
+            without_shares: table
+                .entities()
+                .iter()
+                .map(|entity| has_no_shares(rules, entity))
+                .collect(),
             paths: paths(rules, table),
             keys: Vec::new(),
         };
-        sort_keys.runnable =
-            (0..table.len()).map(|row| table.is_considered(row) && sort_keys.not_considered(row).is_none()).collect();
-        sort_keys.keys = rules.job_sort_keys().iter().map(|key| sort_keys.key_values(key, rules.tree)).collect();
+        sort_keys.runnable = (0..table.len())
+            .map(|row| table.is_considered(row) && sort_keys.not_considered(row).is_none())
+            .collect();
+        sort_keys.keys = rules
+            .job_sort_keys()
+            .iter()
+            .map(|key| sort_keys.key_values(key, rules.tree))
+            .collect();
         sort_keys
     }
 
@@ -56,7 +73,8 @@ impl<'t> SortKeys<'t> {
         self.runnable.get(row) == Some(&true)
     }
 
-    /// Why the scheduler does not consider a waiting job; `None` if it does, or if the job does not wait.
+    /// Why the scheduler does not consider a waiting job; `None` if it does, or if the job does not
+    /// wait.
     pub(super) fn not_considered(&self, row: usize) -> Option<NotConsidered> {
         if !self.table.is_considered(row) {
             return None;
@@ -67,7 +85,8 @@ impl<'t> SortKeys<'t> {
         let value = *self.values.get(row)?;
         let threshold = self.threshold;
         let has_value = self.valueless.binary_search(&row).is_err();
-        (has_value && value <= threshold).then_some(NotConsidered::UnderThreshold { value, threshold })
+        (has_value && value <= threshold)
+            .then_some(NotConsidered::UnderThreshold { value, threshold })
     }
 
     /// The first `limit` considered rows, best first. `rows` are in evaluation order.
@@ -76,21 +95,33 @@ impl<'t> SortKeys<'t> {
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
             self.table.sort_by_submit_order(&mut rows);
-            let (express, others): (Vec<usize>, Vec<usize>) = rows.into_iter().partition(|&row| self.is_express(row));
+            let (express, others): (Vec<usize>, Vec<usize>) =
+                rows.into_iter().partition(|&row| self.is_express(row));
             let mut sorted = sort_listed_by_value(&express, &self.values, limit);
-            sorted.extend(sort_listed_by_value(&others, &self.values, limit - sorted.len()));
+            sorted.extend(sort_listed_by_value(
+                &others,
+                &self.values,
+                limit - sorted.len(),
+            ));
             return sorted;
         }
-        merge_sort(&mut rows, &mut |left: usize, right: usize| self.compare(left, right));
+        merge_sort(&mut rows, &mut |left: usize, right: usize| {
+            self.compare(left, right)
+        });
         rows.retain(|&row| self.is_runnable(row));
         rows.truncate(limit);
         rows
     }
 
-    /// Charges usage to an entity, for the comparisons that follow. Returns whether fair share compares at all.
+    /// Charges usage to an entity, for the comparisons that follow. Returns whether fair share
+    /// compares at all.
     pub(super) fn charge(&mut self, entity: usize, usage: f64) -> bool {
-        let Some(charged) = self.paths.get(entity).cloned() else { return false };
-        self.paths.iter_mut().for_each(|path| path.charge(&charged, usage));
+        let Some(charged) = self.paths.get(entity).cloned() else {
+            return false;
+        };
+        self.paths
+            .iter_mut()
+            .for_each(|path| path.charge(&charged, usage));
         true
     }
 
@@ -103,12 +134,26 @@ impl<'t> SortKeys<'t> {
         self.decide(left, right).1
     }
 
-    /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts first.
+    /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts
+    /// first.
     pub(super) fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        unless_equal(Criterion::Considered, self.is_runnable(right).cmp(&self.is_runnable(left)))
-            .or_else(|| unless_equal(Criterion::ExpressQueue, self.is_express(right).cmp(&self.is_express(left))))
-            .or_else(|| unless_equal(Criterion::Value, higher_first(self.values[left], self.values[right])))
-            .unwrap_or_else(|| self.decide_equal_values(left, right))
+        unless_equal(
+            Criterion::Considered,
+            self.is_runnable(right).cmp(&self.is_runnable(left)),
+        )
+        .or_else(|| {
+            unless_equal(
+                Criterion::ExpressQueue,
+                self.is_express(right).cmp(&self.is_express(left)),
+            )
+        })
+        .or_else(|| {
+            unless_equal(
+                Criterion::Value,
+                higher_first(self.values[left], self.values[right]),
+            )
+        })
+        .unwrap_or_else(|| self.decide_equal_values(left, right))
     }
 
     /// Compares two jobs whose values are equal.
@@ -120,7 +165,12 @@ impl<'t> SortKeys<'t> {
         unless_equal(Criterion::FairShare, self.compare_fair_share(left, right))
             .or_else(|| self.decide_by_job_sort_keys(left, right))
             .unwrap_or_else(|| {
-                (Criterion::Submission, self.table.submit_order(left).cmp(&self.table.submit_order(right)))
+                (
+                    Criterion::Submission,
+                    self.table
+                        .submit_order(left)
+                        .cmp(&self.table.submit_order(right)),
+                )
             })
     }
 
@@ -133,8 +183,13 @@ impl<'t> SortKeys<'t> {
     }
 
     fn decide_by_job_sort_keys(&self, left: usize, right: usize) -> Option<(Criterion, Ordering)> {
-        let orders = self.keys.iter().map(|values| higher_first(values[left], values[right]));
-        let mut numbered = orders.zip(1..).map(|(order, number)| (Criterion::SortKey(number), order));
+        let orders = self
+            .keys
+            .iter()
+            .map(|values| higher_first(values[left], values[right]));
+        let mut numbered = orders
+            .zip(1..)
+            .map(|(order, number)| (Criterion::SortKey(number), order));
         numbered.find(|(_, order)| order.is_ne())
     }
 
@@ -142,11 +197,19 @@ impl<'t> SortKeys<'t> {
     fn key_values(&self, key: &SortKey, tree: Option<&PbsTree>) -> Vec<f64> {
         let table = self.table;
         let rows = 0..table.len();
-        let mut values: Vec<f64> = match (key.name.as_str(), tree, column_of(key).and_then(|name| table.column(name))) {
+        let mut values: Vec<f64> = match (
+            key.name.as_str(),
+            tree,
+            column_of(key).and_then(|name| table.column(name)),
+        ) {
             ("fair_share_perc", Some(tree), _) => {
-                let percs = table.entities().iter().map(|entity| perc(tree, entity).unwrap_or(0.0));
+                let percs = table
+                    .entities()
+                    .iter()
+                    .map(|entity| perc(tree, entity).unwrap_or(0.0));
                 let percs: Vec<f64> = percs.collect();
-                rows.map(|row| percs.get(table.entity_index(row)).copied().unwrap_or(0.0)).collect()
+                rows.map(|row| percs.get(table.entity_index(row)).copied().unwrap_or(0.0))
+                    .collect()
             }
             ("preempt_priority", ..) => rows.map(|row| f64::from(self.is_express(row))).collect(),
             (_, _, Some(column)) => rows.map(|row| column.nearest_double(row)).collect(),
@@ -164,7 +227,9 @@ fn unless_equal(criterion: Criterion, order: Ordering) -> Option<(Criterion, Ord
 }
 
 fn has_no_shares(rules: &Order<'_>, entity: &str) -> bool {
-    rules.active_tree().is_some_and(|tree| perc(tree, entity) == Some(0.0))
+    rules
+        .active_tree()
+        .is_some_and(|tree| perc(tree, entity) == Some(0.0))
 }
 
 fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
@@ -173,13 +238,20 @@ fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
 }
 
 fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<SharePath> {
-    let Some(tree) = rules.active_tree() else { return Vec::new() };
-    let nodes = table.entities().iter().map(|entity| tree.tree().find(entity));
-    nodes.map(|node| node.map_or_else(SharePath::default, |node| tree.path(node))).collect()
+    let Some(tree) = rules.active_tree() else {
+        return Vec::new();
+    };
+    let nodes = table
+        .entities()
+        .iter()
+        .map(|entity| tree.tree().find(entity));
+    nodes
+        .map(|node| node.map_or_else(SharePath::default, |node| tree.path(node)))
+        .collect()
 }
 
-/// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other numbers that the scheduler
-/// computes for a formula are not keys.
+/// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other
+/// numbers that the scheduler computes for a formula are not keys.
 pub(super) fn column_of(key: &SortKey) -> Option<&str> {
     match key.name.as_str() {
         "fair_share_perc" | "preempt_priority" => None,

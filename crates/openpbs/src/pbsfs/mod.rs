@@ -1,8 +1,9 @@
 //! What `pbsfs` prints, byte for byte, without root privileges and without a server.
 //!
-//! In: the arguments ([`Request::parse`]) and the three files of `sched_priv` ([`SchedPriv`]). Out: the bytes for standard
-//! output, and an [`Answer`]: the bytes for standard error and the exit code. The requests that change the usage file are
-//! refused. Recorded in `tests/golden/openpbs/pbsfs`; messages that no recorded case shows follow OpenPBS's published
+//! In: the arguments ([`Request::parse`]) and the three files of `sched_priv` ([`SchedPriv`]). Out:
+//! the bytes for standard output, and an [`Answer`]: the bytes for standard error and the exit
+//! code. The requests that change the usage file are refused. Recorded in
+//! `tests/golden/openpbs/pbsfs`; messages that no recorded case shows follow OpenPBS's published
 //! sources and tests.
 
 mod output;
@@ -83,8 +84,15 @@ pub enum PbsfsError {
 ///
 /// # Errors
 /// [`PbsfsError`]. What `pbsfs` itself reports as an error is part of the [`Answer`].
-pub fn answer(request: &Request, files: &SchedPriv, stdout: &mut dyn Write) -> Result<Answer, PbsfsError> {
-    let mut answer = Answer { stderr: file_messages(files), ..Answer::default() };
+pub fn answer(
+    request: &Request,
+    files: &SchedPriv,
+    stdout: &mut dyn Write,
+) -> Result<Answer, PbsfsError> {
+    let mut answer = Answer {
+        stderr: file_messages(files),
+        ..Answer::default()
+    };
     let mut builder = PbsTreeBuilder::new(&files.lines).unknown_shares(files.config.unknown_shares);
     if let Some(usage) = &files.usage {
         builder = builder.usage(usage);
@@ -119,7 +127,9 @@ fn file_messages(files: &SchedPriv) -> Vec<u8> {
                 messages.extend([b"entity ", &*name_bytes(name), b" is not unique\n"].concat())
             }
             LineFault::UnknownParent { name, .. } => {
-                messages.extend([b"Parent ginfo of ", &*name_bytes(name), b" doesnt exist.\n"].concat());
+                messages.extend(
+                    [b"Parent ginfo of ", &*name_bytes(name), b" doesnt exist.\n"].concat(),
+                );
             }
             LineFault::MissingField(_) | LineFault::NotANumber { .. } => {}
         }

@@ -28,10 +28,9 @@ struct NodeView {
 
 impl NodeView {
     fn new(tree: &PbsTree, node: NodeId) -> Self {
-        let (perc, tree_usage) = tree
-            .shares()
-            .get(node)
-            .map_or((0.0, 0.0), |shares| (shares.fairshare_perc as f32, shares.fairshare_tree_usage));
+        let (perc, tree_usage) = tree.shares().get(node).map_or((0.0, 0.0), |shares| {
+            (shares.fairshare_perc as f32, shares.fairshare_tree_usage)
+        });
         let parent = tree.tree().parent(node);
         Self {
             name: name_bytes(tree.tree().name(node)),
@@ -44,14 +43,19 @@ impl NodeView {
         }
     }
 
-    /// The quotient of usage and percentage, by which nodes are compared; -1 if the percentage is 0.
+    /// The quotient of usage and percentage, by which nodes are compared; -1 if the percentage is
+    /// 0.
     fn usage_over_perc(&self) -> f64 {
         if self.perc == 0.0 {
             return -1.0;
         }
         let quotient = self.usage / f64::from(self.perc);
         // every NaN that arises on x86 has its sign bit set
-        if quotient.is_nan() { f64::NAN.copysign(-1.0) } else { quotient }
+        if quotient.is_nan() {
+            f64::NAN.copysign(-1.0)
+        } else {
+            quotient
+        }
     }
 
     /// `fairshare_perc` in percent, computed as a C `float`.
@@ -65,7 +69,12 @@ pub(super) fn write_table(tree: &PbsTree, units: &[u8], out: &mut dyn Write) -> 
     out.write_all(&[b"Fairshare usage units are in: ", units, b"\n"].concat())?;
     for view in tree.daemon_order().map(|node| NodeView::new(tree, node)) {
         out.write_all(&padded(&view.name))?;
-        let NodeView { resgroup, cgroup, shares, .. } = view;
+        let NodeView {
+            resgroup,
+            cgroup,
+            shares,
+            ..
+        } = view;
         let usage = fixed(view.usage, 0);
         let percent = fixed(view.percent(), 3);
         writeln!(
@@ -76,8 +85,8 @@ pub(super) fn write_table(tree: &PbsTree, units: &[u8], out: &mut dyn Write) -> 
     Ok(())
 }
 
-/// `pbsfs -t`: one line per node, groups before their children, siblings in reverse file order. The root is indented
-/// by one blank.
+/// `pbsfs -t`: one line per node, groups before their children, siblings in reverse file order. The
+/// root is indented by one blank.
 pub(super) fn write_outline(tree: &PbsTree, out: &mut dyn Write) -> io::Result<()> {
     let mut depths = vec![0usize; tree.tree().len()];
     for node in tree.tree().nodes() {
@@ -94,8 +103,14 @@ pub(super) fn write_outline(tree: &PbsTree, out: &mut dyn Write) -> io::Result<(
     Ok(())
 }
 
-/// `pbsfs -g`: the numbers of the node, then one line per node on the path from the root to it. The root has no path.
-pub(super) fn write_entity(tree: &PbsTree, node: NodeId, units: &[u8], out: &mut dyn Write) -> io::Result<()> {
+/// `pbsfs -g`: the numbers of the node, then one line per node on the path from the root to it. The
+/// root has no path.
+pub(super) fn write_entity(
+    tree: &PbsTree,
+    node: NodeId,
+    units: &[u8],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let view = NodeView::new(tree, node);
     let fields: [(&str, Vec<u8>); 8] = [
         ("fairshare entity: ", view.name.clone()),
@@ -104,7 +119,10 @@ pub(super) fn write_entity(tree: &PbsTree, node: NodeId, units: &[u8], out: &mut
         ("Shares\t\t\t: ", view.shares.to_string().into()),
         ("Percentage\t\t: ", (fixed(view.percent(), 6) + "%").into()),
         ("fairshare_tree_usage\t: ", fixed(view.tree_usage, 6).into()),
-        ("usage\t\t\t: ", [fixed(view.usage, 0).as_bytes(), b" (", units, b")"].concat()),
+        (
+            "usage\t\t\t: ",
+            [fixed(view.usage, 0).as_bytes(), b" (", units, b")"].concat(),
+        ),
         ("usage/perc\t\t: ", fixed(view.usage_over_perc(), 0).into()),
     ];
     for (label, value) in fields {
@@ -115,7 +133,9 @@ pub(super) fn write_entity(tree: &PbsTree, node: NodeId, units: &[u8], out: &mut
     if !path.is_empty() {
         path.insert(0, node);
     }
-    path.into_iter().rev().try_for_each(|node| write_path_node(&NodeView::new(tree, node), out))
+    path.into_iter()
+        .rev()
+        .try_for_each(|node| write_path_node(&NodeView::new(tree, node), out))
 }
 
 fn write_path_node(view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
@@ -123,11 +143,20 @@ fn write_path_node(view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
     let usage = fixed(view.usage, 0);
     let perc = fixed(view.perc.into(), 3);
     let over_perc = fixed(view.usage_over_perc(), 0);
-    writeln!(out, ": {:5} {usage:>10} / {perc:>5} = {over_perc}", view.cgroup)
+    writeln!(
+        out,
+        ": {:5} {usage:>10} / {perc:>5} = {over_perc}",
+        view.cgroup
+    )
 }
 
 /// `pbsfs -c`: the name of the node with the higher fair-share priority, or both names if they tie.
-pub(super) fn write_comparison(tree: &PbsTree, left: NodeId, right: NodeId, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_comparison(
+    tree: &PbsTree,
+    left: NodeId,
+    right: NodeId,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let names = [left, right].map(|node| name_bytes(tree.tree().name(node)));
     let line = match tree.compare(left, right) {
         Ordering::Less => names[0].clone(),

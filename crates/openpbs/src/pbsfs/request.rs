@@ -41,14 +41,19 @@ pub enum InvalidArguments {
 }
 
 impl Request {
-    /// Parses the arguments that follow the name of the program; `program` is the name that messages show. The last
-    /// of several actions counts, `-I SCHEDULER` may accompany it, and an unknown option is reported and ignored.
+    /// Parses the arguments that follow the name of the program; `program` is the name that
+    /// messages show. The last of several actions counts, `-I SCHEDULER` may accompany it, and an
+    /// unknown option is reported and ignored.
     ///
     /// # Errors
     /// [`InvalidArguments`]: too many operands or too few, or a request that changes the usage file.
     pub fn parse(program: &[u8], arguments: &[&[u8]]) -> Result<Arguments, InvalidArguments> {
         let parsed = ParsedOptions::parse(arguments, b"sgptdce", b"I-");
-        let stderr: Vec<u8> = parsed.errors.iter().flat_map(|error| error.message(program)).collect();
+        let stderr: Vec<u8> = parsed
+            .errors
+            .iter()
+            .flat_map(|error| error.message(program))
+            .collect();
         let mut action = b'p';
         let mut scheduler = None;
         for (letter, value) in parsed.options {
@@ -61,24 +66,44 @@ impl Request {
         let request = match (action, &parsed.operands[..]) {
             (b'p', []) => Self::Table,
             (b't', []) => Self::Outline,
-            (b'p' | b't', _) => return Err(InvalidArguments::usage(stderr, "-[ptdgcs] [-I sched_name]")),
+            (b'p' | b't', _) => {
+                return Err(InvalidArguments::usage(stderr, "-[ptdgcs] [-I sched_name]"));
+            }
             (b'g', [entity]) => Self::Entity(entity.to_vec()),
-            (b'g', _) => return Err(InvalidArguments::usage(stderr, "[-I sched_name] -g <fairshare_entity>")),
+            (b'g', _) => {
+                return Err(InvalidArguments::usage(
+                    stderr,
+                    "[-I sched_name] -g <fairshare_entity>",
+                ));
+            }
             (b'c', [left, right]) => Self::Compare(left.to_vec(), right.to_vec()),
-            (b'c', _) => return Err(InvalidArguments::usage(stderr, "[-I sched_name] -c <entity1> <entity2>")),
+            (b'c', _) => {
+                return Err(InvalidArguments::usage(
+                    stderr,
+                    "[-I sched_name] -c <entity1> <entity2>",
+                ));
+            }
             _ => return Err(InvalidArguments::Changes(action.into())),
         };
-        Ok(Arguments { request, scheduler, stderr })
+        Ok(Arguments {
+            request,
+            scheduler,
+            stderr,
+        })
     }
 }
 
 impl InvalidArguments {
     fn usage(stderr: Vec<u8>, usage: &str) -> Self {
-        Self::Usage { stderr: [&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat(), code: FAILED }
+        Self::Usage {
+            stderr: [&stderr[..], b"Usage: pbsfs ", usage.as_bytes(), b"\n"].concat(),
+            code: FAILED,
+        }
     }
 }
 
-/// The arguments, split as glibc's `getopt` splits them: options anywhere between the operands, up to `--`.
+/// The arguments, split as glibc's `getopt` splits them: options anywhere between the operands, up
+/// to `--`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct ParsedOptions<'a> {
     /// The options in the order given, with the argument of those that take one.
@@ -158,7 +183,10 @@ mod tests {
     use super::*;
 
     fn request(arguments: &[&str]) -> Result<Request, InvalidArguments> {
-        let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
+        let arguments: Vec<&[u8]> = arguments
+            .iter()
+            .map(|argument| argument.as_bytes())
+            .collect();
         Request::parse(b"pbsfs", &arguments).map(|parsed| parsed.request)
     }
 
@@ -167,37 +195,71 @@ mod tests {
         assert_eq!(request(&[]), Ok(Request::Table));
         assert_eq!(request(&["-x"]), Ok(Request::Table));
         assert_eq!(request(&["-pt"]), Ok(Request::Outline));
-        assert_eq!(request(&["Bob", "-p", "-g"]), Ok(Request::Entity(b"Bob".to_vec())));
+        assert_eq!(
+            request(&["Bob", "-p", "-g"]),
+            Ok(Request::Entity(b"Bob".to_vec()))
+        );
         assert_eq!(request(&["-s", "-p"]), Ok(Request::Table));
-        assert_eq!(request(&["-d", "what", "ever"]), Err(InvalidArguments::Changes('d')));
-        assert_eq!(request(&["-I", "default", "-e"]), Err(InvalidArguments::Changes('e')));
-        assert_eq!(request(&["-s", "--", "Bob", "-5"]), Err(InvalidArguments::Changes('s')));
-        assert_eq!(request(&["-ps", "Bob"]), Err(InvalidArguments::Changes('s')));
+        assert_eq!(
+            request(&["-d", "what", "ever"]),
+            Err(InvalidArguments::Changes('d'))
+        );
+        assert_eq!(
+            request(&["-I", "default", "-e"]),
+            Err(InvalidArguments::Changes('e'))
+        );
+        assert_eq!(
+            request(&["-s", "--", "Bob", "-5"]),
+            Err(InvalidArguments::Changes('s'))
+        );
+        assert_eq!(
+            request(&["-ps", "Bob"]),
+            Err(InvalidArguments::Changes('s'))
+        );
     }
 
     #[test]
     fn wrong_number_of_operands() {
         for (arguments, usage) in [
-            (&["-t", "Bob"][..], "Usage: pbsfs -[ptdgcs] [-I sched_name]\n"),
-            (&["-g"], "Usage: pbsfs [-I sched_name] -g <fairshare_entity>\n"),
-            (&["-c", "a"], "Usage: pbsfs [-I sched_name] -c <entity1> <entity2>\n"),
+            (
+                &["-t", "Bob"][..],
+                "Usage: pbsfs -[ptdgcs] [-I sched_name]\n",
+            ),
+            (
+                &["-g"],
+                "Usage: pbsfs [-I sched_name] -g <fairshare_entity>\n",
+            ),
+            (
+                &["-c", "a"],
+                "Usage: pbsfs [-I sched_name] -c <entity1> <entity2>\n",
+            ),
             (&["--help"], "Usage: pbsfs --version\n"),
         ] {
-            let expected = InvalidArguments::Usage { stderr: usage.into(), code: FAILED };
+            let expected = InvalidArguments::Usage {
+                stderr: usage.into(),
+                code: FAILED,
+            };
             assert_eq!(request(arguments), Err(expected), "{arguments:?}");
         }
     }
 
     fn options<'a>(arguments: &[&'a str]) -> ParsedOptions<'a> {
-        let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
+        let arguments: Vec<&[u8]> = arguments
+            .iter()
+            .map(|argument| argument.as_bytes())
+            .collect();
         ParsedOptions::parse(&arguments, b"sg", b"I")
     }
 
     #[test]
     fn options_may_follow_operands() {
         let parsed = options(&["Bob", "-sg", "-", "-Iname", "5", "-I", "other", "--", "-5"]);
-        let expected: Vec<(u8, Option<&[u8]>)> =
-            vec![(b's', None), (b'g', None), (b'I', Some(b"name")), (b'I', Some(b"other"))];
+        let expected: Vec<(u8, Option<&[u8]>)> = vec![
+            (b's', None),
+            (b'g', None),
+            (b'I', Some(b"name")),
+            (b'I', Some(b"other")),
+        ];
         assert_eq!(parsed.options, expected);
         assert_eq!(parsed.operands, [&b"Bob"[..], b"-", b"5", b"-5"]);
         assert_eq!(parsed.errors, []);
@@ -207,7 +269,14 @@ mod tests {
     fn invalid_options_are_reported_and_skipped() {
         let parsed = options(&["-5s", "-I"]);
         assert_eq!(parsed.options, [(b's', None)]);
-        let messages: Vec<_> = parsed.errors.iter().flat_map(|error| error.message(b"pbsfs")).collect();
-        assert_eq!(messages, b"pbsfs: invalid option -- '5'\npbsfs: option requires an argument -- 'I'\n");
+        let messages: Vec<_> = parsed
+            .errors
+            .iter()
+            .flat_map(|error| error.message(b"pbsfs"))
+            .collect();
+        assert_eq!(
+            messages,
+            b"pbsfs: invalid option -- '5'\npbsfs: option requires an argument -- 'I'\n"
+        );
     }
 }

@@ -33,9 +33,22 @@ fn value_of(directive: &str) -> &str {
 #[test]
 fn qmgr_reads_back_the_quoted_value() {
     let blanks = "\t1\u{c}+\u{b}1\r ";
-    for formula in ["ncpus", "", "a, b # c; d", "len(\"abc\")", "len('abc')", r"1\t+'\'", "x!=1 and $y `z`", blanks] {
+    for formula in [
+        "ncpus",
+        "",
+        "a, b # c; d",
+        "len(\"abc\")",
+        "len('abc')",
+        r"1\t+'\'",
+        "x!=1 and $y `z`",
+        blanks,
+    ] {
         let directive = set_directive("server", formula).unwrap();
-        assert_eq!(read_back(value_of(&directive)).as_deref(), Some(formula), "{directive}");
+        assert_eq!(
+            read_back(value_of(&directive)).as_deref(),
+            Some(formula),
+            "{directive}"
+        );
     }
 }
 
@@ -47,24 +60,57 @@ fn values_that_qmgr_rejects() {
         ("1\u{7f}", '\u{7f}', 1, 2),
         ("1\0", '\0', 1, 2),
     ] {
-        let refused = NotSettable::Character { character, span: Span::new(start, end) };
-        assert_eq!(set_command_for("server", formula), Err(refused), "{formula:?}");
+        let refused = NotSettable::Character {
+            character,
+            span: Span::new(start, end),
+        };
+        assert_eq!(
+            set_command_for("server", formula),
+            Err(refused),
+            "{formula:?}"
+        );
     }
-    let both = NotSettable::BothQuotes { double: Span::new(0, 1), single: Span::new(3, 4) };
+    let both = NotSettable::BothQuotes {
+        double: Span::new(0, 1),
+        single: Span::new(3, 4),
+    };
     assert_eq!(set_command_for("server", "\"a\"'b'"), Err(both));
-    assert_eq!(set_command_for("server", "1\n+1"), Err(NotSettable::SecondLine { span: Span::new(1, 2) }));
-    assert_eq!(set_command_for("server", &"1".repeat(MAX_ARGUMENT_BYTES)), Err(NotSettable::TooLong));
-    assert_eq!(set_command_for("server", "ncpus\n"), set_command_for("server", "ncpus"));
-    for (formula, shown) in
-        [("é", "`é` (U+00E9)"), ("1\u{7f}", r"`\u{7f}`"), ("1\u{a0}", r"`\u{a0}`"), ("1 & 2", "`&`")]
-    {
+    assert_eq!(
+        set_command_for("server", "1\n+1"),
+        Err(NotSettable::SecondLine {
+            span: Span::new(1, 2)
+        })
+    );
+    assert_eq!(
+        set_command_for("server", &"1".repeat(MAX_ARGUMENT_BYTES)),
+        Err(NotSettable::TooLong)
+    );
+    assert_eq!(
+        set_command_for("server", "ncpus\n"),
+        set_command_for("server", "ncpus")
+    );
+    for (formula, shown) in [
+        ("é", "`é` (U+00E9)"),
+        ("1\u{7f}", r"`\u{7f}`"),
+        ("1\u{a0}", r"`\u{a0}`"),
+        ("1 & 2", "`&`"),
+    ] {
         let refused = set_command_for("server", formula).unwrap_err();
-        assert_eq!(refused.to_string(), format!("qmgr does not accept {shown} in a value, quoted or not"));
+        assert_eq!(
+            refused.to_string(),
+            format!("qmgr does not accept {shown} in a value, quoted or not")
+        );
     }
 }
 
 #[test]
 fn the_shell_does_not_change_the_directive() {
-    assert_eq!(set_command_for("server", "a'b").unwrap(), r#"qmgr -c 'set server job_sort_formula="a'\''b"'"#);
-    assert_eq!(set_command_for("server", "a\"b").unwrap(), r#"qmgr -c 'set server job_sort_formula='\''a"b'\'''"#);
+    assert_eq!(
+        set_command_for("server", "a'b").unwrap(),
+        r#"qmgr -c 'set server job_sort_formula="a'\''b"'"#
+    );
+    assert_eq!(
+        set_command_for("server", "a\"b").unwrap(),
+        r#"qmgr -c 'set server job_sort_formula='\''a"b'\'''"#
+    );
 }

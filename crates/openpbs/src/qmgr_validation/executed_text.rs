@@ -1,7 +1,8 @@
-//! Derives, from the text of a formula, the text that the server's script executes after `ans=` to validate it.
+//! Derives, from the text of a formula, the text that the server's script executes after `ans=` to
+//! validate it.
 //!
-//! The script contains the formula in a single-quoted string, so Python first decodes its escapes, and a single quote in
-//! it ends the string.
+//! The script contains the formula in a single-quoted string, so Python first decodes its escapes,
+//! and a single quote in it ends the string.
 
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
@@ -16,7 +17,8 @@ pub(super) enum ExecutedText {
     Nothing,
     /// Nothing: the script is not valid Python.
     InvalidScript,
-    /// A text with a surrogate, which cannot be encoded and so not compiled; the script ignores that error.
+    /// A text with a surrogate, which cannot be encoded and so not compiled; the script ignores
+    /// that error.
     Unencodable,
     /// This text, after `ans=`.
     Text(String),
@@ -44,8 +46,12 @@ fn executed_line(line: &str) -> Result<ExecutedText, Uncertainty> {
     let after_fault = &line[invalid.span.end as usize..];
     match invalid.kind {
         InvalidLiteralKind::Quote | InvalidLiteralKind::CarriageReturn => ended_string(line),
-        InvalidLiteralKind::TrailingBackslash | InvalidLiteralKind::Escape => Ok(ExecutedText::InvalidScript),
-        InvalidLiteralKind::NamedCharacter if after_fault.starts_with('{') && after_fault.contains('}') => {
+        InvalidLiteralKind::TrailingBackslash | InvalidLiteralKind::Escape => {
+            Ok(ExecutedText::InvalidScript)
+        }
+        InvalidLiteralKind::NamedCharacter
+            if after_fault.starts_with('{') && after_fault.contains('}') =>
+        {
             Err(Uncertainty::Escape)
         }
         InvalidLiteralKind::NamedCharacter => Ok(ExecutedText::InvalidScript),
@@ -59,14 +65,17 @@ fn executed_line(line: &str) -> Result<ExecutedText, Uncertainty> {
 /// The grammar reads neither the fields of f-strings nor every form of lambdas and comprehensions.
 const MAY_BE_VALID: [&str; 3] = ["{", "lambda", "for"];
 
-/// The formula ends the string around it: usually the script is then not valid Python, as with `len('abc')`.
+/// The formula ends the string around it: usually the script is then not valid Python, as with
+/// `len('abc')`.
 fn ended_string(line: &str) -> Result<ExecutedText, Uncertainty> {
     let call = format!("exec('ans={line}', globals1, locals())");
     match Formula::parse(&call).map_err(|error| error.kind().clone()) {
-        Err(SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack) => {
-            Err(Uncertainty::ScriptChanged)
+        Err(
+            SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack,
+        ) => Err(Uncertainty::ScriptChanged),
+        Err(_) if !MAY_BE_VALID.iter().any(|part| line.contains(part)) => {
+            Ok(ExecutedText::InvalidScript)
         }
-        Err(_) if !MAY_BE_VALID.iter().any(|part| line.contains(part)) => Ok(ExecutedText::InvalidScript),
         _ => Err(Uncertainty::ScriptChanged),
     }
 }

@@ -1,17 +1,19 @@
 //! Whether OpenPBS's server accepts a formula when `qmgr` sets it.
 //!
-//! The server does not parse the formula. It writes it into a Python script, `exec('ans=…', …)`, and executes that
-//! twice: first with the value 1 for every resource, then with the numeric resources only. It refuses a `SyntaxError`
-//! of the first pass and a `NameError` of either pass; it ignores every other exception. So an unknown name counts only
-//! where the evaluation reaches it, and statements are accepted like expressions. What the scheduler makes of the
-//! formula afterwards is another question.
+//! The server does not parse the formula. It writes it into a Python script, `exec('ans=…', …)`,
+//! and executes that twice: first with the value 1 for every resource, then with the numeric
+//! resources only. It refuses a `SyntaxError` of the first pass and a `NameError` of either pass;
+//! it ignores every other exception. So an unknown name counts only where the evaluation reaches
+//! it, and statements are accepted like expressions. What the scheduler makes of the formula
+//! afterwards is another question.
 //!
-//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed_text` finds the text that Python
-//! executes, and `passes` evaluates it in this crate's arithmetic. A formula with anything but numbers, names, operators, tuples,
-//! lists and calls of the functions of numbers is not followed: its answer is an [`Uncertainty`].
+//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed_text` finds the
+//! text that Python executes, and `passes` evaluates it in this crate's arithmetic. A formula with
+//! anything but numbers, names, operators, tuples, lists and calls of the functions of numbers is
+//! not followed: its answer is an [`Uncertainty`].
 //!
-//! Sources: the answers recorded in `tests/golden/openpbs/validate.jsonl`, the log of that server, and CPython 3.11,
-//! which the tests in `tests/referee` ask the same.
+//! Sources: the answers recorded in `tests/golden/openpbs/validate.jsonl`, the log of that server,
+//! and CPython 3.11, which the tests in `tests/referee` ask the same.
 
 mod executed_text;
 mod passes;
@@ -35,7 +37,8 @@ pub struct Validation {
     pub code: Option<u32>,
     /// The server's message; may be empty.
     pub message: &'static str,
-    /// Which program decides when the formula is set with `qmgr`; `None` if the answer cannot be determined.
+    /// Which program decides when the formula is set with `qmgr`; `None` if the answer cannot be
+    /// determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<AnsweredBy>,
     /// Why the server's answer cannot be determined.
@@ -47,8 +50,8 @@ pub struct Validation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnsweredBy {
-    /// `qmgr` refuses: it cannot pass such a text to the server, however it is quoted. The other fields still
-    /// give the server's answer to the text.
+    /// `qmgr` refuses: it cannot pass such a text to the server, however it is quoted. The other
+    /// fields still give the server's answer to the text.
     Qmgr,
     /// The server.
     Server,
@@ -87,19 +90,37 @@ impl fmt::Display for Uncertainty {
 }
 
 impl Validation {
-    const ACCEPTED: Self =
-        Self { accepted: Some(true), code: Some(0), message: "", by: Some(AnsweredBy::Server), uncertainty: None };
+    const ACCEPTED: Self = Self {
+        accepted: Some(true),
+        code: Some(0),
+        message: "",
+        by: Some(AnsweredBy::Server),
+        uncertainty: None,
+    };
     const INVALID_FORMAT: Self = Self::refused(15123, "Invalid Formula Format");
     const INVALID_KEYWORD: Self = Self::refused(15124, "Formula contains invalid keyword");
-    const INVALID_RESOURCE_TYPE: Self = Self::refused(15125, "Formula contains a resource of an invalid type");
+    const INVALID_RESOURCE_TYPE: Self =
+        Self::refused(15125, "Formula contains a resource of an invalid type");
     const INTERNAL_ERROR: Self = Self::refused(15011, "PBS server internal error");
 
     const fn refused(code: u32, message: &'static str) -> Self {
-        Self { accepted: Some(false), code: Some(code), message, by: Some(AnsweredBy::Server), uncertainty: None }
+        Self {
+            accepted: Some(false),
+            code: Some(code),
+            message,
+            by: Some(AnsweredBy::Server),
+            uncertainty: None,
+        }
     }
 
     const fn unknown(uncertainty: Uncertainty) -> Self {
-        Self { accepted: None, code: None, message: "", by: None, uncertainty: Some(uncertainty) }
+        Self {
+            accepted: None,
+            code: None,
+            message: "",
+            by: None,
+            uncertainty: Some(uncertainty),
+        }
     }
 }
 
@@ -142,7 +163,8 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
 /// The longest text, in bytes: the server has no limit, but no command line is longer.
 const MAX_LENGTH: usize = 128 * 1024;
 
-/// The first version whose parser counts brackets before it reads them: "What's New in Python 3.9", PEP 617.
+/// The first version whose parser counts brackets before it reads them: "What's New in Python 3.9",
+/// PEP 617.
 const COUNTS_BRACKETS: PythonVersion = PythonVersion::V3_9;
 
 /// The most brackets that no parser before that finds too deep.
@@ -166,7 +188,9 @@ fn parse(text: &str, python: PythonVersion) -> Result<Option<Arc<Expr>>, Uncerta
         SyntaxErrorKind::Statement(_) => Err(Uncertainty::Statement),
         SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack => Err(Uncertainty::Size),
         // the parser may give up before it reaches the fault
-        _ if python < COUNTS_BRACKETS && text.matches(['(', '[', '{']).count() > MAX_BRACKETS => Err(Uncertainty::Size),
+        _ if python < COUNTS_BRACKETS && text.matches(['(', '[', '{']).count() > MAX_BRACKETS => {
+            Err(Uncertainty::Size)
+        }
         // a version may accept it: `max((key)=abs)`
         SyntaxErrorKind::AssignmentTarget if error.span().slice(text).starts_with('(') => {
             Err(Uncertainty::NonArithmetic)
@@ -176,8 +200,8 @@ fn parse(text: &str, python: PythonVersion) -> Result<Option<Arc<Expr>>, Uncerta
     }
 }
 
-/// Whether some version may accept a text that the grammar refuses: the grammar reads neither what is in strings nor every form of
-/// lambdas and comprehensions.
+/// Whether some version may accept a text that the grammar refuses: the grammar reads neither what
+/// is in strings nor every form of lambdas and comprehensions.
 fn may_be_valid(text: &str) -> bool {
     let code = text.split('#').next().unwrap_or_default();
     let mut words = code.split(|character: char| !character.is_alphanumeric() && character != '_');

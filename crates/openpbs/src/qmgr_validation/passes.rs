@@ -13,7 +13,12 @@ use crate::qmgr_validation::{Uncertainty, Validation};
 
 /// The server's answer to an expression that Python parses.
 pub(super) fn answer(expr: &Arc<Expr>, schema: &Schema) -> Result<Validation, Uncertainty> {
-    let mut pass = Pass { schema, is_first: true, ans: KnownOrType::Known(Value::Int(0)), e_is_deleted: false };
+    let mut pass = Pass {
+        schema,
+        is_first: true,
+        ans: KnownOrType::Known(Value::Int(0)),
+        e_is_deleted: false,
+    };
     let refused = pass.compile(expr)?.refused().map(|raised| raised.kind);
     // the parser up to 3.8 answers some formulas that are too deep as if they were no Python
     if refused == Some(ErrorKind::Limit) && schema.python() < PythonVersion::V3_9 {
@@ -37,12 +42,13 @@ pub(super) fn answer(expr: &Arc<Expr>, schema: &Schema) -> Result<Validation, Un
     }
 }
 
-/// Whether every name has a value in both passes, so that nothing can raise a `NameError`. An exception in the first pass deletes
-/// `e`.
+/// Whether every name has a value in both passes, so that nothing can raise a `NameError`. An
+/// exception in the first pass deletes `e`.
 fn has_every_name(expr: &Expr, schema: &Schema) -> bool {
     expr.nodes().iter().all(|node| match &node.kind {
         ExprKind::Name(name) => {
-            let resolution = Resolution::resolve(name, schema.python(), |name| schema.is_numeric(name));
+            let resolution =
+                Resolution::resolve(name, schema.python(), |name| schema.is_numeric(name));
             **name != *"e" && matches!(resolution, Resolution::Constant(_) | Resolution::Input)
         }
         _ => true,
@@ -70,8 +76,15 @@ struct Pass<'s> {
 impl Pass<'_> {
     fn execute(&self, expr: &Arc<Expr>) -> Result<Outcome, Uncertainty> {
         let program = self.compile(expr)?;
-        let inputs: Vec<KnownOrType<Value>> = program.inputs().iter().map(|name| self.input(name)).collect();
-        match program.interpreter(WithComplex(Python::new())).evaluate(&inputs) {
+        let inputs: Vec<KnownOrType<Value>> = program
+            .inputs()
+            .iter()
+            .map(|name| self.input(name))
+            .collect();
+        match program
+            .interpreter(WithComplex(Python::new()))
+            .evaluate(&inputs)
+        {
             Ok(value) => Ok(Outcome::Value(value)),
             Err(error) => match error.kind() {
                 ErrorKind::Name => Ok(Outcome::NameError),
@@ -83,10 +96,12 @@ impl Pass<'_> {
 
     fn compile(&self, expr: &Arc<Expr>) -> Result<Program, Uncertainty> {
         let resolve = |name: &str| self.resolve(name);
-        Program::compile_with(Arc::clone(expr), self.schema.python(), &resolve).map_err(|_| Uncertainty::NonArithmetic)
+        Program::compile_with(Arc::clone(expr), self.schema.python(), &resolve)
+            .map_err(|_| Uncertainty::NonArithmetic)
     }
 
-    /// The script's variables, among which is `math`, come before the resources, and the builtins come last.
+    /// The script's variables, among which is `math`, come before the resources, and the builtins
+    /// come last.
     fn resolve(&self, name: &str) -> Resolution {
         match name {
             "ans" | "errnum" | "errmsg" | "globals1" | "globals2" => Resolution::Input,
@@ -97,7 +112,11 @@ impl Pass<'_> {
     }
 
     fn is_resource(&self, name: &str) -> bool {
-        if self.is_first { self.schema.entry(name).is_some() } else { self.schema.is_numeric(name) }
+        if self.is_first {
+            self.schema.entry(name).is_some()
+        } else {
+            self.schema.is_numeric(name)
+        }
     }
 
     /// Every resource is 1.

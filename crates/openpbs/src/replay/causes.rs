@@ -54,7 +54,10 @@ impl CauseKind {
 impl From<&Explanation> for CauseKind {
     fn from(explanation: &Explanation) -> Self {
         match explanation {
-            Explanation::Formula { origin, text } => Self::Formula { origin: origin.clone(), text: text.clone() },
+            Explanation::Formula { origin, text } => Self::Formula {
+                origin: origin.clone(),
+                text: text.clone(),
+            },
             Explanation::EligibleTime(_) => Self::EligibleTime,
             Explanation::Decayed(times) => Self::Decayed(*times),
             Explanation::NotWaiting(_) => Self::NotWaiting,
@@ -69,8 +72,8 @@ pub struct Cause {
     pub kind: CauseKind,
     /// The number of values.
     pub lines: usize,
-    /// For [`CauseKind::EligibleTime`]: by how many seconds the `eligible_time` of the cycles is later than that of the
-    /// queue, the least and the greatest.
+    /// For [`CauseKind::EligibleTime`]: by how many seconds the `eligible_time` of the cycles is
+    /// later than that of the queue, the least and the greatest.
     pub seconds: Option<(i64, i64)>,
 }
 
@@ -82,7 +85,11 @@ impl Causes {
     /// Counts a value; `shift` is the change of `eligible_time` in its cycle.
     pub(super) fn count(&mut self, kind: CauseKind, shift: Option<i64>) {
         let shift = shift.filter(|_| kind == CauseKind::EligibleTime);
-        let cause = self.0.entry(kind.clone()).or_insert(Cause { kind, lines: 0, seconds: None });
+        let cause = self.0.entry(kind.clone()).or_insert(Cause {
+            kind,
+            lines: 0,
+            seconds: None,
+        });
         cause.lines += 1;
         if let Some(shift) = shift {
             let (least, most) = cause.seconds.unwrap_or((shift, shift));
@@ -93,7 +100,12 @@ impl Causes {
     /// The causes, that of the most lines first.
     pub(super) fn into_sorted(self) -> Vec<Cause> {
         let mut causes: Vec<Cause> = self.0.into_values().collect();
-        causes.sort_by(|one, other| other.lines.cmp(&one.lines).then_with(|| one.kind.cmp(&other.kind)));
+        causes.sort_by(|one, other| {
+            other
+                .lines
+                .cmp(&one.lines)
+                .then_with(|| one.kind.cmp(&other.kind))
+        });
         causes
     }
 }

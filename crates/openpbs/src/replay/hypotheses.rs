@@ -1,4 +1,5 @@
-//! What may explain the values of a cycle that differ: another formula, another moment of `eligible_time`, or of all usage.
+//! What may explain the values of a cycle that differ: another formula, another moment of
+//! `eligible_time`, or of all usage.
 
 use std::collections::HashMap;
 
@@ -21,7 +22,8 @@ const MAX_FEWER_DECAYS: i32 = 8;
 const SAMPLE: usize = 16;
 /// The longest change of `eligible_time`, in seconds.
 const MAX_SHIFT: i64 = 1 << 31;
-/// After so many cycles that nothing explains, only the formulas are tried: the log is of something else.
+/// After so many cycles that nothing explains, only the formulas are tried: the log is of something
+/// else.
 const MAX_UNEXPLAINED: usize = 4096;
 /// The work of all evaluations beyond that which is free, in words: some seconds.
 const WORK: u64 = 1 << 30;
@@ -48,19 +50,31 @@ pub(super) struct Hypotheses<'a> {
     scorer: RowScorer<'a>,
     /// The number of decays, and the shares of the entities after them; filled when first needed.
     decayed: Vec<(i32, HashMap<NodeId, EntityShares>)>,
-    /// The time in the log at which `eligible_time` was that of the queue, from the latest cycle that shows it.
+    /// The time in the log at which `eligible_time` was that of the queue, from the latest cycle
+    /// that shows it.
     same_moment: Option<i64>,
     unexplained: usize,
 }
 
 impl<'a> Hypotheses<'a> {
     pub(super) fn new(queue: &ReplayedQueue<'a>) -> Self {
-        let scorer = RowScorer::with_work(queue.program, ScorePrecision::Float32, OnError::ZeroLikePbs, WORK);
-        Self { queue: *queue, scorer, decayed: Vec::new(), same_moment: None, unexplained: 0 }
+        let scorer = RowScorer::with_work(
+            queue.program,
+            ScorePrecision::Float32,
+            OnError::ZeroLikePbs,
+            WORK,
+        );
+        Self {
+            queue: *queue,
+            scorer,
+            decayed: Vec::new(),
+            same_moment: None,
+            unexplained: 0,
+        }
     }
 
-    /// What explains more than half of the lines of a cycle that differ, the best first. `time` is that of the cycle; all
-    /// lines are those of jobs with a score.
+    /// What explains more than half of the lines of a cycle that differ, the best first. `time` is
+    /// that of the cycle; all lines are those of jobs with a score.
     pub(super) fn of_cycle(
         &mut self,
         time: Option<i64>,
@@ -83,21 +97,32 @@ impl<'a> Hypotheses<'a> {
             found.push((given, Hypothesis::EligibleTime(seconds)));
         }
         self.fill_decayed();
-        if let Some((given, index)) = self.best_of(0..self.decayed.len(), sample, Hypothesis::Decayed) {
+        if let Some((given, index)) =
+            self.best_of(0..self.decayed.len(), sample, Hypothesis::Decayed)
+        {
             found.push((given, Hypothesis::Decayed(index)));
         }
         self.unexplained += usize::from(found.is_empty());
         found.sort_by_key(|(given, _)| std::cmp::Reverse(*given));
-        found.into_iter().map(|(_, hypothesis)| hypothesis).collect()
+        found
+            .into_iter()
+            .map(|(_, hypothesis)| hypothesis)
+            .collect()
     }
 
-    /// What explains the digits of a job by a hypothesis; `None` if it does not give them. For `eligible_time`, the exact number of
-    /// seconds with which it does, as the server computes the times of a cycle's jobs one after the other.
-    pub(super) fn explain(&mut self, hypothesis: Hypothesis<'a>, (row, digits): Digits<'_>) -> Option<Explanation> {
+    /// What explains the digits of a job by a hypothesis; `None` if it does not give them. For
+    /// `eligible_time`, the exact number of seconds with which it does, as the server computes the
+    /// times of a cycle's jobs one after the other.
+    pub(super) fn explain(
+        &mut self,
+        hypothesis: Hypothesis<'a>,
+        (row, digits): Digits<'_>,
+    ) -> Option<Explanation> {
         match hypothesis {
-            Hypothesis::Formula(other) => other
-                .gives(row, digits)
-                .then(|| Explanation::Formula { origin: other.origin.clone(), text: other.text.clone() }),
+            Hypothesis::Formula(other) => other.gives(row, digits).then(|| Explanation::Formula {
+                origin: other.origin.clone(),
+                text: other.text.clone(),
+            }),
             Hypothesis::EligibleTime(seconds) => [0, 1, -1].into_iter().find_map(|more| {
                 let seconds = seconds.saturating_add(more);
                 let value = self.value_after(row, seconds)?;
@@ -118,41 +143,72 @@ impl<'a> Hypotheses<'a> {
 
     /// A file that the site lacks, so that an input of this job is not known.
     pub(super) fn not_captured(&self, row: usize) -> Option<NotCaptured> {
-        let is_stated = |name: &str| self.queue.table.column(name).is_some_and(|column| column.is_set(row));
+        let is_stated = |name: &str| {
+            self.queue
+                .table
+                .column(name)
+                .is_some_and(|column| column.is_set(row))
+        };
         let names = self.queue.program.inputs();
         if self.queue.tree.is_some() && !self.queue.has_usage && self.uses_fairshare() {
             return Some(NotCaptured::Usage);
         }
-        if names.iter().any(|name| **name == *QUEUE_PRIORITY) && !self.queue.has_queues && !is_stated(QUEUE_PRIORITY) {
+        if names.iter().any(|name| **name == *QUEUE_PRIORITY)
+            && !self.queue.has_queues
+            && !is_stated(QUEUE_PRIORITY)
+        {
             return Some(NotCaptured::Queues);
         }
-        let needs_eligible_time = names.iter().any(|name| **name == *ELIGIBLE_TIME) && !is_stated(ELIGIBLE_TIME);
+        let needs_eligible_time =
+            names.iter().any(|name| **name == *ELIGIBLE_TIME) && !is_stated(ELIGIBLE_TIME);
         needs_eligible_time.then_some(NotCaptured::EligibleTime)
     }
 
     /// The other formula that gives most values of a cycle, and more than the one that is compared.
-    fn other_formula(&self, all: &[Digits<'_>], different: &[Digits<'_>]) -> Option<&'a OtherFormula> {
+    fn other_formula(
+        &self,
+        all: &[Digits<'_>],
+        different: &[Digits<'_>],
+    ) -> Option<&'a OtherFormula> {
         self.queue.others.iter().find(|other| {
-            let given = all.iter().filter(|(row, digits)| other.gives(*row, digits)).count();
+            let given = all
+                .iter()
+                .filter(|(row, digits)| other.gives(*row, digits))
+                .count();
             2 * given > all.len() && given > all.len() - different.len()
         })
     }
 
     /// The change of `eligible_time` of a cycle, and how many of some lines it gives.
     fn shift(&mut self, time: Option<i64>, different: &[Digits<'_>]) -> Option<(usize, i64)> {
-        self.queue.program.inputs().iter().find(|name| ***name == *ELIGIBLE_TIME)?;
+        self.queue
+            .program
+            .inputs()
+            .iter()
+            .find(|name| ***name == *ELIGIBLE_TIME)?;
         let mut counted = different[..different.len().min(SAMPLE)].to_vec();
-        let expected = time.zip(self.same_moment).map(|(time, same)| time.saturating_sub(same));
+        let expected = time
+            .zip(self.same_moment)
+            .map(|(time, same)| time.saturating_sub(same));
         let mut found = self.best_shift(expected.into_iter().collect(), &counted);
         if found.is_none() {
-            let nearest = counted.clone().into_iter().filter_map(|line| self.nearest_shift(line)).collect();
+            let nearest = counted
+                .clone()
+                .into_iter()
+                .filter_map(|line| self.nearest_shift(line))
+                .collect();
             found = self.best_shift(nearest, &counted);
         }
-        // where digits allow several moments, a line has the nearest one, and the farthest of them is that of all
+        // where digits allow several moments, a line has the nearest one, and the farthest of them
+        // is that of all
         let (_, seconds) = found?;
         let mut candidates = vec![seconds];
         for &line in different {
-            if candidates.len() <= SAMPLE && self.explain(Hypothesis::EligibleTime(seconds), line).is_none() {
+            if candidates.len() <= SAMPLE
+                && self
+                    .explain(Hypothesis::EligibleTime(seconds), line)
+                    .is_none()
+            {
                 counted.push(line);
                 candidates.extend(self.nearest_shift(line));
             }
@@ -160,13 +216,18 @@ impl<'a> Hypotheses<'a> {
         self.best_shift(candidates, &counted).or(found)
     }
 
-    fn best_shift(&mut self, mut candidates: Vec<i64>, lines: &[Digits<'_>]) -> Option<(usize, i64)> {
+    fn best_shift(
+        &mut self,
+        mut candidates: Vec<i64>,
+        lines: &[Digits<'_>],
+    ) -> Option<(usize, i64)> {
         candidates.sort_unstable_by_key(|seconds| (seconds.unsigned_abs(), *seconds));
         candidates.dedup();
         self.best_of(candidates, lines, Hypothesis::EligibleTime)
     }
 
-    /// The first candidate whose hypothesis gives the most lines, if those are more than half, and their number.
+    /// The first candidate whose hypothesis gives the most lines, if those are more than half, and
+    /// their number.
     fn best_of<T: Copy>(
         &mut self,
         candidates: impl IntoIterator<Item = T>,
@@ -175,7 +236,10 @@ impl<'a> Hypotheses<'a> {
     ) -> Option<(usize, T)> {
         let mut best: Option<(usize, T)> = None;
         for candidate in candidates {
-            let given = lines.iter().filter(|line| self.explain(hypothesis(candidate), **line).is_some()).count();
+            let given = lines
+                .iter()
+                .filter(|line| self.explain(hypothesis(candidate), **line).is_some())
+                .count();
             if 2 * given > lines.len() && best.is_none_or(|(most, _)| given > most) {
                 best = Some((given, candidate));
             }
@@ -183,8 +247,8 @@ impl<'a> Hypotheses<'a> {
         best
     }
 
-    /// The smallest change of `eligible_time` that gives the digits of a job, at distances that double and then halve: values
-    /// rise or fall with the time.
+    /// The smallest change of `eligible_time` that gives the digits of a job, at distances that
+    /// double and then halve: values rise or fall with the time.
     fn nearest_shift(&mut self, (row, digits): Digits<'_>) -> Option<i64> {
         let target: f64 = digits.parse().ok()?;
         let is_below = self.value_after(row, 0)? < target;
@@ -202,62 +266,108 @@ impl<'a> Hypotheses<'a> {
             }
             while far - near > 1 {
                 let middle = i64::midpoint(near, far);
-                if is_reached(middle).0 { far = middle } else { near = middle }
+                if is_reached(middle).0 {
+                    far = middle
+                } else {
+                    near = middle
+                }
             }
             if is_reached(far).1 {
                 found.push(direction * far);
             }
         }
-        found.into_iter().min_by_key(|seconds| seconds.unsigned_abs())
+        found
+            .into_iter()
+            .min_by_key(|seconds| seconds.unsigned_abs())
     }
 
-    /// The value of a job so many seconds later; `None` if its `eligible_time` is not known, or would be negative.
+    /// The value of a job so many seconds later; `None` if its `eligible_time` is not known, or
+    /// would be negative.
     fn value_after(&mut self, row: usize, seconds: i64) -> Option<f64> {
-        let column = self.queue.table.column(ELIGIBLE_TIME).filter(|column| column.is_set(row))?;
-        let Value::Int(now) = column.value(row) else { return None };
+        let column = self
+            .queue
+            .table
+            .column(ELIGIBLE_TIME)
+            .filter(|column| column.is_set(row))?;
+        let Value::Int(now) = column.value(row) else {
+            return None;
+        };
         let then = now.checked_add(seconds).filter(|then| *then >= 0)?;
-        self.value_with(row, |name| (name == ELIGIBLE_TIME).then_some(Value::Int(then)))
+        self.value_with(row, |name| {
+            (name == ELIGIBLE_TIME).then_some(Value::Int(then))
+        })
     }
 
     /// The value of a job of which some inputs are replaced; `None` if the work is spent.
     fn value_with(&mut self, row: usize, replaced: impl Fn(&str) -> Option<Value>) -> Option<f64> {
-        let own = |name: &str| self.queue.table.column(name).map_or(Value::Int(0), |column| column.value(row));
+        let own = |name: &str| {
+            self.queue
+                .table
+                .column(name)
+                .map_or(Value::Int(0), |column| column.value(row))
+        };
         let names = self.queue.program.inputs().iter();
-        let inputs: Vec<Value> = names.map(|name| replaced(name).unwrap_or_else(|| own(name))).collect();
+        let inputs: Vec<Value> = names
+            .map(|name| replaced(name).unwrap_or_else(|| own(name)))
+            .collect();
         let value = self.scorer.score(&inputs);
         self.scorer.left().map(|_| value)
     }
 
     fn uses_fairshare(&self) -> bool {
-        self.queue.program.inputs().iter().any(|name| FairshareInput::from_name(name).is_some())
+        self.queue
+            .program
+            .inputs()
+            .iter()
+            .any(|name| FairshareInput::from_name(name).is_some())
     }
 
-    /// Computes the shares of the entities of jobs after each number of decays: in a daemon that has read the decayed usage of
-    /// the entities from its file and summed it up, and in one that has decayed the usage of every node itself.
+    /// Computes the shares of the entities of jobs after each number of decays: in a daemon that
+    /// has read the decayed usage of the entities from its file and summed it up, and in one that
+    /// has decayed the usage of every node itself.
     fn fill_decayed(&mut self) {
-        let Some(tree) = self.queue.tree.filter(|_| self.uses_fairshare() && self.queue.has_usage) else { return };
+        let Some(tree) = self
+            .queue
+            .tree
+            .filter(|_| self.uses_fairshare() && self.queue.has_usage)
+        else {
+            return;
+        };
         if !self.decayed.is_empty() {
             return;
         }
         for times in (1..=MAX_MORE_DECAYS).chain((-MAX_FEWER_DECAYS..0).rev()) {
             let decayed = |usage| after_decays(&self.queue.decay, usage, times);
             if let Some(reread) = (self.queue.reread)(&decayed) {
-                self.decayed.push((times, shares_of_entities(&self.queue, tree, reread.tree())));
+                self.decayed
+                    .push((times, shares_of_entities(&self.queue, tree, reread.tree())));
             }
             if times > 0 {
                 let mut every_node = tree.tree().clone();
                 every_node.decay_with(decayed);
-                self.decayed.push((times, shares_of_entities(&self.queue, tree, &every_node)));
+                self.decayed
+                    .push((times, shares_of_entities(&self.queue, tree, &every_node)));
             }
         }
     }
 }
 
-/// The shares that a changed tree gives to the entities of the jobs, by their nodes in the tree of the queue.
-fn shares_of_entities(queue: &ReplayedQueue<'_>, tree: &PbsTree, changed: &ShareTree) -> HashMap<NodeId, EntityShares> {
+/// The shares that a changed tree gives to the entities of the jobs, by their nodes in the tree of
+/// the queue.
+fn shares_of_entities(
+    queue: &ReplayedQueue<'_>,
+    tree: &PbsTree,
+    changed: &ShareTree,
+) -> HashMap<NodeId, EntityShares> {
     let shares = queue.policy.assess(changed);
-    let nodes = queue.table.entities().iter().filter_map(|entity| tree.tree().find(entity));
-    nodes.filter_map(|node| Some((node, shares.get(changed.find(tree.tree().name(node))?)?))).collect()
+    let nodes = queue
+        .table
+        .entities()
+        .iter()
+        .filter_map(|entity| tree.tree().find(entity));
+    nodes
+        .filter_map(|node| Some((node, shares.get(changed.find(tree.tree().name(node))?)?)))
+        .collect()
 }
 
 fn after_decays(decay: &IntervalDecay, usage: f64, times: i32) -> f64 {

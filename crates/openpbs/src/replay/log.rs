@@ -1,4 +1,5 @@
-//! Reads a scheduler's log: the values in it, cycle by cycle, and the formulas that a server's log in it names.
+//! Reads a scheduler's log: the values in it, cycle by cycle, and the formulas that a server's log
+//! in it names.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,8 +18,8 @@ pub struct LoggedValue<'l> {
     pub digits: Cow<'l, str>,
 }
 
-/// The values in a log of `pbs_sched`, in its order. Lines may have a date and other fields before `Job`; other lines
-/// are skipped.
+/// The values in a log of `pbs_sched`, in its order. Lines may have a date and other fields before
+/// `Job`; other lines are skipped.
 ///
 /// ```
 /// use jsf_openpbs::replay::logged_values;
@@ -37,7 +38,10 @@ fn lines(log: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
 
 fn value_in(text: &[u8], line: usize) -> Option<LoggedValue<'_>> {
     let (before, digits) = split_at(text, b";Formula Evaluation = ")?;
-    let job = before.rsplit(|&byte| byte == b';').next().filter(|job| !job.is_empty())?;
+    let job = before
+        .rsplit(|&byte| byte == b';')
+        .next()
+        .filter(|job| !job.is_empty())?;
     let is_job_line = before[..before.len() - job.len()].ends_with(b"Job;");
     let digits = digits.trim_ascii();
     (is_job_line && !digits.is_empty()).then(|| LoggedValue {
@@ -51,13 +55,15 @@ fn value_in(text: &[u8], line: usize) -> Option<LoggedValue<'_>> {
 #[derive(Default)]
 pub(super) struct Cycle<'l> {
     pub(super) values: Vec<LoggedValue<'l>>,
-    /// The time of the first value in seconds, if its line has one; only differences of such times mean anything.
+    /// The time of the first value in seconds, if its line has one; only differences of such times
+    /// mean anything.
     pub(super) time: Option<i64>,
 }
 
-/// Visits the values of one cycle after the other: all that follow a line `Starting Scheduling Cycle`, or, in a log without
-/// such lines, those of one second. A job is evaluated once in a cycle, so its next value begins another one. Returns the
-/// number of lines with a value that cannot be read.
+/// Visits the values of one cycle after the other: all that follow a line
+/// `Starting Scheduling Cycle`, or, in a log without such lines, those of one second. A job is
+/// evaluated once in a cycle, so its next value begins another one. Returns the number of lines
+/// with a value that cannot be read.
 pub(super) fn for_each_cycle<'l>(log: &'l [u8], mut visit: impl FnMut(Cycle<'l>)) -> usize {
     const START: &[u8] = b";Starting Scheduling Cycle";
     let has_starts = lines(log).any(|(text, _)| split_at(text, START).is_some());
@@ -93,24 +99,39 @@ pub(super) fn for_each_cycle<'l>(log: &'l [u8], mut visit: impl FnMut(Cycle<'l>)
 
 /// The date and time of a line, without fractions of a second.
 fn second_of(line: &[u8]) -> &[u8] {
-    line.split(|byte| matches!(byte, b';' | b'.')).next().unwrap_or_default()
+    line.split(|byte| matches!(byte, b';' | b'.'))
+        .next()
+        .unwrap_or_default()
 }
 
 /// The seconds of `MM/DD/YYYY HH:MM:SS` since an arbitrary moment.
 fn time_of(second: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(second).ok().filter(|text| text.len() == 19)?;
-    let numbers = text.split(['/', ' ', ':']).take(6).map(|number| number.parse::<u32>().ok().map(i64::from));
+    let text = std::str::from_utf8(second)
+        .ok()
+        .filter(|text| text.len() == 19)?;
+    let numbers = text
+        .split(['/', ' ', ':'])
+        .take(6)
+        .map(|number| number.parse::<u32>().ok().map(i64::from));
     let numbers: Option<Vec<i64>> = numbers.collect();
-    let [month, day, year, hours, minutes, seconds] = numbers?[..] else { return None };
+    let [month, day, year, hours, minutes, seconds] = numbers?[..] else {
+        return None;
+    };
     // the year begins in March, so that the day that some years have in addition is its last
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
     Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 }
 
-/// The formulas that lines of a server's log say were set, each once, the latest first. A scheduler's log has no such lines.
+/// The formulas that lines of a server's log say were set, each once, the latest first. A
+/// scheduler's log has no such lines.
 pub fn formulas_set(log: &[u8]) -> Vec<String> {
-    let set = lines(log).filter_map(|(text, _)| split_at(text, b";attributes set: job_sort_formula = "));
+    let set =
+        lines(log).filter_map(|(text, _)| split_at(text, b";attributes set: job_sort_formula = "));
     let mut formulas: Vec<String> = Vec::new();
     for (_, formula) in set {
         let formula = String::from_utf8_lossy(formula.trim_ascii());
@@ -121,7 +142,8 @@ pub fn formulas_set(log: &[u8]) -> Vec<String> {
     formulas
 }
 
-/// What is wrong with a text that the scheduler cannot have printed as a value; `None` for a number, `inf` and `nan`.
+/// What is wrong with a text that the scheduler cannot have printed as a value; `None` for a
+/// number, `inf` and `nan`.
 pub(super) fn broken_number(text: &str) -> Option<String> {
     const EXPECTED: &str = "expected a decimal number such as 0.8843";
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -129,7 +151,10 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
         return None;
     }
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-    if [whole, decimals].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())) {
+    if [whole, decimals]
+        .iter()
+        .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    {
         return None;
     }
     let mut has_point = false;
@@ -137,7 +162,8 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
         '.' => std::mem::replace(&mut has_point, true),
         other => !other.is_ascii_digit(),
     });
-    let (read, rest) = text.split_at(end.map_or(text.len(), |end| end + text.len() - unsigned.len()));
+    let (read, rest) =
+        text.split_at(end.map_or(text.len(), |end| end + text.len() - unsigned.len()));
     Some(match (read, rest) {
         (read, "") => format!("{EXPECTED}, found `{read}`, which lacks digits"),
         ("", rest) => format!("{EXPECTED}, found `{rest}`"),
@@ -146,6 +172,8 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
 }
 
 fn split_at<'t>(text: &'t [u8], separator: &[u8]) -> Option<(&'t [u8], &'t [u8])> {
-    let at = text.windows(separator.len()).position(|window| window == separator)?;
+    let at = text
+        .windows(separator.len())
+        .position(|window| window == separator)?;
     Some((&text[..at], &text[at + separator.len()..]))
 }

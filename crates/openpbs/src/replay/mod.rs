@@ -1,9 +1,11 @@
-//! Compares the values in a scheduler's log with the values of this crate, and explains the differences.
+//! Compares the values in a scheduler's log with the values of this crate, and explains the
+//! differences.
 //!
 //! In: a log of `pbs_sched`, and the jobs with their scores. Out: a [`Replay`]. Every
-//! `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` is compared with the digits that the same value would be logged
-//! with. For the differences of a cycle, three hypotheses are tried: another formula, `eligible_time` of another moment, and
-//! usage of another moment. Each must give more than half of them.
+//! `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` is compared with the digits that the same
+//! value would be logged with. For the differences of a cycle, three hypotheses are tried: another
+//! formula, `eligible_time` of another moment, and usage of another moment. Each must give more
+//! than half of them.
 
 mod causes;
 mod hypotheses;
@@ -30,7 +32,8 @@ use serde::{Serialize, Serializer};
 /// The most differences that are listed; the others are counted.
 const MAX_LISTED: usize = 100_000;
 
-/// Builds the tree again after the given function has changed every usage; `None` if it cannot be built.
+/// Builds the tree again after the given function has changed every usage; `None` if it cannot be
+/// built.
 pub type Reread<'a> = dyn Fn(&dyn Fn(f64) -> f64) -> Option<PbsTree> + 'a;
 
 /// The queue whose values are compared with a log.
@@ -48,7 +51,8 @@ pub struct ReplayedQueue<'a> {
     pub policy: &'a dyn Policy,
     /// How usage decays.
     pub decay: IntervalDecay,
-    /// Builds the tree that the scheduler would read if a function had changed every usage in its files.
+    /// Builds the tree that the scheduler would read if a function had changed every usage in its
+    /// files.
     pub reread: &'a Reread<'a>,
     /// Other formulas that the site is known to have or to have had.
     pub others: &'a [OtherFormula],
@@ -71,7 +75,9 @@ pub struct OtherFormula {
 
 impl OtherFormula {
     fn gives(&self, row: usize, digits: &str) -> bool {
-        self.scores.get(row).is_some_and(|score| logged(score.value) == digits)
+        self.scores
+            .get(row)
+            .is_some_and(|score| logged(score.value) == digits)
     }
 }
 
@@ -119,12 +125,20 @@ impl fmt::Display for Explanation {
         match self {
             Self::EligibleTime(seconds) => {
                 let direction = if *seconds > 0 { "later" } else { "earlier" };
-                write!(f, "eligible_time is {} s {direction}", seconds.unsigned_abs())
+                write!(
+                    f,
+                    "eligible_time is {} s {direction}",
+                    seconds.unsigned_abs()
+                )
             }
             Self::Decayed(1) => write!(f, "all usage has decayed once more"),
             Self::Decayed(times @ 2..) => write!(f, "all usage has decayed {times} times more"),
             Self::Decayed(-1) => write!(f, "all usage has decayed once less"),
-            Self::Decayed(times) => write!(f, "all usage has decayed {} times less", times.unsigned_abs()),
+            Self::Decayed(times) => write!(
+                f,
+                "all usage has decayed {} times less",
+                times.unsigned_abs()
+            ),
             Self::NotWaiting(reason) => write!(f, "the job is not evaluated now: {reason}"),
             Self::Formula { origin, .. } => write!(f, "the formula of {origin} gives it"),
         }
@@ -169,14 +183,15 @@ pub struct Replay {
     pub unknown_jobs: usize,
     /// The number of lines with a value that cannot be read.
     pub damaged: usize,
-    /// The causes of the differences, that of the most lines first. Every value that differs counts once.
+    /// The causes of the differences, that of the most lines first. Every value that differs counts
+    /// once.
     #[serde(skip)]
     pub causes: Vec<Cause>,
 }
 
 impl Replay {
-    /// Whether no value was compared, because the log has no values or the queue has none of their jobs: the replay then
-    /// proves nothing.
+    /// Whether no value was compared, because the log has no values or the queue has none of their
+    /// jobs: the replay then proves nothing.
     pub fn is_empty(&self) -> bool {
         self.unknown_jobs == self.lines
     }
@@ -201,7 +216,8 @@ pub struct Difference {
     /// What explains the difference, the most plausible first.
     #[serde(flatten, serialize_with = "serialize_explanations")]
     pub explanations: Vec<Explanation>,
-    /// What is known if nothing explains the difference: the logged text is not a number, or a file is missing.
+    /// What is known if nothing explains the difference: the logged text is not a number, or a file
+    /// is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }
@@ -219,7 +235,10 @@ fn in_words(explanations: &[Explanation]) -> Option<String> {
 }
 
 /// Serialises explanations one by one, and as one text.
-fn serialize_explanations<S: Serializer>(explanations: &[Explanation], serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_explanations<S: Serializer>(
+    explanations: &[Explanation],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut members = serializer.serialize_map(None)?;
     members.serialize_entry("why", &in_words(explanations))?;
     members.serialize_entry("explanations", explanations)?;
@@ -229,10 +248,19 @@ fn serialize_explanations<S: Serializer>(explanations: &[Explanation], serialize
 /// Compares every value of the log with the value of the same job in the queue.
 pub fn replay(log: &[u8], queue: &ReplayedQueue<'_>) -> Replay {
     let (causes, replay) = (Causes::default(), Replay::default());
-    let mut comparison = Comparison { queue: *queue, hypotheses: Hypotheses::new(queue), causes, replay };
+    let mut comparison = Comparison {
+        queue: *queue,
+        hypotheses: Hypotheses::new(queue),
+        causes,
+        replay,
+    };
     let damaged = for_each_cycle(log, |cycle| comparison.add(&cycle));
     let Comparison { replay, causes, .. } = comparison;
-    Replay { damaged, causes: causes.into_sorted(), ..replay }
+    Replay {
+        damaged,
+        causes: causes.into_sorted(),
+        ..replay
+    }
 }
 
 /// The comparison of a log with a queue, cycle by cycle.
@@ -268,7 +296,9 @@ impl<'a> Comparison<'a> {
             different.push((value, row));
         }
         let found = self.hypotheses.of_cycle(cycle.time, &all, &compared);
-        different.into_iter().for_each(|(value, row)| self.add_difference(value, row, &found));
+        different
+            .into_iter()
+            .for_each(|(value, row)| self.add_difference(value, row, &found));
     }
 
     fn digits(&self, row: usize) -> Option<String> {
@@ -282,10 +312,22 @@ impl<'a> Comparison<'a> {
         let broken = broken_number(digits);
         let explanations: Vec<Explanation> = match (&ours, &broken) {
             (_, Some(_)) => Vec::new(),
-            (None, None) => self.queue.table.exclusion(row).and_then(explain_exclusion).into_iter().collect(),
-            (Some(_), None) => found.iter().filter_map(|one| self.hypotheses.explain(*one, (row, digits))).collect(),
+            (None, None) => self
+                .queue
+                .table
+                .exclusion(row)
+                .and_then(explain_exclusion)
+                .into_iter()
+                .collect(),
+            (Some(_), None) => found
+                .iter()
+                .filter_map(|one| self.hypotheses.explain(*one, (row, digits)))
+                .collect(),
         };
-        let not_captured = self.hypotheses.not_captured(row).filter(|_| explanations.is_empty());
+        let not_captured = self
+            .hypotheses
+            .not_captured(row)
+            .filter(|_| explanations.is_empty());
         let kind = match (explanations.first(), &broken, not_captured) {
             (Some(first), ..) => first.into(),
             (None, Some(_), _) => CauseKind::NotANumber,
@@ -293,14 +335,20 @@ impl<'a> Comparison<'a> {
             (None, None, None) => CauseKind::Nothing,
         };
         self.replay.unexplained += usize::from(explanations.is_empty());
-        let shift =
-            found.iter().find_map(|one| if let Hypothesis::EligibleTime(shift) = one { Some(*shift) } else { None });
+        let shift = found.iter().find_map(|one| {
+            if let Hypothesis::EligibleTime(shift) = one {
+                Some(*shift)
+            } else {
+                None
+            }
+        });
         self.causes.count(kind, shift);
         if self.replay.different.len() >= MAX_LISTED {
             self.replay.not_listed += 1;
             return;
         }
-        let remark = broken.or_else(|| not_captured.map(|missing| format!("not verified, because {missing}")));
+        let remark = broken
+            .or_else(|| not_captured.map(|missing| format!("not verified, because {missing}")));
         self.replay.different.push(Difference {
             line: *line,
             job: job.to_string(),
@@ -312,11 +360,13 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Explains why a job that the scheduler evaluated is excluded now: it is over, or considered through its array. Other
-/// exclusions explain nothing, because they held then too.
+/// Explains why a job that the scheduler evaluated is excluded now: it is over, or considered
+/// through its array. Other exclusions explain nothing, because they held then too.
 fn explain_exclusion(exclusion: &Exclusion) -> Option<Explanation> {
     match exclusion {
-        Exclusion::Over(_) | Exclusion::Subjob => Some(Explanation::NotWaiting(exclusion.to_string())),
+        Exclusion::Over(_) | Exclusion::Subjob => {
+            Some(Explanation::NotWaiting(exclusion.to_string()))
+        }
         _ => None,
     }
 }

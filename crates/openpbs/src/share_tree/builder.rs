@@ -1,4 +1,5 @@
-//! Builds the daemon's fair-share tree from a [`TreeDocument`] and the entities of the jobs that the daemon has seen.
+//! Builds the daemon's fair-share tree from a [`TreeDocument`] and the entities of the jobs that
+//! the daemon has seen.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -7,7 +8,9 @@ use job_sort_formula::fairshare::policy::PolicyRules;
 use job_sort_formula::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
 use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode, UsageRecord};
-use job_sort_formula::fairshare::{AssessedTree, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError};
+use job_sort_formula::fairshare::{
+    AssessedTree, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError,
+};
 use thiserror::Error;
 
 use crate::files::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
@@ -25,7 +28,9 @@ const FIRST_CGROUP: i32 = 10;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PbsTreeError {
     /// `"shares":"parent"`, which OpenPBS does not have.
-    #[error("`{0}` has the shares of its parent, which OpenPBS's policy does not support: give it a number of shares")]
+    #[error(
+        "`{0}` has the shares of its parent, which OpenPBS's policy does not support: give it a number of shares"
+    )]
     SharesOfParent(String),
     /// A number of shares beyond the 32 bits of a line of `resource_group`.
     #[error("`{name}` has {shares} shares, expected a number from -2147483648 to 2147483647")]
@@ -64,7 +69,8 @@ pub struct PbsTreeBuilder<'a> {
 }
 
 impl PbsTreeBuilder<'static> {
-    /// A tree of the lines of `resource_group`, without usage and `unknown_shares`, under the daemon's rules.
+    /// A tree of the lines of `resource_group`, without usage and `unknown_shares`, under the
+    /// daemon's rules.
     pub fn new(lines: &ResourceGroup) -> Self {
         Self::with(Cow::Owned(lines_as_document(lines)))
     }
@@ -73,7 +79,10 @@ impl PbsTreeBuilder<'static> {
     #[must_use]
     pub fn usage(mut self, usage: &UsageFile) -> Self {
         let records = usage.records.iter();
-        let records = records.map(|record| UsageRecord { entity: record.entity.clone(), usage: record.usage });
+        let records = records.map(|record| UsageRecord {
+            entity: record.entity.clone(),
+            usage: record.usage,
+        });
         self.document.to_mut().records = records.collect();
         self
     }
@@ -92,24 +101,29 @@ impl PbsTreeBuilder<'static> {
 }
 
 impl<'a> PbsTreeBuilder<'a> {
-    /// The tree that OpenPBS would have if its files expressed this document, under the daemon's rules.
+    /// The tree that OpenPBS would have if its files expressed this document, under the daemon's
+    /// rules.
     pub fn from_document(document: &'a TreeDocument) -> Self {
         Self::with(Cow::Borrowed(document))
     }
 
     fn with(document: Cow<'a, TreeDocument>) -> Self {
-        Self { document, rules: PolicyRules::Scheduler, entities: Vec::new() }
+        Self {
+            document,
+            rules: PolicyRules::Scheduler,
+            entities: Vec::new(),
+        }
     }
 
-    /// Chooses the rules: the daemon's are [`OpenPbs`] and a usage of 1 for an entity without usage, the
-    /// documented ones [`DocumentedOpenPbs`] and usage as it was recorded.
+    /// Chooses the rules: the daemon's are [`OpenPbs`] and a usage of 1 for an entity without
+    /// usage, the documented ones [`DocumentedOpenPbs`] and usage as it was recorded.
     #[must_use]
     pub fn rules(self, rules: PolicyRules) -> Self {
         Self { rules, ..self }
     }
 
-    /// Adds the entities of jobs. An entity that is not in the tree joins the group `unknown`, with one share. A job
-    /// without an entity counts as one of the entity `""`, as in the daemon.
+    /// Adds the entities of jobs. An entity that is not in the tree joins the group `unknown`, with
+    /// one share. A job without an entity counts as one of the entity `""`, as in the daemon.
     #[must_use]
     pub fn with_entities<S: Into<String>>(mut self, entities: impl IntoIterator<Item = S>) -> Self {
         self.entities.extend(entities.into_iter().map(Into::into));
@@ -126,7 +140,11 @@ impl<'a> PbsTreeBuilder<'a> {
         let mut charges = Vec::new();
         for (node, &id) in document.nodes.iter().zip(&assembler.ids) {
             if let Some(usage) = node.usage.filter(|_| !assembler.is_parent(id)) {
-                charges.push(Charge { node: id, usage, is_leaf: true });
+                charges.push(Charge {
+                    node: id,
+                    usage,
+                    is_leaf: true,
+                });
             }
         }
         for record in &document.records {
@@ -135,7 +153,14 @@ impl<'a> PbsTreeBuilder<'a> {
         for entity in &self.entities {
             assembler.find_or_add(entity)?;
         }
-        let PbsTreeAssembler { builder, cgroups, unknown, ids, has_children, .. } = assembler;
+        let PbsTreeAssembler {
+            builder,
+            cgroups,
+            unknown,
+            ids,
+            has_children,
+            ..
+        } = assembler;
         let mut tree = builder.finish();
         match self.rules {
             PolicyRules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
@@ -153,13 +178,20 @@ impl<'a> PbsTreeBuilder<'a> {
             PolicyRules::Scheduler => AssessedTree::new(tree, &OpenPbs),
             PolicyRules::Documented => AssessedTree::new(tree, &DocumentedOpenPbs),
         };
-        Ok(PbsTree { assessed, cgroups, unknown })
+        Ok(PbsTree {
+            assessed,
+            cgroups,
+            unknown,
+        })
     }
 }
 
 /// The lines as nodes, after a node for the group `unknown`, which may be a parent.
 fn lines_as_document(lines: &ResourceGroup) -> TreeDocument {
-    let mut nodes = vec![TreeNode { kind: NodeKind::Group, ..entity(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0) }];
+    let mut nodes = vec![TreeNode {
+        kind: NodeKind::Group,
+        ..entity(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0)
+    }];
     let mut indices: HashMap<&str, usize> = HashMap::from([(UNKNOWN_GROUP, 0)]);
     for line in &lines.lines {
         let parent = indices.get(line.parent.as_str()).copied();
@@ -169,7 +201,11 @@ fn lines_as_document(lines: &ResourceGroup) -> TreeDocument {
         indices.insert(&line.name, nodes.len());
         nodes.push(entity(&line.name, line.cgroup, parent, line.shares));
     }
-    TreeDocument { root: TREE_ROOT.to_owned(), nodes, ..TreeDocument::default() }
+    TreeDocument {
+        root: TREE_ROOT.to_owned(),
+        nodes,
+        ..TreeDocument::default()
+    }
 }
 
 fn entity(name: &str, cgroup: i32, parent: Option<usize>, shares: i32) -> TreeNode {
@@ -189,7 +225,8 @@ fn entity(name: &str, cgroup: i32, parent: Option<usize>, shares: i32) -> TreeNo
 struct Charge {
     node: NodeId,
     usage: f64,
-    /// Whether the node had no children when the record was read: only then is the usage added to the nodes above.
+    /// Whether the node had no children when the record was read: only then is the usage added to
+    /// the nodes above.
     is_leaf: bool,
 }
 
@@ -210,34 +247,61 @@ impl PbsTreeAssembler {
         let unknown_shares = document.unknown_shares.unwrap_or(0);
         let unknown_shares = shares_in_32_bits("unknown_shares", unknown_shares)?;
         let mut builder = TreeBuilder::new(TREE_ROOT).lenient();
-        let unknown = builder.add(builder.root(), Member::group(UNKNOWN_GROUP).shares(unknown_shares.into()))?;
-        let parents: HashSet<usize> = document.nodes.iter().filter_map(|node| node.parent).collect();
+        let unknown = builder.add(
+            builder.root(),
+            Member::group(UNKNOWN_GROUP).shares(unknown_shares.into()),
+        )?;
+        let parents: HashSet<usize> = document
+            .nodes
+            .iter()
+            .filter_map(|node| node.parent)
+            .collect();
         let mut ids = Vec::with_capacity(document.nodes.len());
         let mut cgroups = vec![0, UNKNOWN_CGROUP];
         let mut has_children = vec![true, false];
         for (index, node) in document.nodes.iter().enumerate() {
             let is_parent = parents.contains(&index);
-            if node.parent.is_none() && node.name == UNKNOWN_GROUP && node.cgroup == Some(UNKNOWN_CGROUP) {
+            if node.parent.is_none()
+                && node.name == UNKNOWN_GROUP
+                && node.cgroup == Some(UNKNOWN_CGROUP)
+            {
                 has_children[unknown.index()] = is_parent;
                 ids.push(unknown);
                 continue;
             }
             let name = node.full_name();
             let shares = match node.shares {
-                // the daemon takes any number from a line of `resource_group`, which has a cgroup; other documents are checked
+                // the daemon takes any number from a line of `resource_group`, which has a cgroup;
+                // other documents are checked
                 Shares::Count(shares) if shares < 0 && node.cgroup.is_none() => {
                     return Err(TreeError::NegativeShares { name, shares }.into());
                 }
                 Shares::Count(shares) => shares_in_32_bits(&name, shares)?,
                 Shares::Parent => return Err(PbsTreeError::SharesOfParent(name)),
             };
-            let member = if is_parent { Member::group(name) } else { Member::entity(name) };
-            let parent = node.parent.and_then(|parent| ids.get(parent).copied()).unwrap_or(builder.root());
+            let member = if is_parent {
+                Member::group(name)
+            } else {
+                Member::entity(name)
+            };
+            let parent = node
+                .parent
+                .and_then(|parent| ids.get(parent).copied())
+                .unwrap_or(builder.root());
             ids.push(builder.add(parent, member.shares(shares.into()))?);
-            cgroups.push(node.cgroup.unwrap_or(FIRST_CGROUP.saturating_add(index as i32)));
+            cgroups.push(
+                node.cgroup
+                    .unwrap_or(FIRST_CGROUP.saturating_add(index as i32)),
+            );
             has_children.push(is_parent);
         }
-        Ok(Self { builder, cgroups, unknown, ids, has_children })
+        Ok(Self {
+            builder,
+            cgroups,
+            unknown,
+            ids,
+            has_children,
+        })
     }
 
     /// Finds the node of that name, or adds it to the group `unknown` with one share.
@@ -248,12 +312,17 @@ impl PbsTreeAssembler {
         self.has_children[self.unknown.index()] = true;
         self.has_children.push(false);
         self.cgroups.push(NO_CGROUP);
-        self.builder.add(self.unknown, Member::entity(entity).shares(1))
+        self.builder
+            .add(self.unknown, Member::entity(entity).shares(1))
     }
 
     fn charge(&mut self, record: &UsageRecord) -> Result<Charge, TreeError> {
         let node = self.find_or_add(&record.entity)?;
-        Ok(Charge { node, usage: record.usage, is_leaf: !self.is_parent(node) })
+        Ok(Charge {
+            node,
+            usage: record.usage,
+            is_leaf: !self.is_parent(node),
+        })
     }
 
     fn is_parent(&self, node: NodeId) -> bool {
@@ -262,13 +331,17 @@ impl PbsTreeAssembler {
 }
 
 fn shares_in_32_bits(name: &str, shares: i64) -> Result<i32, PbsTreeError> {
-    i32::try_from(shares).map_err(|_| PbsTreeError::Shares { name: name.to_owned(), shares })
+    i32::try_from(shares).map_err(|_| PbsTreeError::Shares {
+        name: name.to_owned(),
+        shares,
+    })
 }
 
-/// Every node starts at [`MIN_USAGE`]. A record sets the usage of its own node and, for a leaf, is added to the nodes
-/// above: so a second record of an entity replaces the first there, and adds to it above. Every sum is computed in the
-/// order of the records, as in the daemon, which decides its last bit. The cost is records times depth: 16 s for
-/// 100,000 records in a chain of 100,000 groups, 1 s for a million records in a thousand groups.
+/// Every node starts at [`MIN_USAGE`]. A record sets the usage of its own node and, for a leaf, is
+/// added to the nodes above: so a second record of an entity replaces the first there, and adds to
+/// it above. Every sum is computed in the order of the records, as in the daemon, which decides its
+/// last bit. The cost is records times depth: 16 s for 100,000 records in a chain of 100,000
+/// groups, 1 s for a million records in a thousand groups.
 fn charge_as_the_daemon(tree: &mut ShareTree, charges: &[Charge]) {
     for node in tree.nodes() {
         tree.set_usage(node, MIN_USAGE);
@@ -281,8 +354,8 @@ fn charge_as_the_daemon(tree: &mut ShareTree, charges: &[Charge]) {
     }
 }
 
-/// Charges the last record of every entity; earlier records of the same entity are ignored. A group gets the usage of its
-/// entities.
+/// Charges the last record of every entity; earlier records of the same entity are ignored. A group
+/// gets the usage of its entities.
 fn charge_as_documented(tree: &mut ShareTree, charges: &[Charge]) {
     let mut seen = HashSet::new();
     for charge in charges.iter().rev() {
@@ -304,12 +377,18 @@ mod tests {
 
     #[test]
     fn the_documents_example_under_both_rules() {
-        for (rules, expected) in
-            [(PolicyRules::Documented, ["0.648420", "0.381859"]), (PolicyRules::Scheduler, ["0.647718", "0.381553"])]
-        {
+        for (rules, expected) in [
+            (PolicyRules::Documented, ["0.648420", "0.381859"]),
+            (PolicyRules::Scheduler, ["0.647718", "0.381553"]),
+        ] {
             let tree = read_tree("tree.json", PP718.as_bytes()).unwrap();
-            let tree = PbsTreeBuilder::from_document(&tree).rules(rules).with_entities(["Bob"]).build().unwrap();
-            let factors = ["Bob", "Suzy"].map(|entity| tree.shares_of(entity).unwrap().fairshare_factor);
+            let tree = PbsTreeBuilder::from_document(&tree)
+                .rules(rules)
+                .with_entities(["Bob"])
+                .build()
+                .unwrap();
+            let factors =
+                ["Bob", "Suzy"].map(|entity| tree.shares_of(entity).unwrap().fairshare_factor);
             assert_eq!(factors.map(|factor| format!("{factor:.6}")), expected);
         }
     }
@@ -317,15 +396,28 @@ mod tests {
     #[test]
     fn what_the_files_cannot_express_is_an_error() {
         for (text, expected) in [
-            (r#"{"children":[{"name":"a","shares":1},{"name":"a","shares":1}]}"#, PbsTreeError::Duplicate("a".into())),
-            (r#"{"children":[{"name":"a","shares":"parent"}]}"#, PbsTreeError::SharesOfParent("a".into())),
+            (
+                r#"{"children":[{"name":"a","shares":1},{"name":"a","shares":1}]}"#,
+                PbsTreeError::Duplicate("a".into()),
+            ),
+            (
+                r#"{"children":[{"name":"a","shares":"parent"}]}"#,
+                PbsTreeError::SharesOfParent("a".into()),
+            ),
             (
                 r#"{"children":[{"name":"g","children":[{"name":"a","shares":-2}]}]}"#,
-                TreeError::NegativeShares { name: "a".into(), shares: -2 }.into(),
+                TreeError::NegativeShares {
+                    name: "a".into(),
+                    shares: -2,
+                }
+                .into(),
             ),
         ] {
             let document = read_tree("t", text.as_bytes()).unwrap();
-            let refused = PbsTreeBuilder::from_document(&document).with_entities(["x"]).build().unwrap_err();
+            let refused = PbsTreeBuilder::from_document(&document)
+                .with_entities(["x"])
+                .build()
+                .unwrap_err();
             assert_eq!(refused, expected);
         }
     }

@@ -1,17 +1,19 @@
-//! The daemon's fair-share tree: the shares and usage of its nodes, their order, and the comparison of two entities,
-//! which `pbsfs -c` prints and the scheduler orders jobs by.
+//! The daemon's fair-share tree: the shares and usage of its nodes, their order, and the comparison
+//! of two entities, which `pbsfs -c` prints and the scheduler orders jobs by.
 //!
-//! In: a [`TreeDocument`](job_sort_formula::fairshare::tree_document::TreeDocument) or the files of `sched_priv`, and
-//! the entities of the jobs, through [`PbsTreeBuilder`]. Out: a [`PbsTree`]. The comparison is held to recordings in
-//! `tests/golden/openpbs`: every `pbsfs -c` of `pbsfs/cases.jsonl`, and the orders under `fair_share` of
-//! `evaluate/orders.jsonl`.
+//! In: a [`TreeDocument`](job_sort_formula::fairshare::tree_document::TreeDocument) or the files of
+//! `sched_priv`, and the entities of the jobs, through [`PbsTreeBuilder`]. Out: a [`PbsTree`]. The
+//! comparison is held to recordings in `tests/golden/openpbs`: every `pbsfs -c` of
+//! `pbsfs/cases.jsonl`, and the orders under `fair_share` of `evaluate/orders.jsonl`.
 
 mod builder;
 
 use std::cmp::Ordering;
 
 pub use builder::{PbsTreeBuilder, PbsTreeError};
-use job_sort_formula::fairshare::{AssessedTree, EntityShares, FairShare, NodeId, Policy, ShareTable, ShareTree};
+use job_sort_formula::fairshare::{
+    AssessedTree, EntityShares, FairShare, NodeId, Policy, ShareTable, ShareTree,
+};
 
 /// The daemon's tree and the shares of its nodes.
 #[derive(Debug, Clone)]
@@ -22,7 +24,8 @@ pub struct PbsTree {
 }
 
 impl PbsTree {
-    /// The tree. Children are in the order of `resource_group`; the daemon keeps and shows them in reverse.
+    /// The tree. Children are in the order of `resource_group`; the daemon keeps and shows them in
+    /// reverse.
     pub fn tree(&self) -> &ShareTree {
         self.assessed.tree()
     }
@@ -49,9 +52,13 @@ impl PbsTree {
         self.assessed.into_tree()
     }
 
-    /// Replaces the usage by that of `tree`, which must have the same nodes, and computes the shares again by `policy`.
+    /// Replaces the usage by that of `tree`, which must have the same nodes, and computes the
+    /// shares again by `policy`.
     pub fn with_usage_of(self, tree: ShareTree, policy: &dyn Policy) -> Self {
-        Self { assessed: AssessedTree::new(tree, policy), ..self }
+        Self {
+            assessed: AssessedTree::new(tree, policy),
+            ..self
+        }
     }
 
     /// The group of the entities that are not in `resource_group`.
@@ -59,13 +66,15 @@ impl PbsTree {
         self.unknown
     }
 
-    /// The id that `pbsfs` shows for a node (OpenPBS's `cgroup`, not a control group of the kernel): that of its line in
-    /// `resource_group`, or 0 for the root, 1 for `unknown` and -1 for an entity that only the jobs or the usage name.
+    /// The id that `pbsfs` shows for a node (OpenPBS's `cgroup`, not a control group of the
+    /// kernel): that of its line in `resource_group`, or 0 for the root, 1 for `unknown` and -1 for
+    /// an entity that only the jobs or the usage name.
     pub fn cgroup(&self, node: NodeId) -> i32 {
         self.cgroups[node.index()]
     }
 
-    /// Every node in the daemon's order: a group before its children, siblings in reverse order of `resource_group`.
+    /// Every node in the daemon's order: a group before its children, siblings in reverse order of
+    /// `resource_group`.
     pub fn daemon_order(&self) -> impl Iterator<Item = NodeId> + '_ {
         let mut waiting = vec![self.tree().root()];
         std::iter::from_fn(move || {
@@ -75,22 +84,30 @@ impl PbsTree {
         })
     }
 
-    /// Compares two nodes as `pbsfs -c` does. `Less` means that `left` has the higher priority, that is, less usage for
-    /// its percentage.
+    /// Compares two nodes as `pbsfs -c` does. `Less` means that `left` has the higher priority,
+    /// that is, less usage for its percentage.
     pub fn compare(&self, left: NodeId, right: NodeId) -> Ordering {
         self.path(left).compare(&self.path(right))
     }
 
     /// The path to a node.
     pub(super) fn path(&self, node: NodeId) -> SharePath {
-        let perc = |node: NodeId| self.shares().get(node).map_or(0.0, |shares| shares.fairshare_perc);
-        SharePath::from_root(self.tree(), node, |node| (perc(node), self.tree().usage(node)))
+        let perc = |node: NodeId| {
+            self.shares()
+                .get(node)
+                .map_or(0.0, |shares| shares.fairshare_perc)
+        };
+        SharePath::from_root(self.tree(), node, |node| {
+            (perc(node), self.tree().usage(node))
+        })
     }
 }
 
 impl FairShare for PbsTree {
     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        self.tree().find(entity).and_then(|node| self.shares().get(node))
+        self.tree()
+            .find(entity)
+            .and_then(|node| self.shares().get(node))
     }
 }
 
@@ -107,9 +124,16 @@ struct Step {
 
 impl SharePath {
     /// The path to a node of a tree. `numbers` are the percentage and the usage of a node.
-    pub fn from_root(tree: &ShareTree, node: NodeId, numbers: impl Fn(NodeId) -> (f64, f64)) -> Self {
+    pub fn from_root(
+        tree: &ShareTree,
+        node: NodeId,
+        numbers: impl Fn(NodeId) -> (f64, f64),
+    ) -> Self {
         let mut steps = Vec::new();
-        for node in std::iter::once(node).chain(tree.ancestors(node)).filter(|&node| node != tree.root()) {
+        for node in std::iter::once(node)
+            .chain(tree.ancestors(node))
+            .filter(|&node| node != tree.root())
+        {
             let (perc, usage) = numbers(node);
             steps.push(Step { node, perc, usage });
         }
@@ -120,14 +144,21 @@ impl SharePath {
     /// Adds usage to the nodes that this path has in common with another one.
     pub fn charge(&mut self, other: &Self, usage: f64) {
         let pairs = self.0.iter_mut().zip(&other.0);
-        pairs.take_while(|(own, other)| own.node == other.node).for_each(|(own, _)| own.usage += usage);
+        pairs
+            .take_while(|(own, other)| own.node == other.node)
+            .for_each(|(own, _)| own.usage += usage);
     }
 
-    /// `Less` sorts first. From the root downwards, the first pair of different nodes that does not tie decides. A pair
-    /// whose percentages are both 0 or less ends the comparison as a tie. If no pair decides before the shorter path
-    /// ends, the paths are equal, so a group ties with all its descendants.
+    /// `Less` sorts first. From the root downwards, the first pair of different nodes that does not
+    /// tie decides. A pair whose percentages are both 0 or less ends the comparison as a tie. If no
+    /// pair decides before the shorter path ends, the paths are equal, so a group ties with all its
+    /// descendants.
     pub fn compare(&self, other: &Self) -> Ordering {
-        let pairs = self.0.iter().zip(&other.0).filter(|(left, right)| left.node != right.node);
+        let pairs = self
+            .0
+            .iter()
+            .zip(&other.0)
+            .filter(|(left, right)| left.node != right.node);
         for (left, right) in pairs {
             let order = match (left.perc <= 0.0, right.perc <= 0.0) {
                 (true, true) => return Ordering::Equal,

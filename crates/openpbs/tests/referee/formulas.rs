@@ -1,6 +1,7 @@
 //! Formulas over the whole language, each evaluated for random jobs.
 //!
-//! Values are equal in type and bits, errors in kind and text, and a text that Python does not compile is an error here.
+//! Values are equal in type and bits, errors in kind and text, and a text that Python does not
+//! compile is an error here.
 
 pub mod comparison;
 
@@ -73,7 +74,10 @@ fn job_json(job: &Job) -> String {
 
 /// One of the constructs without strings: mistakes in strings would test the tokenizer only.
 fn construct(random: &mut Generator) -> &'static str {
-    let texts: Vec<_> = CONSTRUCTS.lines().filter(|text| !text.contains(['\'', '"'])).collect();
+    let texts: Vec<_> = CONSTRUCTS
+        .lines()
+        .filter(|text| !text.contains(['\'', '"']))
+        .collect();
     random.pick(&texts)
 }
 
@@ -85,7 +89,10 @@ fn compare_all(compare: impl Fn(&Script, &mut Tally)) {
         tally.version = python.version;
         compare(&python, &mut tally);
         eprintln!("Python {}: {tally}", python.version);
-        let of_version = tally.wrong.iter().map(|wrong| format!("Python {}: {wrong}", python.version));
+        let of_version = tally
+            .wrong
+            .iter()
+            .map(|wrong| format!("Python {}: {wrong}", python.version));
         // at once: the other versions take their time
         wrong.extend(of_version.inspect(|wrong| eprintln!("{wrong}")));
     }
@@ -111,8 +118,11 @@ fn compare_formulas(python: &Script, tally: &mut Tally) {
         let mut questions = Vec::new();
         for _ in 0..left.min(BATCH) {
             let foreign = random.below(30) == 0;
-            let mut tokens =
-                if foreign { text::tokens(construct(&mut random)) } else { Writer::formula(&mut random).tokens };
+            let mut tokens = if foreign {
+                text::tokens(construct(&mut random))
+            } else {
+                Writer::formula(&mut random).tokens
+            };
             if random.below(if foreign { 2 } else { 6 }) == 0 {
                 text::mutate_tokens(&mut tokens, &mut random);
             }
@@ -120,7 +130,9 @@ fn compare_formulas(python: &Script, tally: &mut Tally) {
             if random.below(25) == 0 {
                 text::mutate_character(&mut text, &mut random);
             }
-            let indices: Vec<_> = (0..JOBS_PER_FORMULA).map(|_| random.below(JOBS as u64) as usize).collect();
+            let indices: Vec<_> = (0..JOBS_PER_FORMULA)
+                .map(|_| random.below(JOBS as u64) as usize)
+                .collect();
             questions.extend(Question::new(text, &indices, &jobs, &schema, tally));
         }
         compare_questions(python, &questions, &jobs, tally);
@@ -153,7 +165,9 @@ fn values_of_large_integers_are_those_of_python() {
             for _ in 0..left.min(BATCH) {
                 let depth = 1 + random.below(3);
                 let text = random.formula_of_integers(depth);
-                let indices: Vec<_> = (0..JOBS_PER_FORMULA).map(|_| random.below(JOBS as u64) as usize).collect();
+                let indices: Vec<_> = (0..JOBS_PER_FORMULA)
+                    .map(|_| random.below(JOBS as u64) as usize)
+                    .collect();
                 questions.extend(Question::new(text, &indices, &jobs, &schema, tally));
             }
             compare_questions(python, &questions, &jobs, tally);
@@ -163,7 +177,10 @@ fn values_of_large_integers_are_those_of_python() {
 }
 
 fn job_of_integers(random: &mut Generator) -> Job {
-    NAMES.iter().map(|name| (*name, Value::Int(random.integer_at_an_edge()))).collect()
+    NAMES
+        .iter()
+        .map(|name| (*name, Value::Int(random.integer_at_an_edge())))
+        .collect()
 }
 
 /// What is computed with a complex number, in place of `_`.
@@ -203,12 +220,21 @@ const COMPLEX_CONTEXTS: [&str; 31] = [
 ];
 
 /// Powers of negative numbers, among them some that overflow or vanish.
-const COMPLEX_POWERS: [&str; 6] =
-    ["(-8)**0.5", "(-1)**0.5", "(-2.5)**-1.25", "(-1e300)**1.5", "(-1e-300)**1.5", "(-10**200)**1.75"];
+const COMPLEX_POWERS: [&str; 6] = [
+    "(-8)**0.5",
+    "(-1)**0.5",
+    "(-2.5)**-1.25",
+    "(-1e300)**1.5",
+    "(-1e-300)**1.5",
+    "(-10**200)**1.75",
+];
 
 #[test]
 fn complex_numbers_are_followed_as_in_python() {
-    let wrong: Vec<String> = Script::find_all("formulas.py").iter().flat_map(wrong_complex_numbers).collect();
+    let wrong: Vec<String> = Script::find_all("formulas.py")
+        .iter()
+        .flat_map(wrong_complex_numbers)
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -218,20 +244,35 @@ fn wrong_complex_numbers(python: &Script) -> Vec<String> {
     let texts: Vec<String> = (0..python.cases(20_000) / 10)
         .map(|_| {
             let first = format!("({})", random.pick(&COMPLEX_POWERS));
-            (0..=random.below(3))
-                .fold(first, |text, _| format!("({})", random.pick(&COMPLEX_CONTEXTS).replace('_', &text)))
+            (0..=random.below(3)).fold(first, |text, _| {
+                format!("({})", random.pick(&COMPLEX_CONTEXTS).replace('_', &text))
+            })
         })
         .collect();
     let mut asked = "[\"jobs\",[{}]]\n".to_owned();
-    asked.extend(texts.iter().map(|text| format!("[\"formula\",\"{text}\",[0]]\n")));
+    asked.extend(
+        texts
+            .iter()
+            .map(|text| format!("[\"formula\",\"{text}\",[0]]\n")),
+    );
     let answers = python.run(&[], asked);
     assert_eq!(answers.len(), texts.len() * 2);
     let (mut crashes, mut exceptions, mut unknown, mut wrong) = (0, 0, 0, Vec::new());
     for (text, theirs) in texts.iter().zip(answers.chunks(2).map(|answer| &answer[1])) {
         let program = Formula::parse(text).unwrap().compile(&schema).unwrap();
         let (mut scores, mut errors) = ([0.0], Vec::new());
-        program.score_columns(&[], OnError::ZeroLikePbs, &mut ColumnScratch::new(), &mut scores, &mut errors).unwrap();
-        let [(_, error)] = errors.as_slice() else { panic!("{text}: {scores:?}") };
+        program
+            .score_columns(
+                &[],
+                OnError::ZeroLikePbs,
+                &mut ColumnScratch::new(),
+                &mut scores,
+                &mut errors,
+            )
+            .unwrap();
+        let [(_, error)] = errors.as_slice() else {
+            panic!("{text}: {scores:?}")
+        };
         let (is_same, score) = match (error.consequence(), error) {
             (Consequence::Crash, ScoreError::NotANumber { type_name, .. }) => {
                 crashes += 1;
@@ -247,18 +288,32 @@ fn wrong_complex_numbers(python: &Script) -> Vec<String> {
                 // the texts are those of 3.11
                 let is_default = python.version == PythonVersion::default();
                 let has_same_kind = theirs.starts_with(error.kind().exception());
-                (error.to_string() == *theirs || (!is_default && has_same_kind), 0.0)
+                (
+                    error.to_string() == *theirs || (!is_default && has_same_kind),
+                    0.0,
+                )
             }
             _ => {
                 unknown += 1;
-                (error.to_string().ends_with("cannot tell what the scheduler makes of it"), 0.0)
+                (
+                    error
+                        .to_string()
+                        .ends_with("cannot tell what the scheduler makes of it"),
+                    0.0,
+                )
             }
         };
         if !is_same || scores != [score] {
-            wrong.push(format!("{text}: {error} ({}), Python {} {theirs}", scores[0], python.version));
+            wrong.push(format!(
+                "{text}: {error} ({}), Python {} {theirs}",
+                scores[0], python.version
+            ));
         }
     }
-    eprintln!("Python {}: {crashes} complex results, {exceptions} exceptions, {unknown} unknown", python.version);
+    eprintln!(
+        "Python {}: {crashes} complex results, {exceptions} exceptions, {unknown} unknown",
+        python.version
+    );
     assert!(crashes.min(exceptions).min(unknown) > texts.len() / 15);
     wrong
 }
@@ -294,7 +349,11 @@ fn deep(random: &mut Generator) -> String {
     let (mut text, mut level) = ("1".to_owned(), 0);
     for _ in 0..=random.below(12) {
         let (open, close, brackets) = random.pick(&ENCLOSURES);
-        let most = if brackets == 0 { random.pick(&[3, 100, 1000, 2990]) } else { random.pick(&[3, 20, 150]) };
+        let most = if brackets == 0 {
+            random.pick(&[3, 100, 1000, 2990])
+        } else {
+            random.pick(&[3, 20, 150])
+        };
         let times = match brackets {
             0 => 1 + random.below(most) as usize,
             _ => (1 + random.below(most) as usize).min(MAX_NESTING - level),
@@ -314,25 +373,47 @@ fn deep(random: &mut Generator) -> String {
 fn what_is_not_too_deep_here_is_compiled_by_python() {
     compare_all(|python, tally| {
         let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
-        let texts = (0..python.cases(20_000) / 100).map(|_| deep(&mut random)).collect();
+        let texts = (0..python.cases(20_000) / 100)
+            .map(|_| deep(&mut random))
+            .collect();
         compare_texts(python, texts, tally);
     });
 }
 
 /// What a chain of operators can end with.
-const ENDS: [&str; 12] =
-    ["1", "x", "1.5", "None", "()", "[]", "(x,)", "(1,)", "f()", "f(x,)", "[1, 2]", "not x in (1, 2)"];
+const ENDS: [&str; 12] = [
+    "1",
+    "x",
+    "1.5",
+    "None",
+    "()",
+    "[]",
+    "(x,)",
+    "(1,)",
+    "f()",
+    "f(x,)",
+    "[1, 2]",
+    "not x in (1, 2)",
+];
 
 /// The deepest formula that is compiled here: a chain of operators in a few levels of brackets.
 fn around_a_limit(random: &mut Generator, schema: &Schema) -> Vec<String> {
-    let chains: Vec<_> = ENCLOSURES.into_iter().filter(|(.., brackets)| *brackets == 0).collect();
-    let brackets: Vec<_> = ENCLOSURES.into_iter().filter(|(.., brackets)| *brackets == 1).collect();
+    let chains: Vec<_> = ENCLOSURES
+        .into_iter()
+        .filter(|(.., brackets)| *brackets == 0)
+        .collect();
+    let brackets: Vec<_> = ENCLOSURES
+        .into_iter()
+        .filter(|(.., brackets)| *brackets == 1)
+        .collect();
     let (open, close, _) = random.pick(&chains);
     let mut inner = random.pick(&ENDS).to_owned();
     if inner.starts_with("not") || (random.below(2) == 0 && open != "1 if x else ") {
         inner = format!("({inner})");
     }
-    let outer: Vec<_> = (0..random.below(4)).map(|_| (random.pick(&brackets), random.below(40) as usize)).collect();
+    let outer: Vec<_> = (0..random.below(4))
+        .map(|_| (random.pick(&brackets), random.below(40) as usize))
+        .collect();
     let text = |times: usize| {
         let mut chain = open.repeat(times) + &inner + &close.repeat(times);
         // a conditional is not allowed everywhere, but in brackets it is
@@ -346,7 +427,11 @@ fn around_a_limit(random: &mut Generator, schema: &Schema) -> Vec<String> {
     };
     let is_refused = |times: usize| {
         let formula = Formula::parse_for(&text(times), schema.python()).expect("a formula");
-        formula.compile(schema).expect("arithmetic").refused().is_some()
+        formula
+            .compile(schema)
+            .expect("arithmetic")
+            .refused()
+            .is_some()
     };
     let mut fits = 1;
     let mut refused = (MAX_LENGTH - text(0).len()) / (open.len() + close.len());
@@ -355,7 +440,11 @@ fn around_a_limit(random: &mut Generator, schema: &Schema) -> Vec<String> {
     }
     while refused - fits > 1 {
         let middle = usize::midpoint(fits, refused);
-        if is_refused(middle) { refused = middle } else { fits = middle }
+        if is_refused(middle) {
+            refused = middle
+        } else {
+            fits = middle
+        }
     }
     vec![text(fits)]
 }
@@ -365,7 +454,9 @@ fn the_deepest_formulas_are_compiled_by_python() {
     compare_all(|python, tally| {
         let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
         let schema = schema_of(python);
-        let texts = (0..python.cases(20_000) / 400).flat_map(|_| around_a_limit(&mut random, &schema)).collect();
+        let texts = (0..python.cases(20_000) / 400)
+            .flat_map(|_| around_a_limit(&mut random, &schema))
+            .collect();
         compare_texts(python, texts, tally);
     });
 }
@@ -373,10 +464,16 @@ fn the_deepest_formulas_are_compiled_by_python() {
 /// Compares whether texts are compiled.
 fn compare_texts(python: &Script, texts: Vec<String>, tally: &mut Tally) {
     let schema = schema_of(python);
-    let questions: Vec<_> =
-        texts.into_iter().filter_map(|text| Question::new(text, &[], &[], &schema, tally)).collect();
+    let questions: Vec<_> = texts
+        .into_iter()
+        .filter_map(|text| Question::new(text, &[], &[], &schema, tally))
+        .collect();
     let answers = python.run(&[], questions.iter().map(Question::written).collect());
-    assert_eq!(questions.len(), answers.len(), "Python answers every question");
+    assert_eq!(
+        questions.len(),
+        answers.len(),
+        "Python answers every question"
+    );
     for (question, answer) in questions.iter().zip(answers) {
         tally.compare(question, &[answer], &[]);
     }
@@ -399,7 +496,8 @@ const NAN_OF_TWO: &str = "atan2(_, $); copysign(_, $); fmod(_, $); hypot(_, $); 
     max(_, $); min(_, $); fma(_, $, 1); sumprod([_], [$]); fma(1, _, $)";
 const NOT_NAN: [&str; 6] = ["1.5", "-2.0", "0.0", "-0.0", "inf", "-inf"];
 
-/// `copysign` shows the sign of a nan. That of a sum of two nans depends on the order in which a compiler adds them.
+/// `copysign` shows the sign of a nan. That of a sum of two nans depends on the order in which a
+/// compiler adds them.
 #[test]
 fn signs_of_nans_are_those_of_python() {
     compare_all(|python, tally| {
@@ -417,7 +515,14 @@ fn signs_of_nans_are_those_of_python() {
         }
         let jobs = [Vec::new()];
         let questions = texts.into_iter().filter_map(|text| {
-            Question::new(format!("copysign(1.0, {text})"), &[0], &jobs, &schema, tally).map(Question::exactly)
+            Question::new(
+                format!("copysign(1.0, {text})"),
+                &[0],
+                &jobs,
+                &schema,
+                tally,
+            )
+            .map(Question::exactly)
         });
         let questions: Vec<_> = questions.collect();
         compare_questions(python, &questions, &jobs, tally);
@@ -425,18 +530,24 @@ fn signs_of_nans_are_those_of_python() {
 }
 
 /// What the tokenizer's rules about lines depend on.
-const PARTS_OF_LINES: [&str; 11] = [" ", "\t", "\x0c", "\\\n", "\\\r\n", "\n", "\r", "#", "1", "(", ")"];
+const PARTS_OF_LINES: [&str; 11] = [
+    " ", "\t", "\x0c", "\\\n", "\\\r\n", "\n", "\r", "#", "1", "(", ")",
+];
 
 #[test]
 fn lines_are_continued_indented_and_left_out_as_by_python() {
     compare_all(|python, tally| {
         let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_123));
         let text = |random: &mut Generator| {
-            let mut parts: Vec<&str> = (0..random.below(8)).map(|_| random.pick(&PARTS_OF_LINES)).collect();
+            let mut parts: Vec<&str> = (0..random.below(8))
+                .map(|_| random.pick(&PARTS_OF_LINES))
+                .collect();
             parts.insert(random.below(parts.len() as u64 + 1) as usize, "1");
             parts.concat()
         };
-        let texts = (0..python.cases(20_000)).map(|_| text(&mut random)).collect();
+        let texts = (0..python.cases(20_000))
+            .map(|_| text(&mut random))
+            .collect();
         compare_texts(python, texts, tally);
     });
 }
@@ -449,7 +560,16 @@ fn constructs_are_accepted_or_refused_as_by_python() {
     compare_all(|python, tally| {
         let is_default = python.version == PythonVersion::default();
         let has_field = |text: &&str| text.contains("f'{");
-        let texts = CONSTRUCTS.lines().filter(|text| is_default || !has_field(text));
-        compare_texts(python, texts.chain(CONSTRUCTS_ON_LINES).map(str::to_owned).collect(), tally);
+        let texts = CONSTRUCTS
+            .lines()
+            .filter(|text| is_default || !has_field(text));
+        compare_texts(
+            python,
+            texts
+                .chain(CONSTRUCTS_ON_LINES)
+                .map(str::to_owned)
+                .collect(),
+            tally,
+        );
     });
 }

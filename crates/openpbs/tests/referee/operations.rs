@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::python::{BinaryOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value};
+use job_sort_formula::python::{
+    BinaryOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value,
+};
 use jsf_testing::random::Generator;
 use jsf_testing::random::operations::{Operation, written};
 use jsf_testing::setting;
@@ -12,8 +14,9 @@ use crate::python::Script;
 /// How many operations one Python process evaluates.
 const BATCH: usize = 250_000;
 
-/// Functions that follow the algorithms of the C library instead of calling it, and by how many units in the last place
-/// they may differ from other versions. With glibc 2.36, whose algorithms they follow, they do not differ.
+/// Functions that follow the algorithms of the C library instead of calling it, and by how many
+/// units in the last place they may differ from other versions. With glibc 2.36, whose algorithms
+/// they follow, they do not differ.
 const TOLERATED: [(Function, u64); 8] = [
     (Function::Acosh, 2),
     (Function::Asinh, 2),
@@ -29,7 +32,11 @@ const TOLERATED: [(Function, u64); 8] = [
 fn distance(ours: &str, theirs: &str) -> Option<u64> {
     let key = |text: &str| {
         let bits = u64::from_str_radix(text.strip_prefix('D')?, 16).ok()? as i64;
-        Some(if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits })
+        Some(if bits < 0 {
+            i64::MIN.wrapping_sub(bits)
+        } else {
+            bits
+        })
     };
     Some(key(ours)?.abs_diff(key(theirs)?))
 }
@@ -39,7 +46,10 @@ fn is_endless(operation: &Operation) -> bool {
     let Operation::Call(Value::Function(Function::Round), positional, keywords) = operation else {
         return false;
     };
-    let digits = positional.get(1).or(keywords.iter().find(|(name, _)| *name == "ndigits").map(|(_, value)| value));
+    let digits = positional.get(1).or(keywords
+        .iter()
+        .find(|(name, _)| *name == "ndigits")
+        .map(|(_, value)| value));
     match digits {
         Some(Value::Int(digits)) => *digits < -5000,
         Some(Value::Big(digits)) => digits.is_negative(),
@@ -61,18 +71,25 @@ fn is_union(operation: &Operation, theirs: &str) -> bool {
     of_types && !theirs.starts_with("TypeError")
 }
 
-/// Whether the operation names a function that this version does not have: a formula then has an undefined name, which has
-/// no value.
+/// Whether the operation names a function that this version does not have: a formula then has an
+/// undefined name, which has no value.
 fn is_unknown_function(operation: &Operation, theirs: &str, version: PythonVersion) -> bool {
-    let name = theirs.strip_prefix("NameError: name '").and_then(|rest| rest.split('\'').next());
+    let name = theirs
+        .strip_prefix("NameError: name '")
+        .and_then(|rest| rest.split('\'').next());
     let function = name.and_then(Function::from_name);
-    function.is_some_and(|function| !function.exists_in(version) && operation.expression().contains(function.name()))
+    function.is_some_and(|function| {
+        !function.exists_in(version) && operation.expression().contains(function.name())
+    })
 }
 
 /// Whether both raised the same type of exception.
 pub fn is_same_exception(ours: &Result<Value, Raised>, theirs: &str) -> bool {
-    let kind =
-        |raised: &Raised| theirs.strip_prefix(raised.kind.exception()).is_some_and(|rest| rest.starts_with(": "));
+    let kind = |raised: &Raised| {
+        theirs
+            .strip_prefix(raised.kind.exception())
+            .is_some_and(|rest| rest.starts_with(": "))
+    };
     ours.as_ref().is_err_and(kind)
 }
 
@@ -111,11 +128,15 @@ impl Tally {
     }
 
     fn tolerate(&mut self, operation: &Operation, ours: &str, theirs: &str) -> bool {
-        let (Operation::Call(Value::Function(function), ..), Some(distance)) = (operation, distance(ours, theirs))
+        let (Operation::Call(Value::Function(function), ..), Some(distance)) =
+            (operation, distance(ours, theirs))
         else {
             return false;
         };
-        let Some((_, most)) = TOLERATED.iter().find(|(tolerated, _)| tolerated == function) else {
+        let Some((_, most)) = TOLERATED
+            .iter()
+            .find(|(tolerated, _)| tolerated == function)
+        else {
             return false;
         };
         let furthest = self.furthest.entry(function.name()).or_default();
@@ -126,7 +147,10 @@ impl Tally {
 
 #[test]
 fn results_of_operations_are_those_of_python() {
-    let wrong: Vec<String> = Script::find_all("operations.py").iter().flat_map(wrong_operations).collect();
+    let wrong: Vec<String> = Script::find_all("operations.py")
+        .iter()
+        .flat_map(wrong_operations)
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -135,7 +159,10 @@ fn wrong_operations(script: &Script) -> Vec<String> {
     let mut left = script.cases(50_000) as usize;
     let mut generator = Generator(setting("JSF_REFEREE_SEED", 20_260_117));
     let python = Python::new().of_version(script.version);
-    let mut tally = Tally { version: script.version, ..Tally::default() };
+    let mut tally = Tally {
+        version: script.version,
+        ..Tally::default()
+    };
     while left > 0 {
         let mut asked = Vec::new();
         for _ in 0..left.min(BATCH) {
@@ -148,7 +175,10 @@ fn wrong_operations(script: &Script) -> Vec<String> {
                 asked.push((operation, answer));
             }
         }
-        let expressions = asked.iter().map(|(operation, _)| operation.expression() + "\n").collect();
+        let expressions = asked
+            .iter()
+            .map(|(operation, _)| operation.expression() + "\n")
+            .collect();
         let answers = script.run(&[], expressions);
         assert_eq!(answers.len(), asked.len(), "Python answers every line");
         for ((operation, ours), theirs) in asked.iter().zip(&answers) {

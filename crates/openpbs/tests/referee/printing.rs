@@ -21,12 +21,21 @@ fn printed_formulas_have_the_trees_of_their_texts() {
             compare(&python, texts.collect(), &mut counts);
             left = left.saturating_sub(BATCH);
         }
-        let Counts { same, refused, wrong } = counts;
+        let Counts {
+            same,
+            refused,
+            wrong,
+        } = counts;
         eprintln!(
             "Python {}: of {cases} texts, {same} formulas with equal trees, {refused} refused by its parser",
             python.version
         );
-        assert!(wrong.is_empty(), "{} differ\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+        assert!(
+            wrong.is_empty(),
+            "{} differ\n{}",
+            wrong.len(),
+            wrong[..wrong.len().min(20)].join("\n")
+        );
         assert!(same > cases / 3, "{same} of {cases}, {refused} refused");
     }
 }
@@ -46,9 +55,10 @@ fn compare(python: &Script, texts: Vec<String>, counts: &mut Counts) {
         let printed = formula.with_comments();
         match read(&printed) {
             Some(again) if again.with_comments() == printed => {}
-            _ => {
-                counts.wrong.push(format!("{:?} is printed as {printed:?}, which is printed otherwise", formula.text()))
-            }
+            _ => counts.wrong.push(format!(
+                "{:?} is printed as {printed:?}, which is printed otherwise",
+                formula.text()
+            )),
         }
         pairs.extend([(formula, formula.to_string()), (formula, printed)]);
     }
@@ -61,7 +71,10 @@ fn compare(python: &Script, texts: Vec<String>, counts: &mut Counts) {
         match (&*answers[0], &*answers[1]) {
             ("same", "same") => counts.same += 1,
             ("refused", "refused") => counts.refused += 1,
-            _ => counts.wrong.push(format!("{pairs:?}: Python {} says {answers:?}", python.version)),
+            _ => counts.wrong.push(format!(
+                "{pairs:?}: Python {} says {answers:?}",
+                python.version
+            )),
         }
     }
 }

@@ -20,10 +20,16 @@ struct Record {
 
 /// The resources of the recorded server, and short formulas that were set on it.
 fn site(schema: &Schema, records: &[Record]) -> tempfile::NamedTempFile {
-    let resources = schema.iter().filter(|(_, entry)| entry.origin != Origin::Special);
+    let resources = schema
+        .iter()
+        .filter(|(_, entry)| entry.origin != Origin::Special);
     let all: Vec<_> = resources.map(|(name, _)| name).collect();
     let numeric: Vec<_> = all.iter().filter(|name| schema.is_numeric(name)).collect();
-    let formulas: Vec<_> = records.iter().map(|record| &record.formula).filter(|formula| formula.len() < 200).collect();
+    let formulas: Vec<_> = records
+        .iter()
+        .map(|record| &record.formula)
+        .filter(|formula| formula.len() < 200)
+        .collect();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let site = serde_json::json!({ "all": all, "numeric": numeric, "formulas": formulas });
     file.write_all(site.to_string().as_bytes()).unwrap();
@@ -41,7 +47,10 @@ fn answers(script: &Script, arguments: &[&str], formulas: &[&str]) -> Vec<(Strin
         })
         .collect();
     let answers = script.run(arguments, lines);
-    answers.iter().map(|line| serde_json::from_str(line).expect("an answer")).collect()
+    answers
+        .iter()
+        .map(|line| serde_json::from_str(line).expect("an answer"))
+        .collect()
 }
 
 /// Whether the formula is nothing but arithmetic, of which everything can be told.
@@ -52,7 +61,9 @@ fn is_arithmetic(formula: &str, schema: &Schema) -> bool {
 
 #[test]
 fn the_referee_says_what_the_server_said() {
-    let Some(script) = Script::find("validation.py") else { return };
+    let Some(script) = Script::find("validation.py") else {
+        return;
+    };
     let records: Vec<Record> = golden::lines("openpbs/validate.jsonl");
     let file = site(&recorded::schema(), &records);
     let formulas: Vec<_> = records.iter().map(|record| &*record.formula).collect();
@@ -66,8 +77,16 @@ fn the_referee_says_what_the_server_said() {
 
 #[test]
 fn no_verdict_is_wrong() {
-    let wrong: Vec<String> = Script::find_all("validation.py").iter().flat_map(wrong_verdicts).collect();
-    assert!(wrong.is_empty(), "{} wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(60)]);
+    let wrong: Vec<String> = Script::find_all("validation.py")
+        .iter()
+        .flat_map(wrong_verdicts)
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} wrong: {:#?}",
+        wrong.len(),
+        &wrong[..wrong.len().min(60)]
+    );
 }
 
 /// The verdicts that are not those of a server with this Python.
@@ -88,25 +107,42 @@ fn wrong_verdicts(script: &Script) -> Vec<String> {
             }
             None => {
                 untold += 1;
-                *reasons.entry(format!("{:?}", ours.uncertainty)).or_insert(0) += 1;
+                *reasons
+                    .entry(format!("{:?}", ours.uncertainty))
+                    .or_insert(0) += 1;
             }
             Some(_) if ours.code != *code => {
-                wrong.push(format!("{version} {formula:?}: {:?}, not {code:?}", ours.code));
+                wrong.push(format!(
+                    "{version} {formula:?}: {:?}, not {code:?}",
+                    ours.code
+                ));
             }
             Some(accepted) => assert_eq!(accepted, ours.code == Some(0)),
         }
     }
-    println!("Python {version}: {} formulas, {untold} untold: {reasons:?}, {} wrong", answers.len(), wrong.len());
+    println!(
+        "Python {version}: {} formulas, {untold} untold: {reasons:?}, {} wrong",
+        answers.len(),
+        wrong.len()
+    );
     // most of these formulas are about lambdas, comprehensions and strings
-    assert!(untold * 3 < answers.len() * 2, "{untold} of {} untold", answers.len());
+    assert!(
+        untold * 3 < answers.len() * 2,
+        "{untold} of {} untold",
+        answers.len()
+    );
     wrong.sort_by_key(String::len);
     wrong
 }
 
-/// Texts written by habit, by mistake or in other languages: each has an answer, except those outside the language of numbers.
+/// Texts written by habit, by mistake or in other languages: each has an answer, except those
+/// outside the language of numbers.
 #[test]
 fn what_a_site_might_write() {
-    let wrong: Vec<String> = Script::find_all("validation.py").iter().flat_map(wrong_odd_verdicts).collect();
+    let wrong: Vec<String> = Script::find_all("validation.py")
+        .iter()
+        .flat_map(wrong_odd_verdicts)
+        .collect();
     assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
 }
 
@@ -117,12 +153,20 @@ fn wrong_odd_verdicts(script: &Script) -> Vec<String> {
     let file = site(&schema, &[]);
     let records: Vec<Record> = golden::lines("openpbs/validate.jsonl");
     let odd: Vec<&str> = include_str!("odd.txt").lines().collect();
-    let formulas: Vec<&str> = odd.iter().copied().chain(records.iter().map(|record| &*record.formula)).collect();
+    let formulas: Vec<&str> = odd
+        .iter()
+        .copied()
+        .chain(records.iter().map(|record| &*record.formula))
+        .collect();
     let answers = answers(script, &[file.path().to_str().unwrap()], &formulas);
     assert_eq!(answers.len(), formulas.len());
     let (mut wrong, mut untold) = (Vec::new(), 0);
     for (index, (formula, code)) in answers.iter().enumerate() {
-        let Validation { code: ours, uncertainty, .. } = validate(formula, &schema);
+        let Validation {
+            code: ours,
+            uncertainty,
+            ..
+        } = validate(formula, &schema);
         let is_too_deep = version < PythonVersion::V3_9 && uncertainty == Some(Uncertainty::Size);
         let may_be_untold = is_too_deep || recorded::is_outside_language(formula);
         untold += usize::from(ours.is_none() && index >= odd.len());
@@ -130,7 +174,11 @@ fn wrong_odd_verdicts(script: &Script) -> Vec<String> {
             wrong.push(format!("{version} {formula:.200}: {ours:?}, not {code:?}"));
         }
     }
-    eprintln!("Python {version}: {} formulas, {untold} of {} recorded ones untold", answers.len(), records.len());
+    eprintln!(
+        "Python {version}: {} formulas, {untold} of {} recorded ones untold",
+        answers.len(),
+        records.len()
+    );
     wrong
 }
 
@@ -150,11 +198,23 @@ fn no_verdict_on_a_deep_formula_is_wrong() {
             let ours = validate(formula, &schema).code;
             untold += usize::from(ours.is_none());
             if ours != *code && (ours.is_some() || *times <= TOLD_DEPTH) {
-                wrong.push(format!("{version} {} {formula:.400?}: {ours:?}, not {code:?}", formula.len()));
+                wrong.push(format!(
+                    "{version} {} {formula:.400?}: {ours:?}, not {code:?}",
+                    formula.len()
+                ));
             }
         }
-        println!("Python {version}: {} formulas, {untold} untold, {} wrong", answers.len(), wrong.len());
-        assert!(wrong.is_empty(), "{} wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(10)]);
+        println!(
+            "Python {version}: {} formulas, {untold} untold, {} wrong",
+            answers.len(),
+            wrong.len()
+        );
+        assert!(
+            wrong.is_empty(),
+            "{} wrong: {:#?}",
+            wrong.len(),
+            &wrong[..wrong.len().min(10)]
+        );
     }
 }
 
@@ -189,7 +249,10 @@ fn deep_formulas() -> Vec<(String, usize)> {
         let (other_before, other_behind) = AROUND[(index + 4) % AROUND.len()];
         for inside in INSIDE {
             for times in [10, 30, 50, 70, 80, 84, 86, 88, 90, 92, 94, 98, 100] {
-                formulas.push((format!("{}{inside}{}", before.repeat(times), behind.repeat(times)), times));
+                formulas.push((
+                    format!("{}{inside}{}", before.repeat(times), behind.repeat(times)),
+                    times,
+                ));
                 let (outer, inner) = (times / 2, times - times / 2);
                 let text = format!(
                     "{}{}{inside}{}{}",

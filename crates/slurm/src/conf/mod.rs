@@ -1,8 +1,9 @@
 //! The file `slurm.conf`, or what `scontrol show config` prints of it.
 //!
-//! In: the file, and the files that it includes from its own folder. Out: the settings that affect fair share: policy,
-//! half-life, dampening factor. A value with which `slurmctld` does not start is a [`ConfWarning`], and the setting keeps
-//! its default. Flags that contradict each other, or that current releases do not have, are warnings too.
+//! In: the file, and the files that it includes from its own folder. Out: the settings that affect
+//! fair share: policy, half-life, dampening factor. A value with which `slurmctld` does not start
+//! is a [`ConfWarning`], and the setting keeps its default. Flags that contradict each other, or
+//! that current releases do not have, are warnings too.
 
 mod settings;
 
@@ -69,7 +70,8 @@ pub enum ResetPeriod {
 /// The settings that affect fair share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlurmConf {
-    /// The priority plugin; `None` if the file does not set it. The default is `priority/basic` before 23.11.
+    /// The priority plugin; `None` if the file does not set it. The default is `priority/basic`
+    /// before 23.11.
     pub priority_type: Option<String>,
     /// The version of Slurm, which only `scontrol show config` prints.
     pub version: Option<String>,
@@ -87,9 +89,11 @@ pub struct SlurmConf {
     pub calc_period: u32,
     /// `PriorityUsageResetPeriod`: when all usage is reset to 0. Default: never.
     pub usage_reset_period: ResetPeriod,
-    /// `FairShareDampeningFactor`, the divisor of the factor's exponent, 1..=65535; not used by fair tree. Default: 1.
+    /// `FairShareDampeningFactor`, the divisor of the factor's exponent, 1..=65535; not used by
+    /// fair tree. Default: 1.
     pub dampening_factor: u16,
-    /// The settings that are invalid, have no effect, contradict others or were removed, in the order of the files.
+    /// The settings that are invalid, have no effect, contradict others or were removed, in the
+    /// order of the files.
     pub warnings: Vec<ConfWarning>,
 }
 
@@ -118,7 +122,11 @@ impl SlurmConf {
     /// The file itself cannot be read. An included file that cannot be read is a warning.
     pub fn read(path: &Path) -> Result<Self, ConfError> {
         let (folder, text) = Folder::containing(path)?;
-        Ok(Settings::collect(&path.display().to_string(), &text, &|name| folder.read(name)))
+        Ok(Settings::collect(
+            &path.display().to_string(),
+            &text,
+            &|name| folder.read(name),
+        ))
     }
 
     /// Reads a text without its folder: an `Include` in it is a warning.
@@ -132,7 +140,9 @@ impl SlurmConf {
     /// ```
     pub fn parse(source_name: &str, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        Settings::collect(source_name, &text, &|_| Err("the folder of `slurm.conf` is not known".to_owned()))
+        Settings::collect(source_name, &text, &|_| {
+            Err("the folder of `slurm.conf` is not known".to_owned())
+        })
     }
 }
 
@@ -156,10 +166,23 @@ struct Folder {
 impl Folder {
     /// Opens the folder of a file and reads the file's text.
     fn containing(file: &Path) -> Result<(Self, String), ConfError> {
-        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = file
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         read_text(file)
-            .and_then(|text| Ok((Self { path: fs::canonicalize(parent)? }, text)))
-            .map_err(|reason| ConfError { path: file.to_owned(), reason })
+            .and_then(|text| {
+                Ok((
+                    Self {
+                        path: fs::canonicalize(parent)?,
+                    },
+                    text,
+                ))
+            })
+            .map_err(|reason| ConfError {
+                path: file.to_owned(),
+                reason,
+            })
     }
 
     /// The text of a file in the folder, or the reason why it is not read.
@@ -170,7 +193,9 @@ impl Folder {
         }
         // opening a pipe would wait for a writer
         match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_file() => read_text(&path).map_err(|error| error.to_string()),
+            Ok(metadata) if metadata.is_file() => {
+                read_text(&path).map_err(|error| error.to_string())
+            }
             Ok(_) => Err("it is not a regular file".to_owned()),
             Err(error) => Err(error.to_string()),
         }
@@ -179,9 +204,14 @@ impl Folder {
 
 fn read_text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    File::open(path)?
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is longer than {MAX_FILE_BYTES} bytes")));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("it is longer than {MAX_FILE_BYTES} bytes"),
+        ));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -202,9 +232,10 @@ impl From<&ConfWarning> for Message {
         let ConfWarning { file, line, fault } = warning;
         let text = format!("`{file}`, line {line}: {fault}");
         match fault {
-            ConfFault::TicketBasedRemoved(_) => {
-                Self::asking(text + "; for 14.11 and earlier ", [Need::Policy("ticket-based")])
-            }
+            ConfFault::TicketBasedRemoved(_) => Self::asking(
+                text + "; for 14.11 and earlier ",
+                [Need::Policy("ticket-based")],
+            ),
             _ => text.into(),
         }
     }
@@ -223,10 +254,14 @@ pub enum ConfFault {
     #[error("`{0}` is not `Key=Value`; slurmctld does not start with it")]
     NotASetting(String),
     /// A key without a value.
-    #[error("`{0}` has no value: a parse error, with which slurmctld does not start; remove the line")]
+    #[error(
+        "`{0}` has no value: a parse error, with which slurmctld does not start; remove the line"
+    )]
     NoValue(String),
     /// A value that `slurmctld` rejects.
-    #[error("`{key}` is `{value}`, expected {expected}; slurmctld does not start with it, the default is used")]
+    #[error(
+        "`{key}` is `{value}`, expected {expected}; slurmctld does not start with it, the default is used"
+    )]
     BadValue {
         /// The key.
         key: &'static str,

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use jsf_json::clipped;
 
-use crate::conf::{ConfFault, ConfPolicy, ConfWarning, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf};
+use crate::conf::{
+    ConfFault, ConfPolicy, ConfWarning, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf,
+};
 use crate::logical_lines::logical_lines;
 
 /// The settings that affect fair share, and those that they depend on.
@@ -39,7 +41,14 @@ const OTHER_KEYS: &[&str] = &[
 ];
 
 /// The first keys of lines that describe nodes, partitions and the like.
-const OBJECTS: &[&str] = &["NodeName", "PartitionName", "DownNodes", "NodeSet", "FrontendName", "SwitchName"];
+const OBJECTS: &[&str] = &[
+    "NodeName",
+    "PartitionName",
+    "DownNodes",
+    "NodeSet",
+    "FrontendName",
+    "SwitchName",
+];
 
 /// The flags of current releases.
 const FLAGS: &[&str] = &[
@@ -82,7 +91,12 @@ pub(super) struct Settings<'a> {
 impl<'a> Settings<'a> {
     /// Reads the settings of a file and of the files that it includes, and interprets them.
     pub(super) fn collect(file: &str, text: &str, include: Include<'a>) -> SlurmConf {
-        let mut settings = Self { include, files: 1, found: HashMap::new(), conf: SlurmConf::default() };
+        let mut settings = Self {
+            include,
+            files: 1,
+            found: HashMap::new(),
+            conf: SlurmConf::default(),
+        };
         if text.trim_start().starts_with(SHOW_CONFIG) {
             settings.read_show_config(file, text);
         } else {
@@ -101,12 +115,16 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Reads `scontrol show config`: one setting per line, with blanks around `=` and in values, and lines of other
-    /// forms between them. A setting without a value has its default.
+    /// Reads `scontrol show config`: one setting per line, with blanks around `=` and in values,
+    /// and lines of other forms between them. A setting without a value has its default.
     fn read_show_config(&mut self, file: &str, text: &str) {
         for (index, line) in text.lines().enumerate() {
-            let Some((key, value)) = line.split_once('=') else { continue };
-            let Some(key) = canonical_name(KEYS, key.trim()) else { continue };
+            let Some((key, value)) = line.split_once('=') else {
+                continue;
+            };
+            let Some(key) = canonical_name(KEYS, key.trim()) else {
+                continue;
+            };
             let value = value.trim();
             if !matches!(value, "" | "(null)") {
                 self.set(file, index + 1, key, value);
@@ -115,13 +133,16 @@ impl<'a> Settings<'a> {
     }
 
     fn include_file(&mut self, file: &str, line: usize, name: &str, depth: usize) {
-        let cluster = self.found.get("ClusterName").map_or("", |found| &found.value);
+        let cluster = self
+            .found
+            .get("ClusterName")
+            .map_or("", |found| &found.value);
         let name = name.trim_matches('"').replace("%c", cluster);
         self.files += 1;
         let text = match () {
-            () if depth >= MAX_INCLUDE_DEPTH => {
-                Err(format!("it is nested in more than {MAX_INCLUDE_DEPTH} `Include`s"))
-            }
+            () if depth >= MAX_INCLUDE_DEPTH => Err(format!(
+                "it is nested in more than {MAX_INCLUDE_DEPTH} `Include`s"
+            )),
             () if self.files > MAX_FILES => Err(format!("there are more than {MAX_FILES} files")),
             () => (self.include)(&name),
         };
@@ -141,7 +162,11 @@ impl<'a> Settings<'a> {
                 Ok((key, value)) => self.set(file, line, key, value),
                 Err(rest) => {
                     let text = clipped(rest).into_owned();
-                    let fault = if is_key(rest) { ConfFault::NoValue(text) } else { ConfFault::NotASetting(text) };
+                    let fault = if is_key(rest) {
+                        ConfFault::NoValue(text)
+                    } else {
+                        ConfFault::NotASetting(text)
+                    };
                     self.warn_at(file, line, fault);
                 }
             }
@@ -150,34 +175,66 @@ impl<'a> Settings<'a> {
 
     fn set(&mut self, file: &str, line: usize, key: &str, value: &str) {
         let Some(key) = canonical_name(KEYS, key) else {
-            let is_priority = key.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("priority"));
+            let is_priority = key
+                .get(..8)
+                .is_some_and(|start| start.eq_ignore_ascii_case("priority"));
             if is_priority && canonical_name(OTHER_KEYS, key).is_none() {
                 self.warn_at(file, line, ConfFault::UnknownKey(clipped(key).into_owned()));
             }
             return;
         };
-        let found = Found { value: value.to_owned(), file: file.to_owned(), line };
-        if let Some(Found { file: before, line: at, .. }) = self.found.insert(key, found) {
-            self.warn_at(file, line, ConfFault::Repeated { key, file: before, line: at });
+        let found = Found {
+            value: value.to_owned(),
+            file: file.to_owned(),
+            line,
+        };
+        if let Some(Found {
+            file: before,
+            line: at,
+            ..
+        }) = self.found.insert(key, found)
+        {
+            self.warn_at(
+                file,
+                line,
+                ConfFault::Repeated {
+                    key,
+                    file: before,
+                    line: at,
+                },
+            );
         }
     }
 
     /// Interprets each setting as the daemon does.
     fn interpret(&mut self) {
-        self.conf.version = self.found.get("SLURM_VERSION").map(|found| found.value.clone());
+        self.conf.version = self
+            .found
+            .get("SLURM_VERSION")
+            .map(|found| found.value.clone());
         self.interpret_priority_type();
         self.interpret_flags();
         self.interpret_decay_and_reset();
         if let Some(found) = self.found.get("PriorityCalcPeriod").cloned() {
             match parse_minutes(&found.value).filter(|&minutes| minutes >= 1) {
                 Some(minutes) => self.conf.calc_period = stored_seconds(minutes),
-                None => self.warn_of_bad_value("PriorityCalcPeriod", &found, "a time of at least one minute"),
+                None => self.warn_of_bad_value(
+                    "PriorityCalcPeriod",
+                    &found,
+                    "a time of at least one minute",
+                ),
             }
         }
         if let Some(found) = self.found.get("FairShareDampeningFactor").cloned() {
             match found.value.parse::<u16>().ok().filter(|&factor| factor > 0) {
-                Some(factor) => (self.conf.dampening_factor, self.conf.sets_dampening) = (factor, true),
-                None => self.warn_of_bad_value("FairShareDampeningFactor", &found, "a whole number from 1 to 65535"),
+                Some(factor) => {
+                    (self.conf.dampening_factor, self.conf.sets_dampening) = (factor, true)
+                }
+                None => self.warn_of_bad_value(
+                    "FairShareDampeningFactor",
+                    &found,
+                    "a whole number from 1 to 65535",
+                ),
             }
             if self.conf.policy == ConfPolicy::FairTree && self.conf.dampening_factor > 1 {
                 self.warn(&found, ConfFault::DampeningWithoutEffect);
@@ -186,22 +243,34 @@ impl<'a> Settings<'a> {
     }
 
     fn interpret_priority_type(&mut self) {
-        let Some(found) = self.found.get("PriorityType").cloned() else { return };
+        let Some(found) = self.found.get("PriorityType").cloned() else {
+            return;
+        };
         let plugin = found.value.to_ascii_lowercase();
         match plugin.strip_prefix("priority/").unwrap_or(&plugin) {
             "multifactor" => {}
             "basic" => self.warn(&found, ConfFault::NoFairShare),
             "multifactor2" => self.warn(&found, ConfFault::Multifactor2Removed),
-            other => self.warn(&found, ConfFault::UnknownPlugin(clipped(other).into_owned())),
+            other => self.warn(
+                &found,
+                ConfFault::UnknownPlugin(clipped(other).into_owned()),
+            ),
         }
         self.conf.priority_type = Some(plugin);
     }
 
-    /// Interprets `PriorityFlags`. The daemon searches the whole text for each flag, for `DEPTH_OBLIVIOUS` first.
+    /// Interprets `PriorityFlags`. The daemon searches the whole text for each flag, for
+    /// `DEPTH_OBLIVIOUS` first.
     fn interpret_flags(&mut self) {
-        let Some(found) = self.found.get("PriorityFlags").cloned() else { return };
+        let Some(found) = self.found.get("PriorityFlags").cloned() else {
+            return;
+        };
         let text = found.value.to_ascii_uppercase();
-        let flags: Vec<&str> = text.split(',').map(str::trim).filter(|flag| !flag.is_empty()).collect();
+        let flags: Vec<&str> = text
+            .split(',')
+            .map(str::trim)
+            .filter(|flag| !flag.is_empty())
+            .collect();
         self.conf.sets_flags = !flags.is_empty();
         let fair_tree = flags.contains(&"FAIR_TREE");
         self.conf.policy = match () {
@@ -213,16 +282,31 @@ impl<'a> Settings<'a> {
             _ if !fair_tree => {}
             ConfPolicy::FairTree => self.warn(&found, ConfFault::FairTreeIsDefault),
             ConfPolicy::DepthOblivious => {
-                self.warn(&found, ConfFault::Contradiction { loser: "FAIR_TREE", winner: "DEPTH_OBLIVIOUS" });
+                self.warn(
+                    &found,
+                    ConfFault::Contradiction {
+                        loser: "FAIR_TREE",
+                        winner: "DEPTH_OBLIVIOUS",
+                    },
+                );
             }
             ConfPolicy::Classic => {
-                self.warn(&found, ConfFault::Contradiction { loser: "FAIR_TREE", winner: "NO_FAIR_TREE" });
+                self.warn(
+                    &found,
+                    ConfFault::Contradiction {
+                        loser: "FAIR_TREE",
+                        winner: "NO_FAIR_TREE",
+                    },
+                );
             }
         }
         for flag in flags {
             match flag {
                 "FAIR_TREE" => {}
-                "TICKET_BASED" => self.warn(&found, ConfFault::TicketBasedRemoved(self.conf.policy.name())),
+                "TICKET_BASED" => self.warn(
+                    &found,
+                    ConfFault::TicketBasedRemoved(self.conf.policy.name()),
+                ),
                 _ if FLAGS.contains(&flag) => {}
                 _ => self.warn(&found, ConfFault::UnknownFlag(clipped(flag).into_owned())),
             }
@@ -237,9 +321,11 @@ impl<'a> Settings<'a> {
                     self.conf.decay_half_life = stored_seconds(minutes);
                     self.conf.sets_half_life = true;
                 }
-                None => {
-                    self.warn_of_bad_value("PriorityDecayHalfLife", found, "a time, or 0 for usage that does not decay")
-                }
+                None => self.warn_of_bad_value(
+                    "PriorityDecayHalfLife",
+                    found,
+                    "a time, or 0 for usage that does not decay",
+                ),
             }
         }
         let reset = self.found.get("PriorityUsageResetPeriod").cloned();
@@ -261,7 +347,14 @@ impl<'a> Settings<'a> {
 
     fn warn_of_bad_value(&mut self, key: &'static str, found: &Found, expected: &'static str) {
         let value = clipped(&found.value).into_owned();
-        self.warn(found, ConfFault::BadValue { key, value, expected });
+        self.warn(
+            found,
+            ConfFault::BadValue {
+                key,
+                value,
+                expected,
+            },
+        );
     }
 
     fn warn(&mut self, found: &Found, fault: ConfFault) {
@@ -269,7 +362,11 @@ impl<'a> Settings<'a> {
     }
 
     fn warn_at(&mut self, file: &str, line: usize, fault: ConfFault) {
-        self.conf.warnings.push(ConfWarning { file: file.to_owned(), line, fault });
+        self.conf.warnings.push(ConfWarning {
+            file: file.to_owned(),
+            line,
+            fault,
+        });
     }
 }
 
@@ -287,22 +384,28 @@ fn parse_reset_period(text: &str) -> Option<ResetPeriod> {
 }
 
 fn canonical_name(names: &[&'static str], name: &str) -> Option<&'static str> {
-    names.iter().copied().find(|known| known.eq_ignore_ascii_case(name))
+    names
+        .iter()
+        .copied()
+        .find(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Whether the text is a key and `=`, and nothing else.
 fn is_key(text: &str) -> bool {
-    text.trim_end().strip_suffix('=').is_some_and(|key| !key.trim().contains(|c: char| c.is_whitespace() || c == '='))
+    text.trim_end()
+        .strip_suffix('=')
+        .is_some_and(|key| !key.trim().contains(|c: char| c.is_whitespace() || c == '='))
 }
 
 /// The file that an `Include` names.
 fn include_target(line: &str) -> Option<&str> {
     let (word, rest) = line.split_once(|c: char| c.is_ascii_whitespace())?;
-    (word.eq_ignore_ascii_case("include") && !rest.trim_start().starts_with('=')).then(|| rest.trim())
+    (word.eq_ignore_ascii_case("include") && !rest.trim_start().starts_with('='))
+        .then(|| rest.trim())
 }
 
-/// Splits a line into its settings, `Key=Value` or `Key="some value"`, which are separated by blanks. Text that is not a
-/// setting is returned as `Err`.
+/// Splits a line into its settings, `Key=Value` or `Key="some value"`, which are separated by
+/// blanks. Text that is not a setting is returned as `Err`.
 fn split_settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
     let mut rest = line.trim_start();
     std::iter::from_fn(move || {
@@ -310,9 +413,15 @@ fn split_settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>
             return None;
         }
         let start = rest;
-        let key_end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=').unwrap_or(rest.len());
+        let key_end = rest
+            .find(|c: char| c.is_ascii_whitespace() || c == '=')
+            .unwrap_or(rest.len());
         let (key, after) = rest.split_at(key_end);
-        let Some(value) = after.trim_start().strip_prefix('=').filter(|_| !key.is_empty()) else {
+        let Some(value) = after
+            .trim_start()
+            .strip_prefix('=')
+            .filter(|_| !key.is_empty())
+        else {
             rest = "";
             return Some(Err(start));
         };
@@ -323,7 +432,11 @@ fn split_settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>
         }
         let (value, after) = match value.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
-            None => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),
+            None => value.split_at(
+                value
+                    .find(|c: char| c.is_ascii_whitespace())
+                    .unwrap_or(value.len()),
+            ),
         };
         rest = after.trim_start();
         Some(Ok((key.trim_end_matches(['+', '-', '*', '/']), value)))
@@ -338,7 +451,10 @@ const INFINITE: i64 = -1;
 /// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
 /// `days-hours:minutes:seconds`.
 fn parse_minutes(text: &str) -> Option<i64> {
-    if ["-1", "infinite", "unlimited"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+    if ["-1", "infinite", "unlimited"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word))
+    {
         return Some(INFINITE);
     }
     let (days, rest) = match text.split_once('-') {
@@ -352,7 +468,9 @@ fn parse_minutes(text: &str) -> Option<i64> {
         (None, &[hours, minutes, seconds]) => (hours * 60 + minutes) * 60 + seconds,
         (Some(days), &[hours]) => (days * 24 + hours) * 3600,
         (Some(days), &[hours, minutes]) => ((days * 24 + hours) * 60 + minutes) * 60,
-        (Some(days), &[hours, minutes, seconds]) => ((days * 24 + hours) * 60 + minutes) * 60 + seconds,
+        (Some(days), &[hours, minutes, seconds]) => {
+            ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+        }
         _ => return None,
     };
     Some((seconds + 59) / 60)
@@ -364,9 +482,14 @@ fn short_number(text: &str) -> Option<i64> {
     text.parse().ok().filter(|_| is_number)
 }
 
-/// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes 136 years.
+/// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes
+/// 136 years.
 fn stored_seconds(minutes: i64) -> u32 {
-    if minutes < 0 { (minutes * 60) as u32 } else { u32::try_from(minutes * 60).unwrap_or(u32::MAX) }
+    if minutes < 0 {
+        (minutes * 60) as u32
+    } else {
+        u32::try_from(minutes * 60).unwrap_or(u32::MAX)
+    }
 }
 
 #[cfg(test)]
@@ -383,7 +506,15 @@ mod tests {
     #[test]
     fn a_line_may_have_several_settings() {
         let found: Vec<_> = split_settings("a=1  B = \"two words\" c+=3,4 d").collect();
-        assert_eq!(found, [Ok(("a", "1")), Ok(("B", "two words")), Ok(("c", "3,4")), Err("d")]);
+        assert_eq!(
+            found,
+            [
+                Ok(("a", "1")),
+                Ok(("B", "two words")),
+                Ok(("c", "3,4")),
+                Err("d")
+            ]
+        );
     }
 
     #[test]
@@ -407,6 +538,9 @@ mod tests {
         ] {
             assert_eq!(parse_minutes(text), expected, "{text}");
         }
-        assert_eq!(stored_seconds(parse_minutes("unlimited").expect("a time")), 4_294_967_236);
+        assert_eq!(
+            stored_seconds(parse_minutes("unlimited").expect("a time")),
+            4_294_967_236
+        );
     }
 }

@@ -15,7 +15,10 @@ fn policy(flags: &str) -> (ConfPolicy, Vec<String>) {
 fn an_empty_file_has_the_daemons_defaults() {
     let conf = SlurmConf::parse("s", b"# nothing\n");
     assert_eq!(conf, SlurmConf::default());
-    assert_eq!((conf.policy.name(), conf.decay_half_life, conf.calc_period), ("fair-tree", 604_800, 300));
+    assert_eq!(
+        (conf.policy.name(), conf.decay_half_life, conf.calc_period),
+        ("fair-tree", 604_800, 300)
+    );
 }
 
 #[test]
@@ -24,20 +27,33 @@ fn flags_select_the_policy_as_in_the_daemon() {
     for flags in ["NO_FAIR_TREE", "no_fair_tree,MAX_TRES"] {
         assert_eq!(policy(flags), (Classic, Vec::new()));
     }
-    assert_eq!(policy("DEPTH_OBLIVIOUS,NO_FAIR_TREE"), (DepthOblivious, Vec::new()));
+    assert_eq!(
+        policy("DEPTH_OBLIVIOUS,NO_FAIR_TREE"),
+        (DepthOblivious, Vec::new())
+    );
     assert_eq!(policy("ACCRUE_ALWAYS").0, FairTree);
-    let default = "`s`, line 1: `FAIR_TREE` is not a flag since 19.05, when fair tree became the default";
+    let default =
+        "`s`, line 1: `FAIR_TREE` is not a flag since 19.05, when fair tree became the default";
     assert_eq!(policy("FAIR_TREE"), (FairTree, vec![default.to_owned()]));
     let wins = "`s`, line 1: `FAIR_TREE` contradicts `DEPTH_OBLIVIOUS`, which takes precedence";
-    assert_eq!(policy("FAIR_TREE,DEPTH_OBLIVIOUS"), (DepthOblivious, vec![wins.to_owned()]));
+    assert_eq!(
+        policy("FAIR_TREE,DEPTH_OBLIVIOUS"),
+        (DepthOblivious, vec![wins.to_owned()])
+    );
     assert!(
         policy("FAIR_TREE,NO_FAIR_TREE").1[0]
             .ends_with("`FAIR_TREE` contradicts `NO_FAIR_TREE`, which takes precedence")
     );
     let (chosen, warned) = policy("TICKET_BASED");
     assert_eq!(chosen, FairTree);
-    assert!(warned[0].contains("removed in 15.08") && warned[0].contains("the policy is fair-tree"), "{warned:?}");
-    assert!(policy("FAIRTREE").1[0].ends_with("`FAIRTREE` is not a priority flag; slurmctld ignores it"));
+    assert!(
+        warned[0].contains("removed in 15.08") && warned[0].contains("the policy is fair-tree"),
+        "{warned:?}"
+    );
+    assert!(
+        policy("FAIRTREE").1[0]
+            .ends_with("`FAIRTREE` is not a priority flag; slurmctld ignores it")
+    );
 }
 
 #[test]
@@ -67,8 +83,17 @@ fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
     let text = "PriorityDecayHalfLife=soon\nPriorityCalcPeriod=0\nPriorityUsageResetPeriod=hourly\n\
         FairShareDampeningFactor=0\nPriorityWeigthAge=3\nfoo\nPriorityType=priority/basic\nPriorityType=priority/x\n";
     let conf = SlurmConf::parse("s", text.as_bytes());
-    let settings = SlurmConf { warnings: Vec::new(), ..conf.clone() };
-    assert_eq!(settings, SlurmConf { priority_type: Some("priority/x".into()), ..SlurmConf::default() });
+    let settings = SlurmConf {
+        warnings: Vec::new(),
+        ..conf.clone()
+    };
+    assert_eq!(
+        settings,
+        SlurmConf {
+            priority_type: Some("priority/x".into()),
+            ..SlurmConf::default()
+        }
+    );
     let starts = [
         "`s`, line 5: `PriorityWeigthAge` is not a Slurm setting",
         "`s`, line 6: `foo` is not `Key=Value`",
@@ -89,14 +114,30 @@ fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
 #[test]
 fn settings_without_effect_are_warnings() {
     for (text, fault) in [
-        ("FairShareDampeningFactor=2", ConfFault::DampeningWithoutEffect),
+        (
+            "FairShareDampeningFactor=2",
+            ConfFault::DampeningWithoutEffect,
+        ),
         ("PriorityDecayHalfLife=0", ConfFault::UsageOnlyGrows),
         ("PriorityType=priority/basic", ConfFault::NoFairShare),
-        ("PriorityType=priority/multifactor2", ConfFault::Multifactor2Removed),
+        (
+            "PriorityType=priority/multifactor2",
+            ConfFault::Multifactor2Removed,
+        ),
     ] {
-        assert_eq!(SlurmConf::parse("s", text.as_bytes()).warnings[0].fault, fault);
+        assert_eq!(
+            SlurmConf::parse("s", text.as_bytes()).warnings[0].fault,
+            fault
+        );
     }
-    assert_eq!(SlurmConf::parse("s", b"PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY").warnings, []);
+    assert_eq!(
+        SlurmConf::parse(
+            "s",
+            b"PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY"
+        )
+        .warnings,
+        []
+    );
 }
 
 #[test]
@@ -108,7 +149,10 @@ fn files_are_included_from_the_same_folder_only() {
     let include = "ClusterName=x\nInclude ../secret.conf\ninclude here.conf\nInclude %c-nodes.conf\nInclude nowhere\nInclude sub\n";
     for (name, text) in [
         ("secret.conf", "PriorityFlags=NO_FAIR_TREE\n"),
-        ("etc/here.conf", "PriorityFlags=DEPTH_OBLIVIOUS\nInclude here.conf\n"),
+        (
+            "etc/here.conf",
+            "PriorityFlags=DEPTH_OBLIVIOUS\nInclude here.conf\n",
+        ),
         ("etc/x-nodes.conf", "PriorityCalcPeriod=1\n"),
         ("etc/slurm.conf", include),
     ] {
@@ -116,24 +160,52 @@ fn files_are_included_from_the_same_folder_only() {
     }
     let main = folder.join("slurm.conf");
     let conf = SlurmConf::read(&main).expect("readable");
-    assert_eq!((conf.policy, conf.calc_period), (ConfPolicy::DepthOblivious, 60));
+    assert_eq!(
+        (conf.policy, conf.calc_period),
+        (ConfPolicy::DepthOblivious, 60)
+    );
     let messages = messages(&conf);
-    assert!(messages[0].contains("`../secret.conf` is not included: it is outside the folder"), "{}", messages[0]);
-    assert!(messages.iter().any(|line| line.contains("it is nested in more than 8 `Include`s")), "{messages:#?}");
     assert!(
-        messages.iter().any(|line| line.contains("`sub` is not included: it is not a regular file")),
+        messages[0].contains("`../secret.conf` is not included: it is outside the folder"),
+        "{}",
+        messages[0]
+    );
+    assert!(
+        messages
+            .iter()
+            .any(|line| line.contains("it is nested in more than 8 `Include`s")),
         "{messages:#?}"
     );
-    assert!(messages.iter().any(|line| line.contains("`nowhere` is not included")), "{messages:#?}");
+    assert!(
+        messages
+            .iter()
+            .any(|line| line.contains("`sub` is not included: it is not a regular file")),
+        "{messages:#?}"
+    );
+    assert!(
+        messages
+            .iter()
+            .any(|line| line.contains("`nowhere` is not included")),
+        "{messages:#?}"
+    );
     #[cfg(unix)]
     {
         let secret = outside.path().join("secret.conf");
         std::os::unix::fs::symlink(&secret, folder.join("link.conf")).expect("a link");
-        fs::write(&main, format!("Include link.conf\nInclude {}\n", secret.display())).expect("a file");
+        fs::write(
+            &main,
+            format!("Include link.conf\nInclude {}\n", secret.display()),
+        )
+        .expect("a file");
         let conf = SlurmConf::read(&main).expect("readable");
-        assert_eq!((conf.policy, conf.warnings.len()), (ConfPolicy::FairTree, 2));
+        assert_eq!(
+            (conf.policy, conf.warnings.len()),
+            (ConfPolicy::FairTree, 2)
+        );
     }
-    let error = SlurmConf::read(&folder.join("missing")).expect_err("no such file").to_string();
+    let error = SlurmConf::read(&folder.join("missing"))
+        .expect_err("no such file")
+        .to_string();
     assert!(error.starts_with("cannot read `"), "{error}");
 }
 
@@ -188,21 +260,37 @@ fn the_output_of_scontrol_show_config_has_no_false_warnings() {
         ..SlurmConf::default()
     };
     assert_eq!(conf, expected);
-    let flags =
-        SHOW_CONFIG.replace("PriorityFlags           = ", "PriorityFlags           = ACCRUE_ALWAYS,NO_FAIR_TREE");
+    let flags = SHOW_CONFIG.replace(
+        "PriorityFlags           = ",
+        "PriorityFlags           = ACCRUE_ALWAYS,NO_FAIR_TREE",
+    );
     let conf = SlurmConf::parse("scontrol.txt", flags.as_bytes());
-    assert_eq!((conf.policy, conf.warnings), (ConfPolicy::Classic, Vec::new()));
-    let basic = SHOW_CONFIG.replace("priority/multifactor", "priority/basic").replace("14-00:00:00", "00:00:00");
+    assert_eq!(
+        (conf.policy, conf.warnings),
+        (ConfPolicy::Classic, Vec::new())
+    );
+    let basic = SHOW_CONFIG
+        .replace("priority/multifactor", "priority/basic")
+        .replace("14-00:00:00", "00:00:00");
     let conf = SlurmConf::parse("scontrol.txt", basic.as_bytes());
     let found = messages(&conf);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].starts_with("`scontrol.txt`, line 23: under `priority/basic`"), "{found:?}");
-    assert!(found[1].contains("usage neither decays nor is reset"), "{found:?}");
+    assert!(
+        found[0].starts_with("`scontrol.txt`, line 23: under `priority/basic`"),
+        "{found:?}"
+    );
+    assert!(
+        found[1].contains("usage neither decays nor is reset"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn a_key_without_a_value_is_a_parse_error() {
-    let conf = SlurmConf::parse("s", b"PriorityFlags=\nSlurmUser = # none\nPriorityType=priority/multifactor x=\n");
+    let conf = SlurmConf::parse(
+        "s",
+        b"PriorityFlags=\nSlurmUser = # none\nPriorityType=priority/multifactor x=\n",
+    );
     let expected = [
         "`s`, line 1: `PriorityFlags=` has no value: a parse error, with which slurmctld does not start; remove the line",
         "`s`, line 2: `SlurmUser =` has no value: a parse error, with which slurmctld does not start; remove the line",

@@ -95,7 +95,9 @@ pub enum RowFault {
     #[error("a name is longer than {MAX_NAME} bytes")]
     LongName,
     /// A second row without a parent.
-    #[error("`{name}` is at the top level beside `{top}`; leading blanks give the level, were they removed?")]
+    #[error(
+        "`{name}` is at the top level beside `{top}`; leading blanks give the level, were they removed?"
+    )]
     SecondTop {
         /// The account.
         name: String,
@@ -139,7 +141,9 @@ pub enum RowFault {
     #[error("account `{0}` is nested in itself")]
     Cycle(String),
     /// Shares that `sacctmgr` rejects.
-    #[error("the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`")]
+    #[error(
+        "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
+    )]
     InvalidShares {
         /// The association.
         name: String,
@@ -158,7 +162,9 @@ pub enum RowFault {
         text: String,
     },
     /// An unknown object of `sacctmgr load`.
-    #[error("`{0}` is not an object of `sacctmgr load`, expected `Cluster`, `Parent`, `Account`, `User` or `QOS`")]
+    #[error(
+        "`{0}` is not an object of `sacctmgr load`, expected `Cluster`, `Parent`, `Account`, `User` or `QOS`"
+    )]
     UnknownObject(String),
     /// A quotation mark that is not closed.
     #[error("a quotation mark is not closed")]
@@ -180,11 +186,19 @@ pub enum RowFault {
 }
 
 fn cell_count_advice(found: usize, expected: usize) -> &'static str {
-    if found > expected { ": is there a `|` in a name?" } else { "; was it cut off?" }
+    if found > expected {
+        ": is there a `|` in a name?"
+    } else {
+        "; was it cut off?"
+    }
 }
 
 fn nested_in(account: &str) -> String {
-    if account.is_empty() { "at the top level".to_owned() } else { format!("nested in `{account}`") }
+    if account.is_empty() {
+        "at the top level".to_owned()
+    } else {
+        format!("nested in `{account}`")
+    }
 }
 
 impl RowFault {
@@ -220,7 +234,8 @@ pub enum TreeWarning {
         /// The place of the first row.
         first_place: Place,
     },
-    /// A further association of a user in an account, for a partition that the document does not name.
+    /// A further association of a user in an account, for a partition that the document does not
+    /// name.
     #[error(
         "{place}: `{name}` in `{account}` is on {first_place} already: a user has one association per partition, and \
          only `sshare -m` or a column `Partition` gives the partition; this association is called `{name}:{partition}`"
@@ -257,7 +272,9 @@ pub enum TreeWarning {
         place: Place,
     },
     /// A line longer than the buffer of `sacctmgr load`, which is read as one line here.
-    #[error("{place}: the line is longer than 4095 bytes; it is read as one line, but `sacctmgr load` splits it")]
+    #[error(
+        "{place}: the line is longer than 4095 bytes; it is read as one line, but `sacctmgr load` splits it"
+    )]
     LongLine {
         /// The place.
         place: Place,
@@ -327,7 +344,9 @@ pub enum TreeWarning {
     )]
     NoParents,
     /// An account with less usage than the sum of its members.
-    #[error("{place}: account `{name}` has a usage of {usage}, less than the {members_usage} of its members")]
+    #[error(
+        "{place}: account `{name}` has a usage of {usage}, less than the {members_usage} of its members"
+    )]
     UsageLessThanMembers {
         /// The place.
         place: Place,
@@ -348,7 +367,11 @@ fn quoted_shares(shares: Shares) -> String {
 }
 
 fn differing_associations(count: usize) -> String {
-    if count == 1 { "1 association differs".to_owned() } else { format!("{count} associations differ") }
+    if count == 1 {
+        "1 association differs".to_owned()
+    } else {
+        format!("{count} associations differ")
+    }
 }
 
 fn other_cut_names(count: usize) -> String {
@@ -362,6 +385,8 @@ fn other_cut_names(count: usize) -> String {
 fn ignored_rows(count: usize, first_cluster: &str) -> String {
     match count {
         1 => format!("1 row of cluster `{first_cluster}` is ignored"),
-        count => format!("{count} rows of other clusters are ignored, the first of cluster `{first_cluster}`"),
+        count => format!(
+            "{count} rows of other clusters are ignored, the first of cluster `{first_cluster}`"
+        ),
     }
 }

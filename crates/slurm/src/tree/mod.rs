@@ -1,4 +1,5 @@
-//! Reads Slurm's associations. In: the output of one of its tools, in any [`TreeFormat`]. Out: a [`SlurmTree`].
+//! Reads Slurm's associations. In: the output of one of its tools, in any [`TreeFormat`]. Out: a
+//! [`SlurmTree`].
 
 mod error;
 mod printed_tables;
@@ -25,13 +26,15 @@ pub const MAX_NAME: usize = 4096;
 const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a file of `sacctmgr dump` or for \
                         `sacctmgr load`, or `sacctmgr -P show assoc`";
 /// The first words of the lines of a file for `sacctmgr load`.
-const OBJECTS: &[&str] = &["cluster", "machine", "parent", "account", "project", "user", "qos"];
+const OBJECTS: &[&str] = &[
+    "cluster", "machine", "parent", "account", "project", "user", "qos",
+];
 
 /// The associations of one cluster, as read from a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlurmTree {
-    /// The tree. A user's second association in an account, in a document without partitions, has the partition `?2`,
-    /// the third `?3`, and so on.
+    /// The tree. A user's second association in an account, in a document without partitions, has
+    /// the partition `?2`, the third `?3`, and so on.
     pub document: TreeDocument,
     /// The document's format.
     pub format: TreeFormat,
@@ -39,7 +42,8 @@ pub struct SlurmTree {
     pub cluster: Option<String>,
     /// Whether the document has usage.
     pub usage_known: bool,
-    /// Whether the document was printed under the policy fair tree; `None` if its columns do not show this.
+    /// Whether the document was printed under the policy fair tree; `None` if its columns do not
+    /// show this.
     pub is_fair_tree: Option<bool>,
     /// The column `FairShare` of each node of `document`; `None` if it is blank.
     pub printed_fairshare: Vec<Option<f64>>,
@@ -62,9 +66,10 @@ pub enum TreeFormat {
 
 /// Reads a document with Slurm's associations in any [`TreeFormat`], which is detected by content.
 ///
-/// If the document has several clusters, the first is read and a [`TreeWarning`] counts the rows of the others, except
-/// in a file for `sacctmgr load`, where a second cluster is an error. What is unusual but can be read unambiguously gives
-/// a [`TreeWarning`]; everything else that Slurm would neither write nor accept is an error.
+/// If the document has several clusters, the first is read and a [`TreeWarning`] counts the rows of
+/// the others, except in a file for `sacctmgr load`, where a second cluster is an error. What is
+/// unusual but can be read unambiguously gives a [`TreeWarning`]; everything else that Slurm would
+/// neither write nor accept is an error.
 ///
 /// ```
 /// let text = "Account|User|RawShares|NormShares|RawUsage\nroot|||1.0|70\n a||40|1.0|50\n  a|ann|parent|1.0|30\n";
@@ -78,7 +83,10 @@ pub enum TreeFormat {
 /// # Errors
 /// [`TreeReadError`], with the line if there is one.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadError> {
-    read(bytes).map_err(|fault| TreeReadError { source_name: source_name.to_owned(), fault })
+    read(bytes).map_err(|fault| TreeReadError {
+        source_name: source_name.to_owned(),
+        fault,
+    })
 }
 
 fn read(bytes: &[u8]) -> Result<SlurmTree, TreeFault> {
@@ -94,14 +102,18 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, TreeFault> {
         TreeFormat::SacctmgrFile => sacctmgr_file::read(&text)?,
     };
     if format != TreeFormat::SshareJson && !text.ends_with('\n') {
-        records.warnings.push(TreeWarning::NoLineEnd { place: Place::Line(text.lines().count()) });
+        records.warnings.push(TreeWarning::NoLineEnd {
+            place: Place::Line(text.lines().count()),
+        });
     }
     records.build()
 }
 
 impl TreeFormat {
     fn detect(text: &str) -> Result<Self, TreeFault> {
-        let Some(first) = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        let Some(first) = text
+            .lines()
+            .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
         else {
             return match text.trim() {
                 "" => Err(TreeFault::Empty),
@@ -119,7 +131,8 @@ impl TreeFormat {
     }
 
     fn detect_json(text: &str) -> Result<Self, TreeFault> {
-        let keys: HashMap<String, &RawValue> = serde_json::from_str(text).map_err(|error| json_error(&error))?;
+        let keys: HashMap<String, &RawValue> =
+            serde_json::from_str(text).map_err(|error| json_error(&error))?;
         let found = match () {
             () if keys.contains_key("shares") => return Ok(Self::SshareJson),
             () if keys.contains_key("associations") => {
@@ -133,15 +146,24 @@ impl TreeFormat {
 
     fn detect_lines(text: &str, first: &str) -> Result<Self, TreeFault> {
         if text.contains('\r') && !text.contains('\n') {
-            let found = "a text whose lines end with carriage returns only, which no tool of Slurm writes";
+            let found =
+                "a text whose lines end with carriage returns only, which no tool of Slurm writes";
             return Err(TreeFault::Unrecognised(found.to_owned()));
         }
         if let Some(header) = table::header(text) {
             return Self::detect_table(&header).ok_or_else(|| {
-                TreeFault::Unrecognised(format!("a table with the header `{}`", clipped(first.trim_end())))
+                TreeFault::Unrecognised(format!(
+                    "a table with the header `{}`",
+                    clipped(first.trim_end())
+                ))
             });
         }
-        let object = first.split('-').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let object = first
+            .split('-')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
         if first.contains('-') && OBJECTS.contains(&object.as_str()) {
             return Ok(Self::SacctmgrFile);
         }
@@ -155,7 +177,14 @@ impl TreeFormat {
     }
 
     fn detect_table(header: &[String]) -> Option<Self> {
-        let names = ["Account", "RawShares", "Share", "NormShares", "EffectvUsage", "RawUsage"];
+        let names = [
+            "Account",
+            "RawShares",
+            "Share",
+            "NormShares",
+            "EffectvUsage",
+            "RawUsage",
+        ];
         match names.map(|name| header.iter().any(|column| table::is_column(column, name))) {
             [false, ..] => None,
             [true, true, ..] => Some(Self::Sshare),
@@ -182,7 +211,8 @@ fn is_list(text: &str) -> bool {
 /// What the document is if it is not a text.
 fn binary_format(text: &str) -> Option<&'static str> {
     // a UTF-16 byte order mark is not UTF-8
-    let is_utf16 = (text.starts_with("\u{fffd}ff\u{fffd}fe") || text.starts_with("\u{fffd}fe\u{fffd}ff"))
+    let is_utf16 = (text.starts_with("\u{fffd}ff\u{fffd}fe")
+        || text.starts_with("\u{fffd}fe\u{fffd}ff"))
         && text.chars().take(8).any(|c| c == '\0');
     match () {
         () if is_utf16 => Some("UTF-16, save it as UTF-8"),
@@ -191,7 +221,8 @@ fn binary_format(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether the text begins with control characters, or has more than a few invalid bytes at its beginning.
+/// Whether the text begins with control characters, or has more than a few invalid bytes at its
+/// beginning.
 fn is_binary(text: &str) -> bool {
     let mut start = text.chars().take(512);
     let invalid = start.clone().filter(|&c| c == '\u{fffd}').count();

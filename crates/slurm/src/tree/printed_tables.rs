@@ -1,7 +1,7 @@
 //! The tables that `sshare -a -l` and `sacctmgr -P show assoc` print.
 //!
-//! The usual columns of `show assoc` do not give the parent of an account: only `tree` does (by leading blanks), or a
-//! column `ParentName`.
+//! The usual columns of `show assoc` do not give the parent of an account: only `tree` does (by
+//! leading blanks), or a column `ParentName`.
 
 use job_sort_formula::fairshare::{NodeKind, Shares};
 
@@ -26,7 +26,9 @@ struct SshareColumns {
 
 pub(super) fn read_sshare(text: &str) -> Result<Records, TreeFault> {
     let mut records = Records::new(TreeFormat::Sshare);
-    let Some(table) = Table::parse(text) else { return Ok(records) };
+    let Some(table) = Table::parse(text) else {
+        return Ok(records);
+    };
     let columns = SshareColumns {
         account: table.required("Account", SSHARE_ADVICE)?,
         user: table.required("User", SSHARE_ADVICE)?,
@@ -51,7 +53,12 @@ pub(super) fn read_sshare(text: &str) -> Result<Records, TreeFault> {
     if let (Some((place, cluster)), Some(read)) = (table.next_cluster(), &records.cluster) {
         let rows = table.rows_of_other_clusters();
         let read = read.clone();
-        records.warnings.push(TreeWarning::OtherCluster { place, cluster: cluster.to_owned(), rows, read });
+        records.warnings.push(TreeWarning::OtherCluster {
+            place,
+            cluster: cluster.to_owned(),
+            rows,
+            read,
+        });
     }
     Ok(records)
 }
@@ -68,15 +75,30 @@ fn read_sshare_row(
     let parent = indentation.parent(depth).map(str::to_owned);
     if kind == NodeKind::Group {
         indentation.push(depth, account);
-    } else if !parent.as_deref().is_some_and(|parent| is_same_account(parent, account)) {
-        let fault = RowFault::Misplaced { account: account.to_owned(), enclosing: parent.unwrap_or_default() };
+    } else if !parent
+        .as_deref()
+        .is_some_and(|parent| is_same_account(parent, account))
+    {
+        let fault = RowFault::Misplaced {
+            account: account.to_owned(),
+            enclosing: parent.unwrap_or_default(),
+        };
         return Err(fault.at(place));
     }
-    let shares = parse_shares(records, place, name, row.cell(Some(columns.shares)), parent.is_none())?;
+    let shares = parse_shares(
+        records,
+        place,
+        name,
+        row.cell(Some(columns.shares)),
+        parent.is_none(),
+    )?;
     let usage = match row.cell(columns.usage) {
         _ if columns.usage.is_none() => 0.0,
         text => parse_usage(text).ok_or_else(|| {
-            let fault = RowFault::InvalidUsage { name: name.to_owned(), text: text.to_owned() };
+            let fault = RowFault::InvalidUsage {
+                name: name.to_owned(),
+                text: text.to_owned(),
+            };
             fault.at(place)
         })?,
     };
@@ -101,10 +123,13 @@ enum Parents {
 
 pub(super) fn read_show_assoc(text: &str) -> Result<Records, TreeFault> {
     let mut records = Records::new(TreeFormat::ShowAssoc);
-    let Some(table) = Table::parse(text) else { return Ok(records) };
+    let Some(table) = Table::parse(text) else {
+        return Ok(records);
+    };
     let account = table.required("Account", SHOW_ASSOC_ADVICE)?;
     let shares_column = table.required("Share", SHOW_ASSOC_ADVICE)?;
-    let [user, partition, cluster] = ["User", "Partition", "Cluster"].map(|name| table.column(&[name]));
+    let [user, partition, cluster] =
+        ["User", "Partition", "Cluster"].map(|name| table.column(&[name]));
     records.names_are_cut = table.is_fixed();
     records.has_partitions = partition.is_some();
     let mut parents = match table.column(&["ParentName", "Par Name", "Parent Name", "Parent"]) {
@@ -126,10 +151,20 @@ pub(super) fn read_show_assoc(text: &str) -> Result<Records, TreeFault> {
             text => parse_shares(&mut records, place, name, text, false)?,
         };
         let partition = row.cell(partition).to_owned();
-        records.push(Record::new(place, kind, name.to_owned(), parent, partition, shares))?;
+        records.push(Record::new(
+            place,
+            kind,
+            name.to_owned(),
+            parent,
+            partition,
+            shares,
+        ))?;
     }
     records.finish_clusters();
-    let mut accounts = records.rows.iter().filter(|row| row.kind == NodeKind::Group);
+    let mut accounts = records
+        .rows
+        .iter()
+        .filter(|row| row.kind == NodeKind::Group);
     if matches!(parents, Parents::Unknown) && accounts.any(|row| row.parent.is_some()) {
         records.warnings.push(TreeWarning::NoParents);
     }
@@ -137,7 +172,13 @@ pub(super) fn read_show_assoc(text: &str) -> Result<Records, TreeFault> {
 }
 
 impl Parents {
-    fn parent(&mut self, row: &Row<'_>, kind: NodeKind, depth: usize, account: &str) -> Option<String> {
+    fn parent(
+        &mut self,
+        row: &Row<'_>,
+        kind: NodeKind,
+        depth: usize,
+        account: &str,
+    ) -> Option<String> {
         match self {
             _ if kind == NodeKind::Entity => Some(account.to_owned()),
             Self::Indented(indentation) => {
@@ -145,22 +186,32 @@ impl Parents {
                 indentation.push(depth, account);
                 parent
             }
-            Self::Column(column) => Some(row.cell(Some(*column)).to_owned()).filter(|name| !name.is_empty()),
+            Self::Column(column) => {
+                Some(row.cell(Some(*column)).to_owned()).filter(|name| !name.is_empty())
+            }
             Self::Unknown => (account != ROOT).then(|| ROOT.to_owned()),
         }
     }
 }
 
-/// Whether leading blanks give the level of the accounts: the first account has none and a later one has some. Without
-/// `tree`, accounts may be aligned to the right instead.
+/// Whether leading blanks give the level of the accounts: the first account has none and a later
+/// one has some. Without `tree`, accounts may be aligned to the right instead.
 fn is_indented(table: &Table<'_>, account: usize) -> bool {
-    let mut blanks = table.rows().flatten().filter_map(|row| Some(row.cells.get(account)?.starts_with(' ')));
+    let mut blanks = table
+        .rows()
+        .flatten()
+        .filter_map(|row| Some(row.cells.get(account)?.starts_with(' ')));
     blanks.next() == Some(false) && blanks.any(|begins_with_blank| begins_with_blank)
 }
 
-/// The kind of a row and the name of its association: the user's if the row has a user, otherwise the account's.
+/// The kind of a row and the name of its association: the user's if the row has a user, otherwise
+/// the account's.
 fn account_or_user<'n>(account: &'n str, user: &'n str) -> (NodeKind, &'n str) {
-    if user.is_empty() { (NodeKind::Group, account) } else { (NodeKind::Entity, user) }
+    if user.is_empty() {
+        (NodeKind::Group, account)
+    } else {
+        (NodeKind::Entity, user)
+    }
 }
 
 /// Parses the shares in a cell. The root's shares have no meaning and are taken as 1.
@@ -178,8 +229,9 @@ fn parse_shares(
     }
 }
 
-/// Whether the account that a user's row names can be the account that the row is nested in. `named` may end in `+`, cut
-/// at the width of the column; `parent`, which is indented less, then keeps at least as many characters.
+/// Whether the account that a user's row names can be the account that the row is nested in.
+/// `named` may end in `+`, cut at the width of the column; `parent`, which is indented less, then
+/// keeps at least as many characters.
 fn is_same_account(parent: &str, named: &str) -> bool {
     let start = named.strip_suffix('+').unwrap_or(named);
     parent == named || (named.ends_with('+') && parent.starts_with(start))
@@ -187,5 +239,7 @@ fn is_same_account(parent: &str, named: &str) -> bool {
 
 /// Parses a usage: a finite number of at least 0.
 fn parse_usage(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|usage: &f64| usage.is_finite() && *usage >= 0.0)
+    text.parse()
+        .ok()
+        .filter(|usage: &f64| usage.is_finite() && *usage >= 0.0)
 }

@@ -1,5 +1,5 @@
-//! Turns the rows of any format into a [`TreeDocument`]: checks every row, puts parents before children, and subtracts
-//! the usage of members from that of their account.
+//! Turns the rows of any format into a [`TreeDocument`]: checks every row, puts parents before
+//! children, and subtracts the usage of members from that of their account.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,9 @@ use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
 
-use crate::tree::{MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFault, TreeFormat, TreeWarning};
+use crate::tree::{
+    MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFault, TreeFormat, TreeWarning,
+};
 
 pub(super) const ROOT: &str = "root";
 /// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
@@ -45,7 +47,17 @@ impl Record {
         partition: String,
         shares: Shares,
     ) -> Self {
-        Self { place, kind, name, parent, partition, shares, usage: 0.0, norm_shares: None, fairshare: None }
+        Self {
+            place,
+            kind,
+            name,
+            parent,
+            partition,
+            shares,
+            usage: 0.0,
+            norm_shares: None,
+            fairshare: None,
+        }
     }
 
     fn is_account(&self) -> bool {
@@ -53,7 +65,11 @@ impl Record {
     }
 
     fn full_name(&self) -> String {
-        if self.partition.is_empty() { self.name.clone() } else { format!("{}:{}", self.name, self.partition) }
+        if self.partition.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}:{}", self.name, self.partition)
+        }
     }
 }
 
@@ -93,7 +109,10 @@ impl Records {
     /// Checks the names of a row and the number of rows, and adds the row.
     pub(super) fn push(&mut self, row: Record) -> Result<(), TreeFault> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
-        if [row.name.as_str(), parent, &row.partition].iter().any(|name| name.len() > MAX_NAME) {
+        if [row.name.as_str(), parent, &row.partition]
+            .iter()
+            .any(|name| name.len() > MAX_NAME)
+        {
             return Err(RowFault::LongName.at(row.place));
         }
         if row.name.is_empty() || parent.is_empty() {
@@ -107,11 +126,21 @@ impl Records {
     }
 
     /// The shares that a text denotes, with a warning if Slurm stores another number.
-    pub(super) fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, TreeFault> {
+    pub(super) fn shares(
+        &mut self,
+        place: Place,
+        name: &str,
+        text: &str,
+    ) -> Result<Shares, TreeFault> {
         match parse_shares(text) {
-            Some((shares, is_exact)) => Ok(self.checked_shares(place, name, text, shares, is_exact)),
+            Some((shares, is_exact)) => {
+                Ok(self.checked_shares(place, name, text, shares, is_exact))
+            }
             None => {
-                let fault = RowFault::InvalidShares { name: name.to_owned(), text: text.to_owned() };
+                let fault = RowFault::InvalidShares {
+                    name: name.to_owned(),
+                    text: text.to_owned(),
+                };
                 Err(fault.at(place))
             }
         }
@@ -123,22 +152,36 @@ impl Records {
         self.checked_shares(place, name, &number.to_string(), shares, is_exact)
     }
 
-    fn checked_shares(&mut self, place: Place, name: &str, text: &str, stored: Shares, is_exact: bool) -> Shares {
+    fn checked_shares(
+        &mut self,
+        place: Place,
+        name: &str,
+        text: &str,
+        stored: Shares,
+        is_exact: bool,
+    ) -> Shares {
         if !is_exact {
             let name = name.to_owned();
-            self.warnings.push(TreeWarning::ChangedShares { place, name, text: text.to_owned(), stored });
+            self.warnings.push(TreeWarning::ChangedShares {
+                place,
+                name,
+                text: text.to_owned(),
+                stored,
+            });
         }
         stored
     }
 
-    /// Whether a row is of another cluster than the first row. Such a row must not be read; it is counted for a warning.
-    /// The empty name counts as a cluster of its own.
+    /// Whether a row is of another cluster than the first row. Such a row must not be read; it is
+    /// counted for a warning. The empty name counts as a cluster of its own.
     pub(super) fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
         let read = self.cluster.get_or_insert_with(|| cluster.to_owned());
         if read == cluster {
             return false;
         }
-        self.other_clusters.get_or_insert_with(|| (place, cluster.to_owned(), 0)).2 += 1;
+        self.other_clusters
+            .get_or_insert_with(|| (place, cluster.to_owned(), 0))
+            .2 += 1;
         true
     }
 
@@ -147,7 +190,12 @@ impl Records {
         self.cluster = self.cluster.take().filter(|cluster| !cluster.is_empty());
         if let Some((place, cluster, rows)) = self.other_clusters.take() {
             let read = self.cluster.clone().unwrap_or_default();
-            self.warnings.push(TreeWarning::OtherCluster { place, cluster, rows, read });
+            self.warnings.push(TreeWarning::OtherCluster {
+                place,
+                cluster,
+                rows,
+                read,
+            });
         }
     }
 
@@ -170,15 +218,32 @@ impl Records {
         }
         let is_fair_tree = self.is_fair_tree();
         let below_root = self.rows.iter().filter(|row| row.parent.is_some());
-        let (norm_shares, printed_fairshare): (Vec<Option<f64>>, Vec<Option<f64>>) =
-            below_root.map(|row| (row.norm_shares, row.fairshare)).unzip();
+        let (norm_shares, printed_fairshare): (Vec<Option<f64>>, Vec<Option<f64>>) = below_root
+            .map(|row| (row.norm_shares, row.fairshare))
+            .unzip();
         let document = self.document(root);
-        self.warnings.extend(missing_rows(&document, &norm_shares, is_fair_tree));
-        let Self { format, cluster, usage_known, warnings, .. } = self;
-        Ok(SlurmTree { document, format, cluster, usage_known, is_fair_tree, printed_fairshare, warnings })
+        self.warnings
+            .extend(missing_rows(&document, &norm_shares, is_fair_tree));
+        let Self {
+            format,
+            cluster,
+            usage_known,
+            warnings,
+            ..
+        } = self;
+        Ok(SlurmTree {
+            document,
+            format,
+            cluster,
+            usage_known,
+            is_fair_tree,
+            printed_fairshare,
+            warnings,
+        })
     }
 
-    /// Under fair tree the root has no normalised shares, under every other policy it has all of them.
+    /// Under fair tree the root has no normalised shares, under every other policy it has all of
+    /// them.
     fn is_fair_tree(&self) -> Option<bool> {
         let root = self.rows.iter().find(|row| row.parent.is_none())?;
         root.norm_shares.map(|shares| shares < 0.5)
@@ -188,26 +253,39 @@ impl Records {
         let mut cut = self.rows.iter().filter(|row| row.name.ends_with('+'));
         if let Some(first) = cut.next() {
             let count = 1 + cut.count();
-            self.warnings.push(TreeWarning::NameCut { place: first.place, name: first.name.clone(), count });
+            self.warnings.push(TreeWarning::NameCut {
+                place: first.place,
+                name: first.name.clone(),
+                count,
+            });
         }
     }
 
     /// The name of the only row without a parent, `root` if there is no such row.
     fn root(&mut self) -> Result<String, TreeFault> {
         let mut tops = self.rows.iter().filter(|row| row.parent.is_none());
-        let Some(first) = tops.next() else { return Ok(ROOT.to_owned()) };
+        let Some(first) = tops.next() else {
+            return Ok(ROOT.to_owned());
+        };
         if let Some(second) = tops.find(|second| second.name != first.name) {
-            let fault = RowFault::SecondTop { name: second.name.clone(), top: first.name.clone() };
+            let fault = RowFault::SecondTop {
+                name: second.name.clone(),
+                top: first.name.clone(),
+            };
             return Err(fault.at(second.place));
         }
         if first.name != ROOT {
-            self.warnings.push(TreeWarning::TopIsNotRoot { place: first.place, name: first.name.clone() });
+            self.warnings.push(TreeWarning::TopIsNotRoot {
+                place: first.place,
+                name: first.name.clone(),
+            });
         }
         Ok(first.name.clone())
     }
 
-    /// Numbers the rows of a user with several rows in one account: each is the user's association with one partition.
-    /// The document has no column for the partition, so the second row gets `?2`, the third `?3`, and so on.
+    /// Numbers the rows of a user with several rows in one account: each is the user's association
+    /// with one partition. The document has no column for the partition, so the second row gets
+    /// `?2`, the third `?3`, and so on.
     fn number_partitions(&mut self) {
         let mut seen: HashMap<(String, String), (Place, u32)> = HashMap::new();
         for row in self.rows.iter_mut().filter(|row| !row.is_account()) {
@@ -215,7 +293,9 @@ impl Records {
                 continue;
             }
             let account = row.parent.clone().unwrap_or_default();
-            let (first_place, times) = seen.entry((account.clone(), row.name.clone())).or_insert((row.place, 0));
+            let (first_place, times) = seen
+                .entry((account.clone(), row.name.clone()))
+                .or_insert((row.place, 0));
             *times += 1;
             if *times > 1 {
                 row.partition = format!("{UNNAMED_PARTITION}{times}");
@@ -230,8 +310,8 @@ impl Records {
         }
     }
 
-    /// Removes all rows of an association but the first: the daemon's database holds an association once, and
-    /// `sacctmgr load` ignores a second line.
+    /// Removes all rows of an association but the first: the daemon's database holds an association
+    /// once, and `sacctmgr load` ignores a second line.
     fn remove_duplicates(&mut self, root: &str) -> Result<(), TreeFault> {
         let mut accounts: HashMap<String, Place> = HashMap::new();
         let mut users: HashMap<(String, String), Place> = HashMap::new();
@@ -245,17 +325,30 @@ impl Records {
             let first_place = if row.is_account() {
                 *accounts.entry(row.name.clone()).or_insert(row.place)
             } else {
-                *users.entry((parent.to_owned(), row.full_name())).or_insert(row.place)
+                *users
+                    .entry((parent.to_owned(), row.full_name()))
+                    .or_insert(row.place)
             };
-            if first_place == row.place && !(implicit_root && row.is_account() && row.name == root) {
+            if first_place == row.place && !(implicit_root && row.is_account() && row.name == root)
+            {
                 kept.push(row);
-            } else if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
-                let fault = RowFault::EqualWhenCut { name: row.full_name(), first_place };
+            } else if self.names_are_cut
+                && (row.name.ends_with('+') || row.partition.ends_with('+'))
+            {
+                let fault = RowFault::EqualWhenCut {
+                    name: row.full_name(),
+                    first_place,
+                };
                 return Err(fault.at(row.place));
             } else {
                 let name = row.full_name();
                 let parent = parent.to_owned();
-                self.warnings.push(TreeWarning::Duplicate { place: row.place, name, parent, first_place });
+                self.warnings.push(TreeWarning::Duplicate {
+                    place: row.place,
+                    name,
+                    parent,
+                    first_place,
+                });
             }
         }
         self.rows = kept;
@@ -276,7 +369,10 @@ impl Records {
             };
             match accounts.get(parent) {
                 None => {
-                    let fault = RowFault::UnknownParent { name: row.name.clone(), parent: parent.to_owned() };
+                    let fault = RowFault::UnknownParent {
+                        name: row.name.clone(),
+                        parent: parent.to_owned(),
+                    };
                     return Err(fault.at(row.place));
                 }
                 Some(None) => stack.push(index),
@@ -295,24 +391,36 @@ impl Records {
             order.push(index);
             stack.extend(children[index].iter().rev());
         }
-        let mut rows: Vec<Option<Record>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
-        self.rows = order.into_iter().filter_map(|index| rows[index].take()).collect();
+        let mut rows: Vec<Option<Record>> = std::mem::take(&mut self.rows)
+            .into_iter()
+            .map(Some)
+            .collect();
+        self.rows = order
+            .into_iter()
+            .filter_map(|index| rows[index].take())
+            .collect();
         match rows.into_iter().flatten().find(Record::is_account) {
             Some(row) => Err(RowFault::Cycle(row.name).at(row.place)),
             None => Ok(()),
         }
     }
 
-    /// Subtracts the usage of its members from that of every account. The daemon's totals are not exact sums and are
-    /// printed without their decimals, so an account whose usage is less by at most 1, or by a factor of 1e-9, gives no
-    /// warning.
+    /// Subtracts the usage of its members from that of every account. The daemon's totals are not
+    /// exact sums and are printed without their decimals, so an account whose usage is less by at
+    /// most 1, or by a factor of 1e-9, gives no warning.
     fn subtract_members(&mut self) {
         let mut members: HashMap<String, f64> = HashMap::new();
         for row in &self.rows {
-            *members.entry(row.parent.clone().unwrap_or_default()).or_default() += row.usage;
+            *members
+                .entry(row.parent.clone().unwrap_or_default())
+                .or_default() += row.usage;
         }
         for row in &mut self.rows {
-            let members_usage = if row.is_account() { members.get(&row.name).copied().unwrap_or(0.0) } else { 0.0 };
+            let members_usage = if row.is_account() {
+                members.get(&row.name).copied().unwrap_or(0.0)
+            } else {
+                0.0
+            };
             let own = row.usage - members_usage;
             if own < -1.0 && own < -1e-9 * members_usage {
                 self.warnings.push(TreeWarning::UsageLessThanMembers {
@@ -328,7 +436,11 @@ impl Records {
 
     /// The checked rows, parents first, as nodes.
     fn document(&mut self, root: String) -> TreeDocument {
-        let mut document = TreeDocument { root, release: self.release, ..TreeDocument::default() };
+        let mut document = TreeDocument {
+            root,
+            release: self.release,
+            ..TreeDocument::default()
+        };
         let mut accounts: HashMap<String, usize> = HashMap::new();
         for row in std::mem::take(&mut self.rows) {
             let Some(parent) = row.parent else {
@@ -352,9 +464,14 @@ impl Records {
     }
 }
 
-/// Compares the normalised shares in the document with those computed from its rows. The document's are less if rows of
-/// siblings are missing: `sshare` was run without `-a`, or `PrivateData` hides other users from the user who ran it.
-fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: Option<bool>) -> Option<TreeWarning> {
+/// Compares the normalised shares in the document with those computed from its rows. The document's
+/// are less if rows of siblings are missing: `sshare` was run without `-a`, or `PrivateData` hides
+/// other users from the user who ran it.
+fn missing_rows(
+    document: &TreeDocument,
+    printed: &[Option<f64>],
+    is_fair_tree: Option<bool>,
+) -> Option<TreeWarning> {
     if printed.iter().all(Option::is_none) {
         return None;
     }
@@ -366,7 +483,9 @@ fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: 
         Some(false) => &[&classic],
         None => &[&fair_tree, &classic],
     };
-    let by_policy = policies.iter().map(|policy| differences(&tree, printed, *policy));
+    let by_policy = policies
+        .iter()
+        .map(|policy| differences(&tree, printed, *policy));
     let found = by_policy.min_by_key(Vec::len)?;
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
@@ -379,13 +498,21 @@ fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: 
     })
 }
 
-/// The associations whose printed share is less than the computed one: the index, and the two shares.
-fn differences(tree: &ShareTree, printed: &[Option<f64>], policy: &dyn Policy) -> Vec<(usize, f64, f64)> {
+/// The associations whose printed share is less than the computed one: the index, and the two
+/// shares.
+fn differences(
+    tree: &ShareTree,
+    printed: &[Option<f64>],
+    policy: &dyn Policy,
+) -> Vec<(usize, f64, f64)> {
     let shares = policy.assess(tree);
     let nodes = tree.nodes().skip(1).zip(printed).enumerate();
-    let pairs =
-        nodes.filter_map(|(index, (node, printed))| Some((index, (*printed)?, shares.association(node)?.norm_shares?)));
-    pairs.filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION).collect()
+    let pairs = nodes.filter_map(|(index, (node, printed))| {
+        Some((index, (*printed)?, shares.association(node)?.norm_shares?))
+    });
+    pairs
+        .filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION)
+        .collect()
 }
 
 /// The index of every account's row, `None` for the root.
@@ -396,18 +523,21 @@ fn account_indices<'r>(rows: &'r [Record], root: &'r str) -> HashMap<&'r str, Op
     indices
 }
 
-/// Reads shares (`parent` or a number) as Slurm stores them. The second part is whether Slurm stores exactly what the
-/// text says. Returns `None` for a text that `sacctmgr` rejects.
+/// Reads shares (`parent` or a number) as Slurm stores them. The second part is whether Slurm
+/// stores exactly what the text says. Returns `None` for a text that `sacctmgr` rejects.
 ///
-/// The number ends at the first character that is not a digit (`1.5` is 1), but a zero must be alone (`0x10` is
-/// rejected). Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
+/// The number ends at the first character that is not a digit (`1.5` is 1), but a zero must be
+/// alone (`0x10` is rejected). Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
 fn parse_shares(text: &str) -> Option<(Shares, bool)> {
     if text.eq_ignore_ascii_case("parent") {
         return Some((Shares::Parent, true));
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let digits = unsigned.bytes().take_while(u8::is_ascii_digit);
-    let whole = digits.clone().fold(0i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    let whole = digits.clone().fold(0i64, |sum, digit| {
+        sum.saturating_mul(10)
+            .saturating_add(i64::from(digit - b'0'))
+    });
     let is_integer = !unsigned.is_empty() && digits.count() == unsigned.len();
     if whole == 0 && !is_integer {
         return None;
@@ -446,7 +576,11 @@ mod tests {
             ("+5", 5, true),
             ("12abc", 12, false),
         ] {
-            assert_eq!(parse_shares(text), Some((Shares::Count(count), is_exact)), "{text}");
+            assert_eq!(
+                parse_shares(text),
+                Some((Shares::Count(count), is_exact)),
+                "{text}"
+            );
         }
         for text in ["parent", "PARENT", "2147483647"] {
             assert_eq!(parse_shares(text), Some((Shares::Parent, true)), "{text}");

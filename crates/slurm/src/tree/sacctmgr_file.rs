@@ -1,7 +1,8 @@
 //! A file of `sacctmgr dump`, or one written by hand for `sacctmgr load`.
 //!
-//! It is read as `sacctmgr load` reads it: that stops at a line that it cannot use, ignores a line without `-` and a
-//! repeated line for an association, and adds the associations before the first `Parent` line to the root.
+//! It is read as `sacctmgr load` reads it: that stops at a line that it cannot use, ignores a line
+//! without `-` and a repeated line for an association, and adds the associations before the first
+//! `Parent` line to the root.
 
 use std::collections::HashSet;
 
@@ -33,7 +34,11 @@ struct Options {
 pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
     let records = Records::new(TreeFormat::SacctmgrFile);
     let declared_accounts = HashSet::from([ROOT.to_owned()]);
-    let mut reader = Reader { records, declared_accounts, parent: ROOT.to_owned() };
+    let mut reader = Reader {
+        records,
+        declared_accounts,
+        parent: ROOT.to_owned(),
+    };
     for line in logical_lines(text) {
         reader.read_line(Place::Line(line.number), &line.text)?;
     }
@@ -43,7 +48,9 @@ pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
 impl Reader {
     fn read_line(&mut self, place: Place, line: &str) -> Result<(), TreeFault> {
         let Some((object, rest)) = line.split_once('-') else {
-            self.records.warnings.push(TreeWarning::NoSeparator { place });
+            self.records
+                .warnings
+                .push(TreeWarning::NoSeparator { place });
             return Ok(());
         };
         if line.len() > MAX_LINE_BYTES {
@@ -62,7 +69,10 @@ impl Reader {
         let options = Options::parse(rest).map_err(|fault| fault.at(place))?;
         let Some(name) = options.name.clone() else {
             let found = clipped(rest.trim()).into_owned();
-            let fault = RowFault::NamelessObject { object: object.to_owned(), found };
+            let fault = RowFault::NamelessObject {
+                object: object.to_owned(),
+                found,
+            };
             return Err(fault.at(place));
         };
         match keyword.as_str() {
@@ -75,7 +85,11 @@ impl Reader {
 
     fn set_cluster(&mut self, place: Place, name: String) -> Result<(), TreeFault> {
         match self.records.cluster.clone() {
-            Some(first) => Err(RowFault::SecondCluster { first, second: name }.at(place)),
+            Some(first) => Err(RowFault::SecondCluster {
+                first,
+                second: name,
+            }
+            .at(place)),
             None => {
                 self.records.cluster = Some(name.to_ascii_lowercase());
                 Ok(())
@@ -105,30 +119,46 @@ impl Reader {
         if kind == NodeKind::Group {
             self.declared_accounts.insert(name.clone());
         } else if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            self.records.warnings.push(TreeWarning::UpperCaseUser { place, name: name.clone() });
+            self.records.warnings.push(TreeWarning::UpperCaseUser {
+                place,
+                name: name.clone(),
+            });
         }
         let parent = Some(self.parent.clone());
-        self.records.push(Record::new(place, kind, name, parent, options.partition, shares))
+        self.records.push(Record::new(
+            place,
+            kind,
+            name,
+            parent,
+            options.partition,
+            shares,
+        ))
     }
 }
 
 impl Options {
-    /// Parses a name and `key=value` options, separated by `:`, in any order: `'name':key='value':key=value`.
+    /// Parses a name and `key=value` options, separated by `:`, in any order:
+    /// `'name':key='value':key=value`.
     fn parse(text: &str) -> Result<Self, RowFault> {
         let mut options = Self::default();
         for part in parts(text.trim())? {
             match part.split_once('=') {
                 // also `key+=value` and `key-=value`
-                Some((key, value)) => options.set(key.trim_end_matches(['+', '-']), unquoted(value)),
+                Some((key, value)) => {
+                    options.set(key.trim_end_matches(['+', '-']), unquoted(value))
+                }
                 None if part.trim().is_empty() => {}
-                None if options.name.is_some() => return Err(RowFault::NotAnOption(clipped(part).into_owned())),
+                None if options.name.is_some() => {
+                    return Err(RowFault::NotAnOption(clipped(part).into_owned()));
+                }
                 None => options.name = Some(unquoted(part)).filter(|name| !name.is_empty()),
             }
         }
         Ok(options)
     }
 
-    /// A key may be abbreviated to any prefix, `shares` to two letters or more. Unknown keys and empty values have no effect.
+    /// A key may be abbreviated to any prefix, `shares` to two letters or more. Unknown keys and
+    /// empty values have no effect.
     fn set(&mut self, key: &str, value: String) {
         let key = key.trim().to_ascii_lowercase();
         if value.is_empty() || key.is_empty() {
@@ -159,7 +189,11 @@ fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
         }
     }
     parts.push(&text[start..]);
-    if quote.is_some() { Err(RowFault::OpenQuote) } else { Ok(parts) }
+    if quote.is_some() {
+        Err(RowFault::OpenQuote)
+    } else {
+        Ok(parts)
+    }
 }
 
 /// The text without the blanks and the quotation marks around it.

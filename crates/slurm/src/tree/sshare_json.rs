@@ -55,7 +55,10 @@ struct Entry {
 
 /// A number, plain or in an object with flags, depending on the release.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "`shares` or `usage` is neither a number nor an object with `set` and `number`")]
+#[serde(
+    untagged,
+    expecting = "`shares` or `usage` is neither a number nor an object with `set` and `number`"
+)]
 enum Number {
     Whole(i64),
     Real(f64),
@@ -97,15 +100,19 @@ impl Types {
 }
 
 pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
-    let document: SshareJsonDocument<'_> = serde_json::from_str(text).map_err(|error| json_error(&error))?;
+    let document: SshareJsonDocument<'_> =
+        serde_json::from_str(text).map_err(|error| json_error(&error))?;
     let mut records = Records::new(TreeFormat::SshareJson);
     records.usage_known = true;
-    let meta = document.meta.and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok());
+    let meta = document
+        .meta
+        .and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok());
     records.release = meta.and_then(|meta| Release::from_version(&meta.slurm.release));
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
-        let entry: Entry = serde_json::from_str(raw.get())
-            .map_err(|error| RowFault::MalformedEntry(without_place(&error.to_string())).at(place))?;
+        let entry: Entry = serde_json::from_str(raw.get()).map_err(|error| {
+            RowFault::MalformedEntry(without_place(&error.to_string())).at(place)
+        })?;
         if !records.is_of_other_cluster(place, &entry.cluster) {
             push(&mut records, place, entry)?;
         }
@@ -115,8 +122,17 @@ pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
 }
 
 fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), TreeFault> {
-    let kind = if entry.r#type.is_user() { NodeKind::Entity } else { NodeKind::Group };
-    let Entry { name, parent, partition, .. } = entry;
+    let kind = if entry.r#type.is_user() {
+        NodeKind::Entity
+    } else {
+        NodeKind::Group
+    };
+    let Entry {
+        name,
+        parent,
+        partition,
+        ..
+    } = entry;
     let parent = Some(parent).filter(|parent| !parent.is_empty());
     let shares = match entry.shares.value() {
         _ if parent.is_none() => Shares::Count(1),
@@ -125,7 +141,11 @@ fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), TreeFau
     };
     let usage = entry.usage.value().unwrap_or(0.0);
     if !(usage.is_finite() && usage >= 0.0) {
-        return Err(RowFault::InvalidUsage { name, text: usage.to_string() }.at(place));
+        return Err(RowFault::InvalidUsage {
+            name,
+            text: usage.to_string(),
+        }
+        .at(place));
     }
     let norm_shares = entry.shares_normalized.and_then(|shares| shares.value());
     let fairshare = match entry.fairshare {
@@ -133,10 +153,19 @@ fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), TreeFau
         Some(Fairshare::Factor { factor }) if kind == NodeKind::Entity => factor.value(),
         _ => None,
     };
-    records.push(Record { usage, norm_shares, fairshare, ..Record::new(place, kind, name, parent, partition, shares) })
+    records.push(Record {
+        usage,
+        norm_shares,
+        fairshare,
+        ..Record::new(place, kind, name, parent, partition, shares)
+    })
 }
 
 /// The reason without its line and column, which count from the start of the entry.
 fn without_place(reason: &str) -> String {
-    reason.split(" at line ").next().unwrap_or(reason).to_owned()
+    reason
+        .split(" at line ")
+        .next()
+        .unwrap_or(reason)
+        .to_owned()
 }

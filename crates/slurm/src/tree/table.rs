@@ -31,7 +31,9 @@ pub(super) struct Row<'t> {
 impl Row<'_> {
     /// The cell without its leading and trailing blanks; empty if there is no such column.
     pub(super) fn cell(&self, column: Option<usize>) -> &str {
-        column.and_then(|column| self.cells.get(column)).map_or("", |cell| cell.trim())
+        column
+            .and_then(|column| self.cells.get(column))
+            .map_or("", |cell| cell.trim())
     }
 }
 
@@ -40,7 +42,10 @@ pub(super) fn is_column(column: &str, name: &str) -> bool {
     match column.strip_suffix('+') {
         Some(start) => start.len() > 3 && name.starts_with(start),
         // older releases print blanks, `Raw Shares`
-        None => column.split(' ').collect::<String>().eq_ignore_ascii_case(&name.replace(' ', "")),
+        None => column
+            .split(' ')
+            .collect::<String>()
+            .eq_ignore_ascii_case(&name.replace(' ', "")),
     }
 }
 
@@ -51,7 +56,10 @@ pub(super) fn header(text: &str) -> Option<Vec<String>> {
 
 impl<'t> Table<'t> {
     pub(super) fn parse(text: &'t str) -> Option<Self> {
-        let mut lines = text.lines().enumerate().filter(|(_, line)| is_content(line));
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| is_content(line));
         let (mut at, mut line) = lines.next()?;
         let cluster = cluster_line(line);
         if cluster.is_some() {
@@ -60,24 +68,49 @@ impl<'t> Table<'t> {
         if line.contains('|') {
             let names: Vec<String> = line.split('|').map(|name| name.trim().to_owned()).collect();
             let is_header = names.iter().any(|name| is_column(name, "Account"));
-            return is_header.then(|| Self { text, columns: Columns::Piped, names, first_row: at + 1, cluster });
+            return is_header.then(|| Self {
+                text,
+                columns: Columns::Piped,
+                names,
+                first_row: at + 1,
+                cluster,
+            });
         }
-        let (rule_at, spans) = match lines.next().and_then(|(rule_at, rule)| Some((rule_at, spans(rule)?))) {
+        let (rule_at, spans) = match lines
+            .next()
+            .and_then(|(rule_at, rule)| Some((rule_at, spans(rule)?)))
+        {
             Some(found) => found,
             None => (at, spans_of_header(line)?),
         };
-        let names = cells(line, &spans).iter().map(|name| name.trim().to_owned()).collect();
-        Some(Self { text, columns: Columns::Fixed(spans), names, first_row: rule_at + 1, cluster })
+        let names = cells(line, &spans)
+            .iter()
+            .map(|name| name.trim().to_owned())
+            .collect();
+        Some(Self {
+            text,
+            columns: Columns::Fixed(spans),
+            names,
+            first_row: rule_at + 1,
+            cluster,
+        })
     }
 
     /// The index of the column with one of these names.
     pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
-        names.iter().find_map(|name| self.names.iter().position(|column| is_column(column, name)))
+        names
+            .iter()
+            .find_map(|name| self.names.iter().position(|column| is_column(column, name)))
     }
 
     /// The index of a required column.
-    pub(super) fn required(&self, column: &'static str, advice: &'static str) -> Result<usize, TreeFault> {
-        self.column(&[column]).ok_or(TreeFault::NoColumn { column, advice })
+    pub(super) fn required(
+        &self,
+        column: &'static str,
+        advice: &'static str,
+    ) -> Result<usize, TreeFault> {
+        self.column(&[column])
+            .ok_or(TreeFault::NoColumn { column, advice })
     }
 
     /// Whether the columns have a fixed width, at which longer names are cut.
@@ -85,10 +118,15 @@ impl<'t> Table<'t> {
         matches!(self.columns, Columns::Fixed(_))
     }
 
-    /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number of cells than the
-    /// header is an error.
+    /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number
+    /// of cells than the header is an error.
     pub(super) fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, TreeFault>> + 's {
-        let lines = self.text.lines().enumerate().skip(self.first_row).filter(|(_, line)| is_content(line));
+        let lines = self
+            .text
+            .lines()
+            .enumerate()
+            .skip(self.first_row)
+            .filter(|(_, line)| is_content(line));
         let lines = lines.take_while(|(_, line)| cluster_line(line).is_none());
         lines.map(move |(at, line)| {
             let place = Place::Line(at + 1);
@@ -105,7 +143,11 @@ impl<'t> Table<'t> {
 
     /// The number of rows below the second line `CLUSTER: name`.
     pub(super) fn rows_of_other_clusters(&self) -> usize {
-        let lines = self.text.lines().skip(self.first_row).skip_while(|line| cluster_line(line).is_none());
+        let lines = self
+            .text
+            .lines()
+            .skip(self.first_row)
+            .skip_while(|line| cluster_line(line).is_none());
         lines
             .filter(|line| {
                 is_content(line)
@@ -116,7 +158,8 @@ impl<'t> Table<'t> {
             .count()
     }
 
-    /// The place of the second line `CLUSTER: name`, if there is one, and the cluster that it names.
+    /// The place of the second line `CLUSTER: name`, if there is one, and the cluster that it
+    /// names.
     pub(super) fn next_cluster(&self) -> Option<(Place, &'t str)> {
         let mut lines = self.text.lines().enumerate().skip(self.first_row);
         lines.find_map(|(at, line)| Some((Place::Line(at + 1), cluster_line(line)?)))
@@ -166,15 +209,16 @@ const SSHARE_COLUMNS: [(&str, usize); 14] = [
     ("CPURunMins", 15),
 ];
 
-/// The columns below a header without a line of dashes; `None` unless the header consists of more than two of the
-/// columns of `sshare`. All columns but the first are aligned to the right.
+/// The columns below a header without a line of dashes; `None` unless the header consists of more
+/// than two of the columns of `sshare`. All columns but the first are aligned to the right.
 fn spans_of_header(header: &str) -> Option<Vec<(usize, usize)>> {
     let mut spans: Vec<(usize, usize)> = Vec::new();
     let mut at = 0;
     while let Some(offset) = header[at..].find(|c: char| !c.is_ascii_whitespace()) {
         let start = at + offset;
-        let (width, length) =
-            SSHARE_COLUMNS.iter().find_map(|&(name, width)| Some((width, name_at(header, start, name)?)))?;
+        let (width, length) = SSHARE_COLUMNS
+            .iter()
+            .find_map(|&(name, width)| Some((width, name_at(header, start, name)?)))?;
         let end = start + length;
         spans.push(match spans.last() {
             None if start == 0 => (0, width),
@@ -189,29 +233,39 @@ fn spans_of_header(header: &str) -> Option<Vec<(usize, usize)>> {
     (spans.len() > 2).then_some(spans)
 }
 
-/// The length of `name`, with the blanks that the header may have before its capital letters, if the header has it at
-/// `start` and it ends there.
+/// The length of `name`, with the blanks that the header may have before its capital letters, if
+/// the header has it at `start` and it ends there.
 fn name_at(header: &str, start: usize, name: &str) -> Option<usize> {
     let mut rest = header[start..].char_indices().peekable();
     for expected in name.chars() {
-        while expected.is_ascii_uppercase() && rest.peek().is_some_and(|&(at, c)| at > 0 && c == ' ') {
+        while expected.is_ascii_uppercase()
+            && rest.peek().is_some_and(|&(at, c)| at > 0 && c == ' ')
+        {
             rest.next();
         }
-        rest.next().filter(|(_, c)| c.eq_ignore_ascii_case(&expected))?;
+        rest.next()
+            .filter(|(_, c)| c.eq_ignore_ascii_case(&expected))?;
     }
     let end = rest.peek().map_or(header.len() - start, |&(at, _)| at);
-    header[start + end..].chars().next().is_none_or(|c| c.is_ascii_whitespace()).then_some(end)
+    header[start + end..]
+        .chars()
+        .next()
+        .is_none_or(|c| c.is_ascii_whitespace())
+        .then_some(end)
 }
 
-/// The cells of a line in columns of fixed width. Text that is wider than its column moves the columns after it to the
-/// right.
+/// The cells of a line in columns of fixed width. Text that is wider than its column moves the
+/// columns after it to the right.
 fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
     let bytes = line.as_bytes();
     let mut shift = 0;
     let cut = spans.iter().map(|&(start, width)| {
         let start = (start + shift).min(bytes.len());
         let mut end = (start + width).min(bytes.len());
-        while bytes.get(end).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+        while bytes
+            .get(end)
+            .is_some_and(|byte| !byte.is_ascii_whitespace())
+        {
             end += 1;
             shift += 1;
         }
@@ -220,17 +274,22 @@ fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
     cut.collect()
 }
 
-/// The accounts from the root down to the latest row, in a table that gives the level by leading blanks.
+/// The accounts from the root down to the latest row, in a table that gives the level by leading
+/// blanks.
 #[derive(Debug, Default)]
 pub(super) struct Indentation {
     accounts: Vec<(usize, String)>,
 }
 
 impl Indentation {
-    /// The account that a row of this depth is nested in; `None` at the top level. Forgets the accounts that are not
-    /// less indented than the row.
+    /// The account that a row of this depth is nested in; `None` at the top level. Forgets the
+    /// accounts that are not less indented than the row.
     pub(super) fn parent(&mut self, depth: usize) -> Option<&str> {
-        while self.accounts.last().is_some_and(|(above, _)| *above >= depth) {
+        while self
+            .accounts
+            .last()
+            .is_some_and(|(above, _)| *above >= depth)
+        {
             self.accounts.pop();
         }
         self.accounts.last().map(|(_, name)| name.as_str())
@@ -258,8 +317,17 @@ mod tests {
         let table = Table::parse(text).expect("a table");
         let rows: Vec<Vec<String>> = table
             .rows()
-            .map(|row| row.expect("sound").cells.iter().map(|cell| cell.trim_end().to_owned()).collect())
+            .map(|row| {
+                row.expect("sound")
+                    .cells
+                    .iter()
+                    .map(|cell| cell.trim_end().to_owned())
+                    .collect()
+            })
             .collect();
-        assert_eq!(rows, [[" root", "123456789012", " ann"], [" b", "      7", " bob"]]);
+        assert_eq!(
+            rows,
+            [[" root", "123456789012", " ann"], [" b", "      7", " bob"]]
+        );
     }
 }

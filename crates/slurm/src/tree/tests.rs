@@ -9,7 +9,11 @@ fn tree(text: &str) -> SlurmTree {
 }
 
 fn warned(text: &str) -> Vec<String> {
-    tree(text).warnings.iter().map(ToString::to_string).collect()
+    tree(text)
+        .warnings
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn refused(text: &str) -> String {
@@ -18,7 +22,11 @@ fn refused(text: &str) -> String {
 
 fn names(tree: &SlurmTree) -> Vec<String> {
     let document = &tree.document;
-    document.nodes.iter().map(|node| format!("{}/{}", document.parent_name(node), node.name)).collect()
+    document
+        .nodes
+        .iter()
+        .map(|node| format!("{}/{}", document.parent_name(node), node.name))
+        .collect()
 }
 
 const HEADER: &str = "Account|User|RawShares|NormShares|RawUsage\n";
@@ -33,41 +41,84 @@ fn an_unknown_format_is_named() {
         ("", "`t` is empty, expected `sshare -a -l`"),
         (" \n\n", "`t` is empty"),
         ("# only\n", "`t` is nothing but comments"),
-        ("hello world", "`t` is a text that begins with `hello world`"),
-        ("root|||1.000000|600|||\n a||40|1|2|||\n", "`t` is a table without its header line; print it without `-n`"),
-        ("root            1.0 600 1.0 0.5\n", "`t` is a table without its header line"),
+        (
+            "hello world",
+            "`t` is a text that begins with `hello world`",
+        ),
+        (
+            "root|||1.000000|600|||\n a||40|1|2|||\n",
+            "`t` is a table without its header line; print it without `-n`",
+        ),
+        (
+            "root            1.0 600 1.0 0.5\n",
+            "`t` is a table without its header line",
+        ),
         ("\u{1}\u{2}ELF", "`t` is binary data"),
         ("[1]", "`t` is a JSON list"),
-        ("[root@head ~]# sshare\n", "`t` is a text that begins with `[root@head ~]# sshare`"),
-        ("Account|User\rroot|\r", "`t` is a text whose lines end with carriage returns only"),
+        (
+            "[root@head ~]# sshare\n",
+            "`t` is a text that begins with `[root@head ~]# sshare`",
+        ),
+        (
+            "Account|User\rroot|\r",
+            "`t` is a text whose lines end with carriage returns only",
+        ),
         (
             "{\"shares\":[]}",
             "`t` is JSON of another structure (invalid length 0, expected an object with a list `shares`",
         ),
         ("{\"jobs\":[]}", "`t` is a JSON object without `shares`"),
-        ("{\"associations\":[]}", "`t` is a JSON object with `associations`"),
+        (
+            "{\"associations\":[]}",
+            "`t` is a JSON object with `associations`",
+        ),
         ("{\"children\":[]}", "`t` is a tree in native JSON"),
-        ("{\"shares\":{\"shares\":[", "`t` is not valid JSON: EOF while parsing"),
-        ("{\"shares\":{\"shares\":[]}}", "`t` contains no associations"),
+        (
+            "{\"shares\":{\"shares\":[",
+            "`t` is not valid JSON: EOF while parsing",
+        ),
+        (
+            "{\"shares\":{\"shares\":[]}}",
+            "`t` contains no associations",
+        ),
         (HEADER, "`t` contains no associations"),
-        ("Account|User\nroot|\n", "`t` is a table with the header `Account|User`"),
-        ("Account|User|NormShares\nroot||1\n", "`t` has no column `RawShares`: print it with `sshare -a -l -P`"),
+        (
+            "Account|User\nroot|\n",
+            "`t` is a table with the header `Account|User`",
+        ),
+        (
+            "Account|User|NormShares\nroot||1\n",
+            "`t` has no column `RawShares`: print it with `sshare -a -l -P`",
+        ),
         ("Account|RawShares\nroot|\n", "`t` has no column `User`"),
     ] {
         let told = refused(text);
         assert!(told.starts_with(start), "{told} / {start}");
     }
-    let utf16: Vec<u8> = "\u{feff}Account|User\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let told = read_tree("t", &utf16).expect_err("another encoding").to_string();
-    assert!(told.starts_with("`t` is UTF-16, save it as UTF-8"), "{told}");
+    let utf16: Vec<u8> = "\u{feff}Account|User\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let told = read_tree("t", &utf16)
+        .expect_err("another encoding")
+        .to_string();
+    assert!(
+        told.starts_with("`t` is UTF-16, save it as UTF-8"),
+        "{told}"
+    );
     let noise: Vec<u8> = (0..=255).cycle().take(4096).collect();
     assert!(read_tree("t", &noise).is_err());
 }
 
 #[test]
 fn an_account_keeps_what_its_members_did_not_use() {
-    let tree = tree(&sshare("root|||1|1000\n root|root|1|1|0\n a||40|1|700\n  a|ann|parent|1|300\n  b||2|1|150\n"));
-    assert_eq!((tree.document.usage, tree.usage_known, tree.cluster), (300.0, true, None));
+    let tree = tree(&sshare(
+        "root|||1|1000\n root|root|1|1|0\n a||40|1|700\n  a|ann|parent|1|300\n  b||2|1|150\n",
+    ));
+    assert_eq!(
+        (tree.document.usage, tree.usage_known, tree.cluster),
+        (300.0, true, None)
+    );
     let usage: Vec<Option<f64>> = tree.document.nodes.iter().map(|node| node.usage).collect();
     assert_eq!(usage, [None, Some(250.0), Some(300.0), Some(150.0)]);
     assert_eq!(tree.document.nodes[2].shares, Shares::Parent);
@@ -77,21 +128,51 @@ fn an_account_keeps_what_its_members_did_not_use() {
 #[test]
 fn a_bad_row_is_named() {
     for (rows, told) in [
-        ("root|||1|5\n a||40|1\n", "line 3: it has 4 cells, but the header has 5; was it cut off?"),
-        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 cells, but the header has 5: is there a `|` in a name?"),
-        ("root|||1|5\n a||forty|1|5\n", "line 3: the shares of `a` are `forty`, which Slurm rejects"),
+        (
+            "root|||1|5\n a||40|1\n",
+            "line 3: it has 4 cells, but the header has 5; was it cut off?",
+        ),
+        (
+            "root|||1|5\n a||40|1|5|6\n",
+            "line 3: it has 6 cells, but the header has 5: is there a `|` in a name?",
+        ),
+        (
+            "root|||1|5\n a||forty|1|5\n",
+            "line 3: the shares of `a` are `forty`, which Slurm rejects",
+        ),
         ("root|||1|5\n a|||1|5\n", "line 3: `a` has no shares"),
-        ("root|||1|5\n a||1|1|nan\n", "line 3: the usage of `a` is `nan`, expected a number of at least 0"),
-        ("root|||1|5\n a||1|1|-3\n", "line 3: the usage of `a` is `-3`"),
-        ("root|||1|5\n a||1|1|inf\n", "line 3: the usage of `a` is `inf`"),
+        (
+            "root|||1|5\n a||1|1|nan\n",
+            "line 3: the usage of `a` is `nan`, expected a number of at least 0",
+        ),
+        (
+            "root|||1|5\n a||1|1|-3\n",
+            "line 3: the usage of `a` is `-3`",
+        ),
+        (
+            "root|||1|5\n a||1|1|inf\n",
+            "line 3: the usage of `a` is `inf`",
+        ),
         ("root|||1|5\n a||1|1|\n", "line 3: the usage of `a` is ``"),
-        ("root|||1|5\na||1|1|5\n", "line 3: `a` is at the top level beside `root`"),
-        ("a||1|1|5\na|ann|1|1|5\n", "line 3: the row is of account `a` but is at the top level; leading blanks give"),
-        ("root|||1|5\n b|ann|1|1|5\n", "line 3: the row is of account `b` but is nested in `root`"),
+        (
+            "root|||1|5\na||1|1|5\n",
+            "line 3: `a` is at the top level beside `root`",
+        ),
+        (
+            "a||1|1|5\na|ann|1|1|5\n",
+            "line 3: the row is of account `a` but is at the top level; leading blanks give",
+        ),
+        (
+            "root|||1|5\n b|ann|1|1|5\n",
+            "line 3: the row is of account `b` but is nested in `root`",
+        ),
         ("root|||1|5\n ||1|1|5\n", "line 3: the account has no name"),
     ] {
         let error = refused(&sshare(rows));
-        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+        assert!(
+            error.starts_with(&format!("`t`, {told}")),
+            "{error} / {told}"
+        );
     }
     let long = format!("root|||1|5\n {}||1|1|5\n", "x".repeat(5000));
     assert!(refused(&sshare(&long)).ends_with("a name is longer than 4096 bytes"));
@@ -111,11 +192,20 @@ fn what_the_daemon_accepts_is_a_warning() {
         ]
     );
     let no_usage = tree("Account|User|RawShares\nroot||\n a||1\n");
-    assert_eq!((no_usage.usage_known, no_usage.warnings), (false, vec![TreeWarning::NoUsage]));
+    assert_eq!(
+        (no_usage.usage_known, no_usage.warnings),
+        (false, vec![TreeWarning::NoUsage])
+    );
     let cut = warned(&sshare("root|||1|5\n a||1|1|1"));
-    assert_eq!(cut, ["line 3: the last line has no line end; was the document cut off?"]);
+    assert_eq!(
+        cut,
+        ["line 3: the last line has no line end; was the document cut off?"]
+    );
     let filtered = warned(&sshare("physics||7|1|5\n physics|ann|1|1|5\n"));
-    assert_eq!(filtered, ["line 2: the top account is `physics`, expected `root`; was the output filtered?"]);
+    assert_eq!(
+        filtered,
+        ["line 2: the top account is `physics`, expected `root`; was the output filtered?"]
+    );
 }
 
 #[test]
@@ -126,10 +216,16 @@ fn partitions_and_clusters_are_told_apart() {
     assert_eq!(tree.cluster.as_deref(), Some("one"));
     assert_eq!(tree.document.nodes[0].partition.as_deref(), Some("gpu"));
     let shares = tree.document.share_tree().expect("sound");
-    assert_eq!(shares.nodes().skip(1).map(|node| shares.name(node)).collect::<Vec<_>>(), ["ann:gpu", "ann"]);
+    assert_eq!(
+        shares
+            .nodes()
+            .skip(1)
+            .map(|node| shares.name(node))
+            .collect::<Vec<_>>(),
+        ["ann:gpu", "ann"]
+    );
     let told = tree.warnings[0].to_string();
-    let expected =
-        "line 6: 2 rows of other clusters are ignored, the first of cluster `two`: only cluster `one` is read";
+    let expected = "line 6: 2 rows of other clusters are ignored, the first of cluster `two`: only cluster `one` is read";
     assert_eq!(told, expected);
 }
 
@@ -141,9 +237,10 @@ fn a_user_may_be_in_an_account_once_per_partition() {
         User - 'ann':Partition='cpu':DefaultAccount='phys':Fairshare=parent\n";
     let assoc = "Cluster|Account|User|Partition|Share|ParentName\nc|root|||1|\nc|phys|||4|root\nc|phys|ann||1|\n\
         c|phys|ann|gpu|3|\nc|phys|ann|cpu|parent|\n";
-    let piped = "Account|User|Partition|RawShares|RawUsage\nroot|||1|0\n phys|||4|0\n  phys|ann||1|0\n\
+    let piped =
+        "Account|User|Partition|RawShares|RawUsage\nroot|||1|0\n phys|||4|0\n  phys|ann||1|0\n\
         phys|ann|gpu|3|0\n  phys|ann|cpu|parent|0\n"
-        .replace("\nphys|ann", "\n  phys|ann");
+            .replace("\nphys|ann", "\n  phys|ann");
     let columns = "Account                    User    Partition  RawShares    RawUsage \n\
         -------------------- ---------- ------------ ---------- ----------- \n\
         root                                                            0 \n"
@@ -168,14 +265,25 @@ fn a_user_may_be_in_an_account_once_per_partition() {
     let nodes = tree(dump).document.nodes;
     assert_eq!(nodes.len(), 4);
     for text in [assoc, &piped, &columns, &json] {
-        assert_eq!((tree(text).document.nodes, warned(text)), (nodes.clone(), vec![]), "{text}");
+        assert_eq!(
+            (tree(text).document.nodes, warned(text)),
+            (nodes.clone(), vec![]),
+            "{text}"
+        );
     }
     let shares = tree(dump).document.share_tree().expect("each has its name");
-    let named: Vec<&str> = shares.nodes().skip(2).map(|node| shares.name(node)).collect();
+    let named: Vec<&str> = shares
+        .nodes()
+        .skip(2)
+        .map(|node| shares.name(node))
+        .collect();
     assert_eq!(named, ["ann", "ann:gpu", "ann:cpu"]);
     assert_eq!(TreeDocument::from_tree(&shares).nodes, nodes);
     let again = dump.to_owned() + "User - 'ann':Partition='gpu'\n";
-    assert_eq!(warned(&again), ["line 8: `ann:gpu` in `phys` is on line 6 already; this row is ignored"]);
+    assert_eq!(
+        warned(&again),
+        ["line 8: `ann:gpu` in `phys` is on line 6 already; this row is ignored"]
+    );
 }
 
 #[test]
@@ -190,7 +298,11 @@ fn a_table_without_partitions_keeps_every_association() {
     );
     let read = tree(&text);
     let shares = read.document.share_tree().expect("sound");
-    for (name, expected) in [("ann", (1, 4.0)), ("ann:?2", (2, 3.0)), ("ann:?3", (3, 2.0))] {
+    for (name, expected) in [
+        ("ann", (1, 4.0)),
+        ("ann:?2", (2, 3.0)),
+        ("ann:?3", (3, 2.0)),
+    ] {
         let node = shares.find(name).expect("an association");
         assert_eq!((shares.shares(node).count(), shares.usage(node)), expected);
     }
@@ -206,26 +318,47 @@ fn cut_names_are_a_warning_and_must_be_different() {
                     in full";
     assert_eq!(warned(&text), [expected]);
     let twice = format!("{text} physi+                1        5\n");
-    assert!(refused(&twice).starts_with("`t`, line 6: `physi+` was cut at the width of its column and is on line 4"));
+    assert!(
+        refused(&twice).starts_with(
+            "`t`, line 6: `physi+` was cut at the width of its column and is on line 4"
+        )
+    );
 }
 
 #[test]
 fn accounts_without_parents_are_put_below_the_root_with_a_warning() {
-    let flat = "Cluster|Account|User|Partition|Share\nc|root|||1\nc|a|||5\nc|b|ann||2\nc|b|||parent\n";
+    let flat =
+        "Cluster|Account|User|Partition|Share\nc|root|||1\nc|a|||5\nc|b|ann||2\nc|b|||parent\n";
     let told = warned(flat);
-    assert!(told[0].starts_with("the table does not give the parents of accounts"), "{told:?}");
+    assert!(
+        told[0].starts_with("the table does not give the parents of accounts"),
+        "{told:?}"
+    );
     assert_eq!(names(&tree(flat)), ["root/a", "root/b", "b/ann"]);
-    let blanks = "Cluster|Account|User|Partition|Share\nc|root|||1\nc| a|||5\nc|  b|||2\nc|   b|ann||1\n";
-    assert_eq!((names(&tree(blanks)), warned(blanks)), (vec!["root/a".into(), "a/b".into(), "b/ann".into()], vec![]));
+    let blanks =
+        "Cluster|Account|User|Partition|Share\nc|root|||1\nc| a|||5\nc|  b|||2\nc|   b|ann||1\n";
+    assert_eq!(
+        (names(&tree(blanks)), warned(blanks)),
+        (vec!["root/a".into(), "a/b".into(), "b/ann".into()], vec![])
+    );
     let column = "Cluster|Account|Par Name|User|Share\nc|b|a||2\nc|root|||1\nc|b||ann|1\nc|a|root||5\nd|root|||1\n";
     assert_eq!(names(&tree(column)), ["root/a", "a/b", "b/ann"]);
     assert!(warned(column)[0].starts_with("line 6: 1 row of cluster `d` is ignored: only"));
     let cycle = "Account|Par Name|User|Share\nroot|||1\na|b||1\nb|a||1\n";
-    assert_eq!(refused(cycle), "`t`, line 3: account `a` is nested in itself");
+    assert_eq!(
+        refused(cycle),
+        "`t`, line 3: account `a` is nested in itself"
+    );
     let itself = "Account|Par Name|User|Share\nroot|||1\na|a||1\n";
-    assert_eq!(refused(itself), "`t`, line 3: account `a` is nested in itself");
+    assert_eq!(
+        refused(itself),
+        "`t`, line 3: account `a` is nested in itself"
+    );
     let unknown = "Account|Par Name|User|Share\nroot|||1\na|x||1\n";
-    assert_eq!(refused(unknown), "`t`, line 3: `a` is in `x`, which is not an account of the tree");
+    assert_eq!(
+        refused(unknown),
+        "`t`, line 3: `a` is in `x`, which is not an account of the tree"
+    );
 }
 
 #[test]
@@ -254,32 +387,61 @@ fn a_file_written_by_hand_is_read_as_sacctmgr_does() {
     });
     assert_eq!(read.document.nodes, nodes);
     let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
-    assert!(told.contains(&"line 6: the line has no ` - `; `sacctmgr load` ignores it".to_owned()), "{told:?}");
-    assert!(told.contains(&"line 10: `Ann` in `phys` is on line 9 already; this row is ignored".to_owned()));
-    assert!(told.contains(&"line 11: `chem` in `phys` is on line 5 already; this row is ignored".to_owned()));
+    assert!(
+        told.contains(&"line 6: the line has no ` - `; `sacctmgr load` ignores it".to_owned()),
+        "{told:?}"
+    );
+    assert!(told.contains(
+        &"line 10: `Ann` in `phys` is on line 9 already; this row is ignored".to_owned()
+    ));
+    assert!(told.contains(
+        &"line 11: `chem` in `phys` is on line 5 already; this row is ignored".to_owned()
+    ));
     assert!(told.iter().any(|line| line.contains("PreserveCaseUser")));
 }
 
 #[test]
 fn a_line_that_stops_sacctmgr_is_an_error() {
     for (line, told) in [
-        ("Parent - 'b'", "line 2: `b` is not an account on a line above, so it cannot be a parent"),
-        ("Group - 'b'", "line 2: `Group` is not an object of `sacctmgr load`"),
+        (
+            "Parent - 'b'",
+            "line 2: `b` is not an account on a line above, so it cannot be a parent",
+        ),
+        (
+            "Group - 'b'",
+            "line 2: `Group` is not an object of `sacctmgr load`",
+        ),
         ("Account - 'b", "line 2: a quotation mark is not closed"),
-        ("Account - :Fairshare=3", "line 2: there is no name in `:Fairshare=3`, expected `Account - 'name':key=value`"),
-        ("User - 'x'Fairshare=3", "line 2: there is no name in `'x'Fairshare=3`"),
-        ("Account - b:c", "line 2: `c` is not an option, expected `key=value`"),
-        ("Account - b:Fairshare=0x10", "line 2: the shares of `b` are `0x10`, which Slurm rejects"),
+        (
+            "Account - :Fairshare=3",
+            "line 2: there is no name in `:Fairshare=3`, expected `Account - 'name':key=value`",
+        ),
+        (
+            "User - 'x'Fairshare=3",
+            "line 2: there is no name in `'x'Fairshare=3`",
+        ),
+        (
+            "Account - b:c",
+            "line 2: `c` is not an option, expected `key=value`",
+        ),
+        (
+            "Account - b:Fairshare=0x10",
+            "line 2: the shares of `b` are `0x10`, which Slurm rejects",
+        ),
         ("Cluster - d", "line 2: `d` is a second cluster after `c`"),
     ] {
         let error = refused(&format!("Cluster - c\n{line}\n"));
-        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+        assert!(
+            error.starts_with(&format!("`t`, {told}")),
+            "{error} / {told}"
+        );
     }
 }
 
 /// A document with the root and another entry.
 fn with_entry(more: &str) -> String {
-    let root = r#"{"name":"root","shares":{"set":false,"number":0},"usage":5,"type":["ASSOCIATION"]}"#;
+    let root =
+        r#"{"name":"root","shares":{"set":false,"number":0},"usage":5,"type":["ASSOCIATION"]}"#;
     format!("{{\"shares\":{{\"shares\":[{root},{more}]}}}}")
 }
 
@@ -298,12 +460,24 @@ fn a_broken_entry_of_a_document_is_named() {
             r#"{"name":"a","parent":"root","shares":{"set":false,"number":0},"usage":5,"type":[]}"#,
             "entry 2: `a` has no shares",
         ),
-        (r#"{"name":"a","parent":"root","shares":1,"usage":-5,"type":[]}"#, "entry 2: the usage of `a` is `-5`"),
-        (r#"{"name":"","parent":"root","shares":1,"usage":5,"type":[]}"#, "entry 2: the account has no name"),
-        (r#"{"name":"b","shares":1,"usage":5,"type":[]}"#, "entry 2: `b` is at the top level beside `root`"),
+        (
+            r#"{"name":"a","parent":"root","shares":1,"usage":-5,"type":[]}"#,
+            "entry 2: the usage of `a` is `-5`",
+        ),
+        (
+            r#"{"name":"","parent":"root","shares":1,"usage":5,"type":[]}"#,
+            "entry 2: the account has no name",
+        ),
+        (
+            r#"{"name":"b","shares":1,"usage":5,"type":[]}"#,
+            "entry 2: `b` is at the top level beside `root`",
+        ),
     ] {
         let error = refused(&with_entry(more));
-        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+        assert!(
+            error.starts_with(&format!("`t`, {told}")),
+            "{error} / {told}"
+        );
     }
 }
 
@@ -402,15 +576,21 @@ fn columns_are_read_without_the_line_of_dashes_and_with_blanks_in_the_header() {
         assert!(old.contains("Raw Shares"));
         assert_eq!(tree(&old), whole);
     }
-    let piped = "Account|User|Raw Shares|Norm Shares|Raw Usage\nroot|||0.000000|100\n a||4|1.000000|100\n";
+    let piped =
+        "Account|User|Raw Shares|Norm Shares|Raw Usage\nroot|||0.000000|100\n a||4|1.000000|100\n";
     assert_eq!(tree(piped).document.nodes[0].shares, Shares::Count(4));
-    assert!(refused("Account and User of a text\nroot x\n").contains("begins with `Account and User"));
+    assert!(
+        refused("Account and User of a text\nroot x\n").contains("begins with `Account and User")
+    );
 }
 
 #[test]
 fn rows_that_sshare_does_not_print_are_missed() {
-    let own_only: String =
-        COLUMNS.lines().filter(|line| !line.contains("bob_is_lon")).map(|line| format!("{line}\n")).collect();
+    let own_only: String = COLUMNS
+        .lines()
+        .filter(|line| !line.contains("bob_is_lon"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let read = tree(&own_only);
     assert_eq!(read.is_fair_tree, Some(true));
     let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
@@ -422,9 +602,15 @@ fn rows_that_sshare_does_not_print_are_missed() {
         ),
         "{told:?}"
     );
-    let classic =
-        "Account|User|RawShares|NormShares|RawUsage\nroot|||1.000000|100\n a||1|0.250000|100\n  a|ann|1|0.125000|9\n";
+    let classic = "Account|User|RawShares|NormShares|RawUsage\nroot|||1.000000|100\n a||1|0.250000|100\n  a|ann|1|0.125000|9\n";
     let read = tree(classic);
     assert_eq!(read.is_fair_tree, Some(false));
-    assert!(matches!(read.warnings.as_slice(), [TreeWarning::MissingRows { count: 2, .. }]), "{:?}", read.warnings);
+    assert!(
+        matches!(
+            read.warnings.as_slice(),
+            [TreeWarning::MissingRows { count: 2, .. }]
+        ),
+        "{:?}",
+        read.warnings
+    );
 }

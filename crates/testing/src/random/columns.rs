@@ -21,16 +21,29 @@ impl OwnedColumn {
     /// A column of similar or of any numbers; only of integers if `is_integer`.
     pub fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
         match random.below(if is_integer { 5 } else { 9 }) {
-            0 => Self::Same(if is_integer { random.integer() } else { random.number() }),
+            0 => Self::Same(if is_integer {
+                random.integer()
+            } else {
+                random.number()
+            }),
             1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
-            2 => Self::I64((0..rows).map(|_| random.below(100_000) as i64 - 50).collect()),
+            2 => Self::I64(
+                (0..rows)
+                    .map(|_| random.below(100_000) as i64 - 50)
+                    .collect(),
+            ),
             3 => {
                 // integers on both sides of 2^51, where the conversion changes, and of 2^53
                 let shift = random.below(16);
-                Self::I64((0..rows).map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52)).collect())
+                Self::I64(
+                    (0..rows)
+                        .map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52))
+                        .collect(),
+                )
             }
             4 => {
-                // mostly small integers, and few next to a power of two, which alone decide the bound of the column
+                // mostly small integers, and few next to a power of two, which alone decide the
+                // bound of the column
                 let edge = [31, 51, 52, 53, 54, 62][random.below(6) as usize];
                 let values = (0..rows).map(|_| match random.below(4) {
                     0 => (1i64 << edge) + random.below(5) as i64 - 2,
@@ -41,7 +54,12 @@ impl OwnedColumn {
             }
             5 => {
                 let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
-                Self::ByEntity((0..rows).map(|_| random.below(values.len() as u64) as u32).collect(), values)
+                Self::ByEntity(
+                    (0..rows)
+                        .map(|_| random.below(values.len() as u64) as u32)
+                        .collect(),
+                    values,
+                )
             }
             6 => {
                 let is_int: Vec<bool> = (0..rows).map(|_| random.below(2) == 0).collect();
@@ -63,7 +81,9 @@ impl OwnedColumn {
             Self::I32(values) => Value::Int(values[row].into()),
             Self::I64(values) => Value::Int(values[row]),
             Self::F64(values) => Value::Float(values[row]),
-            Self::Mixed(values, is_int) if is_int[row] => float_to_int(values[row]).unwrap_or(Value::None),
+            Self::Mixed(values, is_int) if is_int[row] => {
+                float_to_int(values[row]).unwrap_or(Value::None)
+            }
             Self::Mixed(values, _) => Value::Float(values[row]),
             Self::Same(value) => value.clone(),
             Self::ByEntity(index, values) => Value::Float(values[index[row] as usize]),

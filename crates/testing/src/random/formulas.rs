@@ -1,7 +1,7 @@
 //! Random formulas over the whole numeric language, most of them sensible.
 //!
-//! A formula is a list of tokens. The module `text` puts spaces, line ends and comments between them, and mistakes
-//! into some of them.
+//! A formula is a list of tokens. The module `text` puts spaces, line ends and comments between
+//! them, and mistakes into some of them.
 
 use job_sort_formula::Schema;
 use job_sort_formula::python::{Function, PythonVersion};
@@ -12,7 +12,8 @@ use super::Generator;
 /// Names whose values are integers, most of them small.
 pub const INTEGERS: [&str; 4] = ["ncpus", "eligible_time", "job_priority", "größe"];
 
-/// Names whose values are any numbers. `len` and `gamma` are names of functions too: the input hides `len`, but not `gamma`.
+/// Names whose values are any numbers. `len` and `gamma` are names of functions too: the input
+/// hides `len`, but not `gamma`.
 pub const NUMBERS: [&str; 6] = ["fairshare_factor", "walltime", "_x1", "mem", "len", "gamma"];
 
 /// The names above, all numeric.
@@ -42,7 +43,10 @@ pub struct Writer<'g> {
 
 impl<'g> Writer<'g> {
     pub fn formula(random: &'g mut Generator) -> Self {
-        let mut writer = Self { random, tokens: Vec::new() };
+        let mut writer = Self {
+            random,
+            tokens: Vec::new(),
+        };
         let depth = writer.random.below(5);
         let operands = writer.operands();
         if writer.chance(50) {
@@ -67,7 +71,11 @@ impl<'g> Writer<'g> {
     }
 
     fn operands(&mut self) -> Operands {
-        if self.chance(3) { Operands::Integer } else { Operands::Any }
+        if self.chance(3) {
+            Operands::Integer
+        } else {
+            Operands::Any
+        }
     }
 
     fn expression(&mut self, depth: u64, operands: Operands) {
@@ -100,7 +108,11 @@ impl<'g> Writer<'g> {
         }
         while self.chance(8) && depth > 0 {
             self.pick(&COMPARISONS);
-            let other = if self.chance(4) { Operands::Any } else { operands };
+            let other = if self.chance(4) {
+                Operands::Any
+            } else {
+                operands
+            };
             self.arithmetic(depth - 1, other);
         }
     }
@@ -137,7 +149,9 @@ impl<'g> Writer<'g> {
     fn power(&mut self, depth: u64, operands: Operands) {
         self.push("**");
         match self.random.below(8) {
-            0..=3 => self.pick(&["2", "3", "-1", "0", "0.5", "-2", "1.5", "7", "1e3", "0x10", "-0.25"]),
+            0..=3 => self.pick(&[
+                "2", "3", "-1", "0", "0.5", "-2", "1.5", "7", "1e3", "0x10", "-0.25",
+            ]),
             4 => self.pick(&INTEGERS),
             5 => self.pick(&NUMBERS),
             _ => self.operand(depth - 1, operands),
@@ -188,7 +202,9 @@ impl<'g> Writer<'g> {
 
     fn word(&mut self, depth: u64, operands: Operands) {
         match self.random.below(40) {
-            0 => self.pick(&["None", "sqrt", "unknown", "exit", "int", "max", "größe", "eⅷ", "True", "False"]),
+            0 => self.pick(&[
+                "None", "sqrt", "unknown", "exit", "int", "max", "größe", "eⅷ", "True", "False",
+            ]),
             1 => self.sequence(depth.saturating_sub(1), operands),
             2..=9 => self.pick(&["True", "False"]),
             _ if operands == Operands::Integer => self.name(operands),
@@ -198,7 +214,11 @@ impl<'g> Writer<'g> {
     }
 
     fn sequence(&mut self, depth: u64, operands: Operands) {
-        let (open, close) = if self.chance(2) { ("(", ")") } else { ("[", "]") };
+        let (open, close) = if self.chance(2) {
+            ("(", ")")
+        } else {
+            ("[", "]")
+        };
         let count = self.random.below(5);
         self.push(open);
         self.items(count, depth, operands);
@@ -226,7 +246,8 @@ impl<'g> Writer<'g> {
         self.items(count, depth, operands);
     }
 
-    // ---- calls ------------------------------------------------------------------------------------------------
+    // ---- calls
+    // ------------------------------------------------------------------------------------------------
 
     fn call(&mut self, depth: u64, operands: Operands) {
         let function = self.function(operands);
@@ -289,7 +310,9 @@ impl<'g> Writer<'g> {
             F::Gcd | F::Lcm => self.several(0, depth, Operands::Integer),
             F::Isqrt => self.items(1, depth, Operands::Integer),
             // Python computes the factorial of a number of seven digits for minutes
-            F::Factorial => self.pick(&["0", "5", "12", "13.0", "25", "170", "400", "ncpus%40", "-1"]),
+            F::Factorial => {
+                self.pick(&["0", "5", "12", "13.0", "25", "170", "400", "ncpus%40", "-1"])
+            }
             F::Comb | F::Perm => {
                 self.expression(depth, Operands::Integer);
                 self.push(",");
@@ -303,11 +326,19 @@ impl<'g> Writer<'g> {
             F::Round if self.chance(2) => {
                 self.expression(depth, operands);
                 self.push(",");
-                self.pick(&["0", "1", "2", "5", "-1", "-3", "17", "400", "ncpus%9", "None"]);
+                self.pick(&[
+                    "0", "1", "2", "5", "-1", "-3", "17", "400", "ncpus%9", "None",
+                ]);
             }
             F::Log if self.chance(2) => self.items(2, depth, operands),
-            F::Gamma | F::Lgamma if self.chance(2) => self.pick(&["ncpus/3", "2.5", "ncpus", "171.5"]),
-            _ => self.items(function.arity(PythonVersion::NEWEST).0 as u64, depth, operands),
+            F::Gamma | F::Lgamma if self.chance(2) => {
+                self.pick(&["ncpus/3", "2.5", "ncpus", "171.5"])
+            }
+            _ => self.items(
+                function.arity(PythonVersion::NEWEST).0 as u64,
+                depth,
+                operands,
+            ),
         }
     }
 
@@ -325,24 +356,33 @@ impl<'g> Writer<'g> {
                 self.push(",");
             }
             if self.chance(12) || known.is_empty() {
-                self.pick(&["key", "start", "base", "ndigits", "default", "zzz", "x", "a"])
+                self.pick(&[
+                    "key", "start", "base", "ndigits", "default", "zzz", "x", "a",
+                ])
             } else {
                 self.pick(&known)
             }
             let name = self.tokens.last().cloned().unwrap_or_default();
             self.push("=");
             match &*name {
-                "key" => self.pick(&["abs", "None", "floor", "sqrt", "int", "bool", "max", "ncpus"]),
+                "key" => self.pick(&[
+                    "abs", "None", "floor", "sqrt", "int", "bool", "max", "ncpus",
+                ]),
                 "ndigits" | "base" => self.pick(&["0", "1", "-2", "None", "10", "3.0"]),
                 _ => self.expression(depth, operands),
             }
         }
     }
 
-    // ---- numbers ----------------------------------------------------------------------------------------------
+    // ---- numbers
+    // ----------------------------------------------------------------------------------------------
 
     fn literal(&mut self, operands: Operands) {
-        let text = if operands == Operands::Integer || self.chance(3) { self.integer() } else { self.float() };
+        let text = if operands == Operands::Integer || self.chance(3) {
+            self.integer()
+        } else {
+            self.float()
+        };
         self.push(text);
     }
 
@@ -383,9 +423,18 @@ impl<'g> Writer<'g> {
             11 => format!("{:?}", f64::from_bits(self.random.next() >> 2)),
             12 => self
                 .random
-                .pick(&["1e400", "1e-400", "5e-324", "2.4703282292062327e-324", "1.7976931348623157e308"])
+                .pick(&[
+                    "1e400",
+                    "1e-400",
+                    "5e-324",
+                    "2.4703282292062327e-324",
+                    "1.7976931348623157e308",
+                ])
                 .to_owned(),
-            13 => self.random.pick(&["0.1", "0.0", "0.5", "1e-9", "1.0", "2.5"]).to_owned(),
+            13 => self
+                .random
+                .pick(&["0.1", "0.0", "0.5", "1e-9", "1.0", "2.5"])
+                .to_owned(),
             14 => format!("0.{}{}{}", rest, self.random.next(), self.random.next()),
             _ => format!("0.{}", rest % 100),
         }
@@ -395,7 +444,11 @@ impl<'g> Writer<'g> {
     fn underscored(&mut self, digits: &str) -> String {
         let mut text = String::new();
         for digit in digits.chars() {
-            let between = text.chars().last().is_some_and(|last| last.is_ascii_hexdigit()) && digit.is_ascii_hexdigit();
+            let between = text
+                .chars()
+                .last()
+                .is_some_and(|last| last.is_ascii_hexdigit())
+                && digit.is_ascii_hexdigit();
             if between && !text.ends_with("0b") && self.chance(3) {
                 text.push('_');
             }

@@ -1,4 +1,5 @@
-//! Random formulas of integers, and integers near the powers of two where their representations change.
+//! Random formulas of integers, and integers near the powers of two where their representations
+//! change.
 
 use super::Generator;
 
@@ -8,7 +9,9 @@ pub const NAMES: [&str; 3] = ["ncpus", "eligible_time", "job_priority"];
 /// Where the integers of doubles, of 64 bits, of two doubles and of 128 bits end.
 const EDGES: [u32; 9] = [26, 31, 35, 42, 52, 53, 54, 62, 63];
 
-const OPERATORS: [&str; 14] = ["+", "-", "*", "*", "*", "/", "/", "//", "%", "+", "-", "*", "<", "=="];
+const OPERATORS: [&str; 14] = [
+    "+", "-", "*", "*", "*", "/", "/", "//", "%", "+", "-", "*", "<", "==",
+];
 
 const LITERALS: [&str; 20] = [
     "0",
@@ -44,7 +47,11 @@ impl Generator {
             1 => size,
             _ => i128::from(any),
         };
-        let signed = if self.below(3) == 0 { -magnitude } else { magnitude };
+        let signed = if self.below(3) == 0 {
+            -magnitude
+        } else {
+            magnitude
+        };
         signed.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
@@ -53,8 +60,12 @@ impl Generator {
         let bits = self.pick(&EDGES);
         match self.below(4) {
             0 => (0..rows).map(|_| self.integer_at_an_edge()).collect(),
-            1 => (0..rows).map(|_| (self.next() >> (64 - bits)) as i64 - (1_i64 << (bits - 1))).collect(),
-            2 => (0..rows).map(|_| ((1_i128 << bits) - i128::from(self.below(4)) - 1) as i64).collect(),
+            1 => (0..rows)
+                .map(|_| (self.next() >> (64 - bits)) as i64 - (1_i64 << (bits - 1)))
+                .collect(),
+            2 => (0..rows)
+                .map(|_| ((1_i128 << bits) - i128::from(self.below(4)) - 1) as i64)
+                .collect(),
             _ => (0..rows).map(|_| self.below(5_000_000) as i64).collect(),
         }
     }
@@ -62,22 +73,44 @@ impl Generator {
     /// A formula of integers, some of whose results are beyond 2^53.
     pub fn formula_of_integers(&mut self, depth: u64) -> String {
         if depth == 0 {
-            return if self.below(4) == 0 { self.pick(&LITERALS) } else { self.pick(&NAMES) }.to_owned();
+            return if self.below(4) == 0 {
+                self.pick(&LITERALS)
+            } else {
+                self.pick(&NAMES)
+            }
+            .to_owned();
         }
         let left = self.formula_of_integers(depth - 1);
         match self.below(16) {
             0..=2 => format!("({left})**{}", 2 + self.below(4)),
-            3 => format!("({left})**{}", self.pick(&["6", "9", "16", "17", "-1", "0", "0.5"])),
+            3 => format!(
+                "({left})**{}",
+                self.pick(&["6", "9", "16", "17", "-1", "0", "0.5"])
+            ),
             4 => format!("-({left})"),
-            5 => format!("{}({left})", self.pick(&["abs", "~", "+", "not ", "float", "int", "sqrt", "floor"])),
-            6 => format!("{}({left}, {})", self.pick(&["max", "min", "pow"]), self.formula_of_integers(depth - 1)),
+            5 => format!(
+                "{}({left})",
+                self.pick(&["abs", "~", "+", "not ", "float", "int", "sqrt", "floor"])
+            ),
+            6 => format!(
+                "{}({left}, {})",
+                self.pick(&["max", "min", "pow"]),
+                self.formula_of_integers(depth - 1)
+            ),
             7 => {
                 let condition = self.formula_of_integers(depth - 1);
-                format!("(({left}) if ({condition}) else {})", self.formula_of_integers(depth - 1))
+                format!(
+                    "(({left}) if ({condition}) else {})",
+                    self.formula_of_integers(depth - 1)
+                )
             }
             _ => {
                 let depth = self.below(depth);
-                format!("({left}) {} ({})", self.pick(&OPERATORS), self.formula_of_integers(depth))
+                format!(
+                    "({left}) {} ({})",
+                    self.pick(&OPERATORS),
+                    self.formula_of_integers(depth)
+                )
             }
         }
     }

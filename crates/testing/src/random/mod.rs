@@ -10,7 +10,10 @@ pub mod text;
 pub struct Generator(pub u64);
 
 impl Generator {
-    #[expect(clippy::should_implement_trait, reason = "it never ends, and needs no option")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and needs no option"
+    )]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -31,7 +34,10 @@ impl Generator {
 pub struct Xorshift(pub u64);
 
 impl Xorshift {
-    #[expect(clippy::should_implement_trait, reason = "it never ends, and needs no option")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and needs no option"
+    )]
     pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

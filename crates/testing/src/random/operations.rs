@@ -1,7 +1,8 @@
 //! Random operations on numbers, and how they are written in Python.
 
 use job_sort_formula::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, PythonVersion, Raised, UnaryOperator, Value,
+    Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, PythonVersion, Raised,
+    UnaryOperator, Value,
 };
 use num_bigint::BigInt;
 
@@ -35,7 +36,9 @@ impl Operation {
             Self::Binary(op, x, y) => format!("{} {} {}", operand(x), op.symbol(), operand(y)),
             Self::Compare(op, x, y) => format!("{} {} {}", operand(x), op.symbol(), operand(y)),
             Self::Call(callee, positional, keywords) => {
-                let named = keywords.iter().map(|(name, value)| format!("{name}={}", operand(value)));
+                let named = keywords
+                    .iter()
+                    .map(|(name, value)| format!("{name}={}", operand(value)));
                 let arguments: Vec<_> = positional.iter().map(operand).chain(named).collect();
                 format!("{}({})", operand(callee), arguments.join(", "))
             }
@@ -48,8 +51,20 @@ fn operand(value: &Value) -> String {
         Value::Float(value) => format!("D({:#x})", value.to_bits()),
         Value::Int(value) => format!("({value})"),
         Value::Big(value) => format!("({value:#x})"),
-        Value::Tuple(items) => format!("({})", items.iter().map(|item| operand(item) + ",").collect::<String>()),
-        Value::List(items) => format!("[{}]", items.iter().map(|item| operand(item) + ",").collect::<String>()),
+        Value::Tuple(items) => format!(
+            "({})",
+            items
+                .iter()
+                .map(|item| operand(item) + ",")
+                .collect::<String>()
+        ),
+        Value::List(items) => format!(
+            "[{}]",
+            items
+                .iter()
+                .map(|item| operand(item) + ",")
+                .collect::<String>()
+        ),
         Value::Function(function) => function.name().to_owned(),
         other => other.repr(),
     }
@@ -60,7 +75,11 @@ pub fn written(value: &Value) -> String {
     match value {
         Value::Float(value) if value.is_nan() => "nan".to_owned(),
         Value::Float(value) => format!("D{:016x}", value.to_bits()),
-        Value::Int(value) => format!("{}{:x}", if *value < 0 { "-" } else { "" }, value.unsigned_abs()),
+        Value::Int(value) => format!(
+            "{}{:x}",
+            if *value < 0 { "-" } else { "" },
+            value.unsigned_abs()
+        ),
         Value::Big(value) => format!("{value:x}"),
         Value::Tuple(items) => format!("({})", all_written(items)),
         Value::List(items) => format!("[{}]", all_written(items)),
@@ -72,8 +91,12 @@ fn all_written(items: &[Value]) -> String {
     items.iter().map(written).collect::<Vec<_>>().join(",")
 }
 
-const UNARY: [UnaryOperator; 4] =
-    [UnaryOperator::Plus, UnaryOperator::Minus, UnaryOperator::Invert, UnaryOperator::Not];
+const UNARY: [UnaryOperator; 4] = [
+    UnaryOperator::Plus,
+    UnaryOperator::Minus,
+    UnaryOperator::Invert,
+    UnaryOperator::Not,
+];
 
 const BINARY: [BinaryOperator; 13] = [
     BinaryOperator::Add,
@@ -102,8 +125,10 @@ const COMPARISON: [ComparisonOperator; 8] = [
     ComparisonOperator::NotIn,
 ];
 
-const KEYWORDS: [&str; 12] =
-    ["steps", "key", "default", "start", "ndigits", "number", "rel_tol", "abs_tol", "base", "a", "b", "x"];
+const KEYWORDS: [&str; 12] = [
+    "steps", "key", "default", "start", "ndigits", "number", "rel_tol", "abs_tol", "base", "a",
+    "b", "x",
+];
 
 /// Doubles at the edges of functions and formats.
 const CORNERS: [f64; 24] = [
@@ -146,8 +171,15 @@ impl Generator {
 
     fn binary(&mut self) -> Operation {
         let op = self.pick(&BINARY);
-        let (x, y) = if self.below(12) == 0 { (self.any(), self.any()) } else { (self.number(), self.number()) };
-        let small = matches!(op, BinaryOperator::Power | BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight);
+        let (x, y) = if self.below(12) == 0 {
+            (self.any(), self.any())
+        } else {
+            (self.number(), self.number())
+        };
+        let small = matches!(
+            op,
+            BinaryOperator::Power | BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight
+        );
         if small && self.below(2) == 0 {
             return Operation::Binary(op, x, Value::Int(self.below(140) as i64 - 20));
         }
@@ -162,8 +194,16 @@ impl Generator {
             2 => {
                 // a double and an integer next to it
                 let x = f64::from_bits(self.next());
-                let near = if x.is_finite() { integer_part(x) } else { BigInt::ZERO };
-                Operation::Compare(op, Value::Float(x), Value::int(near + self.below(3) as i64 - 1))
+                let near = if x.is_finite() {
+                    integer_part(x)
+                } else {
+                    BigInt::ZERO
+                };
+                Operation::Compare(
+                    op,
+                    Value::Float(x),
+                    Value::int(near + self.below(3) as i64 - 1),
+                )
             }
             _ => Operation::Compare(op, self.number(), self.number()),
         }
@@ -175,7 +215,9 @@ impl Generator {
         let function = self.pick(F::ALL);
         let mut keywords = Vec::new();
         let positional = match function {
-            F::All | F::Any | F::Len | F::Fsum | F::Sum | F::Prod => vec![self.numbers_in_sequence()],
+            F::All | F::Any | F::Len | F::Fsum | F::Sum | F::Prod => {
+                vec![self.numbers_in_sequence()]
+            }
             F::Dist => {
                 let count = self.below(5) as usize;
                 vec![self.tuple_of(count), self.tuple_of(count)]
@@ -185,24 +227,39 @@ impl Generator {
             F::Isqrt => vec![self.integer()],
             F::Factorial => vec![Value::Int(self.below(300) as i64 - 5)],
             F::Comb | F::Perm if self.below(3) > 0 => {
-                vec![Value::Int(self.below(200) as i64), Value::Int(self.below(60) as i64 - 2)]
+                vec![
+                    Value::Int(self.below(200) as i64),
+                    Value::Int(self.below(60) as i64 - 2),
+                ]
             }
             F::Comb | F::Perm => vec![self.integer(), self.integer()],
             F::Ldexp => vec![self.number(), self.exponent()],
-            F::Round if self.below(3) > 0 => vec![self.number(), Value::Int(self.below(40) as i64 - 20)],
+            F::Round if self.below(3) > 0 => {
+                vec![self.number(), Value::Int(self.below(40) as i64 - 20)]
+            }
             F::Round => vec![self.number()],
-            F::Gamma | F::Lgamma if self.below(2) == 0 => vec![Value::Float(self.moderate() * 200.0)],
+            F::Gamma | F::Lgamma if self.below(2) == 0 => {
+                vec![Value::Float(self.moderate() * 200.0)]
+            }
             F::Erf | F::Erfc if self.below(2) == 0 => vec![Value::Float(self.moderate() / 25.0)],
             F::Log if self.below(2) == 0 => vec![self.positive(), self.positive()],
             F::Log | F::Log2 | F::Log10 | F::Sqrt => vec![self.positive()],
             F::Sumprod => {
                 let count = self.below(6) as usize;
-                let other = if self.below(12) == 0 { count + 1 } else { count };
+                let other = if self.below(12) == 0 {
+                    count + 1
+                } else {
+                    count
+                };
                 vec![self.tuple_of(count), self.tuple_of(other)]
             }
             F::Fma => self.numbers(3, 3),
             _ if function.arity(PythonVersion::NEWEST).0 == 2 => self.numbers(2, 2),
-            _ => vec![if self.below(2) == 0 { Value::Float(self.moderate()) } else { self.number() }],
+            _ => vec![if self.below(2) == 0 {
+                Value::Float(self.moderate())
+            } else {
+                self.number()
+            }],
         };
         match function {
             F::Isclose if self.below(2) == 0 => keywords.push(("rel_tol", self.number())),
@@ -217,7 +274,11 @@ impl Generator {
 
     /// A call with any number of any values.
     fn odd_call(&mut self) -> Operation {
-        let callee = if self.below(20) == 0 { self.any() } else { self.function() };
+        let callee = if self.below(20) == 0 {
+            self.any()
+        } else {
+            self.function()
+        };
         let positional = (0..self.below(5)).map(|_| self.any()).collect();
         let mut keywords: Vec<(&str, Value)> = Vec::new();
         for _ in 0..self.below(6).saturating_sub(2) {
@@ -253,13 +314,25 @@ impl Generator {
                 _ => self.number(),
             })
             .collect();
-        if self.below(2) == 0 { Value::tuple(items) } else { Value::list(items) }
+        if self.below(2) == 0 {
+            Value::tuple(items)
+        } else {
+            Value::list(items)
+        }
     }
 
     fn numbers(&mut self, least: u64, most: u64) -> Vec<Value> {
         let count = least + self.below(most - least + 1);
         let alike = self.below(2) == 0;
-        (0..count).map(|_| if alike { Value::Float(self.moderate()) } else { self.number() }).collect()
+        (0..count)
+            .map(|_| {
+                if alike {
+                    Value::Float(self.moderate())
+                } else {
+                    self.number()
+                }
+            })
+            .collect()
     }
 
     fn numbers_in_sequence(&mut self) -> Value {
@@ -287,14 +360,21 @@ impl Generator {
     }
 
     fn exponent(&mut self) -> Value {
-        if self.below(8) == 0 { self.integer() } else { Value::Int(self.below(4400) as i64 - 2200) }
+        if self.below(8) == 0 {
+            self.integer()
+        } else {
+            Value::Int(self.below(4400) as i64 - 2200)
+        }
     }
 
     pub fn integer(&mut self) -> Value {
         let value = match self.below(10) {
             0..=4 => BigInt::from(self.below(30) as i64 - 8),
             5 => BigInt::from(self.next() as i64),
-            6 => (BigInt::from(1) << self.pick(&[31, 52, 53, 54, 62, 63, 64, 1023, 1024])) + (self.below(7) as i64 - 3),
+            6 => {
+                (BigInt::from(1) << self.pick(&[31, 52, 53, 54, 62, 63, 64, 1023, 1024]))
+                    + (self.below(7) as i64 - 3)
+            }
             7 => BigInt::from(10).pow(self.pick(&[1, 5, 15, 16, 18, 19, 22, 30, 308, 309, 400])),
             8 => (BigInt::from(self.next()) * self.next()) >> self.below(128),
             _ => BigInt::from(self.next()).pow(1 + self.below(18) as u32) >> self.below(700),
@@ -310,9 +390,10 @@ impl Generator {
             4 => self.below(1000) as f64,
             5 => self.moderate(),
             6 => f64::from_bits(self.next()),
-            _ => {
-                f64::from_bits(self.next() & 0x803f_ffff_ffff_ffff | (0x3fc0_0000_0000_0000 + (self.below(100) << 52)))
-            }
+            _ => f64::from_bits(
+                self.next() & 0x803f_ffff_ffff_ffff
+                    | (0x3fc0_0000_0000_0000 + (self.below(100) << 52)),
+            ),
         };
         match self.below(8) {
             0 => -value,
@@ -340,6 +421,10 @@ fn integer_part(value: f64) -> BigInt {
     let bits = value.abs().to_bits();
     let exponent = (bits >> 52) as i64 - 1075;
     let digits = BigInt::from(bits & ((1 << 52) - 1) | (1 << 52));
-    let whole = if exponent >= 0 { digits << exponent } else { digits >> -exponent };
+    let whole = if exponent >= 0 {
+        digits << exponent
+    } else {
+        digits >> -exponent
+    };
     if value < 0.0 { -whole } else { whole }
 }

@@ -138,7 +138,8 @@ const ARGUMENTS: [&str; 12] = [
     "(*mem, 1)",
 ];
 
-/// A formula, a construct that is not arithmetic, or a call with arguments of any kind; with any spaces and with mistakes.
+/// A formula, a construct that is not arithmetic, or a call with arguments of any kind; with any
+/// spaces and with mistakes.
 pub fn any(random: &mut Generator) -> String {
     let mut tokens = match random.below(4) {
         0 | 1 => Writer::formula(random).tokens,
@@ -159,8 +160,14 @@ pub fn any(random: &mut Generator) -> String {
 }
 
 fn call(random: &mut Generator) -> Vec<String> {
-    let arguments: Vec<&str> = (0..1 + random.below(4)).map(|_| random.pick(&ARGUMENTS)).collect();
-    tokens(&format!("{}({})", random.pick(&["any", "max", "x.y", "f(1)"]), arguments.join(",")))
+    let arguments: Vec<&str> = (0..1 + random.below(4))
+        .map(|_| random.pick(&ARGUMENTS))
+        .collect();
+    tokens(&format!(
+        "{}({})",
+        random.pick(&["any", "max", "x.y", "f(1)"]),
+        arguments.join(",")
+    ))
 }
 
 /// Splits a text into words and single characters.
@@ -185,11 +192,27 @@ pub fn text(tokens: &[String], random: &mut Generator) -> String {
     let mut text = String::new();
     let mut open = 0_i64;
     if unusual && random.below(4) == 0 {
-        text.push_str(random.pick(&[" ", "\t", "  \t", "\u{c}", "\n", " \n", "# first\n", "\\\n", "\n "]));
+        text.push_str(random.pick(&[
+            " ",
+            "\t",
+            "  \t",
+            "\u{c}",
+            "\n",
+            " \n",
+            "# first\n",
+            "\\\n",
+            "\n ",
+        ]));
     }
     for (index, token) in tokens.iter().enumerate() {
         if index > 0 {
-            text.push_str(between(&tokens[index - 1], token, unusual, open > 0, random));
+            text.push_str(between(
+                &tokens[index - 1],
+                token,
+                unusual,
+                open > 0,
+                random,
+            ));
         }
         open += match token.as_str() {
             "(" | "[" | "{" => 1,
@@ -217,13 +240,25 @@ pub fn text(tokens: &[String], random: &mut Generator) -> String {
     text
 }
 
-fn between(left: &str, right: &str, unusual: bool, bracketed: bool, random: &mut Generator) -> &'static str {
+fn between(
+    left: &str,
+    right: &str,
+    unusual: bool,
+    bracketed: bool,
+    random: &mut Generator,
+) -> &'static str {
     let neighbours = [left.chars().last(), right.chars().next()];
-    let glued = neighbours.into_iter().all(|c| c.is_some_and(|c| c.is_alphanumeric() || c == '_'));
+    let glued = neighbours
+        .into_iter()
+        .all(|c| c.is_some_and(|c| c.is_alphanumeric() || c == '_'));
     // `1if x else 2` is Python, `1else` as well, `0or 1` is not.
     let after_number = left.starts_with(|first: char| first.is_ascii_digit());
     if glued && !(after_number && random.below(10) == 0) {
-        return if unusual { random.pick(&[" ", "\t", "  ", "\u{c}"]) } else { " " };
+        return if unusual {
+            random.pick(&[" ", "\t", "  ", "\u{c}"])
+        } else {
+            " "
+        };
     }
     match random.below(if unusual { 12 } else { 3 }) {
         0 | 1 => "",
@@ -268,7 +303,11 @@ pub fn mutate_character(text: &mut String, random: &mut Generator) {
             spelt.remove(at);
         }
         1 => spelt.insert(at, spelt[at]),
-        _ => spelt[at] = random.pick(&['(', ')', '0', '1', '_', '.', 'e', ' ', '\n', '=', '*', '\'', 'j', ',', 'x']),
+        _ => {
+            spelt[at] = random.pick(&[
+                '(', ')', '0', '1', '_', '.', 'e', ' ', '\n', '=', '*', '\'', 'j', ',', 'x',
+            ])
+        }
     }
     *text = spelt.into_iter().collect();
 }

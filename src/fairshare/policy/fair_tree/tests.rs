@@ -14,7 +14,12 @@ fn grow(members: &[(&str, Member)]) -> ShareTree {
 
 fn factors<const N: usize>(tree: &ShareTree, policy: FairTree, names: [&str; N]) -> [f64; N] {
     let assessed = AssessedTree::new(tree.clone(), &policy);
-    names.map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
+    names.map(|name| {
+        assessed
+            .shares_of(name)
+            .expect("in the tree")
+            .fairshare_factor
+    })
 }
 
 fn account(name: &str) -> Member {
@@ -25,8 +30,8 @@ fn user(name: &str, usage: f64) -> Member {
     Member::entity(name).usage(usage)
 }
 
-/// The document's users: the first common ancestor of `UserA` and `UserB` is `Acct1`; the higher of the `Level FS` of
-/// `Acct12` and `Acct16` decides, however little the other user himself has used.
+/// The document's users: the first common ancestor of `UserA` and `UserB` is `Acct1`; the higher of
+/// the `Level FS` of `Acct12` and `Acct16` decides, however little the other user himself has used.
 #[test]
 fn the_level_below_the_common_ancestor_decides() {
     let tree = grow(&[
@@ -60,11 +65,19 @@ fn level_fs_of_the_worked_example() {
     ] {
         let node = assessed.tree().find(name).expect("in the tree");
         let shown = assessed.shares().association(node).expect("an association");
-        assert_eq!(format!("{:.4}", shown.level_fs.expect("a level")), level_fs, "{name}");
+        assert_eq!(
+            format!("{:.4}", shown.level_fs.expect("a level")),
+            level_fs,
+            "{name}"
+        );
     }
     let order = ["User5", "User4", "User1", "User3", "User2"];
     for rules in BOTH {
-        assert_eq!(factors(&worked_example(), FairTree::new(rules), order), [1.0, 0.8, 0.6, 0.4, 0.2], "{rules:?}");
+        assert_eq!(
+            factors(&worked_example(), FairTree::new(rules), order),
+            [1.0, 0.8, 0.6, 0.4, 0.2],
+            "{rules:?}"
+        );
     }
 }
 
@@ -83,7 +96,8 @@ fn tied_users_and_a_user_tied_with_an_account() {
     }
 }
 
-/// The document merges the lists of tied accounts; the daemons walk one after the other, in their order.
+/// The document merges the lists of tied accounts; the daemons walk one after the other, in their
+/// order.
 #[test]
 fn tied_accounts_are_merged_in_the_document_only() {
     let tree = grow(&[
@@ -95,10 +109,19 @@ fn tied_accounts_are_merged_in_the_document_only() {
         ("a", user("a2", 350.0)),
     ]);
     let names = ["a1", "z1", "z2", "a2"];
-    assert_eq!(factors(&tree, FairTree::new(PolicyRules::Documented), names), [1.0, 0.75, 0.5, 0.25]);
+    assert_eq!(
+        factors(&tree, FairTree::new(PolicyRules::Documented), names),
+        [1.0, 0.75, 0.5, 0.25]
+    );
     let daemon = FairTree::new(PolicyRules::Scheduler);
-    assert_eq!(factors(&tree, daemon.release(Release::V22_05), names), [0.75, 1.0, 0.75, 0.25]);
-    assert_eq!(factors(&tree, daemon.release(Release::V26_11), names), [1.0, 0.75, 0.25, 0.75]);
+    assert_eq!(
+        factors(&tree, daemon.release(Release::V22_05), names),
+        [0.75, 1.0, 0.75, 0.25]
+    );
+    assert_eq!(
+        factors(&tree, daemon.release(Release::V26_11), names),
+        [1.0, 0.75, 0.25, 0.75]
+    );
 }
 
 /// 1/3 by 1/3 and 1/7 by 1/7 are the same fraction, but not the same `double` by `long double`.
@@ -109,8 +132,19 @@ fn equal_fractions_are_tied_in_the_document_only() {
         ("root", Member::entity("b").shares(7).usage(7.0)),
         ("root", Member::entity("c").shares(11).usage(11.0)),
     ]);
-    assert_eq!(factors(&tree, FairTree::new(PolicyRules::Documented), ["a", "b", "c"]), [1.0; 3]);
-    let daemon = factors(&tree, FairTree::new(PolicyRules::Scheduler), ["a", "b", "c"]);
+    assert_eq!(
+        factors(
+            &tree,
+            FairTree::new(PolicyRules::Documented),
+            ["a", "b", "c"]
+        ),
+        [1.0; 3]
+    );
+    let daemon = factors(
+        &tree,
+        FairTree::new(PolicyRules::Scheduler),
+        ["a", "b", "c"],
+    );
     assert_ne!(daemon, [1.0; 3]);
 }
 
@@ -125,7 +159,11 @@ fn fairshare_parent() {
         ("b", user("bob", 1.0)),
     ]);
     for rules in BOTH {
-        let ours = factors(&tree, FairTree::new(rules), ["first", "bob", "ann", "other"]);
+        let ours = factors(
+            &tree,
+            FairTree::new(rules),
+            ["first", "bob", "ann", "other"],
+        );
         assert_eq!(ours, [1.0, 0.75, 0.5, 0.25], "{rules:?}");
     }
 }
@@ -135,6 +173,12 @@ fn a_tree_without_users_has_no_factors() {
     for rules in BOTH {
         let assessed = AssessedTree::new(TreeBuilder::new("root").finish(), &FairTree::new(rules));
         let root = assessed.tree().root();
-        assert_eq!(assessed.shares().association(root).and_then(|shown| shown.fairshare), None);
+        assert_eq!(
+            assessed
+                .shares()
+                .association(root)
+                .and_then(|shown| shown.fairshare),
+            None
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Conditions: branches that are never taken, comparisons with only one outcome, and comparisons in the wrong unit.
+//! Conditions: branches that are never taken, comparisons with only one outcome, and comparisons in
+//! the wrong unit.
 
 use std::collections::HashSet;
 
@@ -9,7 +10,8 @@ use crate::formula::syntax::{ExprId, ExprKind};
 use crate::python::{BooleanOperator, ComparisonOperator};
 use crate::schema::InputType;
 
-/// A number compared with a duration is probably meant in another unit than seconds if it is less than this.
+/// A number compared with a duration is probably meant in another unit than seconds if it is less
+/// than this.
 const MIN_SECONDS: f64 = 60.0;
 /// A number compared with a size is probably meant in another unit than kb if it is less than this.
 const MIN_KB: f64 = 4096.0;
@@ -18,9 +20,17 @@ const MIN_KB: f64 = 4096.0;
 pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut reported: HashSet<ExprId> = HashSet::new();
-    for (_, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
+    for (_, part) in analysis
+        .expr
+        .iter()
+        .filter(|(node, _)| analysis.facts.at(*node).reachable)
+    {
         match &part.kind {
-            ExprKind::Conditional { then, condition, otherwise } => {
+            ExprKind::Conditional {
+                then,
+                condition,
+                otherwise,
+            } => {
                 if let Some(is_true) = constant_truth(analysis, *condition) {
                     let branch = if is_true { *otherwise } else { *then };
                     reported.insert(analysis.without_parentheses(*condition));
@@ -31,7 +41,9 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
             }
             ExprKind::Boolean { op, operands } => {
                 let is_deciding = *op == BooleanOperator::Or;
-                let deciding = operands.windows(2).find(|pair| constant_truth(analysis, pair[0]) == Some(is_deciding));
+                let deciding = operands
+                    .windows(2)
+                    .find(|pair| constant_truth(analysis, pair[0]) == Some(is_deciding));
                 if let Some(pair) = deciding {
                     reported.insert(analysis.without_parentheses(pair[0]));
                     findings.push(never_evaluated(analysis, pair[1], pair[0], is_deciding));
@@ -55,23 +67,46 @@ fn constant_truth(analysis: &Analysis<'_>, condition: ExprId) -> Option<bool> {
     analysis.facts.number(condition)?.truth()
 }
 
-fn never_evaluated(analysis: &Analysis<'_>, branch: ExprId, condition: ExprId, is_true: bool) -> Diagnostic {
+fn never_evaluated(
+    analysis: &Analysis<'_>,
+    branch: ExprId,
+    condition: ExprId,
+    is_true: bool,
+) -> Diagnostic {
     let message = format!("{} is never evaluated", analysis.quoted(branch));
     let finding = Diagnostic::new(Code::DeadBranch, message, analysis.expr.node(branch).span);
-    let label = if is_true { "always true" } else { "always false" };
-    with_range(analysis, finding.with_secondary_label(analysis.expr.node(condition).span, label), condition)
+    let label = if is_true {
+        "always true"
+    } else {
+        "always false"
+    };
+    with_range(
+        analysis,
+        finding.with_secondary_label(analysis.expr.node(condition).span, label),
+        condition,
+    )
 }
 
-/// The finding on the branch `b` of `a if ncpus > 4 else b if ncpus > 8 else c`: the condition above it is true for all its jobs.
+/// The finding on the branch `b` of `a if ncpus > 4 else b if ncpus > 8 else c`: the condition
+/// above it is true for all its jobs.
 fn covered_branch(analysis: &Analysis<'_>, above: ExprId, otherwise: ExprId) -> Option<Diagnostic> {
     let otherwise = analysis.without_parentheses(otherwise);
-    let ExprKind::Conditional { then, condition, .. } = *analysis.kind(otherwise) else { return None };
+    let ExprKind::Conditional {
+        then, condition, ..
+    } = *analysis.kind(otherwise)
+    else {
+        return None;
+    };
     let (name, op, bound) = threshold(analysis, above)?;
     let (other_name, other_op, other_bound) = threshold(analysis, condition)?;
     let range = analysis.ranges.interval(name, analysis.schema);
     let (low, high) = match other_op {
-        ComparisonOperator::Greater | ComparisonOperator::GreaterOrEqual => (other_bound.low(), range.high()),
-        ComparisonOperator::Less | ComparisonOperator::LessOrEqual => (range.low(), other_bound.high()),
+        ComparisonOperator::Greater | ComparisonOperator::GreaterOrEqual => {
+            (other_bound.low(), range.high())
+        }
+        ComparisonOperator::Less | ComparisonOperator::LessOrEqual => {
+            (range.low(), other_bound.high())
+        }
         _ => return None,
     };
     let jobs = Interval::new(range.kind(), low, high);
@@ -85,28 +120,52 @@ fn covered_branch(analysis: &Analysis<'_>, above: ExprId, otherwise: ExprId) -> 
 }
 
 /// The name, the operator and the number of a comparison of an input with a number.
-fn threshold<'a>(analysis: &'a Analysis<'_>, condition: ExprId) -> Option<(&'a str, ComparisonOperator, Interval)> {
-    let ExprKind::Comparison { operators, operands } = analysis.kind(analysis.without_parentheses(condition)) else {
+fn threshold<'a>(
+    analysis: &'a Analysis<'_>,
+    condition: ExprId,
+) -> Option<(&'a str, ComparisonOperator, Interval)> {
+    let ExprKind::Comparison {
+        operators,
+        operands,
+    } = analysis.kind(analysis.without_parentheses(condition))
+    else {
         return None;
     };
-    let (&[op], &[left, right]) = (&**operators, &**operands) else { return None };
+    let (&[op], &[left, right]) = (&**operators, &**operands) else {
+        return None;
+    };
     match analysis.input(left) {
         Some(name) => Some((name, op, analysis.facts.number(right)?)),
-        None => Some((analysis.input(right)?, op.mirrored(), analysis.facts.number(left)?)),
+        None => Some((
+            analysis.input(right)?,
+            op.mirrored(),
+            analysis.facts.number(left)?,
+        )),
     }
 }
 
 fn constant_comparison(analysis: &Analysis<'_>, node: ExprId) -> Option<Diagnostic> {
-    let truth = if constant_truth(analysis, node)? { "true" } else { "false" };
+    let truth = if constant_truth(analysis, node)? {
+        "true"
+    } else {
+        "false"
+    };
     let message = format!("{} is always {truth}", analysis.quoted(node));
-    let finding = Diagnostic::new(Code::ConstantComparison, message, analysis.expr.node(node).span);
+    let finding = Diagnostic::new(
+        Code::ConstantComparison,
+        message,
+        analysis.expr.node(node).span,
+    );
     Some(with_range(analysis, finding, node))
 }
 
 /// Adds the range of the first input of a condition.
 fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: ExprId) -> Diagnostic {
     match analysis.inputs(condition).first() {
-        Some(name) => finding.with_help(format!("`{name}` is {}", analysis.ranges.interval(name, analysis.schema))),
+        Some(name) => finding.with_help(format!(
+            "`{name}` is {}",
+            analysis.ranges.interval(name, analysis.schema)
+        )),
         None => finding,
     }
 }
@@ -114,12 +173,24 @@ fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: ExprId) -
 /// Findings on comparisons of a duration or a size with a number that is too small for its unit.
 fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
-        let ExprKind::Comparison { operators, operands } = &part.kind else { continue };
+    for (node, part) in analysis
+        .expr
+        .iter()
+        .filter(|(node, _)| analysis.facts.at(*node).reachable)
+    {
+        let ExprKind::Comparison {
+            operators,
+            operands,
+        } = &part.kind
+        else {
+            continue;
+        };
         for (op, pair) in operators.iter().zip(operands.windows(2)) {
             let is_order = !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn);
-            let finding = wrong_unit(analysis, pair[0], pair[1]).or_else(|| wrong_unit(analysis, pair[1], pair[0]));
-            findings.extend(finding.filter(|_| is_order && constant_truth(analysis, node).is_none()));
+            let finding = wrong_unit(analysis, pair[0], pair[1])
+                .or_else(|| wrong_unit(analysis, pair[1], pair[0]));
+            findings
+                .extend(finding.filter(|_| is_order && constant_truth(analysis, node).is_none()));
         }
     }
     findings
@@ -131,7 +202,8 @@ fn wrong_unit(analysis: &Analysis<'_>, name: ExprId, number: ExprId) -> Option<D
         ExprKind::Literal { .. } => analysis.facts.number(number)?.single()?,
         _ => return None,
     };
-    let (min, unit, unit_name, factor, larger_unit) = match analysis.schema.entry(input)?.input_type {
+    let (min, unit, unit_name, factor, larger_unit) = match analysis.schema.entry(input)?.input_type
+    {
         InputType::Duration => (MIN_SECONDS, "s", "seconds", 3600.0, "hours"),
         InputType::Size => (MIN_KB, "kb", "kb", 1_048_576.0, "GB"),
         _ => return None,
@@ -142,6 +214,11 @@ fn wrong_unit(analysis: &Analysis<'_>, name: ExprId, number: ExprId) -> Option<D
     }
     let message = format!("`{input}` is compared with {} {unit}", Rounded(value));
     let finding = Diagnostic::new(Code::WrongUnit, message, analysis.expr.node(number).span);
-    let finding = finding.with_secondary_label(analysis.expr.node(name).span, format!("in {unit_name}"));
-    Some(finding.with_help(format!("{} {larger_unit} are {} {unit}", Rounded(value), value * factor)))
+    let finding =
+        finding.with_secondary_label(analysis.expr.node(name).span, format!("in {unit_name}"));
+    Some(finding.with_help(format!(
+        "{} {larger_unit} are {} {unit}",
+        Rounded(value),
+        value * factor
+    )))
 }

@@ -34,7 +34,9 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
         }
     }
     for (node, _) in analysis.expr.iter() {
-        let Some(finding) = power_by_caret(analysis, node, false) else { continue };
+        let Some(finding) = power_by_caret(analysis, node, false) else {
+            continue;
+        };
         if reported.insert((finding.span, finding.code)) {
             findings.push(finding);
         }
@@ -44,19 +46,42 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
     let samples = analysis.samples.failures();
-    let by_span: HashMap<Span, ExprId> = analysis.expr.iter().map(|(node, part)| (part.span, node)).collect();
+    let by_span: HashMap<Span, ExprId> = analysis
+        .expr
+        .iter()
+        .map(|(node, part)| (part.span, node))
+        .collect();
     let mut all = Vec::new();
-    for (node, _) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
-        let Known::Fails(kind) = analysis.facts.at(node).known else { continue };
+    for (node, _) in analysis
+        .expr
+        .iter()
+        .filter(|(node, _)| analysis.facts.at(*node).reachable)
+    {
+        let Known::Fails(kind) = analysis.facts.at(node).known else {
+            continue;
+        };
         let span = analysis.expr.node(node).span;
-        let sample = samples.iter().find(|(_, error)| error.span == span).copied();
-        all.push(Failure { node, kind, is_certain: true, sample });
+        let sample = samples
+            .iter()
+            .find(|(_, error)| error.span == span)
+            .copied();
+        all.push(Failure {
+            node,
+            kind,
+            is_certain: true,
+            sample,
+        });
     }
     for (sample, error) in samples {
         if let Some(&node) = by_span.get(&error.span)
             && !analysis.facts.always_fails(node)
         {
-            all.push(Failure { node, kind: error.raised.kind, is_certain: false, sample: Some((sample, error)) });
+            all.push(Failure {
+                node,
+                kind: error.raised.kind,
+                is_certain: false,
+                sample: Some((sample, error)),
+            });
         }
     }
     all
@@ -69,7 +94,8 @@ fn finding(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic>
         ErrorKind::Overflow => overflow(analysis, failure),
         ErrorKind::Complex => complex(analysis, failure),
         ErrorKind::Type => {
-            return power_by_caret(analysis, failure.node, true).or_else(|| wrong_type(analysis, failure));
+            return power_by_caret(analysis, failure.node, true)
+                .or_else(|| wrong_type(analysis, failure));
         }
         ErrorKind::Limit => too_large(analysis, failure)?,
         // unknown names have findings of their own
@@ -79,7 +105,13 @@ fn finding(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic>
 }
 
 /// An error if the operation fails for every job, else a warning with the inputs of a sample job.
-fn diagnostic(analysis: &Analysis<'_>, failure: &Failure<'_>, code: Code, what: &str, at: ExprId) -> Diagnostic {
+fn diagnostic(
+    analysis: &Analysis<'_>,
+    failure: &Failure<'_>,
+    code: Code,
+    what: &str,
+    at: ExprId,
+) -> Diagnostic {
     let span = analysis.expr.node(at).span;
     if failure.is_certain {
         let who = if analysis.facts.at(failure.node).conditional {
@@ -87,7 +119,8 @@ fn diagnostic(analysis: &Analysis<'_>, failure: &Failure<'_>, code: Code, what: 
         } else {
             "every job"
         };
-        return Diagnostic::new(code, format!("{what} for {who}"), span).with_severity(Severity::Error);
+        return Diagnostic::new(code, format!("{what} for {who}"), span)
+            .with_severity(Severity::Error);
     }
     let condition = analysis.condition(failure.sample.map(|(sample, _)| sample), at);
     Diagnostic::new(code, format!("{what} {condition}"), span)
@@ -96,7 +129,11 @@ fn diagnostic(analysis: &Analysis<'_>, failure: &Failure<'_>, code: Code, what: 
 /// The operand that is 0 in a division by zero: the divisor, or the base of a negative power.
 fn divisor(analysis: &Analysis<'_>, node: ExprId) -> ExprId {
     match analysis.kind(node) {
-        ExprKind::Binary { op: BinaryOperator::Power, left, .. } => *left,
+        ExprKind::Binary {
+            op: BinaryOperator::Power,
+            left,
+            ..
+        } => *left,
         ExprKind::Binary { right, .. } => *right,
         ExprKind::Call { positional, .. } => positional.last().copied().unwrap_or(node),
         _ => node,
@@ -127,7 +164,10 @@ fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} is undefined", analysis.quoted(failure.node));
     let finding = diagnostic(analysis, failure, Code::OutsideDomain, &what, failure.node);
-    let ExprKind::Call { callee, positional, .. } = analysis.kind(failure.node) else {
+    let ExprKind::Call {
+        callee, positional, ..
+    } = analysis.kind(failure.node)
+    else {
         return finding.with_help(VALUE_ON_ERROR);
     };
     let argument = match positional.first() {
@@ -137,17 +177,25 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let domain = match analysis.facts.function(*callee) {
         Some(Function::Log | Function::Log2 | Function::Log10) => {
             let name = analysis.text(*callee);
-            let input = positional.first().and_then(|&argument| analysis.input(argument));
-            let least = input.and_then(|input| analysis.positive_bound(input)).unwrap_or("1e-7");
+            let input = positional
+                .first()
+                .and_then(|&argument| analysis.input(argument));
+            let least = input
+                .and_then(|input| analysis.positive_bound(input))
+                .unwrap_or("1e-7");
             format!(
                 "`{name}` requires a number above 0; write `{name}({argument} + 1)` or `{name}(max({argument}, {least}))`"
             )
         }
-        Some(Function::Sqrt) => format!("`sqrt` requires a number of at least 0; write `sqrt(max({argument}, 0))`"),
+        Some(Function::Sqrt) => {
+            format!("`sqrt` requires a number of at least 0; write `sqrt(max({argument}, 0))`")
+        }
         Some(Function::Acos | Function::Asin) => "the argument must be between -1 and 1".to_owned(),
         Some(Function::Atanh) => "the argument must be between -1 and 1, exclusive".to_owned(),
         Some(Function::Acosh) => "the argument must be at least 1".to_owned(),
-        Some(Function::Fmod | Function::Remainder) => "the second argument must not be 0".to_owned(),
+        Some(Function::Fmod | Function::Remainder) => {
+            "the second argument must not be 0".to_owned()
+        }
         Some(Function::Factorial | Function::Isqrt | Function::Comb | Function::Perm) => {
             "the arguments must be integers of at least 0".to_owned()
         }
@@ -158,8 +206,9 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 
 fn overflow(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} overflows", analysis.quoted(failure.node));
-    diagnostic(analysis, failure, Code::Overflow, &what, failure.node)
-        .with_help(format!("a float is at most 1.8e308, so scale the operands down; {VALUE_ON_ERROR}"))
+    diagnostic(analysis, failure, Code::Overflow, &what, failure.node).with_help(format!(
+        "a float is at most 1.8e308, so scale the operands down; {VALUE_ON_ERROR}"
+    ))
 }
 
 fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
@@ -171,11 +220,16 @@ fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
 
 fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
     // that a computation takes long does not prove that the integer is large
-    let is_too_large = failure.sample.is_some_and(|(_, error)| error.raised.text.starts_with("an integer"));
+    let is_too_large = failure
+        .sample
+        .is_some_and(|(_, error)| error.raised.text.starts_with("an integer"));
     if !failure.is_certain && !is_too_large {
         return None;
     }
-    let what = format!("{} is an integer of more than 39000 digits", analysis.quoted(failure.node));
+    let what = format!(
+        "{} is an integer of more than 39000 digits",
+        analysis.quoted(failure.node)
+    );
     let finding = diagnostic(analysis, failure, Code::HugeInteger, &what, failure.node);
     Some(
         finding.with_help(
@@ -190,46 +244,90 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
         ExprKind::Unary { op, .. } => format!("`{}` does not support this operand", op.symbol()),
         ExprKind::Comparison { .. } => "these operands cannot be compared".to_owned(),
         ExprKind::Call { callee, .. } if analysis.facts.function(*callee).is_some() => {
-            format!("`{}` does not support these arguments", analysis.text(*callee))
+            format!(
+                "`{}` does not support these arguments",
+                analysis.text(*callee)
+            )
         }
         // a callee that is not a function has a finding of its own
         _ => return None,
     };
-    let mut finding = diagnostic(analysis, failure, Code::UnsupportedType, &what, failure.node);
+    let mut finding = diagnostic(
+        analysis,
+        failure,
+        Code::UnsupportedType,
+        &what,
+        failure.node,
+    );
     for child in analysis.kind(failure.node).children() {
         let name = match analysis.kind(analysis.without_parentheses(child)) {
             ExprKind::Tuple { .. } => Some("a tuple"),
             ExprKind::List(_) => Some("a list"),
-            _ => analysis.facts.number(child).map(|number| number.kind().name()),
+            _ => analysis
+                .facts
+                .number(child)
+                .map(|number| number.kind().name()),
         };
         if let Some(name) = name {
             finding = finding.with_secondary_label(analysis.expr.node(child).span, name);
         }
     }
-    let text = failure.sample.map(|(_, error)| format!("Python raises `{}`; ", error.raised.text)).unwrap_or_default();
+    let text = failure
+        .sample
+        .map(|(_, error)| format!("Python raises `{}`; ", error.raised.text))
+        .unwrap_or_default();
     Some(finding.with_help(format!("{text}{VALUE_ON_ERROR}")))
 }
 
 /// `^` that was probably meant as a power: it fails for floats, or an operand is a literal.
 fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<Diagnostic> {
-    let ExprKind::Binary { op: BinaryOperator::BitXor, left, right } = *analysis.kind(node) else { return None };
-    let has_literal = [left, right]
-        .into_iter()
-        .any(|operand| matches!(analysis.kind(analysis.without_parentheses(operand)), ExprKind::Literal { .. }));
-    let is_condition = matches!(analysis.kind(analysis.without_parentheses(left)), ExprKind::Comparison { .. });
+    let ExprKind::Binary {
+        op: BinaryOperator::BitXor,
+        left,
+        right,
+    } = *analysis.kind(node)
+    else {
+        return None;
+    };
+    let has_literal = [left, right].into_iter().any(|operand| {
+        matches!(
+            analysis.kind(analysis.without_parentheses(operand)),
+            ExprKind::Literal { .. }
+        )
+    });
+    let is_condition = matches!(
+        analysis.kind(analysis.without_parentheses(left)),
+        ExprKind::Comparison { .. }
+    );
     let is_meant = has_literal && !is_condition;
     if !analysis.facts.at(node).reachable || !(fails || is_meant) {
         return None;
     }
     let always = analysis.facts.always_fails(node);
-    let message = format!("{} is not a power: `^` is the exclusive or", analysis.quoted(node));
+    let message = format!(
+        "{} is not a power: `^` is the exclusive or",
+        analysis.quoted(node)
+    );
     let span = analysis.expr.node(node).span;
     let finding = Diagnostic::new(Code::CaretForPower, message, span);
-    let finding = if always { finding.with_severity(Severity::Error) } else { finding };
-    let help = if always { "it fails for every job; write `**` for a power" } else { "write `**` for a power" };
+    let finding = if always {
+        finding.with_severity(Severity::Error)
+    } else {
+        finding
+    };
+    let help = if always {
+        "it fails for every job; write `**` for a power"
+    } else {
+        "write `**` for a power"
+    };
     let finding = finding.with_help(help);
-    let between = analysis.expr.node(left).span.end as usize..analysis.expr.node(right).span.start as usize;
+    let between =
+        analysis.expr.node(left).span.end as usize..analysis.expr.node(right).span.start as usize;
     let caret = between.start + analysis.expr.text().get(between)?.find('^')?;
-    let fix = Fix { span: Span::new(caret, caret + 1), replacement: "**".into(), applicability: Applicability::Unsafe };
+    let fix = Fix {
+        span: Span::new(caret, caret + 1),
+        replacement: "**".into(),
+        applicability: Applicability::Unsafe,
+    };
     Some(finding.with_fix(fix))
 }

@@ -1,4 +1,5 @@
-//! Findings on the values of a formula: errors, conditions with one outcome, lost precision, unfair orders.
+//! Findings on the values of a formula: errors, conditions with one outcome, lost precision, unfair
+//! orders.
 
 mod conditions;
 mod failures;
@@ -20,7 +21,8 @@ use crate::schema::{FairshareInput, InputType, Origin, Schema};
 /// The most findings that are returned. A formula of 64 KiB can have thousands, all alike.
 const MAX_FINDINGS: usize = 100;
 
-/// The length, in characters, to which a message shortens an expression. The span of the finding shows all of it.
+/// The length, in characters, to which a message shortens an expression. The span of the finding
+/// shows all of it.
 const MAX_QUOTED: usize = 48;
 /// The most inputs whose values a message gives.
 const MAX_INPUTS: usize = 3;
@@ -34,11 +36,11 @@ struct Analysis<'e> {
     samples: Samples,
 }
 
-/// Findings on the values of a formula, in the order of their places, at most 100. A formula that is not arithmetic has
-/// none.
+/// Findings on the values of a formula, in the order of their places, at most 100. A formula that
+/// is not arithmetic has none.
 ///
-/// Errors that are certain follow from the ranges of the inputs. Errors that are only possible are reported if they
-/// occur for a sample job, whose inputs have typical values within `ranges`.
+/// Errors that are certain follow from the ranges of the inputs. Errors that are only possible are
+/// reported if they occur for a sample job, whose inputs have typical values within `ranges`.
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
@@ -51,10 +53,18 @@ struct Analysis<'e> {
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
 pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Diagnostic> {
-    let Ok(program) = Program::compile(Arc::clone(expr), schema) else { return Vec::new() };
+    let Ok(program) = Program::compile(Arc::clone(expr), schema) else {
+        return Vec::new();
+    };
     let facts = analyze_ranges(expr, schema, ranges);
     let samples = Samples::new(&program, schema, ranges);
-    let analysis = Analysis { expr, schema, ranges, facts, samples };
+    let analysis = Analysis {
+        expr,
+        schema,
+        ranges,
+        facts,
+        samples,
+    };
     let mut findings = failures::check(&analysis);
     if program.refused().is_none() {
         findings.extend(result::check(&analysis, &findings));
@@ -67,9 +77,12 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
     findings
 }
 
-/// How many parts of a formula are evaluated for the sample jobs of [`lint_values`], all jobs together.
+/// How many parts of a formula are evaluated for the sample jobs of [`lint_values`], all jobs
+/// together.
 pub fn sampled_parts(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> usize {
-    let Ok(program) = Program::compile(Arc::clone(expr), schema) else { return 0 };
+    let Ok(program) = Program::compile(Arc::clone(expr), schema) else {
+        return 0;
+    };
     let samples = Samples::new(&program, schema, ranges);
     samples.all.len() * expr.nodes().len()
 }
@@ -103,13 +116,18 @@ impl Analysis<'_> {
         while let Some(id) = unvisited.pop() {
             let node = self.expr.node(id);
             match &node.kind {
-                ExprKind::Name(name) if self.samples.index(name).is_some() => uses.push((node.span, name)),
+                ExprKind::Name(name) if self.samples.index(name).is_some() => {
+                    uses.push((node.span, name))
+                }
                 kind => unvisited.extend(kind.children()),
             }
         }
         uses.sort_unstable();
         let mut seen = HashSet::new();
-        uses.into_iter().map(|(_, name)| name).filter(|name| seen.insert(*name)).collect()
+        uses.into_iter()
+            .map(|(_, name)| name)
+            .filter(|name| seen.insert(*name))
+            .collect()
     }
 
     /// The text of a node in back-ticks, shortened if it is long.
@@ -129,12 +147,17 @@ impl Analysis<'_> {
         format!("`{start}…`")
     }
 
-    /// Says for which jobs an expression does what it does for a sample job, such as "if `a` is 0 and `b` is 3".
+    /// Says for which jobs an expression does what it does for a sample job, such as "if `a` is 0
+    /// and `b` is 3".
     fn condition(&self, sample: Option<&Sample>, node: ExprId) -> String {
         let inputs = self.inputs(node);
-        let values = sample.map(|sample| self.samples.relevant_inputs(sample, &inputs)).unwrap_or_default();
-        let equations: Vec<String> =
-            values.iter().map(|(name, value)| format!("`{name}` is {}", without_decimals(value))).collect();
+        let values = sample
+            .map(|sample| self.samples.relevant_inputs(sample, &inputs))
+            .unwrap_or_default();
+        let equations: Vec<String> = values
+            .iter()
+            .map(|(name, value)| format!("`{name}` is {}", without_decimals(value)))
+            .collect();
         match equations.len() {
             1..=MAX_INPUTS => format!("if {}", equations.join(" and ")),
             _ => "for some jobs".to_owned(),
@@ -147,7 +170,9 @@ impl Analysis<'_> {
             return match input {
                 FairshareInput::Perc => "0 for an entity without shares",
                 FairshareInput::TreeUsage => "0 for an entity without usage",
-                FairshareInput::Factor => "0 for an entity without shares, or with far more usage than its share",
+                FairshareInput::Factor => {
+                    "0 for an entity without shares, or with far more usage than its share"
+                }
             };
         }
         match name {

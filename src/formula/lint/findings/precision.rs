@@ -1,5 +1,5 @@
-//! Lost precision: terms that are absorbed when the value is rounded to a C `float`, and integers that are rounded to a
-//! double.
+//! Lost precision: terms that are absorbed when the value is rounded to a C `float`, and integers
+//! that are rounded to a double.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::formula::lint::findings::Analysis;
@@ -18,17 +18,26 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 /// Findings on terms of the outermost sum that are absorbed by the others.
 fn absorbed_terms(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
-    let Some(terms) = summands(analysis).filter(|terms| terms.len() > 1) else { return Vec::new() };
+    let Some(terms) = summands(analysis).filter(|terms| terms.len() > 1) else {
+        return Vec::new();
+    };
     let least: f64 = terms.iter().map(|(_, values)| values.low()).sum();
     let most: f64 = terms.iter().map(|(_, values)| values.high()).sum();
     let absorbed = terms.iter().filter_map(|&(term, values)| {
-        let others = Range { least: least - values.low(), most: most - values.high() };
+        let others = Range {
+            least: least - values.low(),
+            most: most - values.high(),
+        };
         absorbed_term(analysis, term, values, others)
     });
     let absorbed: Vec<Absorbed> = absorbed.collect();
     // several terms can change the value together, though each alone cannot
     let total_width: f64 = absorbed.iter().map(|term| term.width).sum();
-    if absorbed.len() > 1 && absorbed.iter().any(|term| total_width >= term.spacing / 2.0) {
+    if absorbed.len() > 1
+        && absorbed
+            .iter()
+            .any(|term| total_width >= term.spacing / 2.0)
+    {
         return Vec::new();
     }
     absorbed.into_iter().map(|term| term.finding).collect()
@@ -43,17 +52,26 @@ struct Absorbed {
     spacing: f64,
 }
 
-/// The terms of the outermost sum with their signed values; `None` if one may be anything but a number.
+/// The terms of the outermost sum with their signed values; `None` if one may be anything but a
+/// number.
 fn summands(analysis: &Analysis<'_>) -> Option<Vec<(ExprId, Interval)>> {
     let mut terms = Vec::new();
     let mut parts = vec![(analysis.expr.root(), false)];
     while let Some((part, negative)) = parts.pop() {
         let part = analysis.without_parentheses(part);
         match analysis.kind(part) {
-            ExprKind::Binary { op: BinaryOperator::Add, left, right } => {
+            ExprKind::Binary {
+                op: BinaryOperator::Add,
+                left,
+                right,
+            } => {
                 parts.extend([(*right, negative), (*left, negative)]);
             }
-            ExprKind::Binary { op: BinaryOperator::Subtract, left, right } => {
+            ExprKind::Binary {
+                op: BinaryOperator::Subtract,
+                left,
+                right,
+            } => {
                 parts.extend([(*right, !negative), (*left, negative)]);
             }
             _ => {
@@ -67,18 +85,29 @@ fn summands(analysis: &Analysis<'_>) -> Option<Vec<(ExprId, Interval)>> {
 }
 
 /// A term that varies by less than the precision of a `float` of the size of the others.
-fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: Interval, others: Range) -> Option<Absorbed> {
+fn absorbed_term(
+    analysis: &Analysis<'_>,
+    term: ExprId,
+    values: Interval,
+    others: Range,
+) -> Option<Absorbed> {
     let Range { least, most } = others;
     let size = if least > 0.0 { least } else { -most };
     let width = values.high() - values.low();
-    if size <= 0.0 || width <= 0.0 || !width.is_finite() || !size.is_finite() || analysis.inputs(term).is_empty() {
+    if size <= 0.0
+        || width <= 0.0
+        || !width.is_finite()
+        || !size.is_finite()
+        || analysis.inputs(term).is_empty()
+    {
         return None;
     }
     let spacing = float_spacing(size);
     if spacing.is_infinite() {
         return None;
     }
-    // if the other terms are constant, this can be computed; if they vary, the term can still change the rounding
+    // if the other terms are constant, this can be computed; if they vary, the term can still
+    // change the rounding
     let is_absorbed = if least == most {
         (least + values.low()) as f32 == (least + values.high()) as f32
     } else {
@@ -87,7 +116,11 @@ fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: Interval, others
     if !is_absorbed {
         return None;
     }
-    let verb = if least == most { "never changes the value" } else { "hardly ever changes the value" };
+    let verb = if least == most {
+        "never changes the value"
+    } else {
+        "hardly ever changes the value"
+    };
     let message = format!("{} {verb}", analysis.quoted(term));
     let finding = Diagnostic::new(Code::AbsorbedTerm, message, analysis.expr.node(term).span);
     let finding = finding.with_label(format!("varies by at most {}", Rounded(width)));
@@ -96,31 +129,53 @@ fn absorbed_term(analysis: &Analysis<'_>, term: ExprId, values: Interval, others
         Rounded(size),
         Rounded(spacing)
     ));
-    Some(Absorbed { finding, width, spacing })
+    Some(Absorbed {
+        finding,
+        width,
+        spacing,
+    })
 }
 
 /// The distance between adjacent C `float`s of this size.
 fn float_spacing(size: f64) -> f64 {
     let float = size as f32;
-    if float.is_finite() { f64::from(float.next_up()) - f64::from(float) } else { f64::INFINITY }
+    if float.is_finite() {
+        f64::from(float.next_up()) - f64::from(float)
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// Findings on literals of integers that change when they are converted to a double.
 fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
-        let ExprKind::Binary { left, right, .. } = part.kind else { continue };
+    for (node, part) in analysis
+        .expr
+        .iter()
+        .filter(|(node, _)| analysis.facts.at(*node).reachable)
+    {
+        let ExprKind::Binary { left, right, .. } = part.kind else {
+            continue;
+        };
         for (integer, other) in [(left, right), (right, left)] {
-            let is_float = analysis.facts.number(other).is_some_and(|number| number.kind() == NumberType::Float);
+            let is_float = analysis
+                .facts
+                .number(other)
+                .is_some_and(|number| number.kind() == NumberType::Float);
             if is_float
                 && !analysis.facts.always_fails(node)
                 && let Some(message) = inexact_integer(analysis, integer)
             {
-                let finding = Diagnostic::new(Code::InexactInteger, message, analysis.expr.node(integer).span);
-                let finding = finding.with_secondary_label(analysis.expr.node(other).span, "a float");
-                findings.push(
-                    finding.with_help("Python converts the integer to a double, which has a precision of 53 bits"),
+                let finding = Diagnostic::new(
+                    Code::InexactInteger,
+                    message,
+                    analysis.expr.node(integer).span,
                 );
+                let finding =
+                    finding.with_secondary_label(analysis.expr.node(other).span, "a float");
+                findings.push(finding.with_help(
+                    "Python converts the integer to a double, which has a precision of 53 bits",
+                ));
             }
         }
     }
@@ -129,10 +184,24 @@ fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 /// The message, if no double represents the integer.
 fn inexact_integer(analysis: &Analysis<'_>, node: ExprId) -> Option<String> {
-    let ExprKind::Literal { kind, text } = analysis.kind(analysis.without_parentheses(node)) else { return None };
+    let ExprKind::Literal { kind, text } = analysis.kind(analysis.without_parentheses(node)) else {
+        return None;
+    };
     let value = literal_value(*kind, text, analysis.schema.python()).ok()?;
-    let message = format!("{} is rounded when it is combined with a float", analysis.quoted(node));
+    let message = format!(
+        "{} is rounded when it is combined with a float",
+        analysis.quoted(node)
+    );
     let python = Python::new();
-    let double = python.call(&Value::Function(Function::Float), std::slice::from_ref(&value), &[]).ok()?;
-    (!python.compare(ComparisonOperator::Equal, &double, &value).ok()?).then_some(message)
+    let double = python
+        .call(
+            &Value::Function(Function::Float),
+            std::slice::from_ref(&value),
+            &[],
+        )
+        .ok()?;
+    (!python
+        .compare(ComparisonOperator::Equal, &double, &value)
+        .ok()?)
+    .then_some(message)
 }

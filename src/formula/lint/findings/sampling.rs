@@ -1,7 +1,9 @@
-//! Sample jobs: the formula is evaluated for jobs with typical inputs, to find out which errors occur in practice.
+//! Sample jobs: the formula is evaluated for jobs with typical inputs, to find out which errors
+//! occur in practice.
 //!
-//! The ranges prove what cannot happen. What can happen is reported only if it does for a sample job: an interval is often
-//! wider than the values behind it, and in practice an input does not have every value that its type allows.
+//! The ranges prove what cannot happen. What can happen is reported only if it does for a sample
+//! job: an interval is often wider than the values behind it, and in practice an input does not
+//! have every value that its type allows.
 
 use std::collections::HashMap;
 
@@ -15,7 +17,8 @@ use crate::schema::{InputType, Schema};
 /// The maximum number of nodes that are evaluated, over all sample jobs.
 const MAX_STEPS: usize = 200_000;
 const MAX_SAMPLES: usize = 320;
-/// The maximum for a formula whose integers exceed the limit on their size, which takes long to find out.
+/// The maximum for a formula whose integers exceed the limit on their size, which takes long to
+/// find out.
 const MAX_COSTLY_SAMPLES: usize = 24;
 /// The fuel of one evaluation, which long integers use up.
 pub(super) const FUEL: u64 = 1 << 20;
@@ -51,9 +54,18 @@ impl Samples {
     pub(super) fn new(program: &Program, schema: &Schema, ranges: &Ranges) -> Self {
         let names = program.inputs().to_vec();
         let literals = literals(program.expr());
-        let candidates: Vec<_> = names.iter().map(|name| candidates(name, schema, ranges, &literals)).collect();
+        let candidates: Vec<_> = names
+            .iter()
+            .map(|name| candidates(name, schema, ranges, &literals))
+            .collect();
         let indices = names.iter().cloned().zip(0..).collect();
-        let mut samples = Self { names, indices, all: Vec::new(), candidates, is_costly: false };
+        let mut samples = Self {
+            names,
+            indices,
+            all: Vec::new(),
+            candidates,
+            is_costly: false,
+        };
         if program.refused().is_some() || samples.candidates.iter().any(Vec::is_empty) {
             return samples;
         }
@@ -69,19 +81,37 @@ impl Samples {
         self.indices.get(name).copied()
     }
 
-    fn evaluate(&mut self, inputs: Vec<Value>, varied: Option<usize>, interpreter: &mut Interpreter<'_, Python>) {
+    fn evaluate(
+        &mut self,
+        inputs: Vec<Value>,
+        varied: Option<usize>,
+        interpreter: &mut Interpreter<'_, Python>,
+    ) {
         let result = interpreter.evaluate(&inputs);
-        self.is_costly |= result.as_ref().is_err_and(|error| error.raised.kind == ErrorKind::Limit);
-        self.all.push(Sample { inputs, varied, result });
+        self.is_costly |= result
+            .as_ref()
+            .is_err_and(|error| error.raised.kind == ErrorKind::Limit);
+        self.all.push(Sample {
+            inputs,
+            varied,
+            result,
+        });
     }
 
     /// The maximum number of samples, after those that have been evaluated.
     fn limited(&self, max_samples: usize) -> usize {
-        if self.is_costly { max_samples.min(MAX_COSTLY_SAMPLES) } else { max_samples }
+        if self.is_costly {
+            max_samples.min(MAX_COSTLY_SAMPLES)
+        } else {
+            max_samples
+        }
     }
 
     fn typical(&self) -> Vec<Value> {
-        self.candidates.iter().filter_map(|candidates| candidates.first().cloned()).collect()
+        self.candidates
+            .iter()
+            .filter_map(|candidates| candidates.first().cloned())
+            .collect()
     }
 
     /// Evaluates the typical job, and that job with one input changed.
@@ -90,7 +120,9 @@ impl Samples {
         let longest = self.candidates.iter().map(Vec::len).max().unwrap_or(0);
         for choice in 1..longest {
             for input in 0..self.names.len() {
-                let Some(value) = self.candidates[input].get(choice).cloned() else { continue };
+                let Some(value) = self.candidates[input].get(choice).cloned() else {
+                    continue;
+                };
                 if self.all.len() * 3 > self.limited(max_samples) * 2 {
                     return;
                 }
@@ -109,8 +141,12 @@ impl Samples {
         }
         while self.all.len() < self.limited(max_samples) {
             let inputs = self.candidates.iter().filter_map(|candidates| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                candidates.get((state >> 33) as usize % candidates.len().max(1)).cloned()
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                candidates
+                    .get((state >> 33) as usize % candidates.len().max(1))
+                    .cloned()
             });
             self.evaluate(inputs.collect(), None, interpreter);
         }
@@ -122,7 +158,10 @@ impl Samples {
         let mut failures = Vec::new();
         for (index, sample) in self.all.iter().enumerate() {
             if let Err(error) = &sample.result
-                && *first.entry((error.span, error.raised.kind)).or_insert(index) == index
+                && *first
+                    .entry((error.span, error.raised.kind))
+                    .or_insert(index)
+                    == index
             {
                 failures.push((sample, error));
             }
@@ -130,12 +169,20 @@ impl Samples {
         failures
     }
 
-    /// The values that explain a result: that of the input that was varied, else those of the inputs in `among`.
-    pub(super) fn relevant_inputs<'t>(&'t self, sample: &'t Sample, among: &[&str]) -> Vec<(&'t str, &'t Value)> {
+    /// The values that explain a result: that of the input that was varied, else those of the
+    /// inputs in `among`.
+    pub(super) fn relevant_inputs<'t>(
+        &'t self,
+        sample: &'t Sample,
+        among: &[&str],
+    ) -> Vec<(&'t str, &'t Value)> {
         let inputs = self.names.iter().map(|name| &**name).zip(&sample.inputs);
         let named: Vec<_> = inputs.filter(|(name, _)| among.contains(name)).collect();
         let varied = sample.varied.and_then(|varied| self.names.get(varied));
-        match named.iter().find(|(name, _)| varied.is_some_and(|varied| **varied == **name)) {
+        match named
+            .iter()
+            .find(|(name, _)| varied.is_some_and(|varied| **varied == **name))
+        {
             Some(&varied) => vec![varied],
             None => named,
         }
@@ -146,7 +193,9 @@ impl Samples {
 fn literals(expr: &Expr) -> Vec<f64> {
     let mut literals: Vec<f64> = Vec::new();
     for node in expr.nodes() {
-        let ExprKind::Literal { kind, text } = &node.kind else { continue };
+        let ExprKind::Literal { kind, text } = &node.kind else {
+            continue;
+        };
         let number = match literal_value(*kind, text, PythonVersion::default()) {
             Ok(Value::Int(number)) => number as f64,
             Ok(Value::Float(number)) if *kind == LiteralKind::Float => number,
@@ -161,7 +210,9 @@ fn literals(expr: &Expr) -> Vec<f64> {
 
 /// The values that an input has in practice, the typical one first.
 fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) -> Vec<Value> {
-    let input_type = schema.entry(name).map_or(InputType::Float, |entry| entry.input_type);
+    let input_type = schema
+        .entry(name)
+        .map_or(InputType::Float, |entry| entry.input_type);
     let within = ranges.interval(name, schema);
     let common: &[f64] = match (name, input_type) {
         ("accrue_type", _) => &[2.0, 0.0, 1.0, 3.0],
@@ -181,14 +232,15 @@ fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) ->
         let most = Some(within.high()).filter(|most| *most < unlimited.high());
         numbers.push(within.low());
         // no job has the most that a type allows
-        numbers.extend(most.into_iter().flat_map(|most| [most, (within.low() + most) / 2.0]));
+        numbers.extend(
+            most.into_iter()
+                .flat_map(|most| [most, (within.low() + most) / 2.0]),
+        );
     }
     // the type of a site's resource allows negative values, but few sites have any
-    numbers.extend(
-        literals
-            .iter()
-            .filter(|&&number| number.abs() <= 1e9 && (is_explicit || number >= 0.0 || common.contains(&number))),
-    );
+    numbers.extend(literals.iter().filter(|&&number| {
+        number.abs() <= 1e9 && (is_explicit || number >= 0.0 || common.contains(&number))
+    }));
     let mut values: Vec<Value> = Vec::new();
     for number in numbers {
         let value = to_value(number, within);
@@ -206,5 +258,9 @@ fn to_value(number: f64, within: Interval) -> Value {
         NumberType::Float => false,
         NumberType::Either => number == number.floor(),
     };
-    if is_whole && number.abs() < 9e15 { Value::Int(number.round() as i64) } else { Value::Float(number) }
+    if is_whole && number.abs() < 9e15 {
+        Value::Int(number.round() as i64)
+    } else {
+        Value::Float(number)
+    }
 }

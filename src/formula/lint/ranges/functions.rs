@@ -17,7 +17,9 @@ pub(super) fn call(function: Function, arguments: &[Interval], items: &[Interval
             known => as_float(known),
         },
         (F::Log, &[x, base]) => match (real(F::Log, x), real(F::Log, base)) {
-            (Known::Number(x), Known::Number(base)) => operators::binary(BinaryOperator::Divide, x, base),
+            (Known::Number(x), Known::Number(base)) => {
+                operators::binary(BinaryOperator::Divide, x, base)
+            }
             _ => Known::Anything,
         },
         (F::Round, &[x, digits]) => round_to_digits(x, digits),
@@ -27,8 +29,14 @@ pub(super) fn call(function: Function, arguments: &[Interval], items: &[Interval
         (F::Bool, &[x]) => Interval::truth_values(x.truth()),
         (F::Ceil, &[x]) => Known::rounded(NumberType::Int, x.low().ceil(), x.high().ceil()),
         (F::Floor, &[x]) => Known::rounded(NumberType::Int, x.low().floor(), x.high().floor()),
-        (F::Int | F::Trunc, &[x]) => Known::rounded(NumberType::Int, x.low().trunc(), x.high().trunc()),
-        (F::Round, &[x]) => Known::rounded(NumberType::Int, x.low().round_ties_even(), x.high().round_ties_even()),
+        (F::Int | F::Trunc, &[x]) => {
+            Known::rounded(NumberType::Int, x.low().trunc(), x.high().trunc())
+        }
+        (F::Round, &[x]) => Known::rounded(
+            NumberType::Int,
+            x.low().round_ties_even(),
+            x.high().round_ties_even(),
+        ),
         (F::Sin | F::Cos, &[_]) => Known::rounded(NumberType::Float, -1.0, 1.0),
         (_, &[x]) => real(function, x),
         _ => Known::Anything,
@@ -43,17 +51,31 @@ fn as_float(known: Known) -> Known {
 }
 
 fn absolute(x: Interval) -> Known {
-    let least = if x.contains_zero() { 0.0 } else { x.low().abs().min(x.high().abs()) };
+    let least = if x.contains_zero() {
+        0.0
+    } else {
+        x.low().abs().min(x.high().abs())
+    };
     Known::Number(Interval::new(x.kind(), least, x.size()))
 }
 
 /// `round(x, digits)`, which changes a float by half a unit at most, and not its sign.
 fn round_to_digits(x: Interval, digits: Interval) -> Known {
-    let Some(places) = digits.single().filter(|places| digits.kind() == NumberType::Int && places.abs() < 300.0) else {
+    let Some(places) = digits
+        .single()
+        .filter(|places| digits.kind() == NumberType::Int && places.abs() < 300.0)
+    else {
         return Known::Anything;
     };
     let unit = 10.0_f64.powf(-places) * 0.500_001 + x.size() * f64::EPSILON;
-    let Range { least, most } = widened(Range { least: x.low(), most: x.high() }, unit, unit);
+    let Range { least, most } = widened(
+        Range {
+            least: x.low(),
+            most: x.high(),
+        },
+        unit,
+        unit,
+    );
     Known::rounded(x.kind(), least, most)
 }
 
@@ -74,35 +96,56 @@ fn extreme(function: Function, items: &[Interval]) -> Known {
 /// `sum`, wider by as much as the compensation of the rounding errors of floats can change it.
 fn sum(items: &[Interval]) -> Known {
     let zero = Interval::new(NumberType::Int, 0.0, 0.0);
-    let kind = items.iter().fold(NumberType::Int, |kind, item| kind.with(item.kind()));
-    let all = items.iter().fold(Known::Number(zero), |sum, item| match sum {
-        Known::Number(sum) => operators::binary(BinaryOperator::Add, sum, *item),
-        other => other,
-    });
-    let Known::Number(sum) = all else { return Known::Anything };
+    let kind = items
+        .iter()
+        .fold(NumberType::Int, |kind, item| kind.with(item.kind()));
+    let all = items
+        .iter()
+        .fold(Known::Number(zero), |sum, item| match sum {
+            Known::Number(sum) => operators::binary(BinaryOperator::Add, sum, *item),
+            other => other,
+        });
+    let Known::Number(sum) = all else {
+        return Known::Anything;
+    };
     let size: f64 = items.iter().map(Interval::size).sum();
-    let slack = if kind == NumberType::Int { 0.0 } else { size * f64::EPSILON * items.len() as f64 };
+    let slack = if kind == NumberType::Int {
+        0.0
+    } else {
+        size * f64::EPSILON * items.len() as f64
+    };
     Known::rounded(kind, sum.low() - slack, sum.high() + slack)
 }
 
-/// A function of one number that is monotonic on its domain: the bounds of the result are the results at the bounds.
+/// A function of one number that is monotonic on its domain: the bounds of the result are the
+/// results at the bounds.
 fn real(function: Function, x: Interval) -> Known {
-    let Some(domain) = domain(function) else { return Known::Anything };
+    let Some(domain) = domain(function) else {
+        return Known::Anything;
+    };
     if x.high() < domain.least || domain.most < x.low() {
         return Known::Fails(ErrorKind::Value);
     }
     if x.low() < domain.least || domain.most < x.high() {
         return Known::Anything;
     }
-    let (Ok(at_low), Ok(at_high)) = (real_function(function, x.low()), real_function(function, x.high())) else {
+    let (Ok(at_low), Ok(at_high)) = (
+        real_function(function, x.low()),
+        real_function(function, x.high()),
+    ) else {
         return Known::Anything;
     };
     let results = Range::hull([at_low, at_high]);
-    let Range { least, most } = widened(results, library_error(results.least), library_error(results.most));
+    let Range { least, most } = widened(
+        results,
+        library_error(results.least),
+        library_error(results.most),
+    );
     Known::rounded(NumberType::Float, least, most)
 }
 
-/// Whether a function of one number is monotonic on its whole domain; all but `acos` and `erfc` increase.
+/// Whether a function of one number is monotonic on its whole domain; all but `acos` and `erfc`
+/// increase.
 pub(in crate::formula::lint) fn is_monotonic(function: Function) -> bool {
     domain(function).is_some()
 }
@@ -117,7 +160,9 @@ fn domain(function: Function) -> Option<Range> {
         F::Acosh => (1.0, f64::MAX),
         F::Asin | F::Acos => (-1.0, 1.0),
         F::Atanh => ((-1.0_f64).next_up(), 1.0_f64.next_down()),
-        F::Exp | F::Exp2 | F::Expm1 | F::Sinh | F::Asinh | F::Atan | F::Tanh => (f64::MIN, f64::MAX),
+        F::Exp | F::Exp2 | F::Expm1 | F::Sinh | F::Asinh | F::Atan | F::Tanh => {
+            (f64::MIN, f64::MAX)
+        }
         F::Erf | F::Erfc | F::Cbrt | F::Degrees | F::Radians => (f64::MIN, f64::MAX),
         _ => return None,
     };

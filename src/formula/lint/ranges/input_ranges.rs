@@ -6,11 +6,12 @@ use crate::formula::lint::ranges::interval::{Interval, NumberType};
 use crate::python::Value;
 use crate::schema::{InputType, Schema};
 
-/// 2^128, which no amount of a resource exceeds: the server holds floats as C floats, all other amounts in 64 bits
-/// with a unit.
+/// 2^128, which no amount of a resource exceeds: the server holds floats as C floats, all other
+/// amounts in 64 bits with a unit.
 const MAX_AMOUNT: f64 = 340_282_366_920_938_463_463_374_607_431_768_211_456.0;
 
-/// The numbers that each input can have. An input without an explicit range has that of the schema, limited to ±2^128.
+/// The numbers that each input can have. An input without an explicit range has that of the schema,
+/// limited to ±2^128.
 ///
 /// ```
 /// use job_sort_formula::{Schema, Value};
@@ -33,11 +34,18 @@ impl Ranges {
         self.named.insert(name.into(), interval);
     }
 
-    /// Sets the range of one input to the smallest interval that contains these values; changes nothing if there are none, or one is
-    /// no finite number.
+    /// Sets the range of one input to the smallest interval that contains these values; changes
+    /// nothing if there are none, or one is no finite number.
     pub fn observe(&mut self, name: &str, seen: impl IntoIterator<Item = Value>) {
-        let intervals: Option<Vec<Interval>> = seen.into_iter().map(|value| Interval::from_value(&value)).collect();
-        if let Some(interval) = intervals.unwrap_or_default().into_iter().reduce(Interval::hull) {
+        let intervals: Option<Vec<Interval>> = seen
+            .into_iter()
+            .map(|value| Interval::from_value(&value))
+            .collect();
+        if let Some(interval) = intervals
+            .unwrap_or_default()
+            .into_iter()
+            .reduce(Interval::hull)
+        {
             self.set(name, interval);
         }
     }
@@ -49,19 +57,26 @@ impl Ranges {
 
     /// The numbers that an input can have.
     ///
-    /// Counts, sizes and durations are integers, and the fair-share numbers are floats. A float resource can be either:
-    /// OpenPBS prints an amount without decimals as an integer.
+    /// Counts, sizes and durations are integers, and the fair-share numbers are floats. A float
+    /// resource can be either: OpenPBS prints an amount without decimals as an integer.
     pub fn interval(&self, name: &str, schema: &Schema) -> Interval {
-        self.explicit(name).unwrap_or_else(|| range_in_schema(name, schema))
+        self.explicit(name)
+            .unwrap_or_else(|| range_in_schema(name, schema))
     }
 }
 
 fn range_in_schema(name: &str, schema: &Schema) -> Interval {
-    let Some(entry) = schema.entry(name) else { return Interval::new(NumberType::Either, -MAX_AMOUNT, MAX_AMOUNT) };
+    let Some(entry) = schema.entry(name) else {
+        return Interval::new(NumberType::Either, -MAX_AMOUNT, MAX_AMOUNT);
+    };
     let kind = match entry.input_type {
         InputType::Ratio => NumberType::Float,
         InputType::Count | InputType::Size | InputType::Duration => NumberType::Int,
         InputType::Float | InputType::Bool | InputType::Text => NumberType::Either,
     };
-    Interval::new(kind, entry.range.least.max(-MAX_AMOUNT), entry.range.most.min(MAX_AMOUNT))
+    Interval::new(
+        kind,
+        entry.range.least.max(-MAX_AMOUNT),
+        entry.range.most.min(MAX_AMOUNT),
+    )
 }

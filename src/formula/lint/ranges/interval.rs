@@ -42,7 +42,8 @@ impl NumberType {
     }
 }
 
-/// The finite numbers between two bounds, both included. It can contain numbers that no job gives, but it lacks none.
+/// The finite numbers between two bounds, both included. It can contain numbers that no job gives,
+/// but it lacks none.
 ///
 /// ```
 /// use job_sort_formula::Value;
@@ -66,13 +67,17 @@ impl Interval {
         // a zero is positive, so that the sign of a quotient does not depend on it
         let (low, high) = (low + 0.0, high + 0.0);
         match kind {
-            NumberType::Int => Self { kind, low: low.ceil(), high: high.floor() },
+            NumberType::Int => Self {
+                kind,
+                low: low.ceil(),
+                high: high.floor(),
+            },
             _ => Self { kind, low, high },
         }
     }
 
-    /// A single number; an integer beyond 2^53 is between the doubles around it. `None` for what is no number, for nan and for what
-    /// is too large.
+    /// A single number; an integer beyond 2^53 is between the doubles around it. `None` for what is
+    /// no number, for nan and for what is too large.
     pub fn from_value(value: &Value) -> Option<Self> {
         let (kind, number) = match value {
             Value::Bool(truth) => (NumberType::Int, f64::from(u8::from(*truth))),
@@ -84,13 +89,21 @@ impl Interval {
         Self::rounded(kind, number, number)
     }
 
-    /// The interval of results that are computed with these bounds, whose integers beyond 2^53 are rounded; `None` if a result may be
-    /// too large, or none.
+    /// The interval of results that are computed with these bounds, whose integers beyond 2^53 are
+    /// rounded; `None` if a result may be too large, or none.
     pub(super) fn rounded(kind: NumberType, low: f64, high: f64) -> Option<Self> {
         let is_bounded = low.abs() <= MAX_BOUND && high.abs() <= MAX_BOUND && low <= high;
         let has_integers = kind != NumberType::Float;
-        let low = if has_integers && low.abs() >= MAX_EXACT_FLOAT { low.next_down() } else { low };
-        let high = if has_integers && high.abs() >= MAX_EXACT_FLOAT { high.next_up() } else { high };
+        let low = if has_integers && low.abs() >= MAX_EXACT_FLOAT {
+            low.next_down()
+        } else {
+            low
+        };
+        let high = if has_integers && high.abs() >= MAX_EXACT_FLOAT {
+            high.next_up()
+        } else {
+            high
+        };
         is_bounded.then(|| Self::new(kind, low, high))
     }
 
@@ -117,7 +130,9 @@ impl Interval {
     /// The value, if there is only one, of one type; a float zero has two signs.
     pub(super) fn value(&self) -> Option<Value> {
         match (self.single()?, self.kind) {
-            (number, NumberType::Int) if number.abs() <= MAX_EXACT_FLOAT => Some(Value::Int(number as i64)),
+            (number, NumberType::Int) if number.abs() <= MAX_EXACT_FLOAT => {
+                Some(Value::Int(number as i64))
+            }
             (number, NumberType::Float) if number != 0.0 => Some(Value::Float(number)),
             _ => None,
         }
@@ -135,12 +150,20 @@ impl Interval {
 
     /// The truth value in Python, if all numbers have the same.
     pub(in crate::formula::lint) fn truth(&self) -> Option<bool> {
-        if self.single() == Some(0.0) { Some(false) } else { (!self.contains_zero()).then_some(true) }
+        if self.single() == Some(0.0) {
+            Some(false)
+        } else {
+            (!self.contains_zero()).then_some(true)
+        }
     }
 
     /// Whether `value` is one of the numbers.
     pub fn contains(&self, value: &Value) -> bool {
-        let is_within = |op, bound| Python::new().compare(op, value, &Value::Float(bound)).unwrap_or(false);
+        let is_within = |op, bound| {
+            Python::new()
+                .compare(op, value, &Value::Float(bound))
+                .unwrap_or(false)
+        };
         let has_type = match value {
             Value::Float(_) => self.kind != NumberType::Int,
             _ => self.kind != NumberType::Float,
@@ -152,8 +175,16 @@ impl Interval {
 
     /// The interval from the lower to the higher of the bounds of both.
     pub(super) fn hull(self, other: Self) -> Self {
-        let kind = if self.kind == other.kind { self.kind } else { NumberType::Either };
-        Self { kind, low: self.low.min(other.low), high: self.high.max(other.high) }
+        let kind = if self.kind == other.kind {
+            self.kind
+        } else {
+            NumberType::Either
+        };
+        Self {
+            kind,
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
     }
 
     /// The truth values that a condition can have.
@@ -168,8 +199,11 @@ impl Interval {
 
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [kind, low, high] =
-            [self.kind.name().to_owned(), Rounded(self.low).to_string(), Rounded(self.high).to_string()];
+        let [kind, low, high] = [
+            self.kind.name().to_owned(),
+            Rounded(self.low).to_string(),
+            Rounded(self.high).to_string(),
+        ];
         if self.low == self.high {
             write!(f, "{kind}, {low}")
         } else if low == high {
@@ -185,8 +219,16 @@ pub(in crate::formula::lint) fn widened(bounds: Range, below: f64, above: f64) -
     let least = bounds.least - below;
     let most = bounds.most + above;
     Range {
-        least: if bounds.least >= 0.0 { least.max(0.0) } else { least },
-        most: if bounds.most <= 0.0 { most.min(0.0) } else { most },
+        least: if bounds.least >= 0.0 {
+            least.max(0.0)
+        } else {
+            least
+        },
+        most: if bounds.most <= 0.0 {
+            most.min(0.0)
+        } else {
+            most
+        },
     }
 }
 

@@ -1,8 +1,9 @@
 //! Range analysis: the numbers that each expression of a formula can have.
 //!
-//! Enters: a tree, a schema, and optionally narrower ranges of the inputs ([`Ranges`]). Leaves: [`Facts`], which give for each node
-//! what is [`Known`] about it: bounds of its value, that it always fails, or nothing. The intervals are computed from the leaves to
-//! the root; conditions do not narrow them.
+//! Enters: a tree, a schema, and optionally narrower ranges of the inputs ([`Ranges`]). Leaves:
+//! [`Facts`], which give for each node what is [`Known`] about it: bounds of its value, that it
+//! always fails, or nothing. The intervals are computed from the leaves to the root; conditions do
+//! not narrow them.
 
 mod functions;
 mod input_ranges;
@@ -20,12 +21,13 @@ use crate::formula::name_resolution::Resolution;
 use crate::formula::program::literal_value;
 use crate::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
 use crate::python::{
-    Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion,
-    Raised, Value, bind,
+    Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Function, Python,
+    PythonVersion, Raised, Value, bind,
 };
 use crate::schema::Schema;
 
-/// The work of an operation on constants, in operations on 64-bit words; nothing is known of one that needs more.
+/// The work of an operation on constants, in operations on 64-bit words; nothing is known of one
+/// that needs more.
 const FUEL: u64 = 1 << 10;
 
 /// What is known about an expression, over all jobs whose inputs are within their ranges.
@@ -61,7 +63,11 @@ impl Known {
         match result {
             Ok(value) => Some(Self::from_value(&value)),
             // that a computation takes long does not prove that the result is large
-            Err(raised) if raised.kind == ErrorKind::Limit && !raised.text.starts_with("an integer") => None,
+            Err(raised)
+                if raised.kind == ErrorKind::Limit && !raised.text.starts_with("an integer") =>
+            {
+                None
+            }
             Err(raised) => Some(Self::Fails(raised.kind)),
         }
     }
@@ -151,7 +157,8 @@ impl Facts {
     }
 }
 
-/// What is known about every expression of a formula, over all jobs whose inputs are within their ranges.
+/// What is known about every expression of a formula, over all jobs whose inputs are within their
+/// ranges.
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
@@ -163,14 +170,24 @@ impl Facts {
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
 pub fn analyze_ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
-    let mut analysis = Analysis { expr, python: schema.python(), known: Vec::with_capacity(expr.nodes().len()) };
+    let mut analysis = Analysis {
+        expr,
+        python: schema.python(),
+        known: Vec::with_capacity(expr.nodes().len()),
+    };
     for node in expr.nodes() {
         let known = analysis.node(&node.kind, schema, ranges);
         analysis.known.push(known);
     }
     let Analysis { known, .. } = analysis;
-    let facts = known.into_iter().map(|known| Fact { known, reachable: false, conditional: false });
-    let mut facts = Facts { all: facts.collect() };
+    let facts = known.into_iter().map(|known| Fact {
+        known,
+        reachable: false,
+        conditional: false,
+    });
+    let mut facts = Facts {
+        all: facts.collect(),
+    };
     facts.all[expr.root().index()].reachable = true;
     for (id, node) in expr.iter().rev() {
         if !facts.at(id).reachable {
@@ -189,15 +206,21 @@ pub fn analyze_ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
 fn evaluated(kind: &ExprKind, facts: &Facts) -> Vec<(ExprId, bool)> {
     let known = |node: &ExprId| &facts.at(*node).known;
     match kind {
-        ExprKind::Conditional { then, condition, otherwise } => match known(condition).truth() {
+        ExprKind::Conditional {
+            then,
+            condition,
+            otherwise,
+        } => match known(condition).truth() {
             _ if known(condition).has_no_value() => vec![(*condition, false)],
             Some(true) => vec![(*condition, false), (*then, false)],
             Some(false) => vec![(*condition, false), (*otherwise, false)],
             None => vec![(*condition, false), (*then, true), (*otherwise, true)],
         },
         ExprKind::Boolean { op, operands } => {
-            let continues =
-                |node: &ExprId| !known(node).has_no_value() && known(node).truth() != Some(*op == BooleanOperator::Or);
+            let continues = |node: &ExprId| {
+                !known(node).has_no_value()
+                    && known(node).truth() != Some(*op == BooleanOperator::Or)
+            };
             let count = operands.iter().take_while(|node| continues(node)).count() + 1;
             let mut is_conditional = false;
             let evaluated = operands.iter().take(count).map(|node| {
@@ -207,10 +230,16 @@ fn evaluated(kind: &ExprKind, facts: &Facts) -> Vec<(ExprId, bool)> {
             });
             evaluated.collect()
         }
-        ExprKind::Comparison { operands, .. } => {
-            operands.iter().enumerate().map(|(index, operand)| (*operand, index > 1)).collect()
-        }
-        kind => kind.children().into_iter().map(|child| (child, false)).collect(),
+        ExprKind::Comparison { operands, .. } => operands
+            .iter()
+            .enumerate()
+            .map(|(index, operand)| (*operand, index > 1))
+            .collect(),
+        kind => kind
+            .children()
+            .into_iter()
+            .map(|child| (child, false))
+            .collect(),
     }
 }
 
@@ -228,7 +257,10 @@ impl Analysis<'_> {
 
     /// The numbers of all these nodes; `None` if one may be anything else.
     fn numbers(&self, nodes: &[ExprId]) -> Option<Vec<Interval>> {
-        nodes.iter().map(|&node| self.known(node).number()).collect()
+        nodes
+            .iter()
+            .map(|&node| self.known(node).number())
+            .collect()
     }
 
     /// The values of all these nodes, if they are constants.
@@ -238,9 +270,8 @@ impl Analysis<'_> {
 
     fn node(&self, kind: &ExprKind, schema: &Schema, ranges: &Ranges) -> Known {
         match kind {
-            ExprKind::Literal { kind, text } => {
-                literal_value(*kind, text, self.python).map_or(Known::Anything, |value| Known::from_value(&value))
-            }
+            ExprKind::Literal { kind, text } => literal_value(*kind, text, self.python)
+                .map_or(Known::Anything, |value| Known::from_value(&value)),
             ExprKind::Name(name) => match Resolution::from_schema(name, schema) {
                 Resolution::Constant(value) => Known::from_value(&value),
                 Resolution::Input => Known::Number(ranges.interval(name, schema)),
@@ -251,7 +282,11 @@ impl Analysis<'_> {
                 Known::Fails(_) => Known::Never,
                 known => known.clone(),
             },
-            ExprKind::Conditional { then, condition, otherwise } => match self.known(*condition) {
+            ExprKind::Conditional {
+                then,
+                condition,
+                otherwise,
+            } => match self.known(*condition) {
                 condition if condition.has_no_value() => Known::Never,
                 condition => match condition.truth() {
                     Some(truth) => self.part(if truth { *then } else { *otherwise }),
@@ -261,17 +296,33 @@ impl Analysis<'_> {
                 },
             },
             ExprKind::Boolean { op, operands } => self.boolean(*op, operands),
-            ExprKind::Comparison { operators, operands } => self.comparison(operators, operands),
-            kind if kind.children().iter().any(|&child| self.known(child).has_no_value()) => Known::Never,
+            ExprKind::Comparison {
+                operators,
+                operands,
+            } => self.comparison(operators, operands),
+            kind if kind
+                .children()
+                .iter()
+                .any(|&child| self.known(child).has_no_value()) =>
+            {
+                Known::Never
+            }
             ExprKind::Unary { op, operand } => {
-                let folded =
-                    self.values(&[*operand]).and_then(|values| Known::folded(self.python().unary(*op, &values[0])));
+                let folded = self
+                    .values(&[*operand])
+                    .and_then(|values| Known::folded(self.python().unary(*op, &values[0])));
                 folded.unwrap_or_else(|| {
-                    self.known(*operand).number().map_or(Known::Anything, |number| operators::unary(*op, number))
+                    self.known(*operand)
+                        .number()
+                        .map_or(Known::Anything, |number| operators::unary(*op, number))
                 })
             }
             ExprKind::Binary { op, left, right } => self.binary(*op, *left, *right),
-            ExprKind::Call { callee, positional, keywords } => self.call(*callee, positional, keywords),
+            ExprKind::Call {
+                callee,
+                positional,
+                keywords,
+            } => self.call(*callee, positional, keywords),
             _ => Known::Anything,
         }
     }
@@ -322,16 +373,31 @@ impl Analysis<'_> {
     }
 
     fn comparison(&self, ops: &[ComparisonOperator], operands: &[ExprId]) -> Known {
-        if operands.iter().take(2).any(|&operand| self.known(operand).has_no_value()) {
+        if operands
+            .iter()
+            .take(2)
+            .any(|&operand| self.known(operand).has_no_value())
+        {
             return Known::Never;
         }
-        let is_ordered = ops.iter().all(|op| !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn));
-        let Some(numbers) = self.numbers(operands).filter(|_| is_ordered) else { return Known::Anything };
-        let links: Vec<Option<bool>> =
-            ops.iter().zip(numbers.windows(2)).map(|(op, pair)| operators::comparison(*op, pair[0], pair[1])).collect();
+        let is_ordered = ops
+            .iter()
+            .all(|op| !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn));
+        let Some(numbers) = self.numbers(operands).filter(|_| is_ordered) else {
+            return Known::Anything;
+        };
+        let links: Vec<Option<bool>> = ops
+            .iter()
+            .zip(numbers.windows(2))
+            .map(|(op, pair)| operators::comparison(*op, pair[0], pair[1]))
+            .collect();
         let is_false = links.contains(&Some(false));
         let is_true = links.iter().all(|link| *link == Some(true));
-        Interval::truth_values(if is_false { Some(false) } else { is_true.then_some(true) })
+        Interval::truth_values(if is_false {
+            Some(false)
+        } else {
+            is_true.then_some(true)
+        })
     }
 
     fn call(&self, callee: ExprId, positional: &[ExprId], keywords: &[Keyword]) -> Known {
@@ -340,7 +406,10 @@ impl Analysis<'_> {
             Known::Object(_) | Known::Number(_) => return Known::Fails(ErrorKind::Type),
             _ => return Known::Anything,
         };
-        let names: Vec<(&str, ())> = keywords.iter().map(|keyword| (&*keyword.name, ())).collect();
+        let names: Vec<(&str, ())> = keywords
+            .iter()
+            .map(|keyword| (&*keyword.name, ()))
+            .collect();
         if bind(function, self.python, &vec![(); positional.len()], &names).is_err() {
             return Known::Fails(ErrorKind::Type);
         }
@@ -348,7 +417,8 @@ impl Analysis<'_> {
             return Known::Anything;
         }
         if let Some(values) = self.values(positional) {
-            let folded = Known::folded(self.python().call(&Value::Function(function), &values, &[]));
+            let folded =
+                Known::folded(self.python().call(&Value::Function(function), &values, &[]));
             return folded.unwrap_or(Known::Anything);
         }
         let items = aggregated(self.expr, positional);
@@ -358,7 +428,10 @@ impl Analysis<'_> {
             Function::Sum => is_list,
             _ => false,
         };
-        match (is_aggregate, self.numbers(if is_aggregate { items } else { positional })) {
+        match (
+            is_aggregate,
+            self.numbers(if is_aggregate { items } else { positional }),
+        ) {
             (true, Some(items)) => functions::call(function, &[], &items),
             (false, Some(arguments)) => functions::call(function, &arguments, &[]),
             (_, None) => Known::Anything,

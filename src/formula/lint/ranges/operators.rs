@@ -2,7 +2,9 @@
 
 use crate::formula::lint::ranges::Known;
 use crate::formula::lint::ranges::interval::{Interval, NumberType, library_error, widened};
-use crate::python::{BinaryOperator, ComparisonOperator, ErrorKind, MAX_EXACT_FLOAT, UnaryOperator};
+use crate::python::{
+    BinaryOperator, ComparisonOperator, ErrorKind, MAX_EXACT_FLOAT, UnaryOperator,
+};
 use crate::schema::Range;
 
 /// `op x`.
@@ -11,13 +13,16 @@ pub(super) fn unary(op: UnaryOperator, x: Interval) -> Known {
         (UnaryOperator::Plus, _) => Known::Number(x),
         (UnaryOperator::Minus, kind) => Known::Number(Interval::new(kind, -x.high(), -x.low())),
         (UnaryOperator::Not, _) => Interval::truth_values(x.truth().map(|truth| !truth)),
-        (UnaryOperator::Invert, NumberType::Int) => Known::rounded(NumberType::Int, -x.high() - 1.0, -x.low() - 1.0),
+        (UnaryOperator::Invert, NumberType::Int) => {
+            Known::rounded(NumberType::Int, -x.high() - 1.0, -x.low() - 1.0)
+        }
         (UnaryOperator::Invert, NumberType::Float) => Known::Fails(ErrorKind::Type),
         (UnaryOperator::Invert, NumberType::Either) => Known::Anything,
     }
 }
 
-/// `x op y`. Rounding is monotonic, so that the bounds of a sum, a product or a quotient are computed as Python computes them.
+/// `x op y`. Rounding is monotonic, so that the bounds of a sum, a product or a quotient are
+/// computed as Python computes them.
 pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
     use BinaryOperator as Op;
     let kind = x.kind().with(y.kind());
@@ -25,7 +30,9 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
         Op::Add => Known::rounded(kind, x.low() + y.low(), x.high() + y.high()),
         Op::Subtract => Known::rounded(kind, x.low() - y.high(), x.high() - y.low()),
         Op::Multiply => corners(kind, x, y, |x, y| x * y),
-        Op::Divide | Op::FloorDivide | Op::Modulo if y.single() == Some(0.0) => Known::Fails(ErrorKind::ZeroDivision),
+        Op::Divide | Op::FloorDivide | Op::Modulo if y.single() == Some(0.0) => {
+            Known::Fails(ErrorKind::ZeroDivision)
+        }
         Op::Divide | Op::FloorDivide | Op::Modulo if y.contains_zero() => Known::Anything,
         Op::Divide => corners(NumberType::Float, x, y, |x, y| x / y),
         Op::FloorDivide => floor_quotient(kind, x, y),
@@ -44,19 +51,34 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
 
 /// The least and the greatest of an operation that is monotonic in each operand.
 fn corners(kind: NumberType, x: Interval, y: Interval, operation: fn(f64, f64) -> f64) -> Known {
-    let results = [(x.low(), y.low()), (x.low(), y.high()), (x.high(), y.low()), (x.high(), y.high())];
+    let results = [
+        (x.low(), y.low()),
+        (x.low(), y.high()),
+        (x.high(), y.low()),
+        (x.high(), y.high()),
+    ];
     let Range { least, most } = Range::hull(results.map(|(x, y)| operation(x, y)));
     Known::rounded(kind, least, most)
 }
 
 fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
-    let Known::Number(quotient) = corners(NumberType::Float, x, y, |x, y| x / y) else { return Known::Anything };
+    let Known::Number(quotient) = corners(NumberType::Float, x, y, |x, y| x / y) else {
+        return Known::Anything;
+    };
     // rounding can carry a quotient to the next integer, and `//` of floats can be off by 1
     let slack = if kind == NumberType::Int { 0.0 } else { 1.0 };
     let low = quotient.low().next_down().floor() - slack;
     let high = quotient.high().next_up().floor() + slack;
-    let low = if quotient.low() >= 0.0 { low.max(0.0) } else { low };
-    let high = if quotient.high() <= 0.0 { high.min(0.0) } else { high };
+    let low = if quotient.low() >= 0.0 {
+        low.max(0.0)
+    } else {
+        low
+    };
+    let high = if quotient.high() <= 0.0 {
+        high.min(0.0)
+    } else {
+        high
+    };
     Known::rounded(kind, low, high)
 }
 
@@ -65,10 +87,26 @@ fn modulo(kind: NumberType, x: Interval, y: Interval) -> Known {
     let step = if kind == NumberType::Int { 1.0 } else { 0.0 };
     if y.low() > 0.0 {
         let below = y.high() - step;
-        Known::rounded(kind, 0.0, if x.low() >= 0.0 { below.min(x.high()) } else { below })
+        Known::rounded(
+            kind,
+            0.0,
+            if x.low() >= 0.0 {
+                below.min(x.high())
+            } else {
+                below
+            },
+        )
     } else {
         let above = y.low() + step;
-        Known::rounded(kind, if x.high() <= 0.0 { above.max(x.low()) } else { above }, 0.0)
+        Known::rounded(
+            kind,
+            if x.high() <= 0.0 {
+                above.max(x.low())
+            } else {
+                above
+            },
+            0.0,
+        )
     }
 }
 
@@ -81,13 +119,19 @@ pub(super) fn power(x: Interval, y: Interval) -> Known {
         kind => kind,
     };
     match y.single() {
-        Some(exponent) if x.high() < 0.0 && exponent.fract() != 0.0 => Known::Fails(ErrorKind::Complex),
+        Some(exponent) if x.high() < 0.0 && exponent.fract() != 0.0 => {
+            Known::Fails(ErrorKind::Complex)
+        }
         _ if x.low() > 0.0 || x.low() == 0.0 && y.low() >= 0.0 => corner_powers(kind, x, y),
         // an even or an odd power
         Some(exponent) if exponent >= 0.0 && exponent.fract() == 0.0 => {
             let sizes = Interval::new(
                 x.kind(),
-                if x.contains_zero() { 0.0 } else { x.high().abs().min(x.low().abs()) },
+                if x.contains_zero() {
+                    0.0
+                } else {
+                    x.high().abs().min(x.low().abs())
+                },
                 x.size(),
             );
             match corner_powers(kind, sizes, y) {
@@ -95,7 +139,9 @@ pub(super) fn power(x: Interval, y: Interval) -> Known {
                 Known::Number(sizes) if x.high() <= 0.0 => {
                     Known::Number(Interval::new(kind, -sizes.high(), -sizes.low()))
                 }
-                Known::Number(sizes) => Known::Number(Interval::new(kind, -sizes.high(), sizes.high())),
+                Known::Number(sizes) => {
+                    Known::Number(Interval::new(kind, -sizes.high(), sizes.high()))
+                }
                 other => other,
             }
         }
@@ -105,10 +151,21 @@ pub(super) fn power(x: Interval, y: Interval) -> Known {
 
 /// Powers of numbers that are not negative, which are monotonic in the base and in the exponent.
 fn corner_powers(kind: NumberType, x: Interval, y: Interval) -> Known {
-    let Known::Number(powers) = corners(kind, x, y, f64::powf) else { return Known::Anything };
+    let Known::Number(powers) = corners(kind, x, y, f64::powf) else {
+        return Known::Anything;
+    };
     let is_exact = |bound: f64| bound == bound.floor() && bound.abs() <= MAX_EXACT_FLOAT;
-    let error = |bound: f64| if is_exact(bound) { 0.0 } else { library_error(bound) };
-    let bounds = Range { least: powers.low(), most: powers.high() };
+    let error = |bound: f64| {
+        if is_exact(bound) {
+            0.0
+        } else {
+            library_error(bound)
+        }
+    };
+    let bounds = Range {
+        least: powers.low(),
+        most: powers.high(),
+    };
     let Range { least, most } = widened(bounds, error(bounds.least), error(bounds.most));
     // `0 ** 0` is 1
     let has_one = x.low() == 0.0 && y.low() == 0.0;
@@ -128,7 +185,11 @@ fn bitwise(op: BinaryOperator, x: Interval, y: Interval) -> Known {
 }
 
 /// The truth value of `x op y`, if it is the same for all numbers.
-pub(in crate::formula::lint) fn comparison(op: ComparisonOperator, x: Interval, y: Interval) -> Option<bool> {
+pub(in crate::formula::lint) fn comparison(
+    op: ComparisonOperator,
+    x: Interval,
+    y: Interval,
+) -> Option<bool> {
     use ComparisonOperator as Op;
     match op {
         Op::Less => {

@@ -1,21 +1,26 @@
 //! Function calls on lanes.
 
 use crate::formula::program::columnar::kernels::Operand;
-use crate::formula::program::columnar::lanes::{Entry, FLOATS, LANES, LaneType, LaneTypes, is_exact};
+use crate::formula::program::columnar::lanes::{
+    Entry, FLOATS, LANES, LaneType, LaneTypes, is_exact,
+};
 use crate::formula::program::columnar::{Run, kernels};
 use crate::python::vector_math::VectorMath;
 use crate::python::{Arithmetic, Function, Python, Raised, Value};
 
 impl Run<'_, '_> {
-    /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee first. The result takes the
-    /// place of the callee.
+    /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee
+    /// first. The result takes the place of the callee.
     pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Option<()> {
         let callee = self.index_of_top(1 + positional + keywords.len())?;
         let Some(function) = self.stack[callee].scalar().cloned() else {
             return self.replace_by_lanes(callee, None);
         };
         let arguments = callee + 1..self.stack.len();
-        if self.stack[arguments.clone()].iter().all(|item| item.scalar().is_some()) {
+        if self.stack[arguments.clone()]
+            .iter()
+            .all(|item| item.scalar().is_some())
+        {
             let values: Vec<Value> = arguments.map(|index| self.value(index, 0)).collect();
             let result = call(&self.python, &function, &values, keywords);
             return self.replace_by_scalar(callee, result);
@@ -28,7 +33,10 @@ impl Run<'_, '_> {
         }
         let types = types.unwrap_or_else(|| {
             self.each_lane(callee, |run, lane| {
-                let values: Vec<Value> = arguments.clone().map(|index| run.value(index, lane)).collect();
+                let values: Vec<Value> = arguments
+                    .clone()
+                    .map(|index| run.value(index, lane))
+                    .collect();
                 call(&run.lane_python, &function, &values, keywords)
             })
         });
@@ -52,12 +60,20 @@ impl Run<'_, '_> {
             Function::Abs => return self.arithmetic(out, x, x, |x, _| x.abs()),
             Function::Fabs => self.map(out, x, f64::abs)?,
             Function::Float => self.map(out, x, |x| x)?,
-            Function::Sqrt => return self.finite_function(out, x, |_, x, out| map(x, out, f64::sqrt)),
+            Function::Sqrt => {
+                return self.finite_function(out, x, |_, x, out| map(x, out, f64::sqrt));
+            }
             Function::Exp => return self.finite_function(out, x, VectorMath::exp),
             Function::Log => return self.finite_function(out, x, VectorMath::ln),
-            Function::Exp2 => return self.finite_function(out, x, |_, x, out| map(x, out, f64::exp2)),
-            Function::Log2 => return self.finite_function(out, x, |_, x, out| map(x, out, f64::log2)),
-            Function::Log10 => return self.finite_function(out, x, |_, x, out| map(x, out, f64::log10)),
+            Function::Exp2 => {
+                return self.finite_function(out, x, |_, x, out| map(x, out, f64::exp2));
+            }
+            Function::Log2 => {
+                return self.finite_function(out, x, |_, x, out| map(x, out, f64::log2));
+            }
+            Function::Log10 => {
+                return self.finite_function(out, x, |_, x, out| map(x, out, f64::log10));
+            }
             Function::Floor => return self.rounding(out, x, f64::floor),
             Function::Ceil => return self.rounding(out, x, f64::ceil),
             Function::Trunc | Function::Int => return self.rounding(out, x, f64::trunc),
@@ -84,14 +100,23 @@ impl Run<'_, '_> {
     }
 
     /// A rounding to an integer; lanes without a result below 2^53 fall back.
-    fn rounding(&mut self, out: usize, x: usize, round: impl Fn(f64) -> f64 + Copy) -> Option<LaneTypes> {
+    fn rounding(
+        &mut self,
+        out: usize,
+        x: usize,
+        round: impl Fn(f64) -> f64 + Copy,
+    ) -> Option<LaneTypes> {
         self.map(out, x, move |x| round(x) + 0.0)?;
         self.fall_back_where(out, |integer| !is_exact(integer));
         Some(LaneTypes::All(LaneType::Int))
     }
 
     /// `max` and `min`: the first item to which no later item is preferred.
-    fn extremum(&mut self, callee: usize, is_better: impl Fn(f64, f64) -> bool + Copy) -> Option<LaneTypes> {
+    fn extremum(
+        &mut self,
+        callee: usize,
+        is_better: impl Fn(f64, f64) -> bool + Copy,
+    ) -> Option<LaneTypes> {
         let first = callee + 1;
         // nothing changes unless lanes hold all items
         for item in first..self.stack.len() {
@@ -112,7 +137,8 @@ impl Run<'_, '_> {
         Some(types)
     }
 
-    /// The types of the item where it is better, of the best in the other lanes, as those of the lanes at `out`.
+    /// The types of the item where it is better, of the best in the other lanes, as those of the
+    /// lanes at `out`.
     fn select_types(
         &mut self,
         out: usize,
@@ -121,7 +147,12 @@ impl Run<'_, '_> {
         is_better: impl Fn(f64, f64) -> bool + Copy,
     ) -> Option<LaneTypes> {
         let mut mask = [false; LANES];
-        kernels::compare(&mut mask[..self.rows], self.operand(item), self.operand(best), is_better);
+        kernels::compare(
+            &mut mask[..self.rows],
+            self.operand(item),
+            self.operand(best),
+            is_better,
+        );
         self.lanes[best].set_each(types);
         self.lanes[item].set_each(item_types);
         let mut types = self.lanes[best].types;
@@ -132,9 +163,18 @@ impl Run<'_, '_> {
 }
 
 /// Calls a function; the last values are those of the keywords.
-fn call(python: &Python, function: &Value, values: &[Value], keywords: &[Box<str>]) -> Result<Value, Raised> {
+fn call(
+    python: &Python,
+    function: &Value,
+    values: &[Value],
+    keywords: &[Box<str>],
+) -> Result<Value, Raised> {
     let (positional, named) = values.split_at(values.len() - keywords.len());
-    let named: Vec<_> = keywords.iter().map(|name| &**name).zip(named.iter().cloned()).collect();
+    let named: Vec<_> = keywords
+        .iter()
+        .map(|name| &**name)
+        .zip(named.iter().cloned())
+        .collect();
     python.call(function, positional, &named)
 }
 

@@ -1,5 +1,5 @@
-//! Conditionals, `and`, `or` and chained comparisons: which lanes each branch is evaluated in, and how the values of the
-//! branches are joined.
+//! Conditionals, `and`, `or` and chained comparisons: which lanes each branch is evaluated in, and
+//! how the values of the branches are joined.
 
 use std::ops::Range;
 
@@ -9,14 +9,15 @@ use crate::formula::program::columnar::{Run, kernels};
 use crate::formula::program::instruction::Instruction;
 use crate::python::{BooleanOperator, ComparisonOperator, Value};
 
-/// Conditions that are nested deeper are left to the interpreter, because each takes some kilobytes of the stack.
+/// Conditions that are nested deeper are left to the interpreter, because each takes some kilobytes
+/// of the stack.
 const MAX_DEPTH: usize = 32;
 
 const NO_LANES: [Mask; 2] = [[false; LANES]; 2];
 
 impl Run<'_, '_> {
-    /// `then if condition else otherwise`: the condition is on the stack, `then` follows and ends with a jump, `otherwise`
-    /// begins at `exit`.
+    /// `then if condition else otherwise`: the condition is on the stack, `then` follows and ends
+    /// with a jump, `otherwise` begins at `exit`.
     pub(super) fn branch(&mut self, at: usize, exit: usize) -> Option<usize> {
         let condition = self.index_of_top(1)?;
         let mut masks = NO_LANES;
@@ -28,7 +29,9 @@ impl Run<'_, '_> {
             None => {
                 let [is_true, is_false] = masks;
                 let jump = exit.checked_sub(1)?;
-                let Some(Instruction::Jump { exit: end }) = self.program.code.get(jump) else { return None };
+                let Some(Instruction::Jump { exit: end }) = self.program.code.get(jump) else {
+                    return None;
+                };
                 let end = *end as usize;
                 self.run_in(is_true, at + 1..jump)?;
                 self.run_in(is_false, exit..end)?;
@@ -38,8 +41,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// `left and right`, `left or right`: `left` is on the stack, `right` follows and ends at `exit`.
-    pub(super) fn short_circuit(&mut self, op: BooleanOperator, at: usize, exit: usize) -> Option<usize> {
+    /// `left and right`, `left or right`: `left` is on the stack, `right` follows and ends at
+    /// `exit`.
+    pub(super) fn short_circuit(
+        &mut self,
+        op: BooleanOperator,
+        at: usize,
+        exit: usize,
+    ) -> Option<usize> {
         let left = self.index_of_top(1)?;
         let decides = op == BooleanOperator::Or;
         let mut masks = NO_LANES;
@@ -59,9 +68,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A comparison of a chain, not the last: both operands are on the stack. Where it is true, the chain continues with
-    /// the right operand; it ends at `exit`.
-    pub(super) fn compare_link(&mut self, op: ComparisonOperator, at: usize, exit: usize) -> Option<usize> {
+    /// A comparison of a chain, not the last: both operands are on the stack. Where it is true, the
+    /// chain continues with the right operand; it ends at `exit`.
+    pub(super) fn compare_link(
+        &mut self,
+        op: ComparisonOperator,
+        at: usize,
+        exit: usize,
+    ) -> Option<usize> {
         let left = self.index_of_top(2)?;
         self.compare(op, left)?;
         let mut masks = NO_LANES;
@@ -98,12 +112,15 @@ impl Run<'_, '_> {
         Some(())
     }
 
-    /// The truth of an entry, if it is the same in all active lanes; else the masks of those in which it is true and false.
+    /// The truth of an entry, if it is the same in all active lanes; else the masks of those in
+    /// which it is true and false.
     fn truth(&self, index: usize, [is_true, is_false]: &mut [Mask; 2]) -> Option<bool> {
         if let Some(value) = self.stack[index].scalar() {
             return Some(value.truth());
         }
-        let Operand::Each(numbers) = self.operand(index) else { return Some(false) };
+        let Operand::Each(numbers) = self.operand(index) else {
+            return Some(false);
+        };
         let active = self.active.as_ref().unwrap_or(&[true; LANES]);
         kernels::test(numbers, active, is_true, |number| number != 0.0);
         kernels::test(numbers, active, is_false, |number| number == 0.0);
@@ -113,9 +130,11 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Replaces the two topmost entries by the upper one in the lanes of the mask, by the lower one in the others.
+    /// Replaces the two topmost entries by the upper one in the lanes of the mask, by the lower one
+    /// in the others.
     fn join(&mut self, index: usize, mask: &Mask) -> Option<()> {
-        let (Some(mut types), Some(upper_types)) = (self.spread(index), self.spread(index + 1)) else {
+        let (Some(mut types), Some(upper_types)) = (self.spread(index), self.spread(index + 1))
+        else {
             return self.replace_by_lanes(index, None);
         };
         if types != upper_types || types == LaneTypes::Each {
@@ -125,7 +144,11 @@ impl Run<'_, '_> {
         }
         let rows = self.rows;
         let (lower, upper) = self.lanes.split_at_mut(index + 1);
-        kernels::select(mask, &mut lower[index].numbers[..rows], &upper[0].numbers[..rows]);
+        kernels::select(
+            mask,
+            &mut lower[index].numbers[..rows],
+            &upper[0].numbers[..rows],
+        );
         kernels::select_types(mask, &mut lower[index].types, &upper[0].types);
         self.replace_by_lanes(index, Some(types))
     }

@@ -30,7 +30,12 @@ pub(super) fn zip(
 
 /// Sets the mask where `test(x, y)` is true.
 #[inline]
-pub(super) fn compare(mask: &mut [bool], x: Operand<'_>, y: Operand<'_>, test: impl Fn(f64, f64) -> bool + Copy) {
+pub(super) fn compare(
+    mask: &mut [bool],
+    x: Operand<'_>,
+    y: Operand<'_>,
+    test: impl Fn(f64, f64) -> bool + Copy,
+) {
     let step = move |mask: &mut bool, x, y| {
         *mask = test(x, y);
         0
@@ -39,9 +44,16 @@ pub(super) fn compare(mask: &mut [bool], x: Operand<'_>, y: Operand<'_>, test: i
 }
 
 #[inline]
-fn for_each<T>(out: &mut [T], x: Operand<'_>, y: Operand<'_>, step: impl Fn(&mut T, f64, f64) -> u64 + Copy) -> u64 {
+fn for_each<T>(
+    out: &mut [T],
+    x: Operand<'_>,
+    y: Operand<'_>,
+    step: impl Fn(&mut T, f64, f64) -> u64 + Copy,
+) -> u64 {
     match (x, y) {
-        (Operand::Each(x), Operand::Each(y)) => run(out, x.iter().copied().zip(y.iter().copied()), step),
+        (Operand::Each(x), Operand::Each(y)) => {
+            run(out, x.iter().copied().zip(y.iter().copied()), step)
+        }
         (Operand::Each(x), Operand::Same(y)) => run(out, x.iter().map(move |&x| (x, y)), step),
         (Operand::Same(x), Operand::Each(y)) => run(out, y.iter().map(move |&y| (x, y)), step),
         (Operand::Same(x), Operand::Same(y)) => run(out, std::iter::repeat((x, y)), step),
@@ -56,16 +68,29 @@ fn run<T>(
 ) -> u64 {
     dispatch(
         #[inline(always)]
-        move || out.iter_mut().zip(pairs).fold(0, |any, (out, (x, y))| any | step(out, x, y)),
+        move || {
+            out.iter_mut()
+                .zip(pairs)
+                .fold(0, |any, (out, (x, y))| any | step(out, x, y))
+        },
     )
 }
 
 /// Fills lanes with converted numbers; returns how many there are.
 #[inline]
-pub(super) fn load<T: Copy>(numbers: &[T], out: &mut [f64], convert: impl Fn(T) -> f64 + Copy) -> usize {
+pub(super) fn load<T: Copy>(
+    numbers: &[T],
+    out: &mut [f64],
+    convert: impl Fn(T) -> f64 + Copy,
+) -> usize {
     dispatch(
         #[inline(always)]
-        move || out.iter_mut().zip(numbers).map(|(out, &number)| *out = convert(number)).count(),
+        move || {
+            out.iter_mut()
+                .zip(numbers)
+                .map(|(out, &number)| *out = convert(number))
+                .count()
+        },
     )
 }
 
@@ -74,16 +99,30 @@ pub(super) fn load<T: Copy>(numbers: &[T], out: &mut [f64], convert: impl Fn(T) 
 pub(super) fn any(lanes: &[f64], test: impl Fn(f64) -> bool + Copy) -> bool {
     dispatch(
         #[inline(always)]
-        move || lanes.iter().fold(0, |any, &lane| any | u64::from(test(lane))) != 0,
+        move || {
+            lanes
+                .iter()
+                .fold(0, |any, &lane| any | u64::from(test(lane)))
+                != 0
+        },
     )
 }
 
 /// Sets the mask where `test(x)` is true in an active lane.
 #[inline]
-pub(super) fn test(x: &[f64], active: &[bool], mask: &mut [bool], test: impl Fn(f64) -> bool + Copy) {
+pub(super) fn test(
+    x: &[f64],
+    active: &[bool],
+    mask: &mut [bool],
+    test: impl Fn(f64) -> bool + Copy,
+) {
     dispatch(
         #[inline(always)]
-        move || mask.iter_mut().zip(x.iter().zip(active)).for_each(|(mask, (&x, &active))| *mask = active & test(x)),
+        move || {
+            mask.iter_mut()
+                .zip(x.iter().zip(active))
+                .for_each(|(mask, (&x, &active))| *mask = active & test(x))
+        },
     );
 }
 
@@ -114,7 +153,8 @@ pub(super) fn check_integers(numbers: &mut [f64], types: &[u8]) -> bool {
     )
 }
 
-/// `x = y` where the mask is set. An `if` would select between addresses and load each number alone.
+/// `x = y` where the mask is set. An `if` would select between addresses and load each number
+/// alone.
 #[inline]
 pub(super) fn select(mask: &[bool], x: &mut [f64], y: &[f64]) {
     dispatch(

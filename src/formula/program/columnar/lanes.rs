@@ -2,7 +2,8 @@
 
 use crate::python::{MAX_EXACT_FLOAT, Value};
 
-/// The number of rows in a block, whose lanes fit in the level 2 cache: with half as many, columns of a million rows are read more slowly.
+/// The number of rows in a block, whose lanes fit in the level 2 cache: with half as many, columns
+/// of a million rows are read more slowly.
 pub const LANES: usize = 2048;
 
 /// The type of a number. In arithmetic, every type after `Float` is an integer.
@@ -44,7 +45,8 @@ pub(super) type Mask = [bool; LANES];
 pub(super) enum Entry {
     /// The same value for every lane, of any type and size.
     Scalar(Value),
-    /// A number for each lane, in the lanes of the entry. An integer is less than 2^53 in magnitude, or its lane falls back.
+    /// A number for each lane, in the lanes of the entry. An integer is less than 2^53 in
+    /// magnitude, or its lane falls back.
     Lanes(LaneTypes),
     /// The doubles of an input, which are all of one type.
     Input(usize, LaneType),
@@ -73,13 +75,20 @@ pub(super) struct Lanes {
 impl Entry {
     /// The value of all lanes, if it is the same.
     pub(super) fn scalar(&self) -> Option<&Value> {
-        if let Self::Scalar(value) = self { Some(value) } else { None }
+        if let Self::Scalar(value) = self {
+            Some(value)
+        } else {
+            None
+        }
     }
 }
 
 impl Default for Lanes {
     fn default() -> Self {
-        Self { numbers: Box::new([0.0; LANES]), types: [0; LANES] }
+        Self {
+            numbers: Box::new([0.0; LANES]),
+            types: [0; LANES],
+        }
     }
 }
 
@@ -141,14 +150,23 @@ impl<'r> LaneResults<'r> {
 
     /// The type of a lane.
     pub fn lane_type(&self, lane: usize) -> LaneType {
-        self.common_type().unwrap_or_else(|| LaneType::from_tag(self.lanes.types[lane]))
+        self.common_type()
+            .unwrap_or_else(|| LaneType::from_tag(self.lanes.types[lane]))
     }
 
     /// The lanes that fall back to the interpreter, ascending.
     pub fn fallback_lanes(&self) -> impl Iterator<Item = usize> + use<'r> {
         // most blocks have none, which is found in lanes
-        let fallback = if self.fallback.contains(&true) { self.fallback } else { &[] };
-        fallback.iter().enumerate().filter(|(_, falls_back)| **falls_back).map(|(lane, _)| lane)
+        let fallback = if self.fallback.contains(&true) {
+            self.fallback
+        } else {
+            &[]
+        };
+        fallback
+            .iter()
+            .enumerate()
+            .filter(|(_, falls_back)| **falls_back)
+            .map(|(lane, _)| lane)
     }
 
     /// The Python value of a lane; `None` if it falls back or does not exist.

@@ -1,12 +1,14 @@
-//! The columnar executor: each instruction runs over a block of lanes before the next instruction runs.
+//! The columnar executor: each instruction runs over a block of lanes before the next instruction
+//! runs.
 //!
-//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. [`LaneResults`] leave: a double for every
-//! lane that could be computed, bit for bit that of the interpreter, and the lanes that fall back to the interpreter: those that
-//! would raise an error, an integer that reaches 2^53, a value that is not a number, NaN. A lane that falls back without need
-//! costs time and nothing else.
+//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s.
+//! [`LaneResults`] leave: a double for every lane that could be computed, bit for bit that of the
+//! interpreter, and the lanes that fall back to the interpreter: those that would raise an error,
+//! an integer that reaches 2^53, a value that is not a number, NaN. A lane that falls back without
+//! need costs time and nothing else.
 //!
-//! If the lanes differ in a condition, both branches run, each with a mask of its *active* lanes: an error counts only in
-//! an active lane, and a branch without active lanes does not run.
+//! If the lanes differ in a condition, both branches run, each with a mask of its *active* lanes:
+//! an error counts only in an active lane, and a branch without active lanes does not run.
 
 mod calls;
 mod control_flow;
@@ -51,8 +53,8 @@ pub struct ColumnarExecutor {
 }
 
 impl ColumnarExecutor {
-    /// Evaluates a block of at most [`LANES`] rows; further rows are ignored. `input` gives the columns in the order of
-    /// [`Program::inputs`].
+    /// Evaluates a block of at most [`LANES`] rows; further rows are ignored. `input` gives the
+    /// columns in the order of [`Program::inputs`].
     pub fn evaluate<'i>(
         &mut self,
         program: &Program,
@@ -83,7 +85,11 @@ impl ColumnarExecutor {
             self.fallback.fill(true);
             FLOATS
         });
-        LaneResults { lanes: &self.lanes[0], types, fallback: &self.fallback }
+        LaneResults {
+            lanes: &self.lanes[0],
+            types,
+            fallback: &self.fallback,
+        }
     }
 }
 
@@ -106,8 +112,8 @@ struct Run<'r, 'i> {
 }
 
 impl Run<'_, '_> {
-    /// Evaluates the program; the lanes of the result are the first. Lanes whose result is NaN fall back, because the sign of a
-    /// NaN that is computed here may differ from Python's.
+    /// Evaluates the program; the lanes of the result are the first. Lanes whose result is NaN fall
+    /// back, because the sign of a NaN that is computed here may differ from Python's.
     fn evaluate(&mut self) -> Option<LaneTypes> {
         if self.program.refused.is_some() {
             return None;
@@ -144,11 +150,18 @@ impl Run<'_, '_> {
                 self.compare(*op, x)?;
                 self.stack.truncate(x + 1);
             }
-            Instruction::CompareLink { op, exit } => return self.compare_link(*op, at, *exit as usize),
-            Instruction::ShortCircuit { op, exit } => return self.short_circuit(*op, at, *exit as usize),
+            Instruction::CompareLink { op, exit } => {
+                return self.compare_link(*op, at, *exit as usize);
+            }
+            Instruction::ShortCircuit { op, exit } => {
+                return self.short_circuit(*op, at, *exit as usize);
+            }
             Instruction::BranchIfFalse { exit } => return self.branch(at, *exit as usize),
             Instruction::Jump { exit } => return Some(*exit as usize),
-            Instruction::Call { positional, keywords } => self.call(*positional as usize, keywords)?,
+            Instruction::Call {
+                positional,
+                keywords,
+            } => self.call(*positional as usize, keywords)?,
             Instruction::Tuple(count) => self.sequence(*count as usize, Value::tuple)?,
             Instruction::List(count) => self.sequence(*count as usize, Value::list)?,
         }
@@ -177,7 +190,8 @@ impl Run<'_, '_> {
         Some(())
     }
 
-    /// Replaces all entries from `index` on by the lanes there; without a type, all active lanes fall back.
+    /// Replaces all entries from `index` on by the lanes there; without a type, all active lanes
+    /// fall back.
     fn replace_by_lanes(&mut self, index: usize, types: Option<LaneTypes>) -> Option<()> {
         self.stack.truncate(index);
         match types {
@@ -197,7 +211,10 @@ impl Run<'_, '_> {
     /// Marks all active lanes as falling back.
     fn fail_active(&mut self) -> Option<()> {
         let active = self.active.as_ref()?;
-        self.fallback.iter_mut().zip(active).for_each(|(fallback, active)| *fallback |= active);
+        self.fallback
+            .iter_mut()
+            .zip(active)
+            .for_each(|(fallback, active)| *fallback |= active);
         Some(())
     }
 
@@ -222,7 +239,10 @@ impl Run<'_, '_> {
     /// A tuple or a list of what is the same in all lanes; others are left to the interpreter.
     fn sequence(&mut self, count: usize, new: impl Fn(Vec<Value>) -> Value) -> Option<()> {
         let first = self.index_of_top(count)?;
-        let items: Option<Vec<Value>> = self.stack[first..].iter().map(|item| item.scalar().cloned()).collect();
+        let items: Option<Vec<Value>> = self.stack[first..]
+            .iter()
+            .map(|item| item.scalar().cloned())
+            .collect();
         self.stack.truncate(first);
         match items {
             Some(items) => self.push(Entry::Scalar(new(items))),
@@ -233,9 +253,13 @@ impl Run<'_, '_> {
 
     /// Pushes an input; a missing one is a `NameError`.
     fn load(&mut self, slot: usize) -> Option<()> {
-        let Some(ColumnView { values, ints }) = (self.input)(slot) else { return self.fail() };
+        let Some(ColumnView { values, ints }) = (self.input)(slot) else {
+            return self.fail();
+        };
         match (values, ints) {
-            (ColumnValues::Same(number), IntMask::None) => self.push(Entry::Scalar(Value::Float(number))),
+            (ColumnValues::Same(number), IntMask::None) => {
+                self.push(Entry::Scalar(Value::Float(number)))
+            }
             (ColumnValues::Same(number), IntMask::All | IntMask::Exact) if is_exact(number) => {
                 self.push(Entry::Scalar(Value::Int(number as i64)));
             }
@@ -261,7 +285,9 @@ impl Run<'_, '_> {
                 self.rows
             }
             ColumnValues::I32(integers) => kernels::load(integers, numbers, f64::from),
-            ColumnValues::I64(integers) => kernels::load(integers, numbers, |integer| integer as f64),
+            ColumnValues::I64(integers) => {
+                kernels::load(integers, numbers, |integer| integer as f64)
+            }
             ColumnValues::F64(floats) => kernels::load(floats, numbers, |float| float),
             ColumnValues::ByEntity { index, values } => {
                 let value = |entity: u32| values.get(entity as usize).copied().unwrap_or_default();
@@ -275,7 +301,10 @@ impl Run<'_, '_> {
             IntMask::All | IntMask::Exact => LaneTypes::All(LaneType::Int),
             IntMask::None => FLOATS,
             IntMask::Each(is_int) => {
-                types.iter_mut().zip(is_int).for_each(|(kind, &is_int)| *kind = u8::from(is_int));
+                types
+                    .iter_mut()
+                    .zip(is_int)
+                    .for_each(|(kind, &is_int)| *kind = u8::from(is_int));
                 LaneTypes::Each
             }
         };
@@ -297,7 +326,9 @@ impl Run<'_, '_> {
         match &self.stack[index] {
             Entry::Lanes(_) => Operand::Each(&self.lanes[index].numbers[..self.rows]),
             Entry::Input(slot, _) => Operand::Each(self.input_numbers(*slot)),
-            Entry::Scalar(value) => Operand::Same(lane_of(value).map_or(f64::NAN, |(number, _)| number)),
+            Entry::Scalar(value) => {
+                Operand::Same(lane_of(value).map_or(f64::NAN, |(number, _)| number))
+            }
         }
     }
 
@@ -321,7 +352,8 @@ impl Run<'_, '_> {
         Some(types)
     }
 
-    /// Computes new lanes at `index` from the entries of the stack, whose lanes are as before until then.
+    /// Computes new lanes at `index` from the entries of the stack, whose lanes are as before until
+    /// then.
     fn compute<R>(&mut self, index: usize, f: impl FnOnce(&Self, &mut [f64]) -> R) -> Option<R> {
         // the last lanes are those of no entry
         let mut new = self.lanes.pop()?;
@@ -340,7 +372,9 @@ impl Run<'_, '_> {
         f: impl Fn(f64, f64) -> f64 + Copy,
         fails: impl Fn(f64, f64, f64) -> bool + Copy,
     ) -> Option<bool> {
-        self.compute(out, |run, numbers| kernels::zip(numbers, run.operand(x), run.operand(y), f, fails))
+        self.compute(out, |run, numbers| {
+            kernels::zip(numbers, run.operand(x), run.operand(y), f, fails)
+        })
     }
 
     /// `out = f(x)` in every lane.
@@ -362,7 +396,9 @@ impl Run<'_, '_> {
                 if kernels::check_integers(&mut numbers[..rows], types) {
                     for lane in 0..rows {
                         let lanes = &self.lanes[index];
-                        if lanes.types[lane] != LaneType::Float as u8 && !is_exact(lanes.numbers[lane]) {
+                        if lanes.types[lane] != LaneType::Float as u8
+                            && !is_exact(lanes.numbers[lane])
+                        {
                             self.fall_back(lane);
                         }
                     }
@@ -380,8 +416,13 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Evaluates each active lane in Python, into the lanes at `index`; errors and values that no lane can hold fall back.
-    fn each_lane(&mut self, index: usize, evaluate: impl Fn(&Self, usize) -> Result<Value, Raised>) -> LaneTypes {
+    /// Evaluates each active lane in Python, into the lanes at `index`; errors and values that no
+    /// lane can hold fall back.
+    fn each_lane(
+        &mut self,
+        index: usize,
+        evaluate: impl Fn(&Self, usize) -> Result<Value, Raised>,
+    ) -> LaneTypes {
         for lane in 0..self.rows {
             let is_active = self.active.as_ref().is_none_or(|active| active[lane]);
             let mut found = None;

@@ -2,7 +2,9 @@
 
 use crate::formula::program::columnar::Run;
 use crate::formula::program::columnar::kernels::Operand;
-use crate::formula::program::columnar::lanes::{Entry, FLOATS, LaneType, LaneTypes, is_exact, lane_of};
+use crate::formula::program::columnar::lanes::{
+    Entry, FLOATS, LaneType, LaneTypes, is_exact, lane_of,
+};
 use crate::python::vector_math::VectorMath;
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, UnaryOperator, Value};
 
@@ -13,7 +15,10 @@ impl Run<'_, '_> {
             let result = self.python.unary(op, value);
             return self.replace_by_scalar(x, result);
         }
-        let are_integers = matches!(self.types(x)?, LaneTypes::All(LaneType::Int | LaneType::Bool));
+        let are_integers = matches!(
+            self.types(x)?,
+            LaneTypes::All(LaneType::Int | LaneType::Bool)
+        );
         let types = match op {
             UnaryOperator::Not => {
                 self.map(x, x, |x| truth(x == 0.0))?;
@@ -22,9 +27,9 @@ impl Run<'_, '_> {
             UnaryOperator::Minus => self.arithmetic(x, x, x, |x, _| -x),
             UnaryOperator::Plus => self.arithmetic(x, x, x, |x, _| x),
             UnaryOperator::Invert if are_integers => self.arithmetic(x, x, x, |x, _| -1.0 - x),
-            UnaryOperator::Invert => {
-                Some(self.each_lane(x, |run, lane| run.lane_python.unary(op, &run.value(x, lane))))
-            }
+            UnaryOperator::Invert => Some(self.each_lane(x, |run, lane| {
+                run.lane_python.unary(op, &run.value(x, lane))
+            })),
         };
         self.replace_by_lanes(x, types)
     }
@@ -49,9 +54,10 @@ impl Run<'_, '_> {
             BinaryOperator::Multiply => self.arithmetic(x, x, y, |x, y| x * y),
             BinaryOperator::Divide => self.division(x, y),
             BinaryOperator::Power => self.power(x, y),
-            _ => Some(
-                self.each_lane(x, |run, lane| run.lane_python.binary(op, &run.value(x, lane), &run.value(y, lane))),
-            ),
+            _ => Some(self.each_lane(x, |run, lane| {
+                run.lane_python
+                    .binary(op, &run.value(x, lane), &run.value(y, lane))
+            })),
         }
     }
 
@@ -66,7 +72,13 @@ impl Run<'_, '_> {
         let types = self.common_types(out, x, y)?;
         if types == LaneTypes::All(LaneType::Int) {
             // the sum makes a zero positive
-            if self.zip(out, x, y, move |x, y| f(x, y) + 0.0, |_, _, integer| !is_exact(integer))? {
+            if self.zip(
+                out,
+                x,
+                y,
+                move |x, y| f(x, y) + 0.0,
+                |_, _, integer| !is_exact(integer),
+            )? {
                 self.fall_back_where(out, |integer| !is_exact(integer));
             }
             return Some(types);
@@ -89,7 +101,10 @@ impl Run<'_, '_> {
         self.lanes[x].set_each(x_types);
         self.lanes[y].set_each(y_types);
         let mut types = self.lanes[x].types;
-        types.iter_mut().zip(&self.lanes[y].types).for_each(|(x, y)| *x = u8::from(*x != 0) & u8::from(*y != 0));
+        types
+            .iter_mut()
+            .zip(&self.lanes[y].types)
+            .for_each(|(x, y)| *x = u8::from(*x != 0) & u8::from(*y != 0));
         self.lanes[out].types = types;
         Some(LaneTypes::Each)
     }
@@ -101,7 +116,8 @@ impl Run<'_, '_> {
             self.map(x, x, move |x| x * factor)?;
             return Some(FLOATS);
         }
-        // a divisor of zero gives an infinity or NaN; infinities that are no error fall back without need
+        // a divisor of zero gives an infinity or NaN; infinities that are no error fall back
+        // without need
         if self.zip(x, x, y, |x, y| x / y, |_, y, _| y == 0.0)? {
             self.fall_back_where(x, |quotient| !quotient.is_finite());
         }
@@ -111,7 +127,9 @@ impl Run<'_, '_> {
     /// `x ** y`: integer where both are integers and `y` is not negative, else float.
     fn power(&mut self, x: usize, y: usize) -> Option<LaneTypes> {
         let exponent = self.stack[y].scalar().and_then(lane_of);
-        if let (LaneTypes::All(LaneType::Int), Some((2.0, LaneType::Int))) = (self.types(x)?, exponent) {
+        if let (LaneTypes::All(LaneType::Int), Some((2.0, LaneType::Int))) =
+            (self.types(x)?, exponent)
+        {
             return self.arithmetic(x, x, x, |x, _| x * x);
         }
         let mut types = self.common_types(x, x, y)?;
@@ -125,7 +143,10 @@ impl Run<'_, '_> {
             let rows = self.rows;
             let mut kinds = self.lanes[x].types;
             if let Operand::Each(exponents) = self.operand(y) {
-                kinds[..rows].iter_mut().zip(exponents).for_each(|(kind, y)| *kind &= u8::from(*y >= 0.0));
+                kinds[..rows]
+                    .iter_mut()
+                    .zip(exponents)
+                    .for_each(|(kind, y)| *kind &= u8::from(*y >= 0.0));
             }
             self.lanes[x].types = kinds;
         }
@@ -133,8 +154,8 @@ impl Run<'_, '_> {
         Some(types)
     }
 
-    /// The power of the C library. Infinite and NaN results fall back to the interpreter, which knows which of them are errors:
-    /// a power of zero, a power of a negative number, an overflow.
+    /// The power of the C library. Infinite and NaN results fall back to the interpreter, which
+    /// knows which of them are errors: a power of zero, a power of a negative number, an overflow.
     pub(super) fn float_power(&mut self, out: usize, x: usize, y: usize) -> Option<LaneTypes> {
         self.types(x)?;
         self.types(y)?;
@@ -160,13 +181,25 @@ impl Run<'_, '_> {
             return self.set_compared(x, None);
         }
         match op {
-            ComparisonOperator::Equal => self.zip(x, x, y, |x, y| truth(x == y), |_, _, _| false)?,
-            ComparisonOperator::NotEqual => self.zip(x, x, y, |x, y| truth(x != y), |_, _, _| false)?,
+            ComparisonOperator::Equal => {
+                self.zip(x, x, y, |x, y| truth(x == y), |_, _, _| false)?
+            }
+            ComparisonOperator::NotEqual => {
+                self.zip(x, x, y, |x, y| truth(x != y), |_, _, _| false)?
+            }
             ComparisonOperator::Less => self.zip(x, x, y, |x, y| truth(x < y), |_, _, _| false)?,
-            ComparisonOperator::LessOrEqual => self.zip(x, x, y, |x, y| truth(x <= y), |_, _, _| false)?,
-            ComparisonOperator::Greater => self.zip(x, x, y, |x, y| truth(x > y), |_, _, _| false)?,
-            ComparisonOperator::GreaterOrEqual => self.zip(x, x, y, |x, y| truth(x >= y), |_, _, _| false)?,
-            ComparisonOperator::In | ComparisonOperator::NotIn => return self.set_compared(x, None),
+            ComparisonOperator::LessOrEqual => {
+                self.zip(x, x, y, |x, y| truth(x <= y), |_, _, _| false)?
+            }
+            ComparisonOperator::Greater => {
+                self.zip(x, x, y, |x, y| truth(x > y), |_, _, _| false)?
+            }
+            ComparisonOperator::GreaterOrEqual => {
+                self.zip(x, x, y, |x, y| truth(x >= y), |_, _, _| false)?
+            }
+            ComparisonOperator::In | ComparisonOperator::NotIn => {
+                return self.set_compared(x, None);
+            }
         };
         self.set_compared(x, Some(Entry::Lanes(LaneTypes::All(LaneType::Bool))))
     }
@@ -175,7 +208,11 @@ impl Run<'_, '_> {
     fn set_compared(&mut self, x: usize, result: Option<Entry>) -> Option<()> {
         let is_missing = result.is_none();
         self.stack[x] = result.unwrap_or(Entry::Scalar(Value::Bool(false)));
-        if is_missing { self.fail_active() } else { Some(()) }
+        if is_missing {
+            self.fail_active()
+        } else {
+            Some(())
+        }
     }
 }
 
@@ -184,9 +221,11 @@ fn truth(holds: bool) -> f64 {
     if holds { 1.0 } else { 0.0 }
 }
 
-/// The exact reciprocal of a power of two, with which multiplication gives the same double as division.
+/// The exact reciprocal of a power of two, with which multiplication gives the same double as
+/// division.
 fn reciprocal(divisor: f64) -> Option<f64> {
-    let is_power_of_two = divisor.is_normal() && divisor.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
+    let is_power_of_two =
+        divisor.is_normal() && divisor.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
     Some(1.0 / divisor).filter(|factor| is_power_of_two && factor.is_normal())
 }
 
@@ -196,19 +235,41 @@ mod tests {
 
     #[test]
     fn multiplication_by_a_reciprocal_equals_division() {
-        let ends = [f64::from_bits(1), f64::MIN_POSITIVE, 3e-308, 1.0, 1e300, f64::MAX, f64::INFINITY];
-        let inputs: Vec<f64> = ends.into_iter().flat_map(|x| [x, -x, x / 3.0, x * 0.7]).chain([0.0, -0.0]).collect();
+        let ends = [
+            f64::from_bits(1),
+            f64::MIN_POSITIVE,
+            3e-308,
+            1.0,
+            1e300,
+            f64::MAX,
+            f64::INFINITY,
+        ];
+        let inputs: Vec<f64> = ends
+            .into_iter()
+            .flat_map(|x| [x, -x, x / 3.0, x * 0.7])
+            .chain([0.0, -0.0])
+            .collect();
         let mut factors = 0;
         for exponent in -1074..1024 {
             for divisor in [2f64.powi(exponent), -(2f64.powi(exponent))] {
-                let Some(factor) = reciprocal(divisor) else { continue };
+                let Some(factor) = reciprocal(divisor) else {
+                    continue;
+                };
                 factors += 1;
-                inputs
-                    .iter()
-                    .for_each(|x| assert_eq!((x / divisor).to_bits(), (x * factor).to_bits(), "{x} / {divisor}"));
+                inputs.iter().for_each(|x| {
+                    assert_eq!(
+                        (x / divisor).to_bits(),
+                        (x * factor).to_bits(),
+                        "{x} / {divisor}"
+                    )
+                });
             }
         }
         assert_eq!(factors, 2 * 2045);
-        assert!([0.0, 3.0, 0.1, f64::INFINITY, f64::NAN].into_iter().all(|divisor| reciprocal(divisor).is_none()));
+        assert!(
+            [0.0, 3.0, 0.1, f64::INFINITY, f64::NAN]
+                .into_iter()
+                .all(|divisor| reciprocal(divisor).is_none())
+        );
     }
 }

@@ -31,15 +31,25 @@ impl GivenSite {
     /// The site of the option, else that of the environment.
     pub fn find(option: Option<&Path>) -> Option<Self> {
         if let Some(path) = option {
-            return Some(Self { path: path.to_owned(), origin: "--site" });
+            return Some(Self {
+                path: path.to_owned(),
+                origin: "--site",
+            });
         }
         let path = std::env::var_os(ENVIRONMENT).filter(|path| !path.is_empty())?;
-        Some(Self { path: path.into(), origin: ENVIRONMENT })
+        Some(Self {
+            path: path.into(),
+            origin: ENVIRONMENT,
+        })
     }
 
     /// What precedes a message about the site: the environment variable is not on the command line.
     pub fn prefix(&self) -> String {
-        if self.origin == ENVIRONMENT { format!("{ENVIRONMENT}: ") } else { String::new() }
+        if self.origin == ENVIRONMENT {
+            format!("{ENVIRONMENT}: ")
+        } else {
+            String::new()
+        }
     }
 
     /// Finds the files.
@@ -54,32 +64,34 @@ impl GivenSite {
 /// The files of a site, and the rules.
 #[derive(Debug, Args)]
 pub struct SiteArgs {
-    /// All files of the site: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst; - is standard input), with the usual names or those of
-    /// pbs_snapshot; `jsf capture` prints a script that makes this folder. The options below replace single files of it
-    /// [default: the environment variable JSF_SITE]
+    /// All files of the site: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst; - is
+    /// standard input), with the usual names or those of pbs_snapshot; `jsf capture` prints a
+    /// script that makes this folder. The options below replace single files of it [default: the
+    /// environment variable JSF_SITE]
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
-    /// List each file of --site that was found, and what follows from those that are missing, instead of one line
+    /// List each file of --site that was found, and what follows from those that are missing,
+    /// instead of one line
     #[arg(short, long, help_heading = "Context")]
     pub verbose: bool,
     /// The single files.
     #[command(flatten)]
     pub files: FileArgs,
-    /// The jobs of another scheduler: that with this partition, as queues and schedulers have it. Its own formula, threshold and
-    /// sched_priv count [default: the jobs of the default scheduler]
+    /// The jobs of another scheduler: that with this partition, as queues and schedulers have it.
+    /// Its own formula, threshold and sched_priv count [default: the jobs of the default scheduler]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Context")]
     pub partition: Option<String>,
-    /// Refuse a job document that is not valid JSON, any file that gives something twice, and a usage that no job causes, instead of
-    /// reading what can be read of it
+    /// Refuse a job document that is not valid JSON, any file that gives something twice, and a
+    /// usage that no job causes, instead of reading what can be read of it
     #[arg(long, help_heading = "Context")]
     pub strict: bool,
-    /// Declare a resource of the site, repeatable; TYPE as in resourcedef: long (the default), float, size, duration,
-    /// boolean, string
+    /// Declare a resource of the site, repeatable; TYPE as in resourcedef: long (the default),
+    /// float, size, duration, boolean, string
     #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
     pub resource: Vec<(String, InputType)>,
-    /// The release of Slurm, such as 24.05 [default: the one that wrote the tree's JSON, else the newest]. Only 22.05 and
-    /// 26.11 have been compared with Slurm itself; following the release notes, releases before 23.11 use the rules of 22.05,
-    /// and later ones those of 26.11
+    /// The release of Slurm, such as 24.05 [default: the one that wrote the tree's JSON, else the
+    /// newest]. Only 22.05 and 26.11 have been compared with Slurm itself; following the release
+    /// notes, releases before 23.11 use the rules of 22.05, and later ones those of 26.11
     #[arg(long, value_name = "RELEASE", value_parser = release, help_heading = "Rules")]
     pub slurm_release: Option<Release>,
     /// The fair-share policy [default: pbs, or that of --slurm-conf]
@@ -88,16 +100,16 @@ pub struct SiteArgs {
     /// Whose rules apply: what the daemon does, or what the published document says
     #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
     pub rules: PolicyRules,
-    /// The version of Python that the server embeds, such as 3.9: which functions exist, and what they compute [default: what
-    /// the site's files say, else 3.11]
+    /// The version of Python that the server embeds, such as 3.9: which functions exist, and what
+    /// they compute [default: what the site's files say, else 3.11]
     #[arg(long, value_name = "X.Y", value_parser = python_version, help_heading = "Rules")]
     pub python: Option<PythonVersion>,
-    /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal,
-    /// 28 digits in base ten
+    /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32;
+    /// exact, doubles; decimal, 28 digits in base ten
     #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
     pub numbers: NumberMode,
-    /// The value of a job whose evaluation fails: that of OpenPBS (0, or -1 if its scheduler crashes), 0 with exit code 1, or
-    /// no value, so that the job ranks last
+    /// The value of a job whose evaluation fails: that of OpenPBS (0, or -1 if its scheduler
+    /// crashes), 0 with exit code 1, or no value, so that the job ranks last
     #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
     pub on_error: OnError,
 }
@@ -123,22 +135,33 @@ impl PolicyArg {
 
 impl ValueEnum for PolicyArg {
     fn value_variants<'a>() -> &'a [Self] {
-        static VARIANTS: LazyLock<Vec<PolicyArg>> =
-            LazyLock::new(|| PolicyName::ALL.map(PolicyArg::One).into_iter().chain([PolicyArg::All]).collect());
+        static VARIANTS: LazyLock<Vec<PolicyArg>> = LazyLock::new(|| {
+            PolicyName::ALL
+                .map(PolicyArg::One)
+                .into_iter()
+                .chain([PolicyArg::All])
+                .collect()
+        });
         &VARIANTS
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             Self::One(name) => name.to_possible_value(),
-            Self::All => Some(PossibleValue::new("all").help("Every one of them (`jsf shares` only)")),
+            Self::All => {
+                Some(PossibleValue::new("all").help("Every one of them (`jsf shares` only)"))
+            }
         }
     }
 }
 
 /// The options that give single files, in the order of the help: the role, the option and its help.
 const FILE_OPTIONS: [(Role, &str, &str); 12] = [
-    (Role::Queue, "--queue", "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input"),
+    (
+        Role::Queue,
+        "--queue",
+        "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input",
+    ),
     (
         Role::SchedPriv,
         "--sched-priv",
@@ -149,7 +172,11 @@ const FILE_OPTIONS: [(Role, &str, &str); 12] = [
         "--resource-group",
         "The resource_group with the fair-share tree, instead of the one in --sched-priv",
     ),
-    (Role::Usage, "--usage", "The binary usage file, instead of the one in --sched-priv"),
+    (
+        Role::Usage,
+        "--usage",
+        "The binary usage file, instead of the one in --sched-priv",
+    ),
     (
         Role::SchedConfig,
         "--sched-config",
@@ -181,8 +208,16 @@ const FILE_OPTIONS: [(Role, &str, &str); 12] = [
         "--nodes",
         "The nodes, for what a scheduling cycle does: `pbsnodes -av` as JSON or text, `qmgr -c 'print node @default'`",
     ),
-    (Role::Reservations, "--reservations", "The reservations, for what a scheduling cycle does: `pbs_rstat -f`"),
-    (Role::SlurmConf, "--slurm-conf", "The slurm.conf, which chooses the policy, its dampening factor and half-life"),
+    (
+        Role::Reservations,
+        "--reservations",
+        "The reservations, for what a scheduling cycle does: `pbs_rstat -f`",
+    ),
+    (
+        Role::SlurmConf,
+        "--slurm-conf",
+        "The slurm.conf, which chooses the policy, its dampening factor and half-life",
+    ),
 ];
 
 /// The files of a site that are given one by one.
@@ -202,8 +237,11 @@ impl FileArgs {
 
     /// The options whose file is this one.
     fn options_of(&self, is_file: impl Fn(&Path) -> bool) -> impl Iterator<Item = &'static str> {
-        let files = FILE_OPTIONS.into_iter().filter(|(role, ..)| *role != Role::SchedPriv);
-        let given = files.filter(move |(role, ..)| self.0.get(role).is_some_and(|path| is_file(path)));
+        let files = FILE_OPTIONS
+            .into_iter()
+            .filter(|(role, ..)| *role != Role::SchedPriv);
+        let given =
+            files.filter(move |(role, ..)| self.0.get(role).is_some_and(|path| is_file(path)));
         given.map(|(_, option, _)| option)
     }
 }
@@ -218,9 +256,17 @@ impl Args for FileArgs {
         command.args(FILE_OPTIONS.map(|(role, option, help)| {
             Arg::new(id(option))
                 .long(id(option))
-                .value_name(if role == Role::SchedPriv { "DIR" } else { "FILE" })
+                .value_name(if role == Role::SchedPriv {
+                    "DIR"
+                } else {
+                    "FILE"
+                })
                 .value_parser(value_parser!(PathBuf))
-                .conflicts_with_all(if role == Role::Tree { &["resource-group", "usage"][..] } else { &[] })
+                .conflicts_with_all(if role == Role::Tree {
+                    &["resource-group", "usage"][..]
+                } else {
+                    &[]
+                })
                 .help(help)
                 .help_heading("Context")
         }))
@@ -233,9 +279,9 @@ impl Args for FileArgs {
 
 impl FromArgMatches for FileArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = FILE_OPTIONS
-            .into_iter()
-            .filter_map(|(role, option, _)| Some((role, matches.get_one::<PathBuf>(id(option))?.clone())));
+        let given = FILE_OPTIONS.into_iter().filter_map(|(role, option, _)| {
+            Some((role, matches.get_one::<PathBuf>(id(option))?.clone()))
+        });
         Ok(Self(given.collect()))
     }
 
@@ -247,32 +293,46 @@ impl FromArgMatches for FileArgs {
 
 /// Parses a threshold.
 pub fn threshold(text: &str) -> Result<f64, String> {
-    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    let number = text
+        .trim()
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| format!("`{text}` is not a threshold, expected a number such as 0.5"))
 }
 
 /// Parses a release of Slurm. One that was not recorded is assigned to one that was.
 fn release(text: &str) -> Result<Release, String> {
-    let numbers = text.split('.').take(2).filter(|part| part.len() == 2 && part.bytes().all(|c| c.is_ascii_digit()));
+    let numbers = text
+        .split('.')
+        .take(2)
+        .filter(|part| part.len() == 2 && part.bytes().all(|c| c.is_ascii_digit()));
     let is_release = numbers.count() == 2;
     let newest = Release::default().as_str();
     if is_release && text.get(..newest.len()) > Some(newest) {
-        return Err(format!("`{text}` is newer than {newest}, the newest release whose rules are known"));
+        return Err(format!(
+            "`{text}` is newer than {newest}, the newest release whose rules are known"
+        ));
     }
     let parsed = Release::from_version(text).filter(|_| is_release);
-    parsed.ok_or_else(|| format!("`{text}` is not a release of Slurm, expected its year and month such as 24.05"))
+    parsed.ok_or_else(|| {
+        format!("`{text}` is not a release of Slurm, expected its year and month such as 24.05")
+    })
 }
 
 /// Parses a version of Python.
 fn python_version(text: &str) -> Result<PythonVersion, String> {
-    text.parse().map_err(|expected| format!("`{text}` is not a known version of Python, {expected}"))
+    text.parse()
+        .map_err(|expected| format!("`{text}` is not a known version of Python, {expected}"))
 }
 
 /// Parses `NAME[=TYPE]`.
 fn declaration(text: &str) -> Result<(String, InputType), String> {
     let (name, word) = text.split_once('=').unwrap_or((text, "long"));
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     let expected = "expected a letter, then letters, digits, `_` and `-`";
     let types = "expected long, float, size, duration, boolean, string or string_array";
     match InputType::from_pbs_type(word) {
@@ -284,9 +344,15 @@ fn declaration(text: &str) -> Result<(String, InputType), String> {
 
 impl SiteArgs {
     /// Opens the site for a command that needs one policy.
-    pub fn open(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
+    pub fn open(
+        &self,
+        formula: Option<FileSource>,
+        threshold: Option<f64>,
+    ) -> Result<Site, CliError> {
         if self.policy == Some(PolicyArg::All) {
-            return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
+            return Err(CliError::usage(
+                "a ranking needs one policy, not `all` of them",
+            ));
         }
         self.open_with(formula, threshold)
     }
@@ -299,7 +365,10 @@ impl SiteArgs {
     /// The options whose file is this one.
     pub fn files_from(&self, is_file: impl Fn(&Path) -> bool) -> Vec<&'static str> {
         let site = self.given_site().filter(|site| is_file(&site.path));
-        site.map(|site| site.origin).into_iter().chain(self.files.options_of(is_file)).collect()
+        site.map(|site| site.origin)
+            .into_iter()
+            .chain(self.files.options_of(is_file))
+            .collect()
     }
 
     /// Opens the site for `jsf shares`, which can show all policies.
@@ -307,13 +376,19 @@ impl SiteArgs {
         self.open_with(None, None)
     }
 
-    fn open_with(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
+    fn open_with(
+        &self,
+        formula: Option<FileSource>,
+        threshold: Option<f64>,
+    ) -> Result<Site, CliError> {
         require_one_reader(&self.files_from(is_stdin))?;
         let given = self.files()?;
-        let files = formula.into_iter().fold(given, |files, formula| files.with(Role::Formula, formula));
+        let files = formula
+            .into_iter()
+            .fold(given, |files, formula| files.with(Role::Formula, formula));
         let folder = self.files.0.get(&Role::SchedPriv);
-        let has_group =
-            files.has(Role::ResourceGroup) || folder.is_some_and(|folder| folder.join("resource_group").exists());
+        let has_group = files.has(Role::ResourceGroup)
+            || folder.is_some_and(|folder| folder.join("resource_group").exists());
         if self.files.has(Role::Usage) && !has_group {
             return Err(CliError::usage(
                 "--usage has no effect without a fair-share tree: give --resource-group FILE too",
@@ -328,15 +403,25 @@ impl SiteArgs {
     pub fn report_idle_options(&self, site: &Site, threshold: Option<f64>) {
         let files = site.files();
         if self.files.has(Role::Tree) && self.files.has(Role::SchedPriv) {
-            note("--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect");
+            note(
+                "--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect",
+            );
         }
-        let of_jobs = [("--on-error", self.on_error != OnError::ZeroLikePbs), ("--threshold", threshold.is_some())];
+        let of_jobs = [
+            ("--on-error", self.on_error != OnError::ZeroLikePbs),
+            ("--threshold", threshold.is_some()),
+        ];
         if !files.has(Role::Queue) {
             note_idle(&of_jobs, "without jobs: give --queue FILE");
         }
-        let of_slurm =
-            [("--slurm-conf", self.files.has(Role::SlurmConf)), ("--slurm-release", self.slurm_release.is_some())];
-        let of_policy = [("--policy", self.policy.is_some()), ("--rules", self.rules != PolicyRules::Scheduler)];
+        let of_slurm = [
+            ("--slurm-conf", self.files.has(Role::SlurmConf)),
+            ("--slurm-release", self.slurm_release.is_some()),
+        ];
+        let of_policy = [
+            ("--policy", self.policy.is_some()),
+            ("--rules", self.rules != PolicyRules::Scheduler),
+        ];
         if !files.has(Role::Tree) && !files.has(Role::ResourceGroup) {
             note_idle(
                 &[of_policy, of_slurm].concat(),
@@ -399,7 +484,11 @@ pub fn refuse_idle(options: &[(&str, bool)], reason: &str) -> Result<(), CliErro
 
 /// The options that are given, with `has` or `have`.
 fn given_with_verb(options: &[(&str, bool)]) -> Option<String> {
-    let given: Vec<&str> = options.iter().filter(|(_, is_given)| *is_given).map(|(option, _)| *option).collect();
+    let given: Vec<&str> = options
+        .iter()
+        .filter(|(_, is_given)| *is_given)
+        .map(|(option, _)| *option)
+        .collect();
     match given.as_slice() {
         [] => None,
         [one] => Some(format!("{one} has")),

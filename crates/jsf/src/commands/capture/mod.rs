@@ -8,6 +8,10 @@ pub(crate) fn run(without_environment: bool, out: &mut impl Write) -> Result<Out
     const SETTING: &str = "\nwithout_environment=";
     let script = include_str!("capture.sh");
     let value = if without_environment { "1" } else { "" };
-    out.write_all(script.replacen(SETTING, &format!("{SETTING}{value}"), 1).as_bytes())?;
+    out.write_all(
+        script
+            .replacen(SETTING, &format!("{SETTING}{value}"), 1)
+            .as_bytes(),
+    )?;
     Ok(Outcome::Fine)
 }

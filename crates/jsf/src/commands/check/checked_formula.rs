@@ -30,18 +30,29 @@ impl CheckedFormula {
         let mut checked = site.check(&source.submitted(numbers))?;
         drop(progress);
         // a site without jobs is warned of only: nothing was given to try the formula on
-        let is_untried =
-            site.files().has(Role::Queue) && checked.findings.iter().any(|found| found.code == Code::TriedOnNoJob);
+        let is_untried = site.files().has(Role::Queue)
+            && checked
+                .findings
+                .iter()
+                .any(|found| found.code == Code::TriedOnNoJob);
         let mut hidden = error_codes(&checked);
         levels.apply(&mut checked.findings);
         let left = error_codes(&checked);
         hidden.retain(|code| !left.contains(code));
-        Ok(Self { source, numbers, checked, hidden, is_untried })
+        Ok(Self {
+            source,
+            numbers,
+            checked,
+            hidden,
+            is_untried,
+        })
     }
 
     /// Whether the formula has an error, shown or not, or the server refuses it.
     pub(crate) fn has_errors(&self) -> bool {
-        self.checked.has_errors() || !self.hidden.is_empty() || self.checked.validation.accepted == Some(false)
+        self.checked.has_errors()
+            || !self.hidden.is_empty()
+            || self.checked.validation.accepted == Some(false)
     }
 
     /// Whether qmgr passes the text on.
@@ -74,7 +85,10 @@ pub(crate) fn names(source: &FormulaText, numbers: NumberMode) -> Vec<String> {
 
 /// The codes of the findings that are errors, each once.
 fn error_codes(checked: &Checked) -> Vec<&'static str> {
-    let errors = checked.findings.iter().filter(|found| found.severity == Severity::Error);
+    let errors = checked
+        .findings
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
     let mut codes: Vec<&str> = errors.map(|found| found.code.name()).collect();
     codes.sort_unstable();
     codes.dedup();

@@ -19,8 +19,12 @@ pub(crate) fn apply_fixes(
     with_unsafe: bool,
 ) -> Result<CheckedFormula, CliError> {
     for _ in 0..MAX_ROUNDS {
-        let CheckedFormula { source, checked, .. } = &formula;
-        let Some(fixed) = FixedText::new(&source.text, &checked.findings, with_unsafe) else { break };
+        let CheckedFormula {
+            source, checked, ..
+        } = &formula;
+        let Some(fixed) = FixedText::new(&source.text, &checked.findings, with_unsafe) else {
+            break;
+        };
         report_fixes(&source.text, &fixed.applied);
         let numbers = formula.numbers;
         formula = CheckedFormula::new(site, source.clone().with_text(fixed.text), numbers, levels)?;
@@ -28,12 +32,19 @@ pub(crate) fn apply_fixes(
     Ok(formula)
 }
 
-/// Says which fixes are applied to the formula: of each code the first ten, then how many more there are.
+/// Says which fixes are applied to the formula: of each code the first ten, then how many more
+/// there are.
 fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
     let (few, others) = limit_each_code(applied.iter().copied());
     few.into_iter().for_each(|found| report_fix(formula, found));
     for (code, count) in others {
-        report("fixed", format_args!("{code}: and {}", counted(count, "more place", "more places")));
+        report(
+            "fixed",
+            format_args!(
+                "{code}: and {}",
+                counted(count, "more place", "more places")
+            ),
+        );
     }
 }
 

@@ -14,7 +14,8 @@ use crate::commands::check::request::CheckArgs;
 use crate::commands::check::view::stopped_by_threshold;
 use crate::view::printable::{printable, printable_lines};
 
-/// Prints the command that sets the formula, and that of a threshold that is set with it, or says what prevents that.
+/// Prints the command that sets the formula, and that of a threshold that is set with it, or says
+/// what prevents that.
 pub(crate) fn write_qmgr_commands(
     arguments: &CheckArgs,
     site: &Site,
@@ -23,14 +24,18 @@ pub(crate) fn write_qmgr_commands(
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
     if !formula.reaches_server() {
-        report("error", format_args!("no qmgr command is printed for a text that qmgr does not pass on"));
+        report(
+            "error",
+            format_args!("no qmgr command is printed for a text that qmgr does not pass on"),
+        );
         return Ok(Outcome::Findings);
     }
     let is_in_force = is_in_force(&formula.source, site);
     if !arguments.force
         && let Some(obstacle) = obstacle(formula, is_in_force)
     {
-        let message = format!("no qmgr command is printed for {obstacle}; --force prints it all the same");
+        let message =
+            format!("no qmgr command is printed for {obstacle}; --force prints it all the same");
         report("error", message);
         return Ok(Outcome::Findings);
     }
@@ -39,12 +44,20 @@ pub(crate) fn write_qmgr_commands(
     // the way back takes the threshold that is in force, too
     let in_force = if is_in_force { site.threshold() } else { None };
     if let Some(threshold) = arguments.queue.threshold.or(in_force) {
-        writeln!(out, "{}", set_threshold_command(&formula.source.before, threshold))?;
+        writeln!(
+            out,
+            "{}",
+            set_threshold_command(&formula.source.before, threshold)
+        )?;
     }
     // a fix may have written the name of an input
     warnings.add(site.warnings_for(&names(&formula.source, formula.numbers)));
     write_comments(&warnings.into_answer(), out)?;
-    Ok(if formula.has_errors() { Outcome::Findings } else { Outcome::Fine })
+    Ok(if formula.has_errors() {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
 }
 
 /// What a formula is for which no command is printed; `None` for one that can be set.
@@ -58,9 +71,11 @@ fn obstacle(formula: &CheckedFormula, is_in_force: bool) -> Option<&'static str>
     }
 }
 
-/// Whether the formula is the one that the site has: setting it again changes nothing, or is the way back.
+/// Whether the formula is the one that the site has: setting it again changes nothing, or is the
+/// way back.
 fn is_in_force(source: &FormulaText, site: &Site) -> bool {
-    site.formula_in_force().is_some_and(|in_force| normalised(&in_force.text) == normalised(&source.text))
+    site.formula_in_force()
+        .is_some_and(|in_force| normalised(&in_force.text) == normalised(&source.text))
 }
 
 fn normalised(text: &str) -> String {
@@ -69,7 +84,10 @@ fn normalised(text: &str) -> String {
 
 /// Says how many jobs the threshold stops, which the command does not show.
 fn warn_of_threshold(checked: &Checked) {
-    let jobs = checked.jobs.as_ref().filter(|jobs| jobs.under_threshold > Some(0));
+    let jobs = checked
+        .jobs
+        .as_ref()
+        .filter(|jobs| jobs.under_threshold > Some(0));
     if let Some(sentence) = jobs.and_then(stopped_by_threshold) {
         warn(sentence);
     }
@@ -77,19 +95,26 @@ fn warn_of_threshold(checked: &Checked) {
 
 /// The command that sets the formula.
 fn printable_set_command(source: &FormulaText) -> Result<String, CliError> {
-    let command =
-        set_command_after(&source.before, &source.text).map_err(|error| CliError::usage(error.to_string()))?;
+    let command = set_command_after(&source.before, &source.text)
+        .map_err(|error| CliError::usage(error.to_string()))?;
     if printable_lines(&command) != command {
         // escaped it would set another formula, and as it is it would reach the terminal
-        return Err(CliError::usage("the formula has control characters, with which no command can be printed"));
+        return Err(CliError::usage(
+            "the formula has control characters, with which no command can be printed",
+        ));
     }
     Ok(command)
 }
 
-/// Prints warnings as comments of a shell. A shell that is typed into may have no comments, and takes a text in quotes as it is.
+/// Prints warnings as comments of a shell. A shell that is typed into may have no comments, and
+/// takes a text in quotes as it is.
 fn write_comments(warnings: &[String], out: &mut impl Write) -> Result<(), CliError> {
     for warning in warnings {
-        writeln!(out, "# 'warning: {}'", printable(warning).replace('\'', r"'\''"))?;
+        writeln!(
+            out,
+            "# 'warning: {}'",
+            printable(warning).replace('\'', r"'\''")
+        )?;
     }
     Ok(())
 }

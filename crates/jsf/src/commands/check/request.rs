@@ -23,7 +23,8 @@ pub struct CheckArgs {
     pub queue: QueueArgs,
     /// Print the formula with all safe fixes applied
     ///
-    /// The fixes and the remaining findings go to standard error; a text that is no formula with them is not printed
+    /// The fixes and the remaining findings go to standard error; a text that is no formula with
+    /// them is not printed
     #[arg(long, conflicts_with = "format")]
     pub fix: bool,
     /// Like --fix, but also apply fixes that may be wrong
@@ -31,9 +32,9 @@ pub struct CheckArgs {
     pub unsafe_fixes: bool,
     /// Print the qmgr command that sets the formula
     ///
-    /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with jobs, the formula was
-    /// tried on one or is that of the site; with --threshold, the command that sets the threshold follows; findings go
-    /// to standard error
+    /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with
+    /// jobs, the formula was tried on one or is that of the site; with --threshold, the command
+    /// that sets the threshold follows; findings go to standard error
     #[arg(long, conflicts_with = "format")]
     pub qmgr: bool,
     /// With --qmgr: print the command in any case
@@ -43,13 +44,14 @@ pub struct CheckArgs {
     pub force: bool,
     /// Treat these findings as errors
     ///
-    /// A code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by commas, or repeat the option
+    /// A code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by commas, or
+    /// repeat the option
     #[arg(long, value_name = "CODE")]
     pub deny: Vec<String>,
     /// Do not show these findings
     ///
-    /// Given as for --deny; of --deny and --allow, the longer code or prefix wins. A hidden error still keeps --qmgr
-    /// from printing the command
+    /// Given as for --deny; of --deny and --allow, the longer code or prefix wins. A hidden error
+    /// still keeps --qmgr from printing the command
     #[arg(long, value_name = "CODE")]
     pub allow: Vec<String>,
     /// Report only these findings, and syntax errors

@@ -7,7 +7,9 @@ use job_sort_formula::diagnostic::Levels;
 use crate::cli::formula::printable_formula;
 use crate::cli::output::Output;
 use crate::cli::warnings::Warnings;
-use crate::cli::{CliError, Outcome, draw_all, formula_source, in_options, open_site, read_formula, show_site};
+use crate::cli::{
+    CliError, Outcome, draw_all, formula_source, in_options, open_site, read_formula, show_site,
+};
 use crate::commands::check::checked_formula::{CheckedFormula, names};
 use crate::commands::check::fix::apply_fixes;
 use crate::commands::check::qmgr::write_qmgr_commands;
@@ -17,7 +19,11 @@ use crate::commands::check::view::CheckReport;
 pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
         .map_err(|error| CliError::usage(error.to_string()))?;
-    let site = open_site(&arguments.queue.site, &arguments.queue.formula, arguments.queue.threshold)?;
+    let site = open_site(
+        &arguments.queue.site,
+        &arguments.queue.formula,
+        arguments.queue.threshold,
+    )?;
     let source = read_formula(&arguments.queue.formula, Some(&site))?;
     show_site(&arguments.queue.site, &site, arguments.format.is_document());
     let is_fixed = arguments.fix || arguments.unsafe_fixes;
@@ -38,15 +44,32 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     }
     if is_fixed {
         let submitted = formula.source.submitted(numbers);
-        let Ok(parsed) = submitted.formula() else { return Ok(Outcome::Findings) };
-        writeln!(out, "{}", printable_formula(&formula.source, formula.source.text.trim(), parsed, numbers)?)?;
+        let Ok(parsed) = submitted.formula() else {
+            return Ok(Outcome::Findings);
+        };
+        writeln!(
+            out,
+            "{}",
+            printable_formula(&formula.source, formula.source.text.trim(), parsed, numbers)?
+        )?;
     } else {
         let findings = std::mem::take(&mut formula.checked.findings);
-        formula.checked.findings = findings.into_iter().map(|found| found.worded(in_options)).collect();
-        let report = CheckReport { source: formula_source(&formula.source), checked: &formula.checked };
-        Output::new(arguments.format, arguments.text, &warnings.into_answer()).write(&report, out)?;
+        formula.checked.findings = findings
+            .into_iter()
+            .map(|found| found.worded(in_options))
+            .collect();
+        let report = CheckReport {
+            source: formula_source(&formula.source),
+            checked: &formula.checked,
+        };
+        Output::new(arguments.format, arguments.text, &warnings.into_answer())
+            .write(&report, out)?;
     }
     // a hidden error counts only if it prevents the command from being printed
     let is_fine = !formula.checked.has_errors() && formula.reaches_server();
-    Ok(if is_fine { Outcome::Fine } else { Outcome::Findings })
+    Ok(if is_fine {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
 }

@@ -11,7 +11,8 @@ use crate::view::finding::FormulaSource;
 use crate::view::verdict::severity_word;
 
 /// The published JSON schema of the standard.
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// Writes one run of one tool, for code scanning.
 ///
@@ -24,10 +25,16 @@ pub(crate) fn write_sarif(report: &CheckReport<'_>, out: &mut dyn Write) -> io::
 
 fn document(report: &CheckReport<'_>) -> Value {
     let findings = &report.checked.findings;
-    let rules: Vec<Code> =
-        Code::ALL.iter().copied().filter(|code| findings.iter().any(|found| found.code == *code)).collect();
+    let rules: Vec<Code> = Code::ALL
+        .iter()
+        .copied()
+        .filter(|code| findings.iter().any(|found| found.code == *code))
+        .collect();
     let source = Source::new(report.source);
-    let results: Vec<Value> = findings.iter().map(|found| source.result(found, &rules)).collect();
+    let results: Vec<Value> = findings
+        .iter()
+        .map(|found| source.result(found, &rules))
+        .collect();
     let validation = &report.checked.validation;
     json!({
         "$schema": SCHEMA,
@@ -75,7 +82,11 @@ const KEPT_EVERY: usize = 256;
 impl<'a> Source<'a> {
     fn new(formula: FormulaSource<'a>) -> Self {
         let whole = format!("{}{}", formula.before, formula.written);
-        let mut position = Position { line: 1, column: 1, characters: 0 };
+        let mut position = Position {
+            line: 1,
+            column: 1,
+            characters: 0,
+        };
         let mut known = Vec::new();
         for (at, character) in whole.char_indices() {
             if position.characters.is_multiple_of(KEPT_EVERY) {
@@ -83,7 +94,12 @@ impl<'a> Source<'a> {
             }
             position.pass(character);
         }
-        Self { uri: uri(formula.origin), formula, whole, known }
+        Self {
+            uri: uri(formula.origin),
+            formula,
+            whole,
+            known,
+        }
     }
 
     fn result(&self, found: &Diagnostic, rules: &[Code]) -> Value {
@@ -93,14 +109,32 @@ impl<'a> Source<'a> {
             result.insert("ruleIndex".into(), index.into());
         }
         result.insert("level".into(), severity_word(found.severity).into());
-        let help = found.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
-        result.insert("message".into(), json!({ "text": format!("{}{help}", found.message) }));
-        result.insert("locations".into(), json!([{ "physicalLocation": self.location(found.span) }]));
+        let help = found
+            .help
+            .as_ref()
+            .map(|help| format!("\n{help}"))
+            .unwrap_or_default();
+        result.insert(
+            "message".into(),
+            json!({ "text": format!("{}{help}", found.message) }),
+        );
+        result.insert(
+            "locations".into(),
+            json!([{ "physicalLocation": self.location(found.span) }]),
+        );
         if !found.labels.is_empty() {
-            let related: Vec<Value> = found.labels.iter().map(|label| self.related(label)).collect();
+            let related: Vec<Value> = found
+                .labels
+                .iter()
+                .map(|label| self.related(label))
+                .collect();
             result.insert("relatedLocations".into(), related.into());
         }
-        if let Some(fix) = found.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly) {
+        if let Some(fix) = found
+            .fix
+            .as_ref()
+            .filter(|fix| fix.applicability != Applicability::DisplayOnly)
+        {
             result.insert("fixes".into(), json!([self.fix(fix)]));
         }
         result.into()
@@ -128,7 +162,8 @@ impl<'a> Source<'a> {
         json!({ "artifactLocation": { "uri": self.uri, "index": 0 }, "region": self.region(span) })
     }
 
-    /// Lines and columns count from 1, columns and characters in code points, bytes and characters from 0.
+    /// Lines and columns count from 1, columns and characters in code points, bytes and characters
+    /// from 0.
     fn region(&self, span: Span) -> Value {
         let Range { start, end } = self.formula.range_in_written(span);
         let [first, last] = [start, end].map(|at| self.position(at));
@@ -148,9 +183,19 @@ impl<'a> Source<'a> {
     fn position(&self, at: usize) -> Position {
         let at = self.formula.before.len() + at;
         let next = self.known.partition_point(|(known, _)| *known <= at);
-        let start = Position { line: 1, column: 1, characters: 0 };
-        let (from, mut position) = next.checked_sub(1).map_or((0, start), |index| self.known[index]);
-        self.whole.get(from..at).unwrap_or_default().chars().for_each(|character| position.pass(character));
+        let start = Position {
+            line: 1,
+            column: 1,
+            characters: 0,
+        };
+        let (from, mut position) = next
+            .checked_sub(1)
+            .map_or((0, start), |index| self.known[index]);
+        self.whole
+            .get(from..at)
+            .unwrap_or_default()
+            .chars()
+            .for_each(|character| position.pass(character));
         position
     }
 }
@@ -176,7 +221,9 @@ impl Position {
 /// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.
 fn uri(path: &str) -> String {
     let characters = path.bytes().map(|byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
+        }
         _ => format!("%{byte:02X}"),
     });
     characters.collect()
@@ -191,11 +238,24 @@ mod tests {
         let before = "Server: größe\n\tx = ".repeat(40);
         let text = "größe + 日本\n * ncpus ".repeat(60);
         let written = text.replacen(" + ", "\n\t + ", 2);
-        let formula = FormulaSource { text: &text, origin: "f", before: &before, written: &written, differences: &[] };
+        let formula = FormulaSource {
+            text: &text,
+            origin: "f",
+            before: &before,
+            written: &written,
+            differences: &[],
+        };
         let source = Source::new(formula);
         for (at, _) in written.char_indices().chain([(written.len(), ' ')]) {
-            let mut expected = Position { line: 1, column: 1, characters: 0 };
-            before.chars().chain(written[..at].chars()).for_each(|character| expected.pass(character));
+            let mut expected = Position {
+                line: 1,
+                column: 1,
+                characters: 0,
+            };
+            before
+                .chars()
+                .chain(written[..at].chars())
+                .for_each(|character| expected.pass(character));
             assert_eq!(source.position(at), expected, "{at}");
         }
     }

@@ -31,7 +31,9 @@ pub struct CheckReport<'a> {
 
 impl Serialize for CheckReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.checked.document(self.source.text).serialize(serializer)
+        self.checked
+            .document(self.source.text)
+            .serialize(serializer)
     }
 }
 
@@ -45,17 +47,25 @@ impl Answer for CheckReport<'_> {
     }
 }
 
-/// The document of a check: the server's answer, what the scheduler does, and every finding drawn on the formula.
+/// The document of a check: the server's answer, what the scheduler does, and every finding drawn
+/// on the formula.
 pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     let checked = report.checked;
     let (few, others) = limit_each_code(&checked.findings);
     let source = report.source;
     let findings = few.into_iter().map(|found| {
-        let drawn = move |style: DrawingStyle| draw_finding(&source, found, style.coloured, style.width);
-        Section::new("").draw(drawn).in_brief(brief_finding(found, ""))
+        let drawn =
+            move |style: DrawingStyle| draw_finding(&source, found, style.coloured, style.width);
+        Section::new("")
+            .draw(drawn)
+            .in_brief(brief_finding(found, ""))
     });
-    let more = others.into_iter().map(|(code, count)| more_findings(count, code));
-    let mut sections: Vec<_> = findings.chain(more.map(|line| Section::new("").prose(line))).collect();
+    let more = others
+        .into_iter()
+        .map(|(code, count)| more_findings(count, code));
+    let mut sections: Vec<_> = findings
+        .chain(more.map(|line| Section::new("").prose(line)))
+        .collect();
     let rates = rates_line(&checked.rates, "at the medians of the queue");
     if !rates.is_empty() {
         sections.push(Section::new(WORTH).prose(rates).in_full());
@@ -65,7 +75,10 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
         facts.push(Fact::new("scheduler", "crashes on this formula"));
     }
     facts.extend(checked.jobs.as_ref().map(jobs_fact));
-    let python = checked.python_source.as_ref().map(|source| format!("{} ({source})", checked.python));
+    let python = checked
+        .python_source
+        .as_ref()
+        .map(|source| format!("{} ({source})", checked.python));
     facts.extend(python.map(|python| Fact::new("python", python).in_full()));
     Document {
         command: "jsf check",
@@ -77,14 +90,16 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     }
 }
 
-/// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept, else its first error.
+/// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept,
+/// else its first error.
 fn headline(report: CheckReport<'_>) -> String {
     let checked = report.checked;
     let answer = format!("qmgr: {}", answer(report));
     let is_evaluated = checked.verdict != Verdict::Refused;
     let verdict = verdict_sentence(checked, "it").filter(|_| is_evaluated);
     // otherwise the answer says what is wrong
-    let is_accepted = checked.validation.accepted == Some(true) && checked.validation.by == Some(AnsweredBy::Server);
+    let is_accepted = checked.validation.accepted == Some(true)
+        && checked.validation.by == Some(AnsweredBy::Server);
     match verdict.or_else(|| first_error(checked).filter(|_| is_accepted)) {
         Some(sentence) => format!("{answer}. {sentence}"),
         None => answer,
@@ -92,7 +107,10 @@ fn headline(report: CheckReport<'_>) -> String {
 }
 
 fn first_error(checked: &Checked) -> Option<String> {
-    let error = checked.findings.iter().find(|found| found.severity == Severity::Error)?;
+    let error = checked
+        .findings
+        .iter()
+        .find(|found| found.severity == Severity::Error)?;
     Some(format!("Error {}: {}.", error.code, error.message))
 }
 
@@ -102,19 +120,27 @@ fn answer(report: CheckReport<'_>) -> String {
     let validation = &checked.validation;
     match (validation.accepted, validation.code) {
         _ if validation.by == Some(AnsweredBy::Qmgr) => {
-            let reason = qmgr::refusal(report.source.text).map(|reason| reason.to_string()).unwrap_or_default();
+            let reason = qmgr::refusal(report.source.text)
+                .map(|reason| reason.to_string())
+                .unwrap_or_default();
             format!("does not pass the formula on to the server: {reason}")
         }
         (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
         (Some(true), _)
-            if report.source.text.trim_end().contains(['\n', '\r']) && has_finding(checked, Code::InvalidSyntax) =>
+            if report.source.text.trim_end().contains(['\n', '\r'])
+                && has_finding(checked, Code::InvalidSyntax) =>
         {
             "accepts the first line".to_owned()
         }
         (Some(true), _) => "accepts the formula".to_owned(),
-        (Some(false), Some(code)) => format!("refuses the formula ({code}: {})", validation.message),
+        (Some(false), Some(code)) => {
+            format!("refuses the formula ({code}: {})", validation.message)
+        }
         _ => {
-            let reason = validation.uncertainty.map(|reason| format!(": {reason}")).unwrap_or_default();
+            let reason = validation
+                .uncertainty
+                .map(|reason| format!(": {reason}"))
+                .unwrap_or_default();
             format!("cannot tell whether it accepts the formula{reason}")
         }
     }
@@ -122,11 +148,19 @@ fn answer(report: CheckReport<'_>) -> String {
 
 /// On which guesses the answer depends.
 fn accepted_if(guessed: &[String]) -> String {
-    let mut names: Vec<String> = guessed.iter().take(MAX_GUESSED).map(|name| format!("`{name}`")).collect();
+    let mut names: Vec<String> = guessed
+        .iter()
+        .take(MAX_GUESSED)
+        .map(|name| format!("`{name}`"))
+        .collect();
     if guessed.len() > names.len() {
         names.push(format!("{} more", guessed.len() - names.len()));
     }
-    let are = if names.len() == 1 { "is a numeric resource" } else { "are numeric resources" };
+    let are = if names.len() == 1 {
+        "is a numeric resource"
+    } else {
+        "are numeric resources"
+    };
     format!(
         "accepts the formula if {} {are}, which is guessed from the jobs; --resource NAME=TYPE declares one",
         names.join(", ")
@@ -139,9 +173,18 @@ fn has_finding(checked: &Checked, code: Code) -> bool {
 
 /// How many jobs the formula was tried on.
 fn jobs_fact(jobs: &JobCounts) -> Fact {
-    let JobCounts { total, ignored, errors, .. } = jobs;
+    let JobCounts {
+        total,
+        ignored,
+        errors,
+        ..
+    } = jobs;
     let tried = total - ignored;
-    let mut text = format!("{} tried, {} fine, {errors} with an error", count(tried, "job"), tried - errors);
+    let mut text = format!(
+        "{} tried, {} fine, {errors} with an error",
+        count(tried, "job"),
+        tried - errors
+    );
     if *ignored > 0 {
         text += &format!("; {ignored} not tried, because the scheduler ignores such jobs");
     }
@@ -153,5 +196,8 @@ fn jobs_fact(jobs: &JobCounts) -> Fact {
 pub fn stopped_by_threshold(jobs: &JobCounts) -> Option<String> {
     let [under, over] = [jobs.under_threshold?, jobs.over_threshold?];
     let threshold = jobs.threshold?;
-    Some(format!("{under} of {} do not pass the threshold {threshold}", count(under + over, "waiting job")))
+    Some(format!(
+        "{under} of {} do not pass the threshold {threshold}",
+        count(under + over, "waiting job")
+    ))
 }

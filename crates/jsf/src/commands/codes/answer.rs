@@ -31,7 +31,9 @@ impl Codes {
             most_severe: code.most_severe(),
             title: code.title(),
         };
-        Self { codes: Code::ALL.iter().map(kind).collect() }
+        Self {
+            codes: Code::ALL.iter().map(kind).collect(),
+        }
     }
 }
 

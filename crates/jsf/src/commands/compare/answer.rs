@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Comparison, Fairness, GroupChange, OldNew, Ranking, SummandAgreement, Transitions};
+use job_sort_formula::rank::{
+    Comparison, Fairness, GroupChange, OldNew, Ranking, SummandAgreement, Transitions,
+};
 use jsf_openpbs::check::Checked;
 use serde::{Serialize, Serializer};
 
@@ -65,31 +67,53 @@ impl<'a> CompareReport<'a> {
                 evaluated: self.rankings.map(|ranking| ranking.scores().count()),
                 ties: self.rankings.map(Ranking::ties),
             },
-            fairness: ComparedFairness { sides: comparison.fairness, first: comparison.first },
+            fairness: ComparedFairness {
+                sides: comparison.fairness,
+                first: comparison.first,
+            },
         }
     }
 
     fn side(formula: &'a str, rules: &'a [(&'static str, String)]) -> Side<'a> {
-        Side { formula, rules: rules.iter().map(|(heading, text)| (*heading, &**text)).collect() }
+        Side {
+            formula,
+            rules: rules
+                .iter()
+                .map(|(heading, text)| (*heading, &**text))
+                .collect(),
+        }
     }
 
     fn ids(&self, rows: &[u32]) -> Vec<&'a str> {
-        rows.iter().map(|&row| self.table.id(row as usize)).collect()
+        rows.iter()
+            .map(|&row| self.table.id(row as usize))
+            .collect()
     }
 
     fn transitions(&self, transitions: &Transitions) -> StartStop<'a> {
-        StartStop { start: self.ids(&transitions.start), stop: self.ids(&transitions.stop) }
+        StartStop {
+            start: self.ids(&transitions.start),
+            stop: self.ids(&transitions.stop),
+        }
     }
 
     /// The scores of a row; `None` for a side on which the job is excluded.
     pub(crate) fn scores(&self, row: usize) -> OldNew<Option<f64>> {
-        self.rankings.map(|ranking| ranking.score(row).map(|score| score.value))
+        self.rankings
+            .map(|ranking| ranking.score(row).map(|score| score.value))
     }
 }
 
-/// The rows that a comparison lists: the new order, then the jobs that are considered only under the old ranking.
+/// The rows that a comparison lists: the new order, then the jobs that are considered only under
+/// the old ranking.
 pub fn compared_rows(comparison: &Comparison) -> Vec<RankedRow> {
-    comparison.moves().map(|job| RankedRow { row: job.row as u32, rank: job.new.unwrap_or(0) as u32 }).collect()
+    comparison
+        .moves()
+        .map(|job| RankedRow {
+            row: job.row as u32,
+            rank: job.new.unwrap_or(0) as u32,
+        })
+        .collect()
 }
 
 impl Serialize for CompareReport<'_> {
@@ -179,18 +203,30 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     fn new(change: &'a GroupChange) -> Self {
-        let (old_mean_rank, new_mean_rank) = change.mean_rank().map(|mean| (mean.old, mean.new)).unzip();
-        Self { change, old_mean_rank, new_mean_rank, won: change.won() }
+        let (old_mean_rank, new_mean_rank) =
+            change.mean_rank().map(|mean| (mean.old, mean.new)).unzip();
+        Self {
+            change,
+            old_mean_rank,
+            new_mean_rank,
+            won: change.won(),
+        }
     }
 }
 
-/// The jobs, which are serialised one by one: a list of them would take more memory than the comparison.
+/// The jobs, which are serialised one by one: a list of them would take more memory than the
+/// comparison.
 struct Jobs<'a>(&'a CompareReport<'a>);
 
 impl Serialize for Jobs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(report) = self;
-        serializer.collect_seq(report.rows.iter().map(|ranked| Job::new(report, ranked.row())))
+        serializer.collect_seq(
+            report
+                .rows
+                .iter()
+                .map(|ranked| Job::new(report, ranked.row())),
+        )
     }
 }
 

@@ -12,7 +12,11 @@ use crate::view::ordered_writer::write_in_order;
 ///
 /// # Errors
 /// `out` cannot be written.
-pub(crate) fn write_csv(report: &CompareReport<'_>, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_csv(
+    report: &CompareReport<'_>,
+    cells: Cells,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     out.write_all(b"id,entity,queue,old_rank,new_rank,old_score,new_score,moved\n")?;
     write_in_order(report.rows, out, |rows, text| {
         let mut writer = csv::Writer::from_writer(text);
@@ -42,5 +46,7 @@ fn write_job(
 }
 
 fn finite_score(score: Option<f64>) -> Option<String> {
-    score.filter(|score| score.is_finite()).map(|score| Value::Float(score).repr())
+    score
+        .filter(|score| score.is_finite())
+        .map(|score| Value::Float(score).repr())
 }

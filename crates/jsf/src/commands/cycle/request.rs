@@ -41,8 +41,8 @@ pub struct CycleArgs {
     pub formula: FormulaArgs,
     /// Show this job only: when will it start?
     ///
-    /// An id with or without the server's name: 12 or 12.vm; an array is 12[], and a waiting subjob has its index in the
-    /// brackets; separate several by commas, or repeat the option
+    /// An id with or without the server's name: 12 or 12.vm; an array is 12[], and a waiting subjob
+    /// has its index in the brackets; separate several by commas, or repeat the option
     #[arg(long = "job", value_name = "ID", value_delimiter = ',', value_parser = crate::cli::args::listed_name)]
     pub jobs: Vec<String>,
     /// Whose jobs are shown.
@@ -50,8 +50,9 @@ pub struct CycleArgs {
     pub entities: EntityArgs,
     /// The moment of the cycle
     ///
-    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise, or as `date -u` prints it, or as `qstat -f`
-    /// prints times, on the clock of its host [default: that of the document of jobs, else that of the capture]
+    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise, or as `date -u` prints it,
+    /// or as `qstat -f` prints times, on the clock of its host [default: that of the document of
+    /// jobs, else that of the capture]
     #[arg(long, value_name = "TIME", value_parser = moment_or_wall_time, allow_negative_numbers = true)]
     pub at: Option<Time>,
     /// The number of processors, instead of the nodes

@@ -11,7 +11,9 @@ use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{draw_submitted, outcome, select_rows, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
-use crate::cli::{CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all};
+use crate::cli::{
+    CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all,
+};
 use crate::commands::cycle::answer::CycleReport;
 use crate::commands::cycle::request::CycleArgs;
 use crate::job_filter::{JobFilter, NO_MATCH};
@@ -21,14 +23,29 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     let has_formula = arguments.formula.is_given() || site.formula_text().is_ok();
-    let source = if has_formula { Some(read_formula(&arguments.formula, Some(&site))?) } else { None };
-    let submitted = source.as_ref().map(|source| source.submitted(arguments.site.numbers));
-    let mut request = CycleRequest { at: arguments.at, processors: arguments.processors, ..CycleRequest::default() };
+    let source = if has_formula {
+        Some(read_formula(&arguments.formula, Some(&site))?)
+    } else {
+        None
+    };
+    let submitted = source
+        .as_ref()
+        .map(|source| source.submitted(arguments.site.numbers));
+    let mut request = CycleRequest {
+        at: arguments.at,
+        processors: arguments.processors,
+        ..CycleRequest::default()
+    };
     if let (Some(source), Some(submitted)) = (&source, &submitted) {
-        let Some(formula) = parsed_formula(source, submitted) else { return Ok(Outcome::Findings) };
+        let Some(formula) = parsed_formula(source, submitted) else {
+            return Ok(Outcome::Findings);
+        };
         request.formula = Some(formula);
     }
-    let names = request.formula.map(|formula| formula.names()).unwrap_or_default();
+    let names = request
+        .formula
+        .map(|formula| formula.names())
+        .unwrap_or_default();
     let mut warnings = Warnings::new(arguments.format.is_document());
     warnings.add_site(&site, site.warnings_for(&names));
     request.asked.clone_from(&arguments.jobs);
@@ -49,7 +66,10 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     warn_all(&cycle.unknown);
     let entities = &arguments.entities.entity;
     if !entities.is_empty() {
-        let filter = JobFilter { entities, ..JobFilter::default() };
+        let filter = JobFilter {
+            entities,
+            ..JobFilter::default()
+        };
         let rows = select_rows(filter, RankedRow::all(&cycle.ranking), &site, &cycle.table)?;
         cycle.retain_rows(&rows.into_iter().map(RankedRow::row).collect());
         if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
@@ -61,24 +81,52 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         draw_found(arguments, source, submitted, &cycle);
     }
     let is_document = arguments.format.is_document();
-    let checked = submitted.as_ref().filter(|_| is_document).map(|submitted| site.check_cycled(submitted, &cycle));
+    let checked = submitted
+        .as_ref()
+        .filter(|_| is_document)
+        .map(|submitted| site.check_cycled(submitted, &cycle));
     let formula = source.as_ref().map(|source| &*source.text);
-    let report = CycleReport { formula, cycle: &cycle, jobs: &cycle.asked, entities, checked: checked.as_ref() };
+    let report = CycleReport {
+        formula,
+        cycle: &cycle,
+        jobs: &cycle.asked,
+        entities,
+        checked: checked.as_ref(),
+    };
     Output::new(arguments.format, arguments.text, &warnings.into_answer()).write(&report, out)?;
     // without a formula nothing fails
-    Ok(if source.is_some() { outcome(&cycle.findings, &cycle.ranking) } else { Outcome::Fine })
+    Ok(if source.is_some() {
+        outcome(&cycle.findings, &cycle.ranking)
+    } else {
+        Outcome::Fine
+    })
 }
 
-/// Draws what is found in the formula, and for which jobs it fails; one screen for people says that itself.
-fn draw_found(arguments: &CycleArgs, source: &FormulaText, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) {
+/// Draws what is found in the formula, and for which jobs it fails; one screen for people says that
+/// itself.
+fn draw_found(
+    arguments: &CycleArgs,
+    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
+    cycle: &CycledQueue,
+) {
     let is_document = arguments.format.is_document();
     if is_document && !arguments.text.full {
         return;
     }
     draw_submitted(source, submitted, cycle.findings.iter().cloned());
     if is_document {
-        draw_submitted(source, submitted, error_findings_of(&cycle.table, &cycle.ranking, |_| true));
+        draw_submitted(
+            source,
+            submitted,
+            error_findings_of(&cycle.table, &cycle.ranking, |_| true),
+        );
     } else {
-        report_errors(arguments.site.on_error, "the formula", &cycle.table, &cycle.ranking);
+        report_errors(
+            arguments.site.on_error,
+            "the formula",
+            &cycle.table,
+            &cycle.ranking,
+        );
     }
 }

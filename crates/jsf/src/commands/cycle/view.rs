@@ -1,4 +1,5 @@
-//! A scheduling cycle for people: who starts, who is promised a start and when, why each other job waits.
+//! A scheduling cycle for people: who starts, who is promised a start and when, why each other job
+//! waits.
 
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::array_id::array_and_index;
@@ -15,33 +16,54 @@ const MAX_NAMED: usize = 3;
 
 impl<'a> CycleReport<'a> {
     fn is_shown(&self, id: &str) -> bool {
-        self.jobs.is_empty() || self.jobs.iter().any(|job| job == id || is_subjob_of(id, job))
+        self.jobs.is_empty()
+            || self
+                .jobs
+                .iter()
+                .any(|job| job == id || is_subjob_of(id, job))
     }
 
     fn started(&self) -> Vec<&'a str> {
-        self.cycle.started.iter().map(|id| &**id).filter(|id| self.is_shown(id)).collect()
+        self.cycle
+            .started
+            .iter()
+            .map(|id| &**id)
+            .filter(|id| self.is_shown(id))
+            .collect()
     }
 
     fn reserved(&self) -> Vec<&'a ReservedJob> {
-        self.cycle.reserved.iter().filter(|reserved| self.is_shown(&reserved.id)).collect()
+        self.cycle
+            .reserved
+            .iter()
+            .filter(|reserved| self.is_shown(&reserved.id))
+            .collect()
     }
 
     fn waiting(&self) -> Vec<&'a WaitingJob> {
         let is_array_of_asked = |id: &str| self.jobs.iter().any(|job| is_subjob_of(job, id));
         let waiting = self.cycle.waiting.iter();
-        waiting.filter(|waiting| self.is_shown(&waiting.id) || is_array_of_asked(&waiting.id)).collect()
+        waiting
+            .filter(|waiting| self.is_shown(&waiting.id) || is_array_of_asked(&waiting.id))
+            .collect()
     }
 
     pub(super) fn cycle_document(&self) -> Document<'a> {
         let cycle = self.cycle;
         let mut facts = Vec::new();
-        facts.extend(self.formula.map(|formula| Fact::new("formula", formula.trim_end())));
+        facts.extend(
+            self.formula
+                .map(|formula| Fact::new("formula", formula.trim_end())),
+        );
         facts.push(Fact::new("at", moment(cycle.at)));
         let free = cycle.processors.free;
         let total = cycle.processors.total;
         let free = match free {
             0.. => format!("{free} of {total} free before the cycle"),
-            _ => format!("none of {total} free before the cycle; the running jobs hold {} more than there are", -free),
+            _ => format!(
+                "none of {total} free before the cycle; the running jobs hold {} more than there are",
+                -free
+            ),
         };
         facts.push(Fact::new("processors", free));
         facts.push(Fact::new("order", cycle.rules.order.clone()).in_full());
@@ -50,21 +72,36 @@ impl<'a> CycleReport<'a> {
             facts.push(Fact::new("without", without_words(&cycle.left_out)));
         }
         let has_effect = self.has_effect();
-        let findings = self.checked.filter(|_| self.jobs.is_empty()).and_then(brief_findings);
+        let findings = self
+            .checked
+            .filter(|_| self.jobs.is_empty())
+            .and_then(brief_findings);
         // the headline says the worst, and the screen is for what the cycle does
         let is_said = has_effect && self.verdict().is_some();
         let mut sections: Vec<Section<'a>> = Vec::new();
         sections.extend(findings.map(|section| if is_said { section.in_full() } else { section }));
         let of_jobs = [self.starting_section(), self.waiting_section()];
-        let of_jobs = of_jobs.into_iter().filter(|section| !section.blocks.is_empty());
-        sections.extend(of_jobs.map(|section| if has_effect { section } else { section.in_full() }));
+        let of_jobs = of_jobs
+            .into_iter()
+            .filter(|section| !section.blocks.is_empty());
+        sections.extend(of_jobs.map(|section| {
+            if has_effect {
+                section
+            } else {
+                section.in_full()
+            }
+        }));
         Document {
             command: "jsf cycle",
             title: "The scheduler's next cycle".to_owned(),
             headline: self.headline(),
             facts,
             sections,
-            read_on: if self.jobs.is_empty() { "jsf cycle --job ID" } else { "jsf explain --job ID" },
+            read_on: if self.jobs.is_empty() {
+                "jsf cycle --job ID"
+            } else {
+                "jsf explain --job ID"
+            },
         }
     }
 
@@ -75,12 +112,21 @@ impl<'a> CycleReport<'a> {
             return section;
         }
         let table = &self.cycle.table;
-        let started = started.into_iter().enumerate().map(|(index, id)| (index, id, self.cycle.row(id)));
+        let started = started
+            .into_iter()
+            .enumerate()
+            .map(|(index, id)| (index, id, self.cycle.row(id)));
         let rows = Table::of(started)
-            .column(Column::number("order", 5), |(index, ..)| Cell::Count(index + 1))
+            .column(Column::number("order", 5), |(index, ..)| {
+                Cell::Count(index + 1)
+            })
             .column(Column::id("job", 9), |(_, id, _)| Cell::text(*id))
-            .column(Column::text("entity", 6), |(.., row)| Cell::text(row.map_or("", |row| table.entity(row))))
-            .column(Column::text("queue", 6), |(.., row)| Cell::text(row.map_or("", |row| table.queue(row))));
+            .column(Column::text("entity", 6), |(.., row)| {
+                Cell::text(row.map_or("", |row| table.entity(row)))
+            })
+            .column(Column::text("queue", 6), |(.., row)| {
+                Cell::text(row.map_or("", |row| table.queue(row)))
+            });
         section.table(rows.table())
     }
 
@@ -93,20 +139,37 @@ impl<'a> CycleReport<'a> {
         }
         let cycle = self.cycle;
         let reserved = self.reserved();
-        let promised = move |id: &str| reserved.iter().position(|one| one.id == id || is_subjob_of(&one.id, id));
+        let promised = move |id: &str| {
+            reserved
+                .iter()
+                .position(|one| one.id == id || is_subjob_of(&one.id, id))
+        };
         waiting.sort_by_key(|waiting| promised(&waiting.id).unwrap_or(usize::MAX));
-        let has_promise = waiting.iter().any(|waiting| promised(&waiting.id).is_some());
+        let has_promise = waiting
+            .iter()
+            .any(|waiting| promised(&waiting.id).is_some());
         let starts: Vec<i64> = self.reserved().iter().map(|one| one.start).collect();
-        let waiting = waiting.into_iter().map(|waiting| (waiting, promised(&waiting.id).map(|index| starts[index])));
-        let words =
-            |start: &Option<i64>, words: &dyn Fn(i64) -> String| Cell::prose(start.map(words).unwrap_or_default());
+        let waiting = waiting
+            .into_iter()
+            .map(|waiting| (waiting, promised(&waiting.id).map(|index| starts[index])));
+        let words = |start: &Option<i64>, words: &dyn Fn(i64) -> String| {
+            Cell::prose(start.map(words).unwrap_or_default())
+        };
         let rows = Table::of(waiting)
-            .column(Column::id("job", 9), |(waiting, _)| Cell::text(&*waiting.id))
-            .column_if(has_promise, Column::text("promised at", 11), move |(_, start)| words(start, &moment))
+            .column(Column::id("job", 9), |(waiting, _)| {
+                Cell::text(&*waiting.id)
+            })
+            .column_if(
+                has_promise,
+                Column::text("promised at", 11),
+                move |(_, start)| words(start, &moment),
+            )
             .column_if(has_promise, Column::text("in", 6), move |(_, start)| {
                 words(start, &|start| duration_of(start - cycle.at))
             })
-            .column(Column::wrapped("why", 9), |(waiting, _)| Cell::prose(waiting.reason.clone()));
+            .column(Column::wrapped("why", 9), |(waiting, _)| {
+                Cell::prose(waiting.reason.clone())
+            });
         section.table(rows.table())
     }
 
@@ -121,13 +184,17 @@ impl<'a> CycleReport<'a> {
 
     /// The verdict on the formula. That it fails for other jobs is no answer about one.
     fn verdict(&self) -> Option<String> {
-        let checked = self.checked.filter(|_| self.jobs.is_empty() || !self.has_effect());
+        let checked = self
+            .checked
+            .filter(|_| self.jobs.is_empty() || !self.has_effect());
         checked.and_then(|checked| verdict_sentence(checked, "the formula"))
     }
 
-    /// Whether the formula orders jobs: without that, the cycle is not that of a scheduler that runs on.
+    /// Whether the formula orders jobs: without that, the cycle is not that of a scheduler that
+    /// runs on.
     fn has_effect(&self) -> bool {
-        self.checked.is_none_or(|checked| checked.verdict.has_effect())
+        self.checked
+            .is_none_or(|checked| checked.verdict.has_effect())
     }
 
     fn headline_of_cycle(&self) -> String {
@@ -136,7 +203,11 @@ impl<'a> CycleReport<'a> {
         }
         let cycle = self.cycle;
         let waiting = count(cycle.waiting.len(), "job");
-        let waits = if cycle.waiting.len() == 1 { "waits" } else { "wait" };
+        let waits = if cycle.waiting.len() == 1 {
+            "waits"
+        } else {
+            "wait"
+        };
         let of = match self.entities {
             [] => String::new(),
             entities if entities.len() <= MAX_NAMED => format!(" of {}", entities.join(" or ")),
@@ -145,7 +216,9 @@ impl<'a> CycleReport<'a> {
         let started = match cycle.started.as_slice() {
             [] => format!("No job{of} starts now"),
             [only] => format!("{only} starts now"),
-            [first, others @ ..] => format!("{} jobs{of} start now, {first} first", 1 + others.len()),
+            [first, others @ ..] => {
+                format!("{} jobs{of} start now, {first} first", 1 + others.len())
+            }
         };
         let reserved = match cycle.reserved.iter().min_by_key(|reserved| reserved.start) {
             None => String::new(),
@@ -154,17 +227,29 @@ impl<'a> CycleReport<'a> {
                     1 => String::new(),
                     many => format!(" and {} more", many - 1),
                 };
-                let earliest = cycle.reserved.iter().map(|reserved| reserved.start).min().unwrap_or(first.start);
+                let earliest = cycle
+                    .reserved
+                    .iter()
+                    .map(|reserved| reserved.start)
+                    .min()
+                    .unwrap_or(first.start);
                 format!(
                     ", of which {}{others} {} promised a start, the earliest in {}",
                     first.id,
-                    if cycle.reserved.len() == 1 { "is" } else { "are" },
+                    if cycle.reserved.len() == 1 {
+                        "is"
+                    } else {
+                        "are"
+                    },
                     duration_of(earliest - cycle.at)
                 )
             }
         };
         let of_waiting = if cycle.started.len() == 1 { &*of } else { "" };
-        format!("{started}; {waiting}{of_waiting} {waits}{reserved}{}.", self.concerns())
+        format!(
+            "{started}; {waiting}{of_waiting} {waits}{reserved}{}.",
+            self.concerns()
+        )
     }
 
     /// When one job starts.
@@ -173,15 +258,29 @@ impl<'a> CycleReport<'a> {
         if let Some(id) = self.started().first() {
             return format!("{id} starts in this cycle{}.", self.concerns());
         }
-        let reason = self.waiting().first().map_or_else(String::new, |waiting| format!(": {}", waiting.reason));
-        let when = match (self.reserved().first(), self.cycle.estimates.iter().find(|estimate| estimate.id == job)) {
+        let reason = self
+            .waiting()
+            .first()
+            .map_or_else(String::new, |waiting| format!(": {}", waiting.reason));
+        let when = match (
+            self.reserved().first(),
+            self.cycle
+                .estimates
+                .iter()
+                .find(|estimate| estimate.id == job),
+        ) {
             (Some(reserved), _) => format!(
                 "; it is promised a start in {}, at {}, earlier if jobs end before their walltimes, \
                  or later if jobs are submitted that precede it",
                 duration_of(reserved.start - now),
                 moment(reserved.start)
             ),
-            (None, Some(EstimatedStart { start: Some(start), .. })) => format!(
+            (
+                None,
+                Some(EstimatedStart {
+                    start: Some(start), ..
+                }),
+            ) => format!(
                 "; without further submissions, and if every job takes its walltime, it starts in about {}, at {}",
                 duration_of(start - now),
                 moment(*start)
@@ -192,7 +291,10 @@ impl<'a> CycleReport<'a> {
             (None, None) => String::new(),
         };
         if self.waiting().is_empty() {
-            return format!("{job} does not wait{}.", if self.runs(job) { ": it runs" } else { "" });
+            return format!(
+                "{job} does not wait{}.",
+                if self.runs(job) { ": it runs" } else { "" }
+            );
         }
         format!("{job} waits{reason}{when}{}.", self.concerns())
     }
@@ -200,7 +302,9 @@ impl<'a> CycleReport<'a> {
     /// Whether a job runs before the cycle.
     fn runs(&self, job: &str) -> bool {
         let table = &self.cycle.table;
-        table.row(job).is_some_and(|row| table.state(row) == JobState::Running)
+        table
+            .row(job)
+            .is_some_and(|row| table.state(row) == JobState::Running)
     }
 
     /// What the cycle does without, if it concerns more than a tenth of the waiting jobs.

@@ -12,8 +12,8 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::exchange_rates::ExchangeRate;
 use jsf_openpbs::number_format;
 use jsf_site::{
-    Cause, ExplainedInput, Explanation, Explanations, Neighbour, PolicyName, PolicyShares, RankReached, RankedQueue,
-    Reached, Rounding, SmallestChange, Wait,
+    Cause, ExplainedInput, Explanation, Explanations, Neighbour, PolicyName, PolicyShares,
+    RankReached, RankedQueue, Reached, Rounding, SmallestChange, Wait,
 };
 use serde::{Serialize, Serializer};
 
@@ -83,7 +83,10 @@ impl<'a> ExplainReport<'a> {
 }
 
 /// The view of the path of a job in the fair-share tree.
-pub(crate) fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanation) -> Option<PolicyView<'a>> {
+pub(crate) fn path_view<'a>(
+    shares: Option<&'a PolicyShares>,
+    job: &'a Explanation,
+) -> Option<PolicyView<'a>> {
     let shares = shares.filter(|_| !job.path.is_empty())?;
     Some(PolicyView {
         name: shares.policy.as_str(),
@@ -99,8 +102,18 @@ pub(crate) fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanati
 
 impl Serialize for ExplainReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let jobs = self.explanations.jobs.iter().map(|job| ExplainedJob::new(self, job)).collect();
-        ExplainJson { formula: self.formula, jobs, decides: self.decides }.serialize(serializer)
+        let jobs = self
+            .explanations
+            .jobs
+            .iter()
+            .map(|job| ExplainedJob::new(self, job))
+            .collect();
+        ExplainJson {
+            formula: self.formula,
+            jobs,
+            decides: self.decides,
+        }
+        .serialize(serializer)
     }
 }
 
@@ -111,7 +124,8 @@ struct ExplainJson<'a> {
     decides: &'a [SummandAgreement],
 }
 
-/// An explanation with the names of jobs instead of their rows. A number that is not finite is null.
+/// An explanation with the names of jobs instead of their rows. A number that is not finite is
+/// null.
 #[derive(Serialize)]
 struct ExplainedJob<'a> {
     id: &'a str,
@@ -195,7 +209,12 @@ impl<'a> ExplainedJob<'a> {
         let error = job.result.as_ref().and_then(|result| result.as_ref().err());
         let listed = job.same_error.iter().copied().take(MAX_LISTED);
         let path = path_view(report.explanations.shares.as_ref(), job);
-        let shares = path.map(|view| view.nodes.iter().map(|&node| NodeNumbers::new(&view, node, None)).collect());
+        let shares = path.map(|view| {
+            view.nodes
+                .iter()
+                .map(|&node| NodeNumbers::new(&view, node, None))
+                .collect()
+        });
         Self {
             id: table.id(job.row),
             entity: table.entity(job.row),
@@ -209,7 +228,10 @@ impl<'a> ExplainedJob<'a> {
             exact: exact.map(ToString::to_string),
             logged: job.score.map(number_format::logged),
             error: error.map(Error::new),
-            same_error: error.map(|_| SameError { count: job.same_error.len(), jobs: report.ids(listed) }),
+            same_error: error.map(|_| SameError {
+                count: job.same_error.len(),
+                jobs: report.ids(listed),
+            }),
             sentence: sentence(report, job),
             inputs: &job.inputs,
             nodes: parts(report, job),
@@ -217,8 +239,16 @@ impl<'a> ExplainedJob<'a> {
             influences: &job.influences,
             causes: &job.causes,
             shares: shares.unwrap_or_default(),
-            above: job.above.iter().map(|near| NearJob::new(report, near)).collect(),
-            below: job.below.iter().map(|near| NearJob::new(report, near)).collect(),
+            above: job
+                .above
+                .iter()
+                .map(|near| NearJob::new(report, near))
+                .collect(),
+            below: job
+                .below
+                .iter()
+                .map(|near| NearJob::new(report, near))
+                .collect(),
             changes: &job.changes.found,
             exchange_rates: &job.rates,
             changes_unknown: &job.changes.unknown,
@@ -230,8 +260,11 @@ impl<'a> ExplainedJob<'a> {
 
 /// The parts of the formula with their values.
 fn parts<'a>(report: &ExplainReport<'a>, job: &'a Explanation) -> Vec<Part<'a>> {
-    let part =
-        |node: &'a NodeValue| Part { span: node.span, text: excerpt(part(report, node), MAX_CODE), value: &node.value };
+    let part = |node: &'a NodeValue| Part {
+        span: node.span,
+        text: excerpt(part(report, node), MAX_CODE),
+        value: &node.value,
+    };
     job.nodes.iter().map(part).collect()
 }
 
@@ -264,6 +297,9 @@ impl From<RankReached> for ReachedRank {
             Wait::Until(at) => Some(RankAt { rank, at }),
             Wait::Never | Wait::Unknown => None,
         };
-        Self { to, to_is_known: wait != Wait::Unknown }
+        Self {
+            to,
+            to_is_known: wait != Wait::Unknown,
+        }
     }
 }

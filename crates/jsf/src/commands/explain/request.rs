@@ -47,15 +47,16 @@ pub struct ExplainArgs {
     pub jobs: JobArgs,
     /// Explain a job that is only described
     ///
-    /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue (else the default one), what
-    /// it requests in all, and what else the formula reads, such as fairshare_factor=0.4 or eligible_time=2h; what it does
-    /// not request it has by the defaults of its queue and the server
+    /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue (else
+    /// the default one), what it requests in all, and what else the formula reads, such as
+    /// fairshare_factor=0.4 or eligible_time=2h; what it does not request it has by the defaults of
+    /// its queue and the server
     #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
     pub described: Option<DescribedJob>,
     /// The entity whose jobs to explain
     ///
-    /// The jobs of this fair-share entity, or of all entities below this group; separate several by commas, or repeat the
-    /// option; with --as the entity of the described job
+    /// The jobs of this fair-share entity, or of all entities below this group; separate several by
+    /// commas, or repeat the option; with --as the entity of the described job
     #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
     /// Also say when the job reaches rank N

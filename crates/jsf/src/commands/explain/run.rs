@@ -25,32 +25,63 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let mut described = arguments.described.clone();
     match (&mut described, arguments.entity.as_slice()) {
         (Some(described), [entity]) => described.entity.clone_from(entity),
-        (Some(_), [_, _, ..]) => return Err(CliError::usage("a described job (--as) has one entity (--entity)")),
+        (Some(_), [_, _, ..]) => {
+            return Err(CliError::usage(
+                "a described job (--as) has one entity (--entity)",
+            ));
+        }
         _ => {}
     }
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
-    let Some(formula) = parsed_formula(source, &submitted) else { return Ok(Outcome::Findings) };
+    let Some(formula) = parsed_formula(source, &submitted) else {
+        return Ok(Outcome::Findings);
+    };
     show_site(&arguments.queue.site, site, is_document);
-    let request = RankRequest { record_origins: true, ..RankRequest::from(formula) };
-    let read = JobsToRank::read(&opened, &submitted, &request, is_document, DrawnFindings::Errors)?;
-    let Some(mut read) = read else { return Ok(Outcome::Findings) };
+    let request = RankRequest {
+        record_origins: true,
+        ..RankRequest::from(formula)
+    };
+    let read = JobsToRank::read(
+        &opened,
+        &submitted,
+        &request,
+        is_document,
+        DrawnFindings::Errors,
+    )?;
+    let Some(mut read) = read else {
+        return Ok(Outcome::Findings);
+    };
     let entities = entities(arguments);
-    let mut rows = if entities.is_empty() { read.find(&arguments.jobs)? } else { Vec::new() };
+    let mut rows = if entities.is_empty() {
+        read.find(&arguments.jobs)?
+    } else {
+        Vec::new()
+    };
     if let Some(described) = &described {
         rows.push(read.add(described)?);
     }
     let (queue, warnings) = read.rank(usize::MAX)?;
     if !entities.is_empty() {
-        let filter = JobFilter { jobs: &arguments.jobs.job, entities, ..JobFilter::default() };
+        let filter = JobFilter {
+            jobs: &arguments.jobs.job,
+            entities,
+            ..JobFilter::default()
+        };
         let selected = select_rows(filter, RankedRow::all(&queue.ranking), site, &queue.table)?;
         rows = selected.into_iter().map(RankedRow::row).collect();
     }
     let considered = queue.ranking.order().len();
     if let Some(rank) = arguments.to.filter(|&rank| rank as usize > considered) {
-        let jobs = if considered == 1 { "1 job is" } else { &format!("{considered} jobs are") };
-        return Err(CliError::usage(format!("there is no rank {rank}: {jobs} considered")));
+        let jobs = if considered == 1 {
+            "1 job is"
+        } else {
+            &format!("{considered} jobs are")
+        };
+        return Err(CliError::usage(format!(
+            "there is no rank {rank}: {jobs} considered"
+        )));
     }
     let options = ExplainOptions {
         to: arguments.to.map(|rank| rank as usize),
@@ -62,15 +93,29 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     drop(progress);
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     if arguments.described.is_some() {
-        rules.extend(explanations.jobs.last().map(|job| ("described", described_words(&queue.table, job))));
+        rules.extend(
+            explanations
+                .jobs
+                .last()
+                .map(|job| ("described", described_words(&queue.table, job))),
+        );
     }
     rules.extend_from_slice(&queue.rules);
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| site.check_ranked(&submitted, &queue));
     let decides = queue.decides();
     let draw = |job: &Explanation, style: DrawingStyle| {
-        let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
-        Some(draw_finding(&formula_source(source), &finding, style.coloured, style.width))
+        let finding = submitted.in_source(job_error(
+            &queue.table,
+            job.row,
+            job.result.as_ref()?.as_ref().err()?,
+        ));
+        Some(draw_finding(
+            &formula_source(source),
+            &finding,
+            style.coloured,
+            style.width,
+        ))
     };
     let report = ExplainReport {
         formula: &source.text,
@@ -83,20 +128,36 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         draw_error: &draw,
     };
     let warnings = warnings.into_answer();
-    let shown = Shown { piped_width: Some(PIPED_WIDTH), ..arguments.text.into() };
+    let shown = Shown {
+        piped_width: Some(PIPED_WIDTH),
+        ..arguments.text.into()
+    };
     let output = Output::new(arguments.format, shown, &warnings);
     let output = output.with_page(arguments.report.as_deref(), vec![site], Vec::new());
     output.write(&report, out)?;
     // of a job that fails itself the explanation says how many others do
-    if !explanations.jobs.iter().any(|job| matches!(job.result, Some(Err(_)))) {
-        report_errors(arguments.queue.site.on_error, "the formula", &queue.table, &queue.ranking);
+    if !explanations
+        .jobs
+        .iter()
+        .any(|job| matches!(job.result, Some(Err(_))))
+    {
+        report_errors(
+            arguments.queue.site.on_error,
+            "the formula",
+            &queue.table,
+            &queue.ranking,
+        );
     }
     Ok(outcome(&queue.findings, &queue.ranking))
 }
 
 /// The entities whose jobs are explained.
 fn entities(arguments: &ExplainArgs) -> &[String] {
-    if arguments.described.is_some() { &[] } else { &arguments.entity }
+    if arguments.described.is_some() {
+        &[]
+    } else {
+        &arguments.entity
+    }
 }
 
 pub(crate) fn is_error(found: &Diagnostic) -> bool {

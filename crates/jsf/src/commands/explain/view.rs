@@ -9,8 +9,8 @@ use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::number_format;
 use jsf_openpbs::order::Criterion;
 use jsf_site::{
-    ExplainedInput, Explanation, Means, Neighbour, RankReached, Reached, Rounding, SmallestChange, SmallestChanges,
-    Wait,
+    ExplainedInput, Explanation, Means, Neighbour, RankReached, Reached, Rounding, SmallestChange,
+    SmallestChanges, Wait,
 };
 
 use crate::commands::explain::answer::{ExplainReport, path_view};
@@ -52,7 +52,11 @@ pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
     let jobs = &report.explanations.jobs;
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     sections.extend(jobs.iter().flat_map(|job| {
-        let of = if jobs.len() > 1 { format!(" of {}", report.table().id(job.row)) } else { String::new() };
+        let of = if jobs.len() > 1 {
+            format!(" of {}", report.table().id(job.row))
+        } else {
+            String::new()
+        };
         job_sections(report, job, &of, draw_error)
     }));
     Document {
@@ -68,9 +72,14 @@ pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
 /// Why the first jobs have their places, a sentence each.
 fn headline(report: ExplainReport<'_>) -> String {
     let jobs = &report.explanations.jobs;
-    let verdict = report.checked.filter(|checked| !checked.verdict.has_effect());
+    let verdict = report
+        .checked
+        .filter(|checked| !checked.verdict.has_effect());
     let verdict = verdict.and_then(|checked| verdict_sentence(checked, "the formula"));
-    let of_jobs = jobs.iter().take(MAX_SENTENCES).map(|job| format!("{}.", sentence(&report, job)));
+    let of_jobs = jobs
+        .iter()
+        .take(MAX_SENTENCES)
+        .map(|job| format!("{}.", sentence(&report, job)));
     let mut sentences: Vec<String> = verdict.into_iter().chain(of_jobs).collect();
     match jobs.len().saturating_sub(MAX_SENTENCES) {
         0 => {}
@@ -106,21 +115,46 @@ fn job_sections<'a>(
     let mut sections = Vec::new();
     if !of.is_empty() {
         let sentence = format!("{}.", sentence(&report, job));
-        sections.push(Section::new(report.table().id(job.row)).prose(sentence).in_full());
+        sections.push(
+            Section::new(report.table().id(job.row))
+                .prose(sentence)
+                .in_full(),
+        );
     }
     if job.result.as_ref().is_some_and(Result::is_err) {
-        sections.push(Section::new("").draw(move |style| draw_error(job, style).unwrap_or_default()).in_full());
+        sections.push(
+            Section::new("")
+                .draw(move |style| draw_error(job, style).unwrap_or_default())
+                .in_full(),
+        );
     }
     sections.extend(job.reached.map(|reached| {
-        let of = if of.is_empty() { String::new() } else { format!("`{}`: ", report.table().id(job.row)) };
+        let of = if of.is_empty() {
+            String::new()
+        } else {
+            format!("`{}`: ", report.table().id(job.row))
+        };
         Section::new("").prose(format!("{of}{}", waiting_sentence(&report, job, reached)))
     }));
     sections.extend(neighbours_section(report, job, of));
-    let changes = job.goal.into_iter().flat_map(|goal| changes_sections(goal, report, job));
+    let changes = job
+        .goal
+        .into_iter()
+        .flat_map(|goal| changes_sections(goal, report, job));
     if !of.is_empty() {
-        sections.extend(rates(job).map(|rates| Section::new("").prose(format!("{WORTH}: {rates}")).in_full()));
+        sections.extend(rates(job).map(|rates| {
+            Section::new("")
+                .prose(format!("{WORTH}: {rates}"))
+                .in_full()
+        }));
     }
-    sections.extend(changes.map(|section| if of.is_empty() { section } else { section.in_full() }));
+    sections.extend(changes.map(|section| {
+        if of.is_empty() {
+            section
+        } else {
+            section.in_full()
+        }
+    }));
     let details = [
         terms_section(job, of),
         inputs_section(job, of),
@@ -134,12 +168,26 @@ fn job_sections<'a>(
 
 /// The terms, with their part of the sum of all magnitudes. A single term is the value itself.
 fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
-    let values: Vec<f64> = job.terms.iter().map(|term| nearest_double(&term.value).unwrap_or(f64::NAN)).collect();
+    let values: Vec<f64> = job
+        .terms
+        .iter()
+        .map(|term| nearest_double(&term.value).unwrap_or(f64::NAN))
+        .collect();
     let total: f64 = values.iter().map(|value| value.abs()).sum();
-    let part = move |value: f64| if total > 0.0 && total.is_finite() { value / total } else { 0.0 };
+    let part = move |value: f64| {
+        if total > 0.0 && total.is_finite() {
+            value / total
+        } else {
+            0.0
+        }
+    };
     let table = Table::of(job.terms.iter().zip(values))
-        .column(Column::code("term", 9), |(term, _)| Cell::Code(excerpt(&term.text, MAX_CODE)))
-        .column(Column::number("value", 9).with_bar(), |(term, _)| python(&term.value))
+        .column(Column::code("term", 9), |(term, _)| {
+            Cell::Code(excerpt(&term.text, MAX_CODE))
+        })
+        .column(Column::number("value", 9).with_bar(), |(term, _)| {
+            python(&term.value)
+        })
         .column(Column::number("part", 7), move |(_, value)| {
             Cell::Written(format!("{:.0} %", part(*value) * 100.0), Some(part(*value)))
         })
@@ -151,39 +199,77 @@ fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
 fn inputs_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
     let table = Table::of(&job.inputs)
         .column(Column::text("input", 9), |input| Cell::prose(&*input.name))
-        .column(Column::number("value", 9), |input| input.value.as_ref().map_or(Cell::Missing, python))
-        .column(Column::text("unit", 7), |input| Cell::prose(input_unit(input)))
-        .column(Column::text("from", 8), |input| Cell::prose(input.origin.to_string()));
+        .column(Column::number("value", 9), |input| {
+            input.value.as_ref().map_or(Cell::Missing, python)
+        })
+        .column(Column::text("unit", 7), |input| {
+            Cell::prose(input_unit(input))
+        })
+        .column(Column::text("from", 8), |input| {
+            Cell::prose(input.origin.to_string())
+        });
     (!job.inputs.is_empty()).then(|| Section::new(format!("inputs{of}")).table(table.table()))
 }
 
 /// The formula as a tree, with the value of every part.
-fn parts_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
+fn parts_section<'a>(
+    report: ExplainReport<'a>,
+    job: &'a Explanation,
+    of: &str,
+) -> Option<Section<'a>> {
     let nodes = shown_nodes(job);
     let depths: Vec<usize> = nodes.iter().map(|node| node.depth).collect();
-    let rows = branches(&depths).into_iter().zip(&nodes).map(|(lines, node)| {
-        let text = excerpt(part(&report, node), MAX_CODE);
-        vec![Cell::Node { lines, depth: node.depth, text, is_code: true }, python(&node.value)]
-    });
+    let rows = branches(&depths)
+        .into_iter()
+        .zip(&nodes)
+        .map(|(lines, node)| {
+            let text = excerpt(part(&report, node), MAX_CODE);
+            vec![
+                Cell::Node {
+                    lines,
+                    depth: node.depth,
+                    text,
+                    is_code: true,
+                },
+                python(&node.value),
+            ]
+        });
     let columns = vec![Column::code("part", 9), Column::number("value", 9)];
     let section = Section::new(format!("value of each part{of}"));
     (!nodes.is_empty()).then(|| section.table(Table::from_rows(columns, rows)))
 }
 
-fn shares_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
+fn shares_section<'a>(
+    report: ExplainReport<'a>,
+    job: &'a Explanation,
+    of: &str,
+) -> Option<Section<'a>> {
     let view = path_view(report.explanations.shares.as_ref(), job)?;
-    let heading = format!("shares{of}, from the root to the entity (usage in {})", report.usage_unit);
+    let heading = format!(
+        "shares{of}, from the root to the entity (usage in {})",
+        report.usage_unit
+    );
     let meaning = if view.is_pbs {
         "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage"
     } else {
         ""
     };
-    Some(Section::new(heading).prose(meaning).table(shares_table(view, false)))
+    Some(
+        Section::new(heading)
+            .prose(meaning)
+            .table(shares_table(view, false)),
+    )
 }
 
 /// The jobs ahead and behind, with the job itself between them.
-fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
-    let rank = job.rank.filter(|_| !job.above.is_empty() || !job.below.is_empty())?;
+fn neighbours_section<'a>(
+    report: ExplainReport<'a>,
+    job: &'a Explanation,
+    of: &str,
+) -> Option<Section<'a>> {
+    let rank = job
+        .rank
+        .filter(|_| !job.above.is_empty() || !job.below.is_empty())?;
     let terms = TermColumns::new(&report.queue.program);
     let has_terms = (2..=MAX_TERM_COLUMNS).contains(&terms.texts().count());
     let neighbours = job.above.iter().rev().chain(&job.below);
@@ -197,8 +283,9 @@ fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &
         }
     };
     let terms = has_terms.then_some(&terms);
-    let mut rows: Vec<_> =
-        neighbours.map(|one| neighbour_cells(report, one.rank, one.row, terms, decided(one))).collect();
+    let mut rows: Vec<_> = neighbours
+        .map(|one| neighbour_cells(report, one.rank, one.row, terms, decided(one)))
+        .collect();
     let mut this_job = neighbour_cells(report, rank, job.row, terms, "this job".to_owned());
     this_job[0] = Cell::Written(format!("> {rank}"), Some(rank as f64));
     rows.insert(job.above.len(), this_job);
@@ -208,9 +295,21 @@ fn neighbours_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &
         Column::text("entity", 4),
         Column::number("value", DECIDES),
     ];
-    columns.extend(summand_columns(terms.into_iter().flat_map(TermColumns::texts), report.decides, 9));
-    columns.push(if has_terms { Column::wrapped("note", 7) } else { Column::wrapped(DECIDED_BY, DECIDES) });
-    let heading = if has_terms { format!("neighbours{of}") } else { format!("neighbours{of} ({SIGNS})") };
+    columns.extend(summand_columns(
+        terms.into_iter().flat_map(TermColumns::texts),
+        report.decides,
+        9,
+    ));
+    columns.push(if has_terms {
+        Column::wrapped("note", 7)
+    } else {
+        Column::wrapped(DECIDED_BY, DECIDES)
+    });
+    let heading = if has_terms {
+        format!("neighbours{of}")
+    } else {
+        format!("neighbours{of} ({SIGNS})")
+    };
     Some(Section::new(heading).table(Table::from_rows(columns, rows).focus(job.above.len())))
 }
 
@@ -229,35 +328,70 @@ fn neighbour_cells<'a>(
         Cell::score(report.value(row)),
     ];
     let values = terms.into_iter().flat_map(|terms| terms.values(table, row));
-    cells.extend(values.map(|value| value.as_ref().and_then(nearest_double).map_or(Cell::Missing, Cell::significant)));
+    cells.extend(values.map(|value| {
+        value
+            .as_ref()
+            .and_then(nearest_double)
+            .map_or(Cell::Missing, Cell::significant)
+    }));
     cells.push(Cell::prose(decided));
     cells
 }
 
 /// How much the job lacks to a rank, and which inputs give it.
-fn changes_sections<'a>(goal: usize, report: ExplainReport<'a>, job: &'a Explanation) -> Vec<Section<'a>> {
-    let (shown, beyond): (Vec<_>, Vec<_>) = job.changes.found.iter().partition(|change| is_plausible(&report, change));
+fn changes_sections<'a>(
+    goal: usize,
+    report: ExplainReport<'a>,
+    job: &'a Explanation,
+) -> Vec<Section<'a>> {
+    let (shown, beyond): (Vec<_>, Vec<_>) = job
+        .changes
+        .found
+        .iter()
+        .partition(|change| is_plausible(&report, change));
     // all other jobs wait too
-    let (aging, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|change| change.means == Means::Wait);
-    let (honest, what_if): (Vec<_>, Vec<_>) = shown.into_iter().partition(|change| change.means != Means::WhatIf);
+    let (aging, shown): (Vec<_>, Vec<_>) = shown
+        .into_iter()
+        .partition(|change| change.means == Means::Wait);
+    let (honest, what_if): (Vec<_>, Vec<_>) = shown
+        .into_iter()
+        .partition(|change| change.means != Means::WhatIf);
     let has_none = honest.is_empty() && what_if.is_empty();
-    let none = if has_none { without_changes(&job.changes) } else { "" };
+    let none = if has_none {
+        without_changes(&job.changes)
+    } else {
+        ""
+    };
     let lacking = Section::new("").prose(format!("{}{none}", lacking_sentence(goal, report, job)));
-    let lacking = lacking.prose(left_out(&aging, &beyond)).prose(unknown_changes(&job.changes));
+    let lacking = lacking
+        .prose(left_out(&aging, &beyond))
+        .prose(unknown_changes(&job.changes));
     let rank = at_most(goal);
     let tables = [
         (honest_heading(&honest, &rank), honest),
-        (format!("what if for this job alone (no user can do that): each gives {rank}"), what_if),
+        (
+            format!("what if for this job alone (no user can do that): each gives {rank}"),
+            what_if,
+        ),
     ];
-    let tables = tables.into_iter().filter(|(_, changes)| !changes.is_empty());
-    let tables = tables.map(|(heading, changes)| Section::new(heading).table(changes_table(changes)));
+    let tables = tables
+        .into_iter()
+        .filter(|(_, changes)| !changes.is_empty());
+    let tables =
+        tables.map(|(heading, changes)| Section::new(heading).table(changes_table(changes)));
     std::iter::once(lacking).chain(tables).collect()
 }
 
 /// The heading over what a user can do.
 fn honest_heading(changes: &[&SmallestChange], rank: &str) -> String {
-    let asks_for_less = changes.iter().any(|change| change.means == Means::AskForLess);
-    let needs = if asks_for_less { ", if the job needs no more" } else { "" };
+    let asks_for_less = changes
+        .iter()
+        .any(|change| change.means == Means::AskForLess);
+    let needs = if asks_for_less {
+        ", if the job needs no more"
+    } else {
+        ""
+    };
     format!("what the user can do{needs}: each of these alone gives {rank}")
 }
 
@@ -270,7 +404,10 @@ fn lacking_sentence(goal: usize, report: ExplainReport<'_>, job: &Explanation) -
     let id = report.table().id(other);
     match lacking {
         lacking if lacking > 0.0 && lacking.is_finite() => {
-            format!("rank {goal} is `{id}` with {logged}: {} more are needed", number_format::logged(lacking))
+            format!(
+                "rank {goal} is `{id}` with {logged}: {} more are needed",
+                number_format::logged(lacking)
+            )
         }
         0.0 => format!("rank {goal} is `{id}` with the same value"),
         _ => format!("rank {goal} is `{id}` with {logged}"),
@@ -279,12 +416,22 @@ fn lacking_sentence(goal: usize, report: ExplainReport<'_>, job: &Explanation) -
 
 /// The changes that are not listed.
 fn left_out(aging: &[&SmallestChange], beyond: &[&SmallestChange]) -> String {
-    let aging = aging.iter().map(|_| "`eligible_time` (all jobs wait alike)".to_owned());
+    let aging = aging
+        .iter()
+        .map(|_| "`eligible_time` (all jobs wait alike)".to_owned());
     let beyond = beyond.iter().map(|change| {
-        format!("`{}` of {} (more than {PLAUSIBLE} times that of any job)", change.name, change.to.repr())
+        format!(
+            "`{}` of {} (more than {PLAUSIBLE} times that of any job)",
+            change.name,
+            change.to.repr()
+        )
     });
     let left_out: Vec<String> = aging.chain(beyond).collect();
-    if left_out.is_empty() { String::new() } else { format!("left out: {}", first_names(left_out.iter(), MAX_NAMED)) }
+    if left_out.is_empty() {
+        String::new()
+    } else {
+        format!("left out: {}", first_names(left_out.iter(), MAX_NAMED))
+    }
 }
 
 /// The inputs of which a change was not found in time.
@@ -293,16 +440,25 @@ fn unknown_changes(changes: &SmallestChanges) -> String {
         return String::new();
     }
     let names = changes.unknown.iter().map(|name| format!("`{name}`"));
-    format!("what a change of {} gives takes too long to find out", first_names(names, MAX_NAMED))
+    format!(
+        "what a change of {} gives takes too long to find out",
+        first_names(names, MAX_NAMED)
+    )
 }
 
 fn changes_table<'a>(changes: Vec<&'a SmallestChange>) -> Table<'a> {
     Table::of(changes)
-        .column(Column::name("input", 9), |change| Cell::prose(&*change.name))
+        .column(Column::name("input", 9), |change| {
+            Cell::prose(&*change.name)
+        })
         .column(Column::number("now", 9), |change| python(&change.from))
         .column(Column::number("then", 9), |change| python(&change.to))
-        .column(Column::text("unit", 5), |change| Cell::prose(change.unit.unwrap_or_default()))
-        .column(Column::wrapped("changed by", 5), |change| Cell::prose(changed_by(change)))
+        .column(Column::text("unit", 5), |change| {
+            Cell::prose(change.unit.unwrap_or_default())
+        })
+        .column(Column::wrapped("changed by", 5), |change| {
+            Cell::prose(changed_by(change))
+        })
         .table()
 }
 
@@ -312,24 +468,49 @@ fn changed_by(change: &SmallestChange) -> String {
         Means::AskForLess => "the user: ask for less".to_owned(),
         Means::Queue => {
             let queues = change.queues.iter().map(|queue| format!("`{queue}`"));
-            format!("another queue that takes the job: {}", first_names(queues, MAX_NAMED))
+            format!(
+                "another queue that takes the job: {}",
+                first_names(queues, MAX_NAMED)
+            )
         }
         _ if &*change.name == "queue_priority" => "the site: the priority of the queue".to_owned(),
-        _ if FairshareInput::from_name(&change.name).is_some() => "the site (usage and shares)".to_owned(),
+        _ if FairshareInput::from_name(&change.name).is_some() => {
+            "the site (usage and shares)".to_owned()
+        }
         _ => "the job's own attribute".to_owned(),
     }
 }
 
-fn notes_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) -> Option<Section<'a>> {
-    let roundings = [Rounding::EqualAsFloat32, Rounding::EqualWithSixDecimals, Rounding::OrderedBySixDecimals];
-    let mut notes: Vec<String> =
-        roundings.into_iter().filter_map(|rounding| rounded_neighbours(report, job, rounding)).collect();
-    let others = if job.rank.is_some() { tied(&report, job) } else { 0 };
+fn notes_section<'a>(
+    report: ExplainReport<'a>,
+    job: &'a Explanation,
+    of: &str,
+) -> Option<Section<'a>> {
+    let roundings = [
+        Rounding::EqualAsFloat32,
+        Rounding::EqualWithSixDecimals,
+        Rounding::OrderedBySixDecimals,
+    ];
+    let mut notes: Vec<String> = roundings
+        .into_iter()
+        .filter_map(|rounding| rounded_neighbours(report, job, rounding))
+        .collect();
+    let others = if job.rank.is_some() {
+        tied(&report, job)
+    } else {
+        0
+    };
     if others > 0 {
-        notes.push(format!("{} the same value; the criteria after the value order them", other_jobs_have(others)));
+        notes.push(format!(
+            "{} the same value; the criteria after the value order them",
+            other_jobs_have(others)
+        ));
     }
     if !job.same_error.is_empty() {
-        let ids = job.same_error.iter().map(|&row| format!("`{}`", report.table().id(row)));
+        let ids = job
+            .same_error
+            .iter()
+            .map(|&row| format!("`{}`", report.table().id(row)));
         notes.push(format!("the same error: {}", first_names(ids, MAX_NAMED)));
     }
     if !job.is_complete {
@@ -344,9 +525,19 @@ fn notes_section<'a>(report: ExplainReport<'a>, job: &'a Explanation, of: &str) 
 }
 
 /// The neighbours whose values are told apart only by a rounding.
-fn rounded_neighbours(report: ExplainReport<'_>, job: &Explanation, rounding: Rounding) -> Option<String> {
-    let neighbours = job.above.iter().chain(&job.below).filter(|one| one.rounding == Some(rounding));
-    let ids: Vec<String> = neighbours.map(|one| format!("`{}`", report.table().id(one.row))).collect();
+fn rounded_neighbours(
+    report: ExplainReport<'_>,
+    job: &Explanation,
+    rounding: Rounding,
+) -> Option<String> {
+    let neighbours = job
+        .above
+        .iter()
+        .chain(&job.below)
+        .filter(|one| one.rounding == Some(rounding));
+    let ids: Vec<String> = neighbours
+        .map(|one| format!("`{}`", report.table().id(one.row)))
+        .collect();
     (!ids.is_empty()).then(|| format!("{}: {}", rounding.as_str(), ids.join(", ")))
 }
 
@@ -381,7 +572,10 @@ fn waiting_sentence(report: &ExplainReport<'_>, job: &Explanation, reached: Rank
             waiting_time(reached.within)
         ),
         Wait::Until(Reached { wait: 0, .. }) => format!("it has {} now", at_most(rank)),
-        Wait::Until(Reached { wait, eligible_time }) => format!(
+        Wait::Until(Reached {
+            wait,
+            eligible_time,
+        }) => format!(
             "it reaches rank {rank} in {}, when its eligible_time is {eligible_time} s, if all others wait as long",
             waiting_time(wait)
         ),
@@ -400,7 +594,11 @@ fn overtakes_nobody(because: &str, job: &Explanation) -> String {
 
 /// The unit of an input; seconds also as days, hours and minutes.
 fn input_unit(input: &ExplainedInput) -> String {
-    let seconds = input.value.as_ref().and_then(nearest_double).filter(|seconds| *seconds >= 60.0);
+    let seconds = input
+        .value
+        .as_ref()
+        .and_then(nearest_double)
+        .filter(|seconds| *seconds >= 60.0);
     match (input.unit.unwrap_or(""), seconds) {
         ("s", Some(seconds)) => format!("s ({})", waiting_time(seconds as i64)),
         (unit, _) => unit.to_owned(),
@@ -418,26 +616,45 @@ fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour
     if has_failed(report, job.row) {
         return format!("the evaluation of `{}` failed", report.table().id(job.row));
     }
-    let differences = neighbour.differences.iter().filter(|term| term.nearest_double() != Some(0.0));
+    let differences = neighbour
+        .differences
+        .iter()
+        .filter(|term| term.nearest_double() != Some(0.0));
     let is_single = neighbour.differences.len() == 1;
     let texts = differences.take(MAX_DIFFERENCES).filter_map(|term| {
         let difference = term.nearest_double()?;
         let sign = if difference < 0.0 { "" } else { "+" };
-        let by = if is_single { String::new() } else { format!(" by {}", excerpt(&term.text, MAX_CODE)) };
+        let by = if is_single {
+            String::new()
+        } else {
+            format!(" by {}", excerpt(&term.text, MAX_CODE))
+        };
         Some(format!("{sign}{}{by}", five_digits(difference)))
     });
     let texts: Vec<String> = texts.collect();
-    if texts.is_empty() { neighbour.reason.clone() } else { texts.join(", ") }
+    if texts.is_empty() {
+        neighbour.reason.clone()
+    } else {
+        texts.join(", ")
+    }
 }
 
 fn has_failed(report: &ExplainReport<'_>, row: usize) -> bool {
-    report.queue.ranking.score(row).is_some_and(|score| score.unrounded.is_err())
+    report
+        .queue
+        .ranking
+        .score(row)
+        .is_some_and(|score| score.unrounded.is_err())
 }
 
 /// Whether some job has an amount of the order of magnitude that an input would have to have.
 fn is_plausible(report: &ExplainReport<'_>, change: &SmallestChange) -> bool {
-    let Some(column) = report.table().column(&change.name) else { return true };
-    let most = (0..report.table().len()).map(|row| column.nearest_double(row)).fold(1.0, f64::max);
+    let Some(column) = report.table().column(&change.name) else {
+        return true;
+    };
+    let most = (0..report.table().len())
+        .map(|row| column.nearest_double(row))
+        .fold(1.0, f64::max);
     nearest_double(&change.to).is_some_and(|to| to <= PLAUSIBLE * most)
 }
 
@@ -454,7 +671,11 @@ fn without_changes(changes: &SmallestChanges) -> &'static str {
 
 /// `rank 1`, `rank 5 or better`.
 fn at_most(rank: usize) -> String {
-    if rank == 1 { "rank 1".to_owned() } else { format!("rank {rank} or better") }
+    if rank == 1 {
+        "rank 1".to_owned()
+    } else {
+        format!("rank {rank} or better")
+    }
 }
 
 /// The parts of the formula that are shown, in depth-first order.

@@ -48,9 +48,20 @@ impl<'a> WishFitReport<'a> {
             template,
             fit,
             to_set,
-            recommendation: if is_feasible { Recommendation::Use } else { Recommendation::None },
-            reason: if is_feasible { "wishes met" } else { "wishes missed" },
-            wishes: Wishes { met: &fit.wishes, mean_deviation: fit.mean_deviation },
+            recommendation: if is_feasible {
+                Recommendation::Use
+            } else {
+                Recommendation::None
+            },
+            reason: if is_feasible {
+                "wishes met"
+            } else {
+                "wishes missed"
+            },
+            wishes: Wishes {
+                met: &fit.wishes,
+                mean_deviation: fit.mean_deviation,
+            },
             goals: [],
             objective: (),
             warnings: [],
@@ -67,8 +78,13 @@ impl Answer for WishFitReport<'_> {
 /// Why no command sets a formula that does not meet all wishes; `None` if it does.
 pub fn unmet_wishes(fit: &WishFit) -> Option<String> {
     let WishesMet { total, met, .. } = fit.wishes;
-    let are = if total - met.min(total) == 1 { "is" } else { "are" };
-    (!fit.is_feasible).then(|| format!("{} of {total} wishes {are} not met", total - met.min(total)))
+    let are = if total - met.min(total) == 1 {
+        "is"
+    } else {
+        "are"
+    };
+    (!fit.is_feasible)
+        .then(|| format!("{} of {total} wishes {are} not met", total - met.min(total)))
 }
 
 /// A fit to goals, and the command that sets its formula.
@@ -110,13 +126,22 @@ impl<'a> GoalFitReport<'a> {
             feasible: recommendation != Recommendation::None,
             recommendation,
             wishes: (),
-            objective: fit.objective.as_ref().map(|objective| Objective::new(objective, &fit.baselines)),
+            objective: fit
+                .objective
+                .as_ref()
+                .map(|objective| Objective::new(objective, &fit.baselines)),
             held_out_waits: HeldOutWaits::new(fit),
             log: FittedLog {
-                processors: Machine { total: fit.processors, from: fit.processors_source },
+                processors: Machine {
+                    total: fit.processors,
+                    from: fit.processors_source,
+                },
                 searched_days: fit.split.searched_days(),
                 held_out_days: fit.split.held_out_days(),
-                tau_b: fit.validation.as_ref().and_then(|validation| validation.rank_correlation),
+                tau_b: fit
+                    .validation
+                    .as_ref()
+                    .and_then(|validation| validation.rank_correlation),
             },
             exclusions: exclusions.collect(),
         }
@@ -213,11 +238,23 @@ impl HeldOutWaits {
         let MeanChange { old, new, jobs, .. } = *wait;
         let if_any = |mean: f64| Some(mean).filter(|_| jobs > 0);
         let significant = wait.is_significant();
-        let interval = wait.interval().map(|[low, high]| WaitInterval { low, high, significant });
-        let [current, fitted] = fit.longest_waits.map(|wait| wait.map(|seconds| seconds as f64));
+        let interval = wait.interval().map(|[low, high]| WaitInterval {
+            low,
+            high,
+            significant,
+        });
+        let [current, fitted] = fit
+            .longest_waits
+            .map(|wait| wait.map(|seconds| seconds as f64));
         Self {
             jobs,
-            mean: MeanWait { waits: Compared { current: if_any(old), fitted: if_any(new) }, interval },
+            mean: MeanWait {
+                waits: Compared {
+                    current: if_any(old),
+                    fitted: if_any(new),
+                },
+                interval,
+            },
             longest: Compared { current, fitted },
         }
     }

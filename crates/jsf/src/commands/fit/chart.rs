@@ -17,12 +17,24 @@ pub(crate) fn goals(goals: &[FittedGoal]) -> Chart {
         ("hollow new", "fitted, on the days searched"),
         ("new", "fitted, on the days held out"),
     ];
-    Chart::new(figure("The goals", "limit", goals.iter().map(goal_row).collect()), &legend)
+    Chart::new(
+        figure("The goals", "limit", goals.iter().map(goal_row).collect()),
+        &legend,
+    )
 }
 
 fn goal_row(goal: &FittedGoal) -> Row<'_> {
-    let values = [goal.held_out.limit, goal.held_out_current.value, goal.train.value, goal.held_out.value];
-    let most = values.into_iter().flatten().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+    let values = [
+        goal.held_out.limit,
+        goal.held_out_current.value,
+        goal.train.value,
+        goal.held_out.value,
+    ];
+    let most = values
+        .into_iter()
+        .flatten()
+        .fold(0.0, f64::max)
+        .max(f64::MIN_POSITIVE);
     let place = |value: f64| (value / most).clamp(0.0, 1.0);
     let line = goal.train.value.zip(goal.held_out.value);
     let [_, in_force, searched, held_out] = values.map(|value| value_in_words(goal.measure, value));
@@ -31,8 +43,13 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
     Row {
         name: goal.name.as_str().into(),
         line: line.map(|(from, to)| ([from, to].map(place), "between")),
-        marks: marks.filter_map(|(value, class)| Some((place(value?), class))).collect(),
-        title: format!("{}: {limit}; in force {in_force}, searched {searched}, held out {held_out}", goal.name),
+        marks: marks
+            .filter_map(|(value, class)| Some((place(value?), class)))
+            .collect(),
+        title: format!(
+            "{}: {limit}; in force {in_force}, searched {searched}, held out {held_out}",
+            goal.name
+        ),
         words: vec![limit],
     }
 }
@@ -40,11 +57,20 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
 /// Each constant between the ends of its range, with the values that do as well.
 pub(crate) fn constants(constants: &[FittedConstant]) -> Chart {
     let rows = constants.iter().map(constant_row).collect();
-    Chart::new(figure("The constants", "range", rows), &[("new", "fitted"), ("old", "start")])
+    Chart::new(
+        figure("The constants", "range", rows),
+        &[("new", "fitted"), ("old", "start")],
+    )
 }
 
 fn constant_row(constant: &FittedConstant) -> Row<'_> {
-    let FittedConstant { name, value, range, within, .. } = constant;
+    let FittedConstant {
+        name,
+        value,
+        range,
+        within,
+        ..
+    } = constant;
     let place = |value: f64| place_between(value, range.low, range.high, range.is_log);
     let as_well = within.unwrap_or([*value; 2]);
     let start = significant(range.start);
@@ -52,7 +78,10 @@ fn constant_row(constant: &FittedConstant) -> Row<'_> {
         name: name.as_str().into(),
         line: Some((as_well.map(place), "same")),
         marks: vec![(place(range.start), "old"), (place(*value), "new")],
-        title: format!("{name} = {value}, within the error {}, start {start}", ends_in_words(as_well)),
+        title: format!(
+            "{name} = {value}, within the error {}, start {start}",
+            ends_in_words(as_well)
+        ),
         words: vec![ends_in_words([range.low, range.high])],
     }
 }
@@ -60,16 +89,33 @@ fn constant_row(constant: &FittedConstant) -> Row<'_> {
 /// Rows whose values are places on an axis of their own.
 fn figure(name: &str, column: &'static str, rows: Vec<Row<'_>>) -> ChartSvg {
     let columns = vec![column];
-    let intervals =
-        Intervals { place: Box::new(|place| place), ticks: Vec::new(), directions: ["", ""], columns, rows };
-    Figure { name: name.to_owned(), kind: Kind::Intervals(intervals) }.draw()
+    let intervals = Intervals {
+        place: Box::new(|place| place),
+        ticks: Vec::new(),
+        directions: ["", ""],
+        columns,
+        rows,
+    };
+    Figure {
+        name: name.to_owned(),
+        kind: Kind::Intervals(intervals),
+    }
+    .draw()
 }
 
 /// The place of a value between two others, 0..=1.
 fn place_between(value: f64, low: f64, high: f64, is_log: bool) -> f64 {
-    let [value, low, high] = if is_log { [value, low, high].map(f64::ln) } else { [value, low, high] };
+    let [value, low, high] = if is_log {
+        [value, low, high].map(f64::ln)
+    } else {
+        [value, low, high]
+    };
     let place = (value - low) / (high - low);
-    if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.5 }
+    if place.is_finite() {
+        place.clamp(0.0, 1.0)
+    } else {
+        0.5
+    }
 }
 
 #[cfg(test)]

@@ -19,27 +19,41 @@ pub struct FormulaToSet {
     #[serde(rename = "qmgr_obstacle")]
     pub obstacle: Option<String>,
     /// The result of checking it, also on the jobs of the queue if the site has them.
-    #[serde(rename = "errors", serialize_with = "serialize_errors", skip_serializing_if = "has_no_errors")]
+    #[serde(
+        rename = "errors",
+        serialize_with = "serialize_errors",
+        skip_serializing_if = "has_no_errors"
+    )]
     checked: Option<Checked>,
 }
 
 impl FormulaToSet {
-    /// Checks a formula as `jsf check --qmgr` does, which prints no command for a formula with an error. `not_advised` says why it is
-    /// not to be set in any case.
+    /// Checks a formula as `jsf check --qmgr` does, which prints no command for a formula with an
+    /// error. `not_advised` says why it is not to be set in any case.
     pub fn new(site: &Site, formula: &str, not_advised: Option<String>) -> Self {
         let (command, checked) = match site.check_text(formula) {
             Ok(checked) => (checked_command(site, formula, &checked), Some(checked)),
             Err(error) => (Err(format!("the formula cannot be checked: {error}")), None),
         };
         match not_advised.map_or(command, Err) {
-            Ok(command) => Self { command: Some(command), obstacle: None, checked },
-            Err(obstacle) => Self { command: None, obstacle: Some(obstacle), checked },
+            Ok(command) => Self {
+                command: Some(command),
+                obstacle: None,
+                checked,
+            },
+            Err(obstacle) => Self {
+                command: None,
+                obstacle: Some(obstacle),
+                checked,
+            },
         }
     }
 
     /// Whether the formula has an error, or the server refuses it.
     pub fn has_errors(&self) -> bool {
-        self.checked.as_ref().is_some_and(|checked| checked.has_errors() || checked.validation.accepted == Some(false))
+        self.checked.as_ref().is_some_and(|checked| {
+            checked.has_errors() || checked.validation.accepted == Some(false)
+        })
     }
 
     /// The errors of the formula, such as jobs for which it fails.
@@ -47,10 +61,15 @@ impl FormulaToSet {
         self.checked.as_ref().map(errors).unwrap_or_default()
     }
 
-    /// What is wrong with the formula on the queue, as a sentence: it fails for jobs, is refused, or orders none.
+    /// What is wrong with the formula on the queue, as a sentence: it fails for jobs, is refused,
+    /// or orders none.
     pub fn warning(&self) -> Option<String> {
         let sentence = verdict_sentence(self.checked.as_ref()?, "the formula");
-        sentence.or_else(|| self.errors().first().map(|found| format!("The formula has an error: {}.", found.message)))
+        sentence.or_else(|| {
+            self.errors()
+                .first()
+                .map(|found| format!("The formula has an error: {}.", found.message))
+        })
     }
 }
 
@@ -59,7 +78,9 @@ fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<Stri
     if !errors(checked).is_empty() || checked.validation.accepted == Some(false) {
         return Err(refusal(checked));
     }
-    let before = site.formula_text().map_or_else(|_| String::new(), |formula| formula.before);
+    let before = site
+        .formula_text()
+        .map_or_else(|_| String::new(), |formula| formula.before);
     let command = set_command_after(&before, formula).map_err(|error| error.to_string())?;
     // escaped it would set another formula, and as it is it would reach the terminal
     if printable_lines(&command) != command {
@@ -69,11 +90,17 @@ fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<Stri
 }
 
 fn errors(checked: &Checked) -> Vec<&Diagnostic> {
-    checked.findings.iter().filter(|found| found.severity == Severity::Error).collect()
+    checked
+        .findings
+        .iter()
+        .filter(|found| found.severity == Severity::Error)
+        .collect()
 }
 
 fn has_no_errors(checked: &Option<Checked>) -> bool {
-    checked.as_ref().is_none_or(|checked| errors(checked).is_empty())
+    checked
+        .as_ref()
+        .is_none_or(|checked| errors(checked).is_empty())
 }
 
 /// An error of a formula.
@@ -83,19 +110,33 @@ struct FormulaError<'a> {
     message: &'a str,
 }
 
-fn serialize_errors<S: Serializer>(checked: &Option<Checked>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_errors<S: Serializer>(
+    checked: &Option<Checked>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let errors = checked.as_ref().map(errors).unwrap_or_default();
-    serializer
-        .collect_seq(errors.into_iter().map(|found| FormulaError { code: found.code.name(), message: &found.message }))
+    serializer.collect_seq(errors.into_iter().map(|found| FormulaError {
+        code: found.code.name(),
+        message: &found.message,
+    }))
 }
 
 fn refusal(checked: &Checked) -> String {
-    let mut codes: Vec<&str> = errors(checked).into_iter().map(|found| found.code.name()).collect();
+    let mut codes: Vec<&str> = errors(checked)
+        .into_iter()
+        .map(|found| found.code.name())
+        .collect();
     codes.sort_unstable();
     codes.dedup();
     if codes.is_empty() {
-        format!("the server refuses the formula: {}", checked.validation.message)
+        format!(
+            "the server refuses the formula: {}",
+            checked.validation.message
+        )
     } else {
-        format!("`jsf check` finds an error in the formula ({})", codes.join(", "))
+        format!(
+            "`jsf check` finds an error in the formula ({})",
+            codes.join(", ")
+        )
     }
 }

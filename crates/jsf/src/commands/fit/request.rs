@@ -62,13 +62,14 @@ pub struct FitArgs {
     pub prefer: Vec<String>,
     /// The order that is wanted
     ///
-    /// Ids of jobs, a line each, best first; blank lines between groups of equals; or `id,score` as CSV; - is standard input
+    /// Ids of jobs, a line each, best first; blank lines between groups of equals; or `id,score` as
+    /// CSV; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "goals")]
     pub wishes: Option<PathBuf>,
     /// The goals for the waits of a log
     ///
-    /// TOML as for `jsf simulate --goals`, with `[objective] minimise = "mean bounded_slowdown"` for what is to be as small
-    /// as possible once the goals are met
+    /// TOML as for `jsf simulate --goals`, with `[objective] minimise = "mean bounded_slowdown"`
+    /// for what is to be as small as possible once the goals are met
     #[arg(long, value_name = "FILE", requires = "workload")]
     pub goals: Option<PathBuf>,
     /// The log.
@@ -77,7 +78,12 @@ pub struct FitArgs {
     /// The formula in force
     ///
     /// With which the answer is compared [default: the site's, else first come, first served]
-    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, requires = "goals")]
+    #[arg(
+        long,
+        value_name = "FORMULA",
+        allow_hyphen_values = true,
+        requires = "goals"
+    )]
     pub old: Option<String>,
     /// The part of the log that is not searched
     #[arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true)]
@@ -112,15 +118,22 @@ pub struct FitArgs {
 }
 
 fn held_out(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|part: &f64| (0.1..=0.8).contains(part));
+    let number = text
+        .parse()
+        .ok()
+        .filter(|part: &f64| (0.1..=0.8).contains(part));
     number.ok_or_else(|| "expected a part of the log from 0.1 to 0.8, such as 0.33".to_owned())
 }
 
 fn evaluations(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number| (1..=1_000_000).contains(number));
     number.ok_or_else(|| "expected a number of formulas from 1 to 1000000, such as 200".to_owned())
 }
 
 fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
 }

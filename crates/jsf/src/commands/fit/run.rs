@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Template;
-use jsf_fit::goals::{FitError, FitObserver, FitOptions, FitProgress, Recommendation, fit_goals, formulas_read};
+use jsf_fit::goals::{
+    FitError, FitObserver, FitOptions, FitProgress, Recommendation, fit_goals, formulas_read,
+};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
 use jsf_openpbs::check::Verdict;
@@ -18,8 +20,8 @@ use crate::cli::args::log::{simulated_files, starting_usage};
 use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site, read_formula, read_formula_of,
-    show_site, warn, warn_all,
+    CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site,
+    read_formula, read_formula_of, show_site, warn, warn_all,
 };
 use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
 use crate::commands::fit::formula_to_set::FormulaToSet;
@@ -27,7 +29,10 @@ use crate::commands::fit::request::FitArgs;
 use crate::commands::simulate::interruption::{end_simulation_at_interrupt, until_interrupted};
 
 /// How the formula in force is given.
-const OLD: FormulaOptions = FormulaOptions { text: "--old", file: "--old \"$(cat FILE)\"" };
+const OLD: FormulaOptions = FormulaOptions {
+    text: "--old",
+    file: "--old \"$(cat FILE)\"",
+};
 /// With what the codes of findings about names begin.
 const OF_NAMES: &str = "JSF2";
 /// The longest file of wishes, in bytes.
@@ -61,16 +66,32 @@ pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, 
 }
 
 /// Finds the constants that meet wishes about the jobs that wait.
-fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = open_site(&arguments.site, &FormulaArgs { formula: None, formula_file: None }, None)?;
+fn fit_queue(
+    arguments: &FitArgs,
+    template: &Template,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
+    let site = open_site(
+        &arguments.site,
+        &FormulaArgs {
+            formula: None,
+            formula_file: None,
+        },
+        None,
+    )?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(site.warnings());
     if !can_work(arguments, &site, template)? {
         return Ok(Outcome::Findings);
     }
     let wishes = read_wishes(arguments)?;
-    let evaluations = arguments.evaluations.unwrap_or(WishOptions::default().evaluations);
-    let options = WishOptions { seed: arguments.seed, evaluations };
+    let evaluations = arguments
+        .evaluations
+        .unwrap_or(WishOptions::default().evaluations);
+    let options = WishOptions {
+        seed: arguments.seed,
+        evaluations,
+    };
     let progress = Progress::start("ranking");
     let fit = fit_wishes(&site, template, &wishes, &options, &mut |ended| {
         progress.show_fraction(ended.met, ended.total);
@@ -82,12 +103,22 @@ fn fit_queue(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> 
     let to_set = FormulaToSet::new(&site, &fit.formula, unmet_wishes(&fit));
     let report = WishFitReport::new(template.text(), &fit, &to_set);
     write(arguments, &site, &report, out)?;
-    Ok(if fit.is_feasible && !to_set.has_errors() { Outcome::Fine } else { Outcome::Findings })
+    Ok(if fit.is_feasible && !to_set.has_errors() {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
 }
 
 /// Finds the constants that meet goals about the waits of a log.
-fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let Some(path) = &arguments.goals else { return Err(CliError::usage("no goals: give a file")) };
+fn fit_log(
+    arguments: &FitArgs,
+    template: &Template,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
+    let Some(path) = &arguments.goals else {
+        return Err(CliError::usage("no goals: give a file"));
+    };
     let files = simulated_files(&arguments.site)?.for_workload();
     let site = Site::from_files(files, arguments.site.rules(None))?;
     show_site(&arguments.site, &site, arguments.format.is_document());
@@ -98,30 +129,45 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     let goals = log::read_goals(path, &site)?;
     let in_force = match &arguments.old {
         Some(old) => {
-            let given = FormulaArgs { formula: Some(old.clone()), formula_file: None };
+            let given = FormulaArgs {
+                formula: Some(old.clone()),
+                formula_file: None,
+            };
             Some(read_formula_of(OLD, &given, None)?.text)
         }
         None => site.formula_text().ok().map(|formula| formula.text),
     };
     let formulas = formulas_read(template, in_force.as_deref());
-    let workload =
-        log::open(&arguments.log, arguments.log.rules(), &site, &formulas.iter().collect::<Vec<_>>(), Some(&goals))?;
+    let workload = log::open(
+        &arguments.log,
+        arguments.log.rules(),
+        &site,
+        &formulas.iter().collect::<Vec<_>>(),
+        Some(&goals),
+    )?;
     log::messages(&workload, true).iter().for_each(warn);
     let options = FitOptions {
         in_force,
         is_scale_free: is_scale_free(template) && site.threshold().is_none(),
         seed: arguments.seed,
-        evaluations: arguments.evaluations.unwrap_or(FitOptions::default().evaluations),
+        evaluations: arguments
+            .evaluations
+            .unwrap_or(FitOptions::default().evaluations),
         held_out: arguments.held_out,
         force: arguments.force,
-        warm_up: arguments.log.warm_up.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
+        warm_up: arguments
+            .log
+            .warm_up
+            .map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
         processors: arguments.log.processors,
         backfill: arguments.log.backfill,
         usage: starting_usage(&arguments.site).unwrap_or_default(),
         decay_period: arguments.log.decay,
         decay_factor: arguments.log.decay_factor,
     };
-    let observer = Counter { progress: Progress::start("simulating") };
+    let observer = Counter {
+        progress: Progress::start("simulating"),
+    };
     let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);
     drop(observer);
     let fit = fit.map_err(fit_error)?;
@@ -132,15 +178,27 @@ fn fit_log(arguments: &FitArgs, template: &Template, out: &mut impl Write) -> Re
     let to_set = FormulaToSet::new(&site, &fit.formula, not_advised(&fit));
     let report = GoalFitReport::new(template.text(), &fit, &to_set);
     write(arguments, &site, &report, out)?;
-    let is_met = fit.goals.iter().all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
+    let is_met = fit
+        .goals
+        .iter()
+        .all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
     let is_found = fit.reason.recommendation() != Recommendation::None;
     let has_errors = fit.reason.recommendation() == Recommendation::Use && to_set.has_errors();
-    Ok(if is_met && is_found && !has_errors { Outcome::Fine } else { Outcome::Findings })
+    Ok(if is_met && is_found && !has_errors {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
 }
 
-/// Whether the server takes the template with its start values, and knows its names; what is wrong otherwise is drawn.
+/// Whether the server takes the template with its start values, and knows its names; what is wrong
+/// otherwise is drawn.
 fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<bool, CliError> {
-    let start: Vec<f64> = template.constants().iter().map(|constant| constant.start).collect();
+    let start: Vec<f64> = template
+        .constants()
+        .iter()
+        .map(|constant| constant.start)
+        .collect();
     let source = FormulaText::new(template.fill(&start))?;
     let submitted = source.submitted(arguments.site.numbers);
     let checked = site.check(&submitted)?;
@@ -148,7 +206,12 @@ fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<boo
         found.severity == Severity::Error
             && (checked.verdict == Verdict::Refused || found.code.name().starts_with(OF_NAMES))
     };
-    let fatal: Vec<Diagnostic> = checked.findings.iter().filter(|found| is_fatal(found)).cloned().collect();
+    let fatal: Vec<Diagnostic> = checked
+        .findings
+        .iter()
+        .filter(|found| is_fatal(found))
+        .cloned()
+        .collect();
     draw_all(&source, &fatal);
     Ok(fatal.is_empty())
 }
@@ -160,7 +223,8 @@ struct Counter {
 
 impl FitObserver for Counter {
     fn progress(&self, progress: &FitProgress<'_>) -> ControlFlow<()> {
-        self.progress.show_fraction(progress.evaluations, progress.planned);
+        self.progress
+            .show_fraction(progress.evaluations, progress.planned);
         self.poll()
     }
 
@@ -175,9 +239,20 @@ fn warn_if_interrupted(is_interrupted: bool) {
     }
 }
 
-fn write(arguments: &FitArgs, site: &Site, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
+fn write(
+    arguments: &FitArgs,
+    site: &Site,
+    answer: &impl Answer,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
     let output = Output::new(arguments.format, arguments.text, &[]);
-    output.with_page(arguments.report.as_deref(), vec![site], read_files(arguments)).write(answer, out)
+    output
+        .with_page(
+            arguments.report.as_deref(),
+            vec![site],
+            read_files(arguments),
+        )
+        .write(answer, out)
 }
 
 fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
@@ -187,7 +262,9 @@ fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
     }
     if let Some(path) = &arguments.wishes {
         let source = FileSource::Path(path.clone());
-        wishes.read(&source.name(), &log::read_text(&source, MAX_WISHES_BYTES)?).map_err(wish_error)?;
+        wishes
+            .read(&source.name(), &log::read_text(&source, MAX_WISHES_BYTES)?)
+            .map_err(wish_error)?;
     }
     Ok(wishes)
 }
@@ -202,25 +279,57 @@ fn wish_error(error: WishError) -> CliError {
 fn fit_error(error: FitError) -> CliError {
     match error {
         FitError::Site(error) => error.into(),
-        FitError::TooShort { .. } => CliError::content(format!("{error}; --force fits it all the same")),
+        FitError::TooShort { .. } => {
+            CliError::content(format!("{error}; --force fits it all the same"))
+        }
         error => CliError::content(error),
     }
 }
 
 /// The options that read standard input.
 fn options_from_stdin(arguments: &FitArgs) -> Vec<&'static str> {
-    let FormulaArgs { formula, formula_file } = &arguments.formula;
-    let is_template = formula.as_deref() == Some(STDIN) || formula_file.as_deref().is_some_and(is_stdin);
+    let FormulaArgs {
+        formula,
+        formula_file,
+    } = &arguments.formula;
+    let is_template =
+        formula.as_deref() == Some(STDIN) || formula_file.as_deref().is_some_and(is_stdin);
     let template = is_template.then_some("the template");
-    let wishes = arguments.wishes.iter().filter(|path| is_stdin(path)).map(|_| "--wishes");
-    let goals = arguments.goals.iter().filter(|path| is_stdin(path)).map(|_| "--goals");
-    let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
+    let wishes = arguments
+        .wishes
+        .iter()
+        .filter(|path| is_stdin(path))
+        .map(|_| "--wishes");
+    let goals = arguments
+        .goals
+        .iter()
+        .filter(|path| is_stdin(path))
+        .map(|_| "--goals");
+    let workloads = arguments
+        .log
+        .workload
+        .iter()
+        .filter(|path| is_stdin(path))
+        .map(|_| "--workload");
     let wanted = wishes.chain(goals);
-    template.into_iter().chain(wanted).chain(arguments.site.files_from(is_stdin)).chain(workloads).collect()
+    template
+        .into_iter()
+        .chain(wanted)
+        .chain(arguments.site.files_from(is_stdin))
+        .chain(workloads)
+        .collect()
 }
 
 /// The files that are read besides those of the site.
 fn read_files(arguments: &FitArgs) -> Vec<&PathBuf> {
-    let single = [&arguments.formula.formula_file, &arguments.wishes, &arguments.goals];
-    single.into_iter().flatten().chain(&arguments.log.workload).collect()
+    let single = [
+        &arguments.formula.formula_file,
+        &arguments.wishes,
+        &arguments.goals,
+    ];
+    single
+        .into_iter()
+        .flatten()
+        .chain(&arguments.log.workload)
+        .collect()
 }

@@ -15,17 +15,31 @@ pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, 
     let whole = Formula::parse(&source.all_lines()).ok();
     let Some(first_line) = parsed_formula(&source, &submitted) else {
         if let Some(whole) = whole {
-            report("help", format_args!("all lines together are the formula `{whole}`"));
+            report(
+                "help",
+                format_args!("all lines together are the formula `{whole}`"),
+            );
         }
         return Ok(Outcome::Findings);
     };
     // the lines below may be comments, which are kept
     let formula = whole.as_ref().unwrap_or(first_line);
-    let formatted = printable_formula(&source, &formula.with_comments(), formula, NumberMode::Exact)?;
+    let formatted = printable_formula(
+        &source,
+        &formula.with_comments(),
+        formula,
+        NumberMode::Exact,
+    )?;
     if !arguments.check {
         writeln!(out, "{formatted}")?;
     } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {
-        report("error", format_args!("`{}` is not formatted; `jsf fmt` prints: {formatted}", source.origin));
+        report(
+            "error",
+            format_args!(
+                "`{}` is not formatted; `jsf fmt` prints: {formatted}",
+                source.origin
+            ),
+        );
         return Ok(Outcome::Findings);
     }
     Ok(Outcome::Fine)

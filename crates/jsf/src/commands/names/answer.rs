@@ -42,7 +42,14 @@ impl Name {
     }
 
     fn of_python(name: String, kind: &'static str, origin: &'static str) -> Self {
-        Self { name, kind, unit: None, origin, since: None, unusable: None }
+        Self {
+            name,
+            kind,
+            unit: None,
+            origin,
+            since: None,
+            unusable: None,
+        }
     }
 }
 
@@ -56,7 +63,9 @@ pub struct Names {
 impl Names {
     /// The names of a site.
     pub fn new(schema: &Schema) -> Self {
-        let (names, unusable) = names(schema).into_iter().partition(|name| name.unusable.is_none());
+        let (names, unusable) = names(schema)
+            .into_iter()
+            .partition(|name| name.unusable.is_none());
         Self { names, unusable }
     }
 }
@@ -67,19 +76,35 @@ impl Answer for Names {
     }
 }
 
-/// The inputs, those of the scheduler first, then those of the site, then Python's constants and functions.
+/// The inputs, those of the scheduler first, then those of the site, then Python's constants and
+/// functions.
 fn names(schema: &Schema) -> Vec<Name> {
-    let mut names: Vec<Name> = schema.iter().map(|(name, entry)| Name::from_entry(name, entry, schema)).collect();
+    let mut names: Vec<Name> = schema
+        .iter()
+        .map(|(name, entry)| Name::from_entry(name, entry, schema))
+        .collect();
     names.sort_by_key(|name| order(name.origin));
-    let constants = ["e", "inf", "nan", "pi", "tau"].into_iter().filter(|name| constant(name).is_some());
+    let constants = ["e", "inf", "nan", "pi", "tau"]
+        .into_iter()
+        .filter(|name| constant(name).is_some());
     names.extend(constants.map(|name| Name::of_python(name.into(), "constant", "Python's math")));
     // a resource hides a builtin of its name
-    let functions = Function::ALL.iter().filter(|function| function.exists_in(schema.python()));
-    let functions = functions.filter(|function| function.is_math() || !schema.is_numeric(function.name()));
+    let functions = Function::ALL
+        .iter()
+        .filter(|function| function.exists_in(schema.python()));
+    let functions =
+        functions.filter(|function| function.is_math() || !schema.is_numeric(function.name()));
     names.extend(functions.map(|function| {
-        let origin = if function.is_math() { "Python's math" } else { "Python's builtins" };
+        let origin = if function.is_math() {
+            "Python's math"
+        } else {
+            "Python's builtins"
+        };
         let since = Some(function.since()).filter(|since| *since != PythonVersion::OLDEST);
-        Name { since, ..Name::of_python(format!("{}()", function.name()), "function", origin) }
+        Name {
+            since,
+            ..Name::of_python(format!("{}()", function.name()), "function", origin)
+        }
     }));
     names
 }

@@ -8,8 +8,14 @@ impl Names {
         let table = names_table(&self.names, "where it comes from", |name| name.origin);
         let mut sections = vec![Section::new("names").table(table)];
         if !self.unusable.is_empty() {
-            let table = names_table(&self.unusable, "why", |name| name.unusable.unwrap_or_default());
-            sections.push(Section::new("resources that no formula can use").in_full().table(table));
+            let table = names_table(&self.unusable, "why", |name| {
+                name.unusable.unwrap_or_default()
+            });
+            sections.push(
+                Section::new("resources that no formula can use")
+                    .in_full()
+                    .table(table),
+            );
         }
         let unusable = match self.unusable.len() {
             0 => String::new(),
@@ -28,15 +34,27 @@ impl Names {
 }
 
 /// Names with their kinds and units, and what else is said of each.
-fn names_table<'a>(names: &'a [Name], heading: &str, remark: fn(&Name) -> &'static str) -> Table<'a> {
+fn names_table<'a>(
+    names: &'a [Name],
+    heading: &str,
+    remark: fn(&Name) -> &'static str,
+) -> Table<'a> {
     let has_since = names.iter().any(|name| name.since.is_some());
     Table::of(names)
         .column(Column::name("name", 9), |name| Cell::prose(&*name.name))
         .column(Column::text("kind", 7), |name| Cell::prose(name.kind))
-        .column(Column::text("unit", 7), |name| Cell::prose(name.unit.unwrap_or_default()))
-        .column_if(has_since, Column::text("since", 6), |name| {
-            Cell::prose(name.since.map(|since| since.to_string()).unwrap_or_default())
+        .column(Column::text("unit", 7), |name| {
+            Cell::prose(name.unit.unwrap_or_default())
         })
-        .column(Column::wrapped(heading, 8), move |name| Cell::prose(remark(name)))
+        .column_if(has_since, Column::text("since", 6), |name| {
+            Cell::prose(
+                name.since
+                    .map(|since| since.to_string())
+                    .unwrap_or_default(),
+            )
+        })
+        .column(Column::wrapped(heading, 8), move |name| {
+            Cell::prose(remark(name))
+        })
         .table()
 }

@@ -8,7 +8,9 @@ use jsf_site::{SiteError, is_stdin};
 use crate::cli::args::QueueArgs;
 use crate::cli::page_file::write_page;
 use crate::cli::queue::check;
-use crate::cli::{CliError, Outcome, Progress, read_formula, require_one_file, show_site, warn_all};
+use crate::cli::{
+    CliError, Outcome, Progress, read_formula, require_one_file, show_site, warn_all,
+};
 use crate::commands::page::request::PageArgs;
 use crate::commands::page::what_if::WhatIfPage;
 
@@ -26,7 +28,15 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
              sources, `bindings/wasm/build.sh` builds it and says how to build a jsf that carries it",
         ));
     };
-    let PageArgs { queue: QueueArgs { formula, site: given, threshold }, out: path } = arguments;
+    let PageArgs {
+        queue:
+            QueueArgs {
+                formula,
+                site: given,
+                threshold,
+            },
+        out: path,
+    } = arguments;
     require_one_file(given, formula)?;
     let site = given.open(None, *threshold)?;
     let is_given = formula.is_given();

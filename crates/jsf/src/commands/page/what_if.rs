@@ -1,7 +1,8 @@
-//! A page on which a formula is edited while the queue follows: the page itself, and what it shows after each change.
+//! A page on which a formula is edited while the queue follows: the page itself, and what it shows
+//! after each change.
 //!
-//! In: a [`WhatIf`] and the text of a formula. Out: JSON with the sections that the reports have, which the page's script
-//! turns into elements, and the findings with their places in the text.
+//! In: a [`WhatIf`] and the text of a formula. Out: JSON with the sections that the reports have,
+//! which the page's script turns into elements, and the findings with their places in the text.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -24,8 +25,8 @@ use crate::commands::compare::answer::{CompareReport, Numbers, compared_rows};
 use crate::commands::compare::view::{ListedJobs, chart_sections, facts, headline};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
-    Cell, Column, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, content_hash,
-    page_facts, page_sections, sentence_pieces,
+    Cell, Column, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle,
+    base64, content_hash, page_facts, page_sections, sentence_pieces,
 };
 use crate::view::finding::FormulaSource;
 use crate::view::groups::group_sections;
@@ -41,7 +42,15 @@ const MAX_FINDINGS: usize = 20;
 /// The most literals that get a slider.
 const MAX_LITERALS: usize = 40;
 /// The numbers that convert seconds, minutes, hours and days, or bytes, kB, MB and GB.
-const UNITS: [f64; 7] = [60.0, 3600.0, 86_400.0, 604_800.0, 1024.0, 1_048_576.0, 1_073_741_824.0];
+const UNITS: [f64; 7] = [
+    60.0,
+    3600.0,
+    86_400.0,
+    604_800.0,
+    1024.0,
+    1_048_576.0,
+    1_073_741_824.0,
+];
 /// The most inputs that are shown beside a job.
 const MAX_INPUTS: usize = 6;
 
@@ -71,8 +80,12 @@ impl WhatIfPage<'_> {
     /// `out` cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut environment = Environment::new();
-        environment.add_template("what_if.html", TEMPLATE).map_err(io::Error::other)?;
-        let template = environment.get_template("what_if.html").map_err(io::Error::other)?;
+        environment
+            .add_template("what_if.html", TEMPLATE)
+            .map_err(io::Error::other)?;
+        let template = environment
+            .get_template("what_if.html")
+            .map_err(io::Error::other)?;
         let style = [STYLE, PAGE_STYLE].concat();
         let script = [SCRIPT, PAGE_SCRIPT].concat();
         let context = context! {
@@ -125,22 +138,33 @@ struct RankingUpdate<'a> {
     is_refused: bool,
 }
 
-/// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was ranked.
+/// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was
+/// ranked.
 pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let queue = what_if.queue()?;
-    let rows = if shown.is_complete { compared_rows(&queue.comparison) } else { Vec::new() };
+    let rows = if shown.is_complete {
+        compared_rows(&queue.comparison)
+    } else {
+        Vec::new()
+    };
     let formula = what_if.formula()?;
     let checked = what_if.check(formula).ok();
     let decides = queue.decides();
     let report = CompareReport {
-        formulas: OldNew { old: what_if.in_force(), new: formula },
+        formulas: OldNew {
+            old: what_if.in_force(),
+            new: formula,
+        },
         table: &queue.table,
         rankings: queue.sides.as_ref().map(|side| &side.ranking),
         comparison: &queue.comparison,
         rows: &rows,
         rules: queue.sides.as_ref().map(|side| &*side.rules),
         decides: decides.as_ref().map(Vec::as_slice),
-        checked: OldNew { old: None, new: checked.as_ref() },
+        checked: OldNew {
+            old: None,
+            new: checked.as_ref(),
+        },
         listed: ListedJobs::default(),
         page: None,
     };
@@ -148,7 +172,11 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     if shown.is_complete {
         sections.extend(chart_sections(report));
         sections.extend(group_sections(report.comparison, false));
-        sections.extend(what_if.tree().map(|tree| tree_section(tree.tree(), tree.shares())));
+        sections.extend(
+            what_if
+                .tree()
+                .map(|tree| tree_section(tree.tree(), tree.shares())),
+        );
     }
     let formulas = Section::formulas(report.formulas.old, report.formulas.new);
     let update = RankingUpdate {
@@ -158,20 +186,41 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         formulas: page_sections(&[formulas]).remove(0),
         queue: page_sections(&[jobs(queue, report, shown)]).remove(0),
         sections: page_sections(&sections),
-        is_refused: checked.as_ref().is_some_and(|checked| checked.validation.accepted == Some(false)),
-        warnings: queue.warnings.iter().map(|warning| printable(&warning.to_string()).into_owned()).collect(),
+        is_refused: checked
+            .as_ref()
+            .is_some_and(|checked| checked.validation.accepted == Some(false)),
+        warnings: queue
+            .warnings
+            .iter()
+            .map(|warning| printable(&warning.to_string()).into_owned())
+            .collect(),
     };
     serde_json::to_string(&update).ok()
 }
 
 /// The first jobs in the new order.
 fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'_>) -> Section<'a> {
-    let inputs: Vec<&str> = queue.sides.new.program.inputs().iter().map(|name| &**name).take(MAX_INPUTS).collect();
+    let inputs: Vec<&str> = queue
+        .sides
+        .new
+        .program
+        .inputs()
+        .iter()
+        .map(|name| &**name)
+        .take(MAX_INPUTS)
+        .collect();
     let wanted = shown.search.to_lowercase();
     let table = &queue.table;
     let moves = report.comparison.moves().filter(|job| {
-        let names = [table.id(job.row), table.entity(job.row), table.queue(job.row)];
-        wanted.is_empty() || names.iter().any(|name| name.to_lowercase().contains(&wanted))
+        let names = [
+            table.id(job.row),
+            table.entity(job.row),
+            table.queue(job.row),
+        ];
+        wanted.is_empty()
+            || names
+                .iter()
+                .any(|name| name.to_lowercase().contains(&wanted))
     });
     let rows: Vec<JobMove> = moves.take(shown.first).collect();
     let count = rows.len();
@@ -179,14 +228,24 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
     let mut rows = Table::of(rows)
         .column(Column::number("rank", 9), |job| Cell::count(job.new))
         .column(Column::number("before", 9), |job| Cell::count(job.old))
-        .column(Column::number("moved", 9), |job| job.moved().map_or(Cell::Missing, Cell::Places))
+        .column(Column::number("moved", 9), |job| {
+            job.moved().map_or(Cell::Missing, Cell::Places)
+        })
         .column(Column::text("job", 9), |job| Cell::text(table.id(job.row)))
-        .column(Column::text("entity", 9), |job| Cell::text(table.entity(job.row)))
-        .column(Column::text("queue", 9), |job| Cell::text(table.queue(job.row)))
-        .column(Column::number("value", 9), |job| Cell::score(ranking.score(job.row).map(|score| score.value)));
+        .column(Column::text("entity", 9), |job| {
+            Cell::text(table.entity(job.row))
+        })
+        .column(Column::text("queue", 9), |job| {
+            Cell::text(table.queue(job.row))
+        })
+        .column(Column::number("value", 9), |job| {
+            Cell::score(ranking.score(job.row).map(|score| score.value))
+        });
     for name in inputs {
         let column = Column::number(name, 9);
-        rows = rows.column(column, move |job| Cell::python(table.column(name).map(|column| column.value(job.row))));
+        rows = rows.column(column, move |job| {
+            Cell::python(table.column(name).map(|column| column.value(job.row)))
+        });
     }
     let heading = match (wanted.is_empty(), count) {
         (true, _) if count < report.comparison.considered.new => format!("The first {count} jobs"),
@@ -268,17 +327,35 @@ enum LiteralRole {
 
 /// The result of a check, as JSON; `object` is what `qmgr` sets the formula of.
 pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String> {
-    let source = FormulaSource { text, origin: "formula", before: "", written: text, differences: &[] };
-    let findings: Vec<_> =
-        checked.findings.iter().take(MAX_FINDINGS).map(|found| ShownFinding::new(text, found)).collect();
+    let source = FormulaSource {
+        text,
+        origin: "formula",
+        before: "",
+        written: text,
+        differences: &[],
+    };
+    let findings: Vec<_> = checked
+        .findings
+        .iter()
+        .take(MAX_FINDINGS)
+        .map(|found| ShownFinding::new(text, found))
+        .collect();
     let (command, reason) = match command(text, object, checked) {
         Ok(command) => (Some(command), String::new()),
         Err(reason) => (None, reason),
     };
     let mut verdict = Vec::new();
-    let without_findings = Checked { findings: Vec::new(), ..checked.clone() };
-    let report = CheckReport { source, checked: &without_findings };
-    TerminalStyle::default().write(&check_document(report), &mut verdict).ok()?;
+    let without_findings = Checked {
+        findings: Vec::new(),
+        ..checked.clone()
+    };
+    let report = CheckReport {
+        source,
+        checked: &without_findings,
+    };
+    TerminalStyle::default()
+        .write(&check_document(report), &mut verdict)
+        .ok()?;
     let sentence = verdict_sentence(checked, "this");
     let update = CheckUpdate {
         sentence: sentence.map(|sentence| sentence_pieces(&sentence)),
@@ -297,7 +374,10 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
 impl ShownFinding {
     fn new(text: &str, found: &Diagnostic) -> Self {
         let (start, end) = utf16_range(text, found.span);
-        let applicable = found.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
+        let applicable = found
+            .fix
+            .as_ref()
+            .filter(|fix| fix.applicability != Applicability::DisplayOnly);
         Self {
             code: found.code,
             severity: found.severity,
@@ -305,11 +385,18 @@ impl ShownFinding {
             start,
             end,
             label: printable(&found.label).into_owned(),
-            help: found.help.as_ref().map_or_else(String::new, |help| printable(&help.to_string()).into_owned()),
+            help: found.help.as_ref().map_or_else(String::new, |help| {
+                printable(&help.to_string()).into_owned()
+            }),
             fix: applicable.map(|fix| {
                 let (start, end) = utf16_range(text, fix.span);
                 let is_safe = fix.applicability == Applicability::Safe;
-                ShownFix { start, end, replacement: fix.replacement.clone(), is_safe }
+                ShownFix {
+                    start,
+                    end,
+                    replacement: fix.replacement.clone(),
+                    is_safe,
+                }
             }),
         }
     }
@@ -317,7 +404,12 @@ impl ShownFinding {
 
 /// The UTF-16 units of the text at which a span starts and ends.
 fn utf16_range(text: &str, span: Span) -> (usize, usize) {
-    [span.start, span.end].map(|at| text.get(..at as usize).map_or(0, |before| before.encode_utf16().count())).into()
+    [span.start, span.end]
+        .map(|at| {
+            text.get(..at as usize)
+                .map_or(0, |before| before.encode_utf16().count())
+        })
+        .into()
 }
 
 /// The command that sets the formula, or why none is given.
@@ -334,28 +426,35 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
     }
 }
 
-/// A sentence for each function in a formula whose last digits may differ from those of the scheduler, which has glibc.
+/// A sentence for each function in a formula whose last digits may differ from those of the
+/// scheduler, which has glibc.
 fn differences(text: &str) -> Vec<String> {
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         return Vec::new();
     }
-    let sentence = |name| format!("The last digits of `{name}` may differ in a browser from the scheduler's.");
+    let sentence =
+        |name| format!("The last digits of `{name}` may differ in a browser from the scheduler's.");
     of_the_c_library(text).into_iter().map(sentence).collect()
 }
 
 /// The functions in a formula that the C library computes, not exactly, and the operator.
 fn of_the_c_library(text: &str) -> BTreeSet<&'static str> {
     const FUNCTIONS: [&str; 28] = [
-        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "dist", "erf", "erfc", "exp",
-        "exp2", "expm1", "gamma", "hypot", "lgamma", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan",
-        "tanh", "**",
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "dist", "erf",
+        "erfc", "exp", "exp2", "expm1", "gamma", "hypot", "lgamma", "log", "log10", "log1p",
+        "log2", "pow", "sin", "sinh", "tan", "tanh", "**",
     ];
     let mut found = BTreeSet::new();
-    let Ok(formula) = Formula::parse(text) else { return found };
+    let Ok(formula) = Formula::parse(text) else {
+        return found;
+    };
     let nodes = formula.expr().nodes();
     for node in nodes {
         let name = match &node.kind {
-            ExprKind::Binary { op: BinaryOperator::Power, .. } => "**",
+            ExprKind::Binary {
+                op: BinaryOperator::Power,
+                ..
+            } => "**",
             ExprKind::Call { callee, .. } => match &nodes[callee.index()].kind {
                 ExprKind::Name(name) => name,
                 _ => continue,
@@ -369,18 +468,32 @@ fn of_the_c_library(text: &str) -> BTreeSet<&'static str> {
 
 /// The numbers in a formula, in the order of the text.
 fn literals(text: &str) -> Vec<ShownLiteral> {
-    let Ok(formula) = Formula::parse(text) else { return Vec::new() };
+    let Ok(formula) = Formula::parse(text) else {
+        return Vec::new();
+    };
     let expr = formula.expr();
     let parents = parents(expr);
     let mut literals: Vec<_> = expr
         .iter()
         .filter_map(|(id, node)| {
-            let ExprKind::Literal { text: digits, .. } = &node.kind else { return None };
+            let ExprKind::Literal { text: digits, .. } = &node.kind else {
+                return None;
+            };
             let value: f64 = digits.replace('_', "").parse().ok()?;
             let (start, end) = utf16_range(text, node.span);
-            let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+            let is_integer = digits
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'_');
             let (role, name) = role(expr, &parents, id, value);
-            Some(ShownLiteral { start, end, text: digits.to_string(), value, is_integer, role, name })
+            Some(ShownLiteral {
+                start,
+                end,
+                text: digits.to_string(),
+                value,
+                is_integer,
+                role,
+                name,
+            })
         })
         .collect();
     literals.sort_by_key(|literal| literal.start);
@@ -404,13 +517,34 @@ fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (Lit
     if UNITS.contains(&value) {
         return (LiteralRole::Unit, format!("the unit {value}"));
     }
-    let Some((role, names)) = factor_of(expr, parents, id) else { return (LiteralRole::Other, "number".to_owned()) };
-    let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    (role, format!("{} of {names}", if role == LiteralRole::Weight { "weight" } else { "divisor" }))
+    let Some((role, names)) = factor_of(expr, parents, id) else {
+        return (LiteralRole::Other, "number".to_owned());
+    };
+    let names = names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    (
+        role,
+        format!(
+            "{} of {names}",
+            if role == LiteralRole::Weight {
+                "weight"
+            } else {
+                "divisor"
+            }
+        ),
+    )
 }
 
-/// Whether a number multiplies or divides inputs, and which ones: the other factors of the product that it is in.
-fn factor_of<'e>(expr: &'e Expr, parents: &[Option<ExprId>], id: ExprId) -> Option<(LiteralRole, Vec<&'e str>)> {
+/// Whether a number multiplies or divides inputs, and which ones: the other factors of the product
+/// that it is in.
+fn factor_of<'e>(
+    expr: &'e Expr,
+    parents: &[Option<ExprId>],
+    id: ExprId,
+) -> Option<(LiteralRole, Vec<&'e str>)> {
     let mut role = LiteralRole::Weight;
     let mut below = id;
     let mut names = BTreeSet::new();
@@ -418,13 +552,29 @@ fn factor_of<'e>(expr: &'e Expr, parents: &[Option<ExprId>], id: ExprId) -> Opti
     while let Some(above) = parents[below.index()] {
         match &expr.node(above).kind {
             ExprKind::Parenthesized(_) | ExprKind::Unary { .. } => {}
-            ExprKind::Binary { op: BinaryOperator::Multiply, left, right } => {
-                inputs_below(expr, if *left == below { *right } else { *left }, &mut names);
+            ExprKind::Binary {
+                op: BinaryOperator::Multiply,
+                left,
+                right,
+            } => {
+                inputs_below(
+                    expr,
+                    if *left == below { *right } else { *left },
+                    &mut names,
+                );
             }
-            ExprKind::Binary { op: BinaryOperator::Divide | BinaryOperator::FloorDivide, left, right } => {
+            ExprKind::Binary {
+                op: BinaryOperator::Divide | BinaryOperator::FloorDivide,
+                left,
+                right,
+            } => {
                 let is_divisor = *right == below;
                 if is_divisor {
-                    role = if role == LiteralRole::Weight { LiteralRole::Divisor } else { LiteralRole::Weight };
+                    role = if role == LiteralRole::Weight {
+                        LiteralRole::Divisor
+                    } else {
+                        LiteralRole::Weight
+                    };
                 }
                 inputs_below(expr, if is_divisor { *left } else { *right }, &mut names);
             }
@@ -455,10 +605,11 @@ mod tests {
 
     #[test]
     fn only_weights_and_divisors_of_inputs_have_sliders() {
-        let formula =
-            "100 * fairshare_factor + eligible_time / 3600 + ncpus / 7 - -(2.5 * log(mem + 1)) + 8 * 60 + x ** 2";
-        let shown: Vec<(String, LiteralRole, String)> =
-            literals(formula).into_iter().map(|literal| (literal.text, literal.role, literal.name)).collect();
+        let formula = "100 * fairshare_factor + eligible_time / 3600 + ncpus / 7 - -(2.5 * log(mem + 1)) + 8 * 60 + x ** 2";
+        let shown: Vec<(String, LiteralRole, String)> = literals(formula)
+            .into_iter()
+            .map(|literal| (literal.text, literal.role, literal.name))
+            .collect();
         let expected = [
             ("100", LiteralRole::Weight, "weight of `fairshare_factor`"),
             ("3600", LiteralRole::Unit, "the unit 3600"),
@@ -469,19 +620,28 @@ mod tests {
             ("60", LiteralRole::Unit, "the unit 60"),
             ("2", LiteralRole::Other, "number"),
         ];
-        assert_eq!(shown, expected.map(|(text, role, name)| (text.to_owned(), role, name.to_owned())));
+        assert_eq!(
+            shown,
+            expected.map(|(text, role, name)| (text.to_owned(), role, name.to_owned()))
+        );
     }
 
     #[test]
     fn functions_of_the_c_library_are_named() {
         let named = of_the_c_library("sqrt(x) ** 2 + log(exp(y)) + log(abs(z)) - floor(x) / 3");
         assert_eq!(named.into_iter().collect::<Vec<_>>(), ["**", "exp", "log"]);
-        assert!(of_the_c_library("min(x, 2) * fabs(y) // 7 % 3 if sqrt(x) > 1 else fmod(x, y)").is_empty());
+        assert!(
+            of_the_c_library("min(x, 2) * fabs(y) // 7 % 3 if sqrt(x) > 1 else fmod(x, y)")
+                .is_empty()
+        );
     }
 
     #[test]
     fn a_divisor_of_a_divisor_is_a_weight() {
-        let roles: Vec<LiteralRole> = literals("x / (y / 5) + 9 / x").into_iter().map(|literal| literal.role).collect();
+        let roles: Vec<LiteralRole> = literals("x / (y / 5) + 9 / x")
+            .into_iter()
+            .map(|literal| literal.role)
+            .collect();
         assert_eq!(roles, [LiteralRole::Weight, LiteralRole::Weight]);
     }
 }

@@ -34,6 +34,10 @@ pub struct PbsfsArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "sched_priv")]
     pub site: Option<PathBuf>,
     /// The arguments of pbsfs
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENT"
+    )]
     pub arguments: Vec<OsString>,
 }

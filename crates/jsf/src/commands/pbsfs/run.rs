@@ -35,7 +35,11 @@ enum Place {
 }
 
 pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
-    let all: Vec<&OsStr> = arguments.arguments.iter().map(OsString::as_os_str).collect();
+    let all: Vec<&OsStr> = arguments
+        .arguments
+        .iter()
+        .map(OsString::as_os_str)
+        .collect();
     let (rest, folder) = split_option(&all, "--sched-priv")?;
     let (rest, site) = split_option(&rest, "--site")?;
     let folder = folder.or_else(|| arguments.sched_priv.clone());
@@ -43,7 +47,10 @@ pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
     if folder.is_some() && site.is_some() {
         return Err(CliError::usage("give either --sched-priv or --site"));
     }
-    let rest: Vec<&[u8]> = rest.iter().map(|argument| argument.as_encoded_bytes()).collect();
+    let rest: Vec<&[u8]> = rest
+        .iter()
+        .map(|argument| argument.as_encoded_bytes())
+        .collect();
     let parsed = match Request::parse(PROGRAM, &rest) {
         Ok(parsed) => parsed,
         Err(InvalidArguments::Usage { stderr, code }) => {
@@ -59,7 +66,9 @@ pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
     write_stderr(&parsed.stderr);
     let place = match folder {
         Some(folder) => Some(Place::Folder(folder)),
-        None => GivenSite::find(site.as_deref()).map(|site| of_site(&site, parsed.scheduler.as_deref())).transpose()?,
+        None => GivenSite::find(site.as_deref())
+            .map(|site| of_site(&site, parsed.scheduler.as_deref()))
+            .transpose()?,
     };
     if parsed.scheduler.is_some() && place.is_none() {
         write_stderr(b"Can't connect to the server\n");
@@ -70,8 +79,14 @@ pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
         Place::Archive(files) => read(|name, _| read_member(&files, name))?,
         Place::Folder(folder) => {
             if let Err(error) = fs::metadata(folder.join(".")) {
-                write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
-                return Err(SiteError::Read { path: folder, error }.into());
+                write_stderr(
+                    format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes(),
+                );
+                return Err(SiteError::Read {
+                    path: folder,
+                    error,
+                }
+                .into());
             }
             read(|name, limit| read_file(&folder.join(name), limit))?
         }
@@ -85,19 +100,29 @@ fn of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<Place, CliError
     let own = [Role::ResourceGroup, Role::Usage, Role::SchedConfig];
     let Some(first) = own.into_iter().find_map(|role| files.first(role)) else {
         let path = site.path.display();
-        return Err(CliError::content(format_args!("{}`{path}` has no file of a `sched_priv`", site.prefix())));
+        return Err(CliError::content(format_args!(
+            "{}`{path}` has no file of a `sched_priv`",
+            site.prefix()
+        )));
     };
     let place = match (first, scheduler) {
-        (FileSource::Path(file), None) => Place::Folder(file.parent().unwrap_or(Path::new("")).to_owned()),
+        (FileSource::Path(file), None) => {
+            Place::Folder(file.parent().unwrap_or(Path::new("")).to_owned())
+        }
         (FileSource::Path(file), Some(name)) => {
             let folder = file.parent().unwrap_or(Path::new(""));
-            Place::Folder(folder.with_file_name(format!("sched_priv_{}", String::from_utf8_lossy(name))))
+            Place::Folder(
+                folder.with_file_name(format!("sched_priv_{}", String::from_utf8_lossy(name))),
+            )
         }
         (_, None) => Place::Archive(Box::new(files)),
         (_, Some(_)) => return Err(CliError::usage("-I needs a folder: unpack the archive")),
     };
     if !site.prefix().is_empty() {
-        report("site", format_args!("{}`{}`", site.prefix(), site.path.display()));
+        report(
+            "site",
+            format_args!("{}`{}`", site.prefix(), site.path.display()),
+        );
     }
     Ok(place)
 }
@@ -111,14 +136,19 @@ fn read_member(files: &SiteFiles, name: &str) -> Result<Vec<u8>, SiteError> {
     };
     match files.first(role) {
         Some(source) => source.read(),
-        None => Err(SiteError::Read { path: name.into(), error: ErrorKind::NotFound.into() }),
+        None => Err(SiteError::Read {
+            path: name.into(),
+            error: ErrorKind::NotFound.into(),
+        }),
     }
 }
 
 /// Reads a file of the scheduler's folder.
 fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(SiteError::Content(format!("`{}` is not a file", path.display()).into()));
+        return Err(SiteError::Content(
+            format!("`{}` is not a file", path.display()).into(),
+        ));
     }
     FileSource::from(path).read_up_to(limit)
 }
@@ -126,7 +156,10 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
 /// Prints the answer.
 fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
     let is_terminal = io::stdout().is_terminal();
-    let mut out = BufWriter::new(Escaped { out: io::stdout().lock(), is_terminal });
+    let mut out = BufWriter::new(Escaped {
+        out: io::stdout().lock(),
+        is_terminal,
+    });
     let answer = answer(request, files, &mut out).map_err(|error| match error {
         PbsfsError::Tree(error) => CliError::content(error),
         PbsfsError::Output(error) => error.into(),
@@ -152,7 +185,11 @@ fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedP
         Err(error) if is_missing(&error) => None,
         Err(error) => return Err(error.into()),
     };
-    Ok(SchedPriv { lines, config, usage })
+    Ok(SchedPriv {
+        lines,
+        config,
+        usage,
+    })
 }
 
 /// Whether a file does not exist. One that exists and cannot be read is never taken for missing.
@@ -161,7 +198,10 @@ fn is_missing(error: &SiteError) -> bool {
 }
 
 /// Removes an option with a path from the arguments, wherever it occurs before `--`.
-fn split_option<'a>(arguments: &[&'a OsStr], option: &str) -> Result<(Vec<&'a OsStr>, Option<PathBuf>), CliError> {
+fn split_option<'a>(
+    arguments: &[&'a OsStr],
+    option: &str,
+) -> Result<(Vec<&'a OsStr>, Option<PathBuf>), CliError> {
     let mut rest = Vec::new();
     let mut folder = None;
     let mut arguments = arguments.iter().copied();
@@ -190,16 +230,23 @@ fn value_of(argument: &OsStr, prefix: &str) -> Option<OsString> {
     Some(OsStr::from_bytes(argument.as_bytes().strip_prefix(prefix.as_bytes())?).to_owned())
 }
 
-/// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of `pbs.conf`.
+/// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of
+/// `pbs.conf`.
 fn default_folder() -> PathBuf {
-    let home = variable("PBS_HOME").or_else(home_in_conf).unwrap_or_else(|| PBS_HOME.into());
+    let home = variable("PBS_HOME")
+        .or_else(home_in_conf)
+        .unwrap_or_else(|| PBS_HOME.into());
     Path::new(&home).join("sched_priv")
 }
 
 /// `PBS_HOME` in `pbs.conf`.
 fn home_in_conf() -> Option<OsString> {
-    let conf = fs::read_to_string(variable("PBS_CONF_FILE").unwrap_or_else(|| PBS_CONF.into())).ok()?;
-    let home = conf.lines().rev().find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
+    let conf =
+        fs::read_to_string(variable("PBS_CONF_FILE").unwrap_or_else(|| PBS_CONF.into())).ok()?;
+    let home = conf
+        .lines()
+        .rev()
+        .find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
     Some(home.trim().into())
 }
 
@@ -211,7 +258,11 @@ fn variable(name: &str) -> Option<OsString> {
 /// Writes to standard error what `pbsfs` writes there.
 fn write_stderr(bytes: &[u8]) {
     let is_terminal = io::stderr().is_terminal();
-    let _ = BufWriter::new(Escaped { out: io::stderr().lock(), is_terminal }).write_all(bytes);
+    let _ = BufWriter::new(Escaped {
+        out: io::stderr().lock(),
+        is_terminal,
+    })
+    .write_all(bytes);
 }
 
 /// Passes on the bytes that `pbsfs` prints; to a terminal, its control characters are escaped.
@@ -226,7 +277,8 @@ impl<W: Write> Write for Escaped<W> {
             return self.out.write(bytes);
         }
         // all bytes at once: a character that is cut at the end of a buffer is replaced
-        self.out.write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        self.out
+            .write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -238,9 +290,17 @@ impl<W: Write> Write for Escaped<W> {
 /// The system's message for an error, without its number.
 fn reason(error: &io::Error) -> String {
     let message = error.to_string();
-    message.split(" (os error").next().unwrap_or_default().to_owned()
+    message
+        .split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn outcome(code: u8) -> Outcome {
-    if code == 0 { Outcome::Fine } else { Outcome::Findings }
+    if code == 0 {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    }
 }

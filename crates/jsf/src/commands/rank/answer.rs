@@ -60,7 +60,10 @@ pub struct TermColumns<'a> {
 impl<'a> TermColumns<'a> {
     /// The summands at the top of a formula.
     pub fn new(program: &'a Program) -> Self {
-        Self { program, summands: program.summands() }
+        Self {
+            program,
+            summands: program.summands(),
+        }
     }
 
     /// The text of each summand with its sign.
@@ -70,14 +73,21 @@ impl<'a> TermColumns<'a> {
 
     /// Where each summand is, and its text.
     pub fn parts(&self) -> impl Iterator<Item = (Span, &str)> {
-        self.summands.iter().map(|summand| (summand.span, &*summand.text))
+        self.summands
+            .iter()
+            .map(|summand| (summand.span, &*summand.text))
     }
 
     /// The value of each summand for a job, with its sign; `None` where the formula fails.
     pub fn values(&self, table: &JobTable, row: usize) -> Vec<Option<Value>> {
         let inputs = inputs(self.program, table, row);
-        let trace = inputs.map(|inputs| self.program.trace(&inputs)).filter(|trace| trace.result.is_ok());
-        self.summands.iter().map(|summand| trace.as_ref()?.summand(summand)).collect()
+        let trace = inputs
+            .map(|inputs| self.program.trace(&inputs))
+            .filter(|trace| trace.result.is_ok());
+        self.summands
+            .iter()
+            .map(|summand| trace.as_ref()?.summand(summand))
+            .collect()
     }
 }
 
@@ -115,7 +125,10 @@ impl<'a> RankReport<'a> {
 
     /// Makes the line of any row.
     pub fn line_maker(&self) -> LineMaker<'a> {
-        LineMaker { ranking: self.ranking, not_considered: self.not_considered.iter().copied().collect() }
+        LineMaker {
+            ranking: self.ranking,
+            not_considered: self.not_considered.iter().copied().collect(),
+        }
     }
 
     /// The texts of the summands that are shown.
@@ -125,7 +138,8 @@ impl<'a> RankReport<'a> {
 
     /// The values of the summands that are shown.
     pub fn term_values(&self, row: usize) -> Vec<Option<Value>> {
-        self.terms.map_or_else(Vec::new, |terms| terms.values(self.table, row))
+        self.terms
+            .map_or_else(Vec::new, |terms| terms.values(self.table, row))
     }
 
     /// The value of an input; `None` if the scheduler ignores the job and the value was not read.
@@ -134,13 +148,15 @@ impl<'a> RankReport<'a> {
         (self.table.exclusion(row).is_none() || column.is_set(row)).then(|| column.value(row))
     }
 
-    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition`, `routing queue` or `invalid`, and in words.
+    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition`,
+    /// `routing queue` or `invalid`, and in words.
     pub fn excluded(&self, line: &Line<'_>) -> Option<(&'static str, String)> {
         excluded(self.table, line.row, line.rank, line.not_considered)
     }
 }
 
-/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition`, `routing queue` or `invalid`, and in words.
+/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition`,
+/// `routing queue` or `invalid`, and in words.
 pub fn excluded(
     table: &JobTable,
     row: usize,
@@ -148,14 +164,25 @@ pub fn excluded(
     not_considered: Option<NotConsidered>,
 ) -> Option<(&'static str, String)> {
     match (table.exclusion(row), not_considered) {
-        (Some(exclusion @ Exclusion::Invalid { .. }), _) => Some(("invalid", exclusion.to_string())),
-        (Some(exclusion @ Exclusion::Partition { .. }), _) => Some(("partition", exclusion.to_string())),
-        (Some(exclusion @ Exclusion::RoutingQueue), _) => Some(("routing queue", exclusion.to_string())),
+        (Some(exclusion @ Exclusion::Invalid { .. }), _) => {
+            Some(("invalid", exclusion.to_string()))
+        }
+        (Some(exclusion @ Exclusion::Partition { .. }), _) => {
+            Some(("partition", exclusion.to_string()))
+        }
+        (Some(exclusion @ Exclusion::RoutingQueue), _) => {
+            Some(("routing queue", exclusion.to_string()))
+        }
         (Some(exclusion), _) => Some(("state", exclusion.to_string())),
         (None, Some(reason @ NotConsidered::NoShares)) => Some(("no shares", reason.to_string())),
-        (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => Some(("threshold", reason.to_string())),
+        (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => {
+            Some(("threshold", reason.to_string()))
+        }
         (None, None) if rank.is_some() => None,
-        (None, None) => Some(("state", format!("not considered (state {})", table.state(row).letter()))),
+        (None, None) => Some((
+            "state",
+            format!("not considered (state {})", table.state(row).letter()),
+        )),
     }
 }
 
@@ -169,7 +196,12 @@ impl<'a> LineMaker<'a> {
     pub fn line(&self, ranked: RankedRow) -> Line<'a> {
         let row = ranked.row();
         let not_considered = self.not_considered.get(&row).copied();
-        Line { row, rank: ranked.rank(), score: self.ranking.score(row), not_considered }
+        Line {
+            row,
+            rank: ranked.rank(),
+            score: self.ranking.score(row),
+            not_considered,
+        }
     }
 }
 

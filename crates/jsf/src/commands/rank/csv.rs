@@ -1,7 +1,7 @@
 //! A ranking as CSV: a header and one line per job.
 //!
-//! The lines are made without the crate `csv`, which takes longer to look at twelve fields than the formula to be evaluated:
-//! numbers and keywords never need quotes.
+//! The lines are made without the crate `csv`, which takes longer to look at twelve fields than the
+//! formula to be evaluated: numbers and keywords never need quotes.
 
 use std::io::{self, Write};
 
@@ -15,13 +15,18 @@ use crate::view::csv_writer::{Cells, guarded};
 use crate::view::ordered_writer::write_in_order;
 
 /// The fields of every job; the inputs and the summands that are shown follow.
-const HEADER: &str = "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason";
+const HEADER: &str =
+    "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason";
 
 /// Writes comma-separated values as in RFC 4180.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub(crate) fn write_csv(report: &RankReport<'_>, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_csv(
+    report: &RankReport<'_>,
+    cells: Cells,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut header = HEADER.as_bytes().to_vec();
     for name in report.inputs.iter().copied().chain(report.term_texts()) {
         header.push(b',');
@@ -32,7 +37,8 @@ pub(crate) fn write_csv(report: &RankReport<'_>, cells: Cells, out: &mut dyn Wri
     let lines = report.line_maker();
     write_in_order(report.rows, out, |rows, text| {
         let mut logged = String::new();
-        // the rows of a ranking lie anywhere in the table: what is far away is fetched for many lines at once
+        // the rows of a ranking lie anywhere in the table: what is far away is fetched for many
+        // lines at once
         let lines: Vec<_> = rows.iter().map(|&ranked| lines.line(ranked)).collect();
         let ids: Vec<_> = lines.iter().map(|line| report.table.id(line.row)).collect();
         for (line, id) in lines.iter().zip(ids) {
@@ -67,7 +73,14 @@ fn push_line(
         push_text(&error.to_string(), cells, text);
     }
     match report.excluded(line) {
-        None => push_str(if line.is_considered() { ",true,," } else { ",false,," }, text),
+        None => push_str(
+            if line.is_considered() {
+                ",true,,"
+            } else {
+                ",false,,"
+            },
+            text,
+        ),
         Some((keyword, reason)) => {
             push_str(",false,", text);
             push_str(keyword, text);
@@ -86,7 +99,9 @@ fn push_line(
 
 /// The fields `score`, `exact` and `logged`.
 fn push_values(line: &Line<'_>, logged: &mut String, text: &mut Vec<u8>) {
-    let Some(score) = &line.score else { return push_str(",,", text) };
+    let Some(score) = &line.score else {
+        return push_str(",,", text);
+    };
     // an infinite value is ordered, and CSV has no number for it
     if score.value.is_finite() {
         push_float(score.value, text);
@@ -124,7 +139,10 @@ fn push_value(value: Option<Value>, text: &mut Vec<u8>) {
 /// A text, in quotes if it contains a separator, a quote or a line end.
 fn push_text(field: &str, cells: Cells, text: &mut Vec<u8>) {
     let field = guarded(field, cells);
-    if !field.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n')) {
+    if !field
+        .bytes()
+        .any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
+    {
         return push_str(&field, text);
     }
     text.push(b'"');
@@ -142,11 +160,21 @@ mod tests {
 
     #[test]
     fn another_reader_reads_the_fields_back() {
-        for field in ["", "12.vm", "a,b", "say \"x\"", "two\r\nlines", "\"", "grüße"] {
+        for field in [
+            "",
+            "12.vm",
+            "a,b",
+            "say \"x\"",
+            "two\r\nlines",
+            "\"",
+            "grüße",
+        ] {
             let mut text = b"x,".to_vec();
             push_text(field, Cells::Plain, &mut text);
             text.extend_from_slice(b",y\n");
-            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_slice());
+            let mut reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .from_reader(text.as_slice());
             let record = reader.records().next().unwrap().unwrap();
             assert_eq!(record.iter().collect::<Vec<_>>(), ["x", field, "y"]);
         }

@@ -27,7 +27,8 @@ struct Job<'a> {
     logged: Option<String>,
     error: Option<Error>,
     considered: bool,
-    /// Why the job is not considered: `state`, `threshold`, `no shares`, `partition`, `routing queue` or `invalid`.
+    /// Why the job is not considered: `state`, `threshold`, `no shares`, `partition`,
+    /// `routing queue` or `invalid`.
     excluded: Option<&'static str>,
     /// The same in words.
     reason: Option<String>,
@@ -76,8 +77,16 @@ struct Summary {
 
 impl Serialize for RankReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { formula, decides, .. } = *self;
-        RankJson { formula, jobs: Jobs(self), summary: summary(self), decides }.serialize(serializer)
+        let Self {
+            formula, decides, ..
+        } = *self;
+        RankJson {
+            formula,
+            jobs: Jobs(self),
+            summary: summary(self),
+            decides,
+        }
+        .serialize(serializer)
     }
 }
 
@@ -89,7 +98,8 @@ struct RankJson<'a> {
     decides: &'a [SummandAgreement],
 }
 
-/// The jobs, which are serialised one by one: a list of them would take more memory than the ranking.
+/// The jobs, which are serialised one by one: a list of them would take more memory than the
+/// ranking.
 struct Jobs<'a>(&'a RankReport<'a>);
 
 impl Serialize for Jobs<'_> {
@@ -116,10 +126,17 @@ pub(crate) fn write_ndjson(report: &RankReport<'_>, out: &mut dyn Write) -> io::
 
 fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
     let table = report.table;
-    let inputs = report.inputs.iter().filter(|name| table.column(name).is_some()).map(|name| {
-        let value = report.input(name, line.row);
-        (*name, value.map_or(serde_json::Value::Null, |value| number(&value)))
-    });
+    let inputs = report
+        .inputs
+        .iter()
+        .filter(|name| table.column(name).is_some())
+        .map(|name| {
+            let value = report.input(name, line.row);
+            (
+                *name,
+                value.map_or(serde_json::Value::Null, |value| number(&value)),
+            )
+        });
     let mut exact = String::new();
     line.write_exact(&mut exact);
     let (excluded, reason) = report.excluded(line).unzip();
@@ -129,17 +146,31 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
         entity: table.entity(line.row),
         queue: table.queue(line.row),
         state: table.state(line.row).letter(),
-        score: line.score.as_ref().map(|score| score.value).filter(|kept| kept.is_finite()),
+        score: line
+            .score
+            .as_ref()
+            .map(|score| score.value)
+            .filter(|kept| kept.is_finite()),
         exact: line.unrounded().map(|_| exact),
-        logged: line.score.as_ref().map(|score| number_format::logged(score.value)),
+        logged: line
+            .score
+            .as_ref()
+            .map(|score| number_format::logged(score.value)),
         error: line.error().map(Error::new),
         considered: line.is_considered(),
         excluded,
         reason,
         inputs: inputs.collect(),
         terms: report.terms.map(|terms| {
-            let values = terms.values(table, line.row).into_iter().map(|value| value.map(|value| value.repr()));
-            terms.parts().zip(values).map(|((span, text), value)| Term { span, text, value }).collect()
+            let values = terms
+                .values(table, line.row)
+                .into_iter()
+                .map(|value| value.map(|value| value.repr()));
+            terms
+                .parts()
+                .zip(values)
+                .map(|((span, text), value)| Term { span, text, value })
+                .collect()
         }),
     }
 }
@@ -151,7 +182,11 @@ fn summary(report: &RankReport<'_>) -> Summary {
         considered: report.ranking.order().len(),
         ignored: report.table.len() - scores.count(),
         errors: report.ranking.error_count(),
-        errors_by_kind: scores.errors_by_kind().into_iter().map(|(kind, jobs)| (kind.description(), jobs)).collect(),
+        errors_by_kind: scores
+            .errors_by_kind()
+            .into_iter()
+            .map(|(kind, jobs)| (kind.description(), jobs))
+            .collect(),
         ties: report.ranking.ties(),
     }
 }
@@ -162,9 +197,18 @@ impl Error {
             ScoreError::Raised(raised) => (Some(raised.kind().exception()), raised.operands()),
             _ => (None, &[][..]),
         };
-        let operands = operands.iter().map(|operand| Operand { value: operand.value.repr(), span: operand.span });
+        let operands = operands.iter().map(|operand| Operand {
+            value: operand.value.repr(),
+            span: operand.span,
+        });
         let message = error.to_string();
-        Self { kind: error.kind().description(), exception, message, span: error.span(), operands: operands.collect() }
+        Self {
+            kind: error.kind().description(),
+            exception,
+            message,
+            span: error.span(),
+            operands: operands.collect(),
+        }
     }
 }
 

@@ -13,7 +13,9 @@ use crate::answer::Format;
 use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, draw_submitted, outcome, select_rows};
+use crate::cli::queue::{
+    DrawnFindings, JobsToRank, OpenedQueue, draw_submitted, outcome, select_rows,
+};
 use crate::cli::{CliError, Outcome, page_file, parsed_formula, show_site};
 use crate::commands::rank::answer::{RankReport, TermColumns};
 use crate::commands::rank::request::RankArgs;
@@ -27,13 +29,33 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
-    let Some(formula) = parsed_formula(source, &submitted) else { return Ok(Outcome::Findings) };
+    let Some(formula) = parsed_formula(source, &submitted) else {
+        return Ok(Outcome::Findings);
+    };
     show_site(&arguments.queue.site, site, is_document);
-    let drawn = if is_document && !arguments.text.full { DrawnFindings::None } else { DrawnFindings::All };
-    let read = JobsToRank::read(&opened, &submitted, &RankRequest::from(formula), is_document, drawn)?;
-    let Some(read) = read else { return Ok(Outcome::Findings) };
+    let drawn = if is_document && !arguments.text.full {
+        DrawnFindings::None
+    } else {
+        DrawnFindings::All
+    };
+    let read = JobsToRank::read(
+        &opened,
+        &submitted,
+        &RankRequest::from(formula),
+        is_document,
+        drawn,
+    )?;
+    let Some(read) = read else {
+        return Ok(Outcome::Findings);
+    };
     let (ranked, warnings) = read.rank(limit(arguments))?;
-    let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
+    let inputs: Vec<_> = ranked
+        .program
+        .inputs()
+        .iter()
+        .map(|name| &**name)
+        .filter(|_| arguments.inputs)
+        .collect();
     if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
         return Err(CliError::usage(
             "terms follow Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
@@ -45,8 +67,16 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     rules.extend_from_slice(&ranked.rules);
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| checked(arguments, site, &submitted, &ranked, &rows));
-    let decides = if is_for_people || arguments.format == Format::Json { ranked.decides() } else { Vec::new() };
-    let page = arguments.report.as_deref().map(|_| page_parts(site, source, &submitted, &ranked, &rows)).transpose()?;
+    let decides = if is_for_people || arguments.format == Format::Json {
+        ranked.decides()
+    } else {
+        Vec::new()
+    };
+    let page = arguments
+        .report
+        .as_deref()
+        .map(|_| page_parts(site, source, &submitted, &ranked, &rows))
+        .transpose()?;
     let report = RankReport {
         formula: &source.text,
         table: &ranked.table,
@@ -62,16 +92,22 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         page: page.as_ref(),
     };
     let warnings = warnings.into_answer();
-    let shown = Shown { has_asked_rows: arguments.top.is_some(), ..arguments.text.into() };
-    let output = Output::new(arguments.format, shown, &warnings).with_cells(arguments.csv.cells()).with_page(
-        arguments.report.as_deref(),
-        vec![site],
-        Vec::new(),
-    );
+    let shown = Shown {
+        has_asked_rows: arguments.top.is_some(),
+        ..arguments.text.into()
+    };
+    let output = Output::new(arguments.format, shown, &warnings)
+        .with_cells(arguments.csv.cells())
+        .with_page(arguments.report.as_deref(), vec![site], Vec::new());
     output.write(&report, out)?;
     match arguments.format {
         Format::Csv | Format::Ndjson => {
-            report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
+            report_errors(
+                arguments.queue.site.on_error,
+                "the formula",
+                &ranked.table,
+                &ranked.ranking,
+            );
         }
         format if format.is_document() && arguments.text.full => {
             draw_submitted(source, &submitted, shown_errors(&ranked, &rows));
@@ -81,7 +117,8 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     Ok(outcome(&ranked.findings, &ranked.ranking))
 }
 
-/// The result of checking the formula. With a filter, what is found in jobs that are not shown is no finding.
+/// The result of checking the formula. With a filter, what is found in jobs that are not shown is
+/// no finding.
 fn checked(
     arguments: &RankArgs,
     site: &Site,
@@ -91,7 +128,9 @@ fn checked(
 ) -> Checked {
     let mut checked = site.check_ranked(submitted, ranked);
     if !arguments.filter.filter().is_empty() {
-        checked.findings.retain(|found| !FAILURE_CODES.contains(&found.code));
+        checked
+            .findings
+            .retain(|found| !FAILURE_CODES.contains(&found.code));
         checked.findings.extend(shown_errors(ranked, rows));
     }
     checked
@@ -104,15 +143,30 @@ fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
     error_findings_of(&ranked.table, &ranked.ranking, |row| is_shown[row])
 }
 
-/// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
+/// The number of ranks to determine: all if jobs are searched for among them, or if a summary
+/// counts them.
 fn limit(arguments: &RankArgs) -> usize {
-    let has_summary = arguments.format.is_document() || arguments.format == Format::Json || arguments.report.is_some();
-    arguments.top.filter(|_| arguments.filter.filter().is_empty() && !has_summary).unwrap_or(usize::MAX)
+    let has_summary = arguments.format.is_document()
+        || arguments.format == Format::Json
+        || arguments.report.is_some();
+    arguments
+        .top
+        .filter(|_| arguments.filter.filter().is_empty() && !has_summary)
+        .unwrap_or(usize::MAX)
 }
 
 /// The rows to show: those in the order first, then the others.
-fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<RankedRow>, CliError> {
-    let mut rows = select_rows(arguments.filter.filter(), RankedRow::all(&ranked.ranking), site, &ranked.table)?;
+fn rows(
+    arguments: &RankArgs,
+    site: &Site,
+    ranked: &RankedQueue,
+) -> Result<Vec<RankedRow>, CliError> {
+    let mut rows = select_rows(
+        arguments.filter.filter(),
+        RankedRow::all(&ranked.ranking),
+        site,
+        &ranked.table,
+    )?;
     rows.truncate(arguments.top.unwrap_or(usize::MAX));
     Ok(rows)
 }
@@ -128,7 +182,16 @@ fn page_parts(
     let findings = [&*ranked.findings, &shown_errors(ranked, rows)].concat();
     let tree = page_file::tree(site)?;
     let RankedQueue { table, ranking, .. } = ranked;
-    let side = ComparedRanking { table, ranking, under_threshold: &[], tree: tree.as_ref() };
+    let side = ComparedRanking {
+        table,
+        ranking,
+        under_threshold: &[],
+        tree: tree.as_ref(),
+    };
     let groups = Comparison::new(&side, &side);
-    Ok(RankPageParts { findings: page_file::draw_on_page(source, submitted, &findings), groups, tree })
+    Ok(RankPageParts {
+        findings: page_file::draw_on_page(source, submitted, &findings),
+        groups,
+        tree,
+    })
 }

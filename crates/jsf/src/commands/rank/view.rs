@@ -57,8 +57,16 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<&'a RankPageParts>
     let jobs = Section::new("jobs").table(jobs(report));
     sections.push(if has_effect { jobs } else { jobs.in_full() });
     if let Some(page) = page {
-        sections.extend(group_sections(&page.groups, true).into_iter().map(Section::on_page));
-        sections.extend(page.tree.as_ref().map(|tree| tree_section(tree.tree(), tree.shares())));
+        sections.extend(
+            group_sections(&page.groups, true)
+                .into_iter()
+                .map(Section::on_page),
+        );
+        sections.extend(
+            page.tree
+                .as_ref()
+                .map(|tree| tree_section(tree.tree(), tree.shares())),
+        );
     }
     let mut facts = rule_facts(report.rules);
     facts.extend(decides_fact(report.decides).filter(|_| has_effect));
@@ -76,16 +84,25 @@ pub fn rank_document<'a>(report: RankReport<'a>, page: Option<&'a RankPageParts>
 
 /// The verdict on the formula, then which job is first, then how many jobs are ranked.
 fn headline(report: RankReport<'_>) -> String {
-    let verdict = report.checked.and_then(|checked| verdict_sentence(checked, "the formula"));
+    let verdict = report
+        .checked
+        .and_then(|checked| verdict_sentence(checked, "the formula"));
     if !has_effect(report) {
         return verdict.unwrap_or_default();
     }
-    verdict.into_iter().chain(first_job(report)).chain([job_counts(report)]).collect::<Vec<_>>().join(" ")
+    verdict
+        .into_iter()
+        .chain(first_job(report))
+        .chain([job_counts(report)])
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Whether the formula orders jobs: without that, their ranks say nothing of it.
 fn has_effect(report: RankReport<'_>) -> bool {
-    report.checked.is_none_or(|checked| checked.verdict.has_effect())
+    report
+        .checked
+        .is_none_or(|checked| checked.verdict.has_effect())
 }
 
 /// Which job is first, and by how much.
@@ -93,17 +110,27 @@ fn first_job(report: RankReport<'_>) -> Option<String> {
     let order = report.ranking.order();
     let first = *order.first()?;
     let value = |row: usize| report.ranking.score(row).map(|score| score.value);
-    let ahead = order.get(1).and_then(|&second| Some(value(first)? - value(second)?));
+    let ahead = order
+        .get(1)
+        .and_then(|&second| Some(value(first)? - value(second)?));
     let lead = match ahead {
         Some(1.0) => ", 1 point ahead".to_owned(),
-        Some(ahead) if ahead > 0.0 && ahead.is_finite() => format!(", {} points ahead", significant(ahead)),
+        Some(ahead) if ahead > 0.0 && ahead.is_finite() => {
+            format!(", {} points ahead", significant(ahead))
+        }
         Some(0.0) => {
-            let tied = order.iter().take_while(|&&row| value(row) == value(first)).count();
+            let tied = order
+                .iter()
+                .take_while(|&&row| value(row) == value(first))
+                .count();
             format!(" of {tied} with the same value")
         }
         _ => String::new(),
     };
-    Some(format!("{} is first{lead}.", named_job(report.table, first)))
+    Some(format!(
+        "{} is first{lead}.",
+        named_job(report.table, first)
+    ))
 }
 
 /// A job with its entity.
@@ -118,11 +145,22 @@ fn named_job(table: &JobTable, row: usize) -> String {
 fn job_counts(report: RankReport<'_>) -> String {
     let table = report.table;
     let mut ranked = vec![false; table.len()];
-    report.ranking.order().iter().for_each(|&row| ranked[row] = true);
-    report.not_considered.iter().for_each(|&(row, _)| ranked[row] = true);
+    report
+        .ranking
+        .order()
+        .iter()
+        .for_each(|&row| ranked[row] = true);
+    report
+        .not_considered
+        .iter()
+        .for_each(|&(row, _)| ranked[row] = true);
     let mut states: BTreeMap<&str, usize> = BTreeMap::new();
     for row in (0..table.len()).filter(|&row| !ranked[row]) {
-        let state = if table.exclusion(row).is_some() { "ignored" } else { table.state(row).letter() };
+        let state = if table.exclusion(row).is_some() {
+            "ignored"
+        } else {
+            table.state(row).letter()
+        };
         *states.entry(state).or_default() += 1;
     }
     let mut others: Vec<String> = Vec::new();
@@ -142,9 +180,16 @@ fn job_counts(report: RankReport<'_>) -> String {
         jobs => others.push(format!("{jobs} are in other states")),
     }
     let jobs = report.ranking.order().len();
-    let ranked =
-        if jobs == 1 { "1 job is ranked".to_owned() } else { format!("{} jobs are ranked", grouped_number(jobs)) };
-    if others.is_empty() { format!("{ranked}.") } else { format!("{ranked}; {}.", others.join(", ")) }
+    let ranked = if jobs == 1 {
+        "1 job is ranked".to_owned()
+    } else {
+        format!("{} jobs are ranked", grouped_number(jobs))
+    };
+    if others.is_empty() {
+        format!("{ranked}.")
+    } else {
+        format!("{ranked}; {}.", others.join(", "))
+    }
 }
 
 /// What decides the order, in one line.
@@ -157,24 +202,33 @@ fn decides_fact(summands: &[SummandAgreement]) -> Option<Fact> {
 fn ties(report: RankReport<'_>) -> Option<Fact> {
     let pairs = report.ranking.ties();
     let neighbours = report.ranking.order().len().saturating_sub(1);
-    let text =
-        format!("{} of {} neighbouring pairs have equal values", grouped_number(pairs), grouped_number(neighbours));
+    let text = format!(
+        "{} of {} neighbouring pairs have equal values",
+        grouped_number(pairs),
+        grouped_number(neighbours)
+    );
     (pairs > 0).then(|| Fact::new("ties", text))
 }
 
 /// How many jobs have an error of each kind.
 fn errors(report: RankReport<'_>) -> Option<Fact> {
     let errors = report.ranking.scores().errors_by_kind().into_iter();
-    let mut errors: Vec<_> = errors.map(|(kind, number)| (kind.description(), number)).collect();
+    let mut errors: Vec<_> = errors
+        .map(|(kind, number)| (kind.description(), number))
+        .collect();
     errors.sort_unstable();
-    let kinds: Vec<_> = errors.iter().map(|(kind, number)| format!("{}: {kind}", count(*number, "job"))).collect();
+    let kinds: Vec<_> = errors
+        .iter()
+        .map(|(kind, number)| format!("{}: {kind}", count(*number, "job")))
+        .collect();
     (!kinds.is_empty()).then(|| Fact::new("with an error", kinds.join("; ")))
 }
 
 /// The values in the order of the jobs, as a chart.
 fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
     let order = report.ranking.order();
-    let note = "A level line is a group of jobs of the same value, which the formula does not order.";
+    let note =
+        "A level line is a group of jobs of the same value, which the formula does not order.";
     let section = Section::new("value over rank")
         .on_page()
         .prose(note)
@@ -187,7 +241,10 @@ fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
         let score = report.ranking.score(order[index]).map(|score| score.value);
         vec![Cell::Count(index + 1), Cell::score(score)]
     });
-    let table = Table::from_rows(vec![Column::number("rank", 9), Column::number("value", 9)], rows);
+    let table = Table::from_rows(
+        vec![Column::number("rank", 9), Column::number("value", 9)],
+        rows,
+    );
     (order.len() > 1).then(|| section.table(table.folded("Some of the values as a table")))
 }
 
@@ -196,24 +253,53 @@ fn values_figure(report: RankReport<'_>) -> Figure<'static> {
     let order = report.ranking.order();
     let values = report.ranking.scores().values();
     let every = order.len().div_ceil(MAX_POINTS).max(1);
-    let finite = order.iter().map(|&row| values[row]).filter(|value| value.is_finite());
-    let [low, high] = [finite.clone().fold(f64::INFINITY, f64::min), finite.fold(f64::NEG_INFINITY, f64::max)];
-    let drawn = order.iter().enumerate().step_by(every).filter(|(_, row)| values[**row].is_finite());
-    let steps = drawn.map(|(index, &row)| [index as f64, (index + every).min(order.len()) as f64, values[row]]);
-    let line = StepLine { class: "new".to_owned(), name: String::new(), is_named: false, steps: steps.collect() };
+    let finite = order
+        .iter()
+        .map(|&row| values[row])
+        .filter(|value| value.is_finite());
+    let [low, high] = [
+        finite.clone().fold(f64::INFINITY, f64::min),
+        finite.fold(f64::NEG_INFINITY, f64::max),
+    ];
+    let drawn = order
+        .iter()
+        .enumerate()
+        .step_by(every)
+        .filter(|(_, row)| values[**row].is_finite());
+    let steps = drawn.map(|(index, &row)| {
+        [
+            index as f64,
+            (index + every).min(order.len()) as f64,
+            values[row],
+        ]
+    });
+    let line = StepLine {
+        class: "new".to_owned(),
+        name: String::new(),
+        is_named: false,
+        steps: steps.collect(),
+    };
     let plot = Plot {
         x: Axis::whole([0.0, order.len() as f64], "rank"),
-        y: Axis { range: [low, high], caption: "value".to_owned(), is_whole: false },
+        y: Axis {
+            range: [low, high],
+            caption: "value".to_owned(),
+            is_whole: false,
+        },
         marks: Marks::Lines(vec![line]),
     };
-    Figure { name: "The value of each job over its rank".to_owned(), kind: Kind::Plot(plot) }
+    Figure {
+        name: "The value of each job over its rank".to_owned(),
+        kind: Kind::Plot(plot),
+    }
 }
 
 /// The jobs, in the order of the report.
 fn jobs(report: RankReport<'_>) -> Table<'_> {
     let lines = report.line_maker();
-    let jobs =
-        Table::new(columns(report), report.rows.len(), move |index| cells(report, &lines.line(report.rows[index])));
+    let jobs = Table::new(columns(report), report.rows.len(), move |index| {
+        cells(report, &lines.line(report.rows[index]))
+    });
     jobs.measured(MEASURED_ROWS)
 }
 
@@ -226,7 +312,12 @@ fn columns(report: RankReport<'_>) -> Vec<Column> {
         Column::text("state", 1).on_page(),
         Column::number("value", DECIDES),
     ];
-    columns.extend(report.inputs.iter().map(|name| Column::number(with_unit(report, name), 4)));
+    columns.extend(
+        report
+            .inputs
+            .iter()
+            .map(|name| Column::number(with_unit(report, name), 4)),
+    );
     columns.extend(summand_columns(report.term_texts(), report.decides, 7));
     columns.push(Column::wrapped("note", 6));
     columns
@@ -234,7 +325,11 @@ fn columns(report: RankReport<'_>) -> Vec<Column> {
 
 /// The name of an input with its unit.
 fn with_unit(report: RankReport<'_>, name: &str) -> String {
-    match report.schema.entry(name).and_then(|entry| entry.input_type.unit()) {
+    match report
+        .schema
+        .entry(name)
+        .and_then(|entry| entry.input_type.unit())
+    {
         Some(unit) => format!("{name} ({unit})"),
         None => name.to_owned(),
     }
@@ -250,8 +345,18 @@ fn cells<'a>(report: RankReport<'a>, line: &Line<'a>) -> Vec<Cell<'a>> {
         Cell::text(table.state(line.row).letter()),
         Cell::score(line.score.as_ref().map(|score| score.value)),
     ];
-    cells.extend(report.inputs.iter().map(|name| Cell::python(report.input(name, line.row))));
-    cells.extend(report.term_values(line.row).into_iter().map(|value| term(value)));
+    cells.extend(
+        report
+            .inputs
+            .iter()
+            .map(|name| Cell::python(report.input(name, line.row))),
+    );
+    cells.extend(
+        report
+            .term_values(line.row)
+            .into_iter()
+            .map(|value| term(value)),
+    );
     cells.push(Cell::prose(note(report, line)));
     cells
 }
@@ -266,6 +371,9 @@ fn term(value: Option<Value>) -> Cell<'static> {
 
 fn note(report: RankReport<'_>, line: &Line<'_>) -> String {
     let error = line.error().map(|error| format!("error: {error}"));
-    let notes: Vec<String> = error.into_iter().chain(report.excluded(line).map(|(_, reason)| reason)).collect();
+    let notes: Vec<String> = error
+        .into_iter()
+        .chain(report.excluded(line).map(|(_, reason)| reason))
+        .collect();
     notes.join("; ")
 }

@@ -39,10 +39,27 @@ struct CauseInWords<'a> {
 }
 
 impl<'a> ReplayReport<'a> {
-    /// The answer about a formula that a version of Python computes; `python_in_words` also says why it is this one.
-    pub fn new(formula: &'a str, python: PythonVersion, python_in_words: &'a str, replay: &'a Replay) -> Self {
-        let causes = replay.causes.iter().map(|cause| CauseInWords::new(cause, replay)).collect();
-        Self { formula, python, python_in_words, replay, summary: headline(replay), causes }
+    /// The answer about a formula that a version of Python computes; `python_in_words` also says
+    /// why it is this one.
+    pub fn new(
+        formula: &'a str,
+        python: PythonVersion,
+        python_in_words: &'a str,
+        replay: &'a Replay,
+    ) -> Self {
+        let causes = replay
+            .causes
+            .iter()
+            .map(|cause| CauseInWords::new(cause, replay))
+            .collect();
+        Self {
+            formula,
+            python,
+            python_in_words,
+            replay,
+            summary: headline(replay),
+            causes,
+        }
     }
 }
 

@@ -6,15 +6,19 @@ use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
 
 use crate::view::words::{capitalised, count, grouped_number, waiting_time};
 
-/// The most differences that the text lists, the unexplained ones first. JSON lists those that the comparison has kept, and
-/// counts the others.
+/// The most differences that the text lists, the unexplained ones first. JSON lists those that the
+/// comparison has kept, and counts the others.
 const MAX_SHOWN: usize = 10;
 /// The most causes that the text lists.
 const MAX_CAUSES: usize = 5;
 
-/// The document of a comparison: the answer, the causes that many differences have in common, and the differences. `python` is
-/// the version of Python with what says so.
-pub(super) fn replay_document<'a>(replay: &'a Replay, formula: &str, python: String) -> Document<'a> {
+/// The document of a comparison: the answer, the causes that many differences have in common, and
+/// the differences. `python` is the version of Python with what says so.
+pub(super) fn replay_document<'a>(
+    replay: &'a Replay,
+    formula: &str,
+    python: String,
+) -> Document<'a> {
     let compared = "the logged digits with those of the value that the formula gives here";
     let facts = vec![
         Fact::new("formula", formula.trim_end()),
@@ -22,8 +26,12 @@ pub(super) fn replay_document<'a>(replay: &'a Replay, formula: &str, python: Str
         Fact::new("compared", compared).in_full(),
         counts(replay),
     ];
-    let causes = causes(replay).into_iter().fold(Section::new("causes"), Section::prose);
-    let sections = [causes, differences(replay)].into_iter().filter(|section| !section.blocks.is_empty());
+    let causes = causes(replay)
+        .into_iter()
+        .fold(Section::new("causes"), Section::prose);
+    let sections = [causes, differences(replay)]
+        .into_iter()
+        .filter(|section| !section.blocks.is_empty());
     Document {
         command: "jsf replay",
         title: "A scheduler's log against the values here".to_owned(),
@@ -36,25 +44,45 @@ pub(super) fn replay_document<'a>(replay: &'a Replay, formula: &str, python: Str
 
 /// A row for each difference: first those that nothing explains.
 fn differences<'a>(replay: &'a Replay) -> Section<'a> {
-    let (explained, unexplained): (Vec<_>, Vec<_>) =
-        replay.different.iter().partition(|different| !different.explanations.is_empty());
-    let shown: Vec<&Difference> = unexplained.into_iter().chain(explained).take(MAX_SHOWN).collect();
+    let (explained, unexplained): (Vec<_>, Vec<_>) = replay
+        .different
+        .iter()
+        .partition(|different| !different.explanations.is_empty());
+    let shown: Vec<&Difference> = unexplained
+        .into_iter()
+        .chain(explained)
+        .take(MAX_SHOWN)
+        .collect();
     let section = Section::new("differences");
     if shown.is_empty() {
         return section;
     }
     let table = Table::of(shown)
-        .column(Column::number("line", 7), |different| Cell::Written(different.line.to_string(), None))
-        .column(Column::id("job", 9), |different| Cell::text(&*different.job))
-        .column(Column::number("logged", 8), |different| Cell::text(&*different.logged))
-        .column(Column::number("here", 8), |different| {
-            different.ours.as_deref().map_or(Cell::prose("no value"), Cell::text)
+        .column(Column::number("line", 7), |different| {
+            Cell::Written(different.line.to_string(), None)
         })
-        .column(Column::wrapped("why", 9), |different| Cell::prose(why(different)));
+        .column(Column::id("job", 9), |different| {
+            Cell::text(&*different.job)
+        })
+        .column(Column::number("logged", 8), |different| {
+            Cell::text(&*different.logged)
+        })
+        .column(Column::number("here", 8), |different| {
+            different
+                .ours
+                .as_deref()
+                .map_or(Cell::prose("no value"), Cell::text)
+        })
+        .column(Column::wrapped("why", 9), |different| {
+            Cell::prose(why(different))
+        });
     let section = section.table(table.table());
     match replay.differing().saturating_sub(MAX_SHOWN) {
         0 => section,
-        more => section.prose(format!("and {} more; `--format json` lists more", grouped_number(more))),
+        more => section.prose(format!(
+            "and {} more; `--format json` lists more",
+            grouped_number(more)
+        )),
     }
 }
 
@@ -69,14 +97,28 @@ fn why(different: &Difference) -> String {
 /// How many values are equal, different, and not compared.
 fn counts(replay: &Replay) -> Fact {
     let different = replay.differing();
-    let mut counts = format!("{}: {} equal, {different} different", count(replay.lines, "value"), replay.equal);
+    let mut counts = format!(
+        "{}: {} equal, {different} different",
+        count(replay.lines, "value"),
+        replay.equal
+    );
     if different > 0 {
-        counts += &format!(" ({} explained, {} not)", different - replay.unexplained, replay.unexplained);
+        counts += &format!(
+            " ({} explained, {} not)",
+            different - replay.unexplained,
+            replay.unexplained
+        );
     }
     if replay.damaged > 0 {
         counts += &format!(", {} damaged", count(replay.damaged, "line"));
     }
-    Fact::new("logged", format!("{counts}, {} of jobs that are not in the queue", replay.unknown_jobs))
+    Fact::new(
+        "logged",
+        format!(
+            "{counts}, {} of jobs that are not in the queue",
+            replay.unknown_jobs
+        ),
+    )
 }
 
 /// The answer, in one sentence.
@@ -88,7 +130,9 @@ pub(super) fn headline(replay: &Replay) -> String {
         (0, _) => return "nothing was compared: no job of the log is in the queue".to_owned(),
         (1, 1) => "the logged value is equal to the one that is computed here".to_owned(),
         (1, _) => "the logged value differs".to_owned(),
-        (all, equal) if all == equal => format!("all {all} logged values are equal to those that are computed here"),
+        (all, equal) if all == equal => {
+            format!("all {all} logged values are equal to those that are computed here")
+        }
         (all, 0) => format!("none of the {all} logged values is equal"),
         (all, 1) => format!("1 of {all} logged values is equal"),
         (all, equal) => format!("{equal} of {all} logged values are equal"),
@@ -117,11 +161,18 @@ pub(super) fn headline(replay: &Replay) -> String {
 fn causes(replay: &Replay) -> Vec<String> {
     let mut lines = Vec::new();
     for cause in replay.causes.iter().take(MAX_CAUSES) {
-        lines.push(format!("{}: {}", count(cause.lines, "line"), sentence(cause)));
+        lines.push(format!(
+            "{}: {}",
+            count(cause.lines, "line"),
+            sentence(cause)
+        ));
         lines.extend(advice(cause, replay).map(|advice| format!("  help: {advice}")));
     }
     if replay.causes.len() > MAX_CAUSES {
-        lines.push(format!("and {} more", count(replay.causes.len() - MAX_CAUSES, "cause")));
+        lines.push(format!(
+            "and {} more",
+            count(replay.causes.len() - MAX_CAUSES, "cause")
+        ));
     }
     lines
 }
@@ -130,23 +181,36 @@ fn causes(replay: &Replay) -> Vec<String> {
 pub(super) fn sentence(cause: &Cause) -> String {
     match &cause.kind {
         CauseKind::Formula { origin, text } => {
-            format!("the formula in the log is not the one compared here, but that of {origin}: `{text}`")
+            format!(
+                "the formula in the log is not the one compared here, but that of {origin}: `{text}`"
+            )
         }
         CauseKind::EligibleTime => moment(cause.seconds.unwrap_or_default()),
         CauseKind::Decayed(times) => {
             let count = times.unsigned_abs();
-            let (captured, more) = if *times > 0 { ("before", "more") } else { ("after", "less") };
-            let often = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+            let (captured, more) = if *times > 0 {
+                ("before", "more")
+            } else {
+                ("after", "less")
+            };
+            let often = if count == 1 {
+                "once".to_owned()
+            } else {
+                format!("{count} times")
+            };
             format!("captured {captured} the log: all usage in the log has decayed {often} {more}")
         }
         CauseKind::NotWaiting => "the job is not evaluated now".to_owned(),
         CauseKind::NotCaptured(missing) => format!("nothing was verified, because {missing}"),
         CauseKind::NotANumber => "the logged text is not a number".to_owned(),
-        CauseKind::Nothing => "no other formula of the site and no other moment gives the values".to_owned(),
+        CauseKind::Nothing => {
+            "no other formula of the site and no other moment gives the values".to_owned()
+        }
     }
 }
 
-/// When the queue was captured, by the changes of `eligible_time` in seconds: the least and the greatest.
+/// When the queue was captured, by the changes of `eligible_time` in seconds: the least and the
+/// greatest.
 fn moment((least, most): (i64, i64)) -> String {
     let [low, high] = [least, most].map(|seconds| waiting_time(seconds.saturating_abs()));
     if least == most {

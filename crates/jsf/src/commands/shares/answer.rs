@@ -1,9 +1,11 @@
-//! A fair-share tree with the numbers that policies compute for its nodes; with assumed usage, the numbers before and after,
-//! and the places that jobs gain.
+//! A fair-share tree with the numbers that policies compute for its nodes; with assumed usage, the
+//! numbers before and after, and the places that jobs gain.
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares};
+use job_sort_formula::fairshare::{
+    AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares,
+};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, GroupChange};
 use jsf_site::UsageChange;
@@ -52,7 +54,12 @@ impl<'a> PolicyView<'a> {
     /// The view of the tree as it is.
     pub(crate) fn before(&self) -> Option<Self> {
         let before = self.assumed?.before;
-        Some(Self { tree: before.tree(), shares: before.shares(), assumed: None, ..*self })
+        Some(Self {
+            tree: before.tree(),
+            shares: before.shares(),
+            assumed: None,
+            ..*self
+        })
     }
 }
 
@@ -99,7 +106,8 @@ struct PolicyNumbers<'a> {
     assumed: Option<AssumedNumbers<'a>>,
 }
 
-/// The nodes, which are serialised one by one: of a chain of nodes, all paths together take the square of its length.
+/// The nodes, which are serialised one by one: of a chain of nodes, all paths together take the
+/// square of its length.
 struct Nodes<'a>(&'a PolicyView<'a>);
 
 /// What the assumed usage changes.
@@ -150,9 +158,16 @@ impl<'a> PolicyNumbers<'a> {
         let assumed = view.assumed.map(|assumed| AssumedNumbers {
             assumed: Assumptions::new(assumed.changes),
             changes: ChangedNodes(view),
-            places: assumed.places.map(|(formula, table, places)| Places::new(formula, table, places)),
+            places: assumed
+                .places
+                .map(|(formula, table, places)| Places::new(formula, table, places)),
         });
-        Self { policy: view.name, settings: view.settings, nodes: Nodes(view), assumed }
+        Self {
+            policy: view.name,
+            settings: view.settings,
+            nodes: Nodes(view),
+            assumed,
+        }
     }
 }
 
@@ -160,7 +175,11 @@ impl Serialize for Nodes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(view) = self;
         let depths = depths(view.tree);
-        serializer.collect_seq(view.nodes.iter().map(|&node| NodeNumbers::new(view, node, Some(&depths))))
+        serializer.collect_seq(
+            view.nodes
+                .iter()
+                .map(|&node| NodeNumbers::new(view, node, Some(&depths))),
+        )
     }
 }
 
@@ -178,8 +197,13 @@ impl<'a> Assumptions<'a> {
             UsageChange::Decay(seconds) => Some(*seconds),
             UsageChange::Charge { .. } => None,
         });
-        let charges = changes.iter().filter(|change| matches!(change, UsageChange::Charge { .. }));
-        Self { decay: decays.reduce(u64::saturating_add), charges: charges.collect() }
+        let charges = changes
+            .iter()
+            .filter(|change| matches!(change, UsageChange::Charge { .. }));
+        Self {
+            decay: decays.reduce(u64::saturating_add),
+            charges: charges.collect(),
+        }
     }
 }
 
@@ -193,28 +217,42 @@ impl<'a> Places<'a> {
             after: job.new,
             won: job.moved(),
         });
-        let entities =
-            entities_in_both(places).map(|one| PlacesWon { name: &one.name, jobs: one.jobs, won: one.won() });
-        Self { formula, jobs: jobs.collect(), entities: entities.collect() }
+        let entities = entities_in_both(places).map(|one| PlacesWon {
+            name: &one.name,
+            jobs: one.jobs,
+            won: one.won(),
+        });
+        Self {
+            formula,
+            jobs: jobs.collect(),
+            entities: entities.collect(),
+        }
     }
 }
 
-/// The longest path of a node that is written in JSON, in names. Of a longer one the last names are written, and
-/// `path_omitted` counts the others: without a limit, a chain of nodes takes the square of its length.
+/// The longest path of a node that is written in JSON, in names. Of a longer one the last names are
+/// written, and `path_omitted` counts the others: without a limit, a chain of nodes takes the
+/// square of its length.
 const MAX_PATH: usize = 100;
 
 /// The depth of every node, by its index: 0 for the root.
 pub(crate) fn depths(tree: &ShareTree) -> Vec<u32> {
     let mut depths: Vec<u32> = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
-        depths.push(tree.parent(node).and_then(|parent| depths.get(parent.index())).map_or(0, |above| above + 1));
+        depths.push(
+            tree.parent(node)
+                .and_then(|parent| depths.get(parent.index()))
+                .map_or(0, |above| above + 1),
+        );
     }
     depths
 }
 
 /// The last names of the path of a node, at most `most`.
 pub(crate) fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&str> {
-    let on_path = std::iter::once(node).chain(tree.ancestors(node)).filter(|&node| tree.parent(node).is_some());
+    let on_path = std::iter::once(node)
+        .chain(tree.ancestors(node))
+        .filter(|&node| tree.parent(node).is_some());
     let mut path: Vec<&str> = on_path.take(most).map(|node| tree.name(node)).collect();
     path.reverse();
     path
@@ -235,13 +273,24 @@ pub(crate) struct Change {
 /// The nodes with a number that differs, with all their numbers but the shares, which are given.
 pub(crate) fn changes(view: &PolicyView<'_>) -> impl Iterator<Item = Change> {
     let changes = view.nodes.iter().filter_map(|&node| {
-        let pairs = numbers(&view.before()?, node).into_iter().zip(numbers(view, node));
+        let pairs = numbers(&view.before()?, node)
+            .into_iter()
+            .zip(numbers(view, node));
         let quantities = pairs.map(|((name, first), (_, second))| (name, first, second));
-        let computed =
-            quantities.filter(|(name, ..)| !matches!(*name, "shares" | "raw_shares" | "perc" | "norm_shares"));
-        Some(Change { node, quantities: computed.collect() })
+        let computed = quantities.filter(|(name, ..)| {
+            !matches!(*name, "shares" | "raw_shares" | "perc" | "norm_shares")
+        });
+        Some(Change {
+            node,
+            quantities: computed.collect(),
+        })
     });
-    changes.filter(|change| change.quantities.iter().any(|(_, first, second)| first != second))
+    changes.filter(|change| {
+        change
+            .quantities
+            .iter()
+            .any(|(_, first, second)| first != second)
+    })
 }
 
 /// The second number minus the first; `None` if either is missing or infinite.
@@ -286,14 +335,22 @@ struct NodeIdentity<'a> {
 impl<'a> NodeNumbers<'a> {
     pub(crate) fn new(view: &PolicyView<'a>, node: NodeId, depths: Option<&[u32]>) -> Self {
         let numbers = numbers(view, node).into_iter().collect();
-        Self { node: NodeIdentity::new(view, node, depths), numbers }
+        Self {
+            node: NodeIdentity::new(view, node, depths),
+            numbers,
+        }
     }
 }
 
 impl<'a> ChangedNode<'a> {
     fn new(view: &PolicyView<'a>, change: Change, depths: &[u32]) -> Self {
         let node = NodeIdentity::new(view, change.node, Some(depths));
-        let mut changed = Self { node, before: BTreeMap::new(), after: BTreeMap::new(), difference: BTreeMap::new() };
+        let mut changed = Self {
+            node,
+            before: BTreeMap::new(),
+            after: BTreeMap::new(),
+            difference: BTreeMap::new(),
+        };
         for (name, before, after) in change.quantities {
             changed.difference.insert(name, difference(&before, &after));
             changed.before.insert(name, before);
@@ -332,7 +389,11 @@ pub fn kind(view: &PolicyView<'_>, node: NodeId) -> &'static str {
 
 /// The quantities of the policy for a node, the shares first.
 pub fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
-    if view.is_pbs { pbs_fields(view, node) } else { slurm_fields(&association(view, node)) }
+    if view.is_pbs {
+        pbs_fields(view, node)
+    } else {
+        slurm_fields(&association(view, node))
+    }
 }
 
 fn pbs_fields(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
@@ -348,7 +409,10 @@ fn pbs_fields(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)>
 
 fn slurm_fields(association: &AssociationShares) -> Vec<(&'static str, Value)> {
     vec![
-        ("raw_shares", association.raw_shares.map_or(Value::Null, shares)),
+        (
+            "raw_shares",
+            association.raw_shares.map_or(Value::Null, shares),
+        ),
         ("norm_shares", number(association.norm_shares)),
         ("raw_usage", number(association.raw_usage)),
         ("norm_usage", number(association.norm_usage)),
@@ -364,7 +428,11 @@ pub(crate) fn association(view: &PolicyView<'_>, node: NodeId) -> AssociationSha
     if view.has_factors {
         return association;
     }
-    AssociationShares { fairshare: None, tickets: None, ..association }
+    AssociationShares {
+        fairshare: None,
+        tickets: None,
+        ..association
+    }
 }
 
 pub(crate) fn shares(shares: Shares) -> Value {

@@ -24,7 +24,8 @@ struct Entity<'a> {
     used: f64,
 }
 
-/// The entities that are drawn, those that are farthest above their shares first, and how many are not.
+/// The entities that are drawn, those that are farthest above their shares first, and how many are
+/// not.
 pub(crate) struct Dots<'a> {
     shown: Vec<Entity<'a>>,
     omitted: usize,
@@ -34,22 +35,45 @@ impl<'a> Dots<'a> {
     /// The entities without shares, and those farthest above and farthest below their shares.
     pub(crate) fn new(tree: &'a ShareTree, shares: &ShareTable) -> Self {
         let total = tree.usage(tree.root());
-        let entities = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).map(|node| Entity {
-            // the jobs that have no entity are charged to a node without a name
-            name: if tree.name(node).is_empty() { "(no entity)" } else { tree.name(node) },
-            share: shares.get(node).map_or(0.0, |shares| shares.fairshare_perc),
-            used: if total > 0.0 { tree.usage(node) / total } else { 0.0 },
-        });
-        let (mut without, mut others): (Vec<_>, Vec<_>) = entities.partition(|entity| entity.share <= 0.0);
+        let entities = tree
+            .nodes()
+            .filter(|&node| tree.kind(node) == NodeKind::Entity)
+            .map(|node| Entity {
+                // the jobs that have no entity are charged to a node without a name
+                name: if tree.name(node).is_empty() {
+                    "(no entity)"
+                } else {
+                    tree.name(node)
+                },
+                share: shares.get(node).map_or(0.0, |shares| shares.fairshare_perc),
+                used: if total > 0.0 {
+                    tree.usage(node) / total
+                } else {
+                    0.0
+                },
+            });
+        let (mut without, mut others): (Vec<_>, Vec<_>) =
+            entities.partition(|entity| entity.share <= 0.0);
         let all = without.len() + others.len();
         without.sort_by(|one, other| other.used.total_cmp(&one.used));
         without.truncate(MAX_WITHOUT);
         others.sort_by(|one, other| (other.used - other.share).total_cmp(&(one.used - one.share)));
-        let above = others.iter().filter(|entity| entity.used > entity.share).count().min(MAX_SIDE);
-        let below = others.iter().filter(|entity| entity.used <= entity.share).count().min(MAX_SIDE);
+        let above = others
+            .iter()
+            .filter(|entity| entity.used > entity.share)
+            .count()
+            .min(MAX_SIDE);
+        let below = others
+            .iter()
+            .filter(|entity| entity.used <= entity.share)
+            .count()
+            .min(MAX_SIDE);
         others.drain(above..others.len() - below);
         without.extend(others);
-        Self { omitted: all - without.len(), shown: without }
+        Self {
+            omitted: all - without.len(),
+            shown: without,
+        }
     }
 
     /// Whether there is nothing to draw.
@@ -63,7 +87,10 @@ impl<'a> Dots<'a> {
     }
 
     pub(crate) fn draw(&self) -> ChartSvg {
-        let parts = self.shown.iter().flat_map(|entity| [entity.share, entity.used]);
+        let parts = self
+            .shown
+            .iter()
+            .flat_map(|entity| [entity.share, entity.used]);
         let least = parts.filter(|part| *part >= SMALLEST).fold(1.0, f64::min);
         // the power of ten at which the axis begins
         let first = (least.log10().floor() as i32).min(-1);
@@ -77,14 +104,25 @@ impl<'a> Dots<'a> {
             rows: self.shown.iter().map(Entity::row).collect(),
         };
         let name = "Each entity's share of the machine, and its part of the usage";
-        Figure { name: name.to_owned(), kind: Kind::Intervals(intervals) }.draw()
+        Figure {
+            name: name.to_owned(),
+            kind: Kind::Intervals(intervals),
+        }
+        .draw()
     }
 }
 
 impl Entity<'_> {
     fn row(&self) -> Row<'_> {
         let Self { name, share, used } = *self;
-        let words = [if share > 0.0 { percent(share) } else { "none".to_owned() }, percent(used)];
+        let words = [
+            if share > 0.0 {
+                percent(share)
+            } else {
+                "none".to_owned()
+            },
+            percent(used),
+        ];
         Row {
             name: name.into(),
             line: Some(([share, used], "between")),
@@ -122,16 +160,34 @@ mod tests {
         let mut builder = TreeBuilder::new("root");
         for index in 0..100u32 {
             let usage = f64::from(index * 20);
-            builder.add(builder.root(), Member::entity(format!("u{index}")).shares(10).usage(usage)).unwrap();
+            builder
+                .add(
+                    builder.root(),
+                    Member::entity(format!("u{index}")).shares(10).usage(usage),
+                )
+                .unwrap();
         }
-        builder.add(builder.root(), Member::entity("none").shares(0).usage(5000.0)).unwrap();
-        builder.add(builder.root(), Member::entity("idle").shares(0)).unwrap();
+        builder
+            .add(
+                builder.root(),
+                Member::entity("none").shares(0).usage(5000.0),
+            )
+            .unwrap();
+        builder
+            .add(builder.root(), Member::entity("idle").shares(0))
+            .unwrap();
         let tree = AssessedTree::new(builder.finish(), &FairTree::new(PolicyRules::Scheduler));
         let dots = Dots::new(tree.tree(), tree.shares());
         let names: Vec<&str> = dots.shown.iter().map(|entity| entity.name).collect();
         assert_eq!((names.len(), dots.omitted()), (32, 70));
-        assert_eq!((names[0], names[1], names[2], names[31]), ("none", "idle", "u99", "u0"));
-        let ChartSvg { wide: chart, narrow } = dots.draw();
+        assert_eq!(
+            (names[0], names[1], names[2], names[31]),
+            ("none", "idle", "u99", "u0")
+        );
+        let ChartSvg {
+            wide: chart,
+            narrow,
+        } = dots.draw();
         assert_eq!(narrow.matches("<circle").count(), 64);
         assert_eq!(chart.matches("<circle").count(), 64);
         assert!(chart.contains("none: share none, part of the usage ") && !chart.contains("NaN"));
@@ -139,6 +195,9 @@ mod tests {
 
     #[test]
     fn the_axis_has_whole_percentages() {
-        assert_eq!([1.0, 0.1, 0.01, 0.001].map(percent_of_axis), ["100 %", "10 %", "1 %", "0.1 %"]);
+        assert_eq!(
+            [1.0, 0.1, 0.01, 0.001].map(percent_of_axis),
+            ["100 %", "10 %", "1 %", "0.1 %"]
+        );
     }
 }

@@ -41,8 +41,8 @@ pub struct SharesArgs {
     pub site: SiteArgs,
     /// Show only this entity or group
     ///
-    /// With the group all below it. NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for an association of
-    /// one partition; separate several by commas, or repeat the option
+    /// With the group all below it. NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for
+    /// an association of one partition; separate several by commas, or repeat the option
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
     /// The entities with pending jobs
@@ -79,14 +79,15 @@ pub struct SharesArgs {
 struct UsageOptions {
     /// What if: add usage to an entity
     ///
-    /// It is named as for --entity; the amount is in the unit of the tree's usage: RawUsage of Slurm is TRES-seconds
-    /// (billing). --charge and --decay act in the order in which they are given
+    /// It is named as for --entity; the amount is in the unit of the tree's usage: RawUsage of
+    /// Slurm is TRES-seconds (billing). --charge and --decay act in the order in which they are
+    /// given
     #[arg(long, value_name = "NAME=AMOUNT")]
     charge: Vec<Charge>,
     /// What if: decay all usage by this much time
     ///
-    /// Seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m, h, d or w; OpenPBS decays in whole periods of
-    /// fairshare_decay_time
+    /// Seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m, h, d or w; OpenPBS decays in whole
+    /// periods of fairshare_decay_time
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     decay: Vec<u64>,
 }
@@ -101,12 +102,16 @@ pub struct AssumedUsage {
 impl AssumedUsage {
     /// Whether usage is added.
     pub fn has_charge(&self) -> bool {
-        self.changes.iter().any(|change| matches!(change, UsageChange::Charge { .. }))
+        self.changes
+            .iter()
+            .any(|change| matches!(change, UsageChange::Charge { .. }))
     }
 
     /// Whether usage decays.
     pub fn has_decay(&self) -> bool {
-        self.changes.iter().any(|change| matches!(change, UsageChange::Decay(_)))
+        self.changes
+            .iter()
+            .any(|change| matches!(change, UsageChange::Decay(_)))
     }
 }
 
@@ -115,11 +120,18 @@ impl FromArgMatches for AssumedUsage {
         let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;
         let [places_of_charges, places_of_decays] =
             ["charge", "decay"].map(|option| matches.indices_of(option).into_iter().flatten());
-        let charges = charge.into_iter().map(|Charge { name, amount }| UsageChange::Charge { name, amount });
+        let charges = charge
+            .into_iter()
+            .map(|Charge { name, amount }| UsageChange::Charge { name, amount });
         let decays = decay.into_iter().map(UsageChange::Decay);
-        let mut placed: Vec<_> = places_of_charges.zip(charges).chain(places_of_decays.zip(decays)).collect();
+        let mut placed: Vec<_> = places_of_charges
+            .zip(charges)
+            .chain(places_of_decays.zip(decays))
+            .collect();
         placed.sort_by_key(|(place, _)| *place);
-        Ok(Self { changes: placed.into_iter().map(|(_, change)| change).collect() })
+        Ok(Self {
+            changes: placed.into_iter().map(|(_, change)| change).collect(),
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -150,9 +162,16 @@ impl std::str::FromStr for Charge {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
-        let parsed: Option<f64> = amount.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
-        let amount =
-            parsed.ok_or_else(|| format!("`{amount}` is not an amount, expected a number that is not negative"))?;
-        Ok(Self { name: name.to_owned(), amount })
+        let parsed: Option<f64> = amount
+            .parse()
+            .ok()
+            .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
+        let amount = parsed.ok_or_else(|| {
+            format!("`{amount}` is not an amount, expected a number that is not negative")
+        })?;
+        Ok(Self {
+            name: name.to_owned(),
+            amount,
+        })
     }
 }

@@ -22,27 +22,46 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     show_site(&arguments.site, &site, arguments.format.is_document());
     let mut warnings = Warnings::new(arguments.format.is_document());
     warnings.add_site(&site, site.warnings_for(&["fairshare_factor"]));
-    let policies = if arguments.site.policy == Some(PolicyArg::All) { PolicyName::ALL.to_vec() } else { Vec::new() };
-    let request =
-        SharesRequest { policies, active: arguments.active.clone(), changes: arguments.assumed.changes.clone() };
+    let policies = if arguments.site.policy == Some(PolicyArg::All) {
+        PolicyName::ALL.to_vec()
+    } else {
+        Vec::new()
+    };
+    let request = SharesRequest {
+        policies,
+        active: arguments.active.clone(),
+        changes: arguments.assumed.changes.clone(),
+    };
     let shares = site.shares(&request)?;
-    if shares.iter().all(|one| one.policy != PolicyName::TicketBased) {
+    if shares
+        .iter()
+        .all(|one| one.policy != PolicyName::TicketBased)
+    {
         let reason = "under this policy: only ticket-based asks who has pending jobs";
         note_idle(&[("--active", !arguments.active.is_empty())], reason);
     }
     require_known(&arguments.entity, &shares)?;
     shares.iter().for_each(|one| warnings.show(&one.notes));
     let places = if ranks_jobs(&site, arguments, &request)? {
-        let Some(places) = places(&site, arguments, &request, &mut warnings)? else { return Ok(Outcome::Findings) };
+        let Some(places) = places(&site, arguments, &request, &mut warnings)? else {
+            return Ok(Outcome::Findings);
+        };
         Some(places)
     } else {
         None
     };
-    let outcome = places.as_ref().map(|(_, places)| outcome(&places.findings.new, &places.sides.new.ranking));
-    let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
+    let outcome = places
+        .as_ref()
+        .map(|(_, places)| outcome(&places.findings.new, &places.sides.new.ranking));
+    let places = places
+        .as_ref()
+        .map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
     // a table shows entities together with their paths
     let with_paths = arguments.format.is_document();
-    let nodes: Vec<Vec<NodeId>> = shares.iter().map(|one| one.nodes(&arguments.entity, with_paths)).collect();
+    let nodes: Vec<Vec<NodeId>> = shares
+        .iter()
+        .map(|one| one.nodes(&arguments.entity, with_paths))
+        .collect();
     let views = shares.iter().zip(&nodes).map(|(one, nodes)| PolicyView {
         name: one.policy.as_str(),
         tree: one.assessed.tree(),
@@ -60,15 +79,23 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     });
     let views: Vec<PolicyView<'_>> = views.collect();
     let policies: Vec<String> = shares.iter().map(|one| one.description.clone()).collect();
-    // of the tree of another scheduler, OpenPBS's policy changes the usage: at least 1, and a group `unknown`
+    // of the tree of another scheduler, OpenPBS's policy changes the usage: at least 1, and a group
+    // `unknown`
     let is_of_others = site.files().has(Role::Tree);
     let mut shown = views.clone();
     shown.sort_by_key(|view| is_of_others && view.is_pbs);
-    let answer = SharesReport { views: &views, shown: &shown, policies: &policies, usage_unit: &shares[0].usage_unit };
+    let answer = SharesReport {
+        views: &views,
+        shown: &shown,
+        policies: &policies,
+        usage_unit: &shares[0].usage_unit,
+    };
     let warnings = warnings.into_answer();
     let output = Output::new(arguments.format, arguments.text, &warnings);
     let read_files = arguments.formula_file.iter().collect();
-    output.with_page(arguments.report.as_deref(), vec![&site], read_files).write(&answer, out)?;
+    output
+        .with_page(arguments.report.as_deref(), vec![&site], read_files)
+        .write(&answer, out)?;
     Ok(outcome.unwrap_or(Outcome::Fine))
 }
 
@@ -77,10 +104,15 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
 /// # Errors
 /// No tree has one of the entities.
 fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliError> {
-    let unknown = names.iter().filter(|name| shares.iter().all(|one| one.unresolved(name, false).is_some()));
+    let unknown = names.iter().filter(|name| {
+        shares
+            .iter()
+            .all(|one| one.unresolved(name, false).is_some())
+    });
     let unknown = unknown.zip(0..);
-    let unknown: Vec<String> =
-        unknown.filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN)).collect();
+    let unknown: Vec<String> = unknown
+        .filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN))
+        .collect();
     if !unknown.is_empty() && unknown.len() == names.len() {
         return Err(unknown_jobs_error(unknown).into());
     }
@@ -89,13 +121,20 @@ fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliErr
 }
 
 /// Whether the jobs are ranked: there are a queue, and usage that is assumed.
-fn ranks_jobs(site: &Site, arguments: &SharesArgs, request: &SharesRequest) -> Result<bool, CliError> {
+fn ranks_jobs(
+    site: &Site,
+    arguments: &SharesArgs,
+    request: &SharesRequest,
+) -> Result<bool, CliError> {
     let has_formula = arguments.formula.is_some() || arguments.formula_file.is_some();
     if !request.assumes_usage() || !site.files().has(Role::Queue) {
-        let reason = "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
+        let reason =
+            "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
         note_idle(&[("--python", arguments.site.python.is_some())], reason);
         if has_formula {
-            return Err(CliError::usage("a formula is used only with --charge or --decay, and with --queue"));
+            return Err(CliError::usage(
+                "a formula is used only with --charge or --decay, and with --queue",
+            ));
         }
         return Ok(false);
     }
@@ -106,8 +145,8 @@ fn ranks_jobs(site: &Site, arguments: &SharesArgs, request: &SharesRequest) -> R
     Ok(!has_all)
 }
 
-/// The formula that orders the queue, and the places before and after the assumed usage. `None`: the formula does not parse,
-/// and the finding is drawn.
+/// The formula that orders the queue, and the places before and after the assumed usage. `None`:
+/// the formula does not parse, and the finding is drawn.
 fn places(
     site: &Site,
     arguments: &SharesArgs,
@@ -116,17 +155,39 @@ fn places(
 ) -> Result<Option<(String, ComparedQueue)>, CliError> {
     let source = match &arguments.formula {
         Some(text) => FormulaText::new(text)?,
-        None if arguments.formula_file.is_some() => {
-            read_formula(&FormulaArgs { formula: None, formula_file: arguments.formula_file.clone() }, None)?
-        }
-        None => site.formula_text().or_else(|_| FormulaText::new("fairshare_factor"))?,
+        None if arguments.formula_file.is_some() => read_formula(
+            &FormulaArgs {
+                formula: None,
+                formula_file: arguments.formula_file.clone(),
+            },
+            None,
+        )?,
+        None => site
+            .formula_text()
+            .or_else(|_| FormulaText::new("fairshare_factor"))?,
     };
     let submitted = source.submitted(arguments.site.numbers);
-    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(None) };
+    let Some(formula) = parsed_formula(&source, &submitted) else {
+        return Ok(None);
+    };
     let places = site.places(formula, request)?;
     warnings.show(&places.warnings);
-    draw_submitted(&source, &submitted, places.findings.new.iter().filter(|found| is_error(found)).cloned());
+    draw_submitted(
+        &source,
+        &submitted,
+        places
+            .findings
+            .new
+            .iter()
+            .filter(|found| is_error(found))
+            .cloned(),
+    );
     let ranking = &places.sides.new.ranking;
-    report_errors(arguments.site.on_error, "the formula", &places.table, ranking);
+    report_errors(
+        arguments.site.on_error,
+        "the formula",
+        &places.table,
+        ranking,
+    );
     Ok(Some((source.text.clone(), places)))
 }

@@ -1,5 +1,5 @@
-//! What `--anonymise` keeps from the output: the names of a log are numbered when it is read, and texts about the files of the
-//! site, which may quote any name of theirs, are not shown.
+//! What `--anonymise` keeps from the output: the names of a log are numbered when it is read, and
+//! texts about the files of the site, which may quote any name of theirs, are not shown.
 
 use jsf_openpbs::check::Checked;
 use jsf_site::{Site, SiteError};
@@ -27,11 +27,19 @@ pub(crate) fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
     }
 }
 
-/// What is found in the queue, with the findings that may name its entities left out for those found without it.
+/// What is found in the queue, with the findings that may name its entities left out for those
+/// found without it.
 pub(crate) fn without_findings_of_queue(
     arguments: &SimulateArgs,
     of_queue: Checked,
     without_queue: Checked,
 ) -> Checked {
-    if arguments.anonymise { Checked { findings: without_queue.findings, ..of_queue } } else { of_queue }
+    if arguments.anonymise {
+        Checked {
+            findings: without_queue.findings,
+            ..of_queue
+        }
+    } else {
+        of_queue
+    }
 }

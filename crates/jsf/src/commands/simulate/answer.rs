@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Decay, EntityUse, Fairness, GroupStatistics, JudgedGoal, LeftOutReason, Schedule, Shake, StartValues, Statistics,
-    Validation, Workload, WorkloadJob,
+    Decay, EntityUse, Fairness, GroupStatistics, JudgedGoal, LeftOutReason, Schedule, Shake,
+    StartValues, Statistics, Validation, Workload, WorkloadJob,
 };
 use jsf_site::{LeftOut, PolicyName, ProcessorsSource};
 use serde::ser::SerializeMap;
@@ -68,19 +68,38 @@ impl Answer for SimulationReport<'_> {
     }
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        if format == Format::Swf { self.write_swf(out) } else { self.write_csv(cells, out) }
+        if format == Format::Swf {
+            self.write_swf(out)
+        } else {
+            self.write_csv(cells, out)
+        }
     }
 }
 
 impl Serialize for SimulationReport<'_> {
     /// About half of the members are computed only here, as people see others of the numbers.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { workload, schedule, statistics, .. } = self;
-        let too_large: Vec<&str> = schedule.too_large.iter().map(|&job| workload.id(job)).collect();
+        let Self {
+            workload,
+            schedule,
+            statistics,
+            ..
+        } = self;
+        let too_large: Vec<&str> = schedule
+            .too_large
+            .iter()
+            .map(|&job| workload.id(job))
+            .collect();
         let mut members = serializer.serialize_map(None)?;
         members.serialize_entry("formula", self.formula)?;
         members.serialize_entry("jobs", &StartedJobs(self))?;
-        members.serialize_entry("processors", &Machine { total: self.processors, from: self.processors_source })?;
+        members.serialize_entry(
+            "processors",
+            &Machine {
+                total: self.processors,
+                from: self.processors_source,
+            },
+        )?;
         members.serialize_entry("policy", &self.policy)?;
         members.serialize_entry("decay", &self.decay.filter(|_| self.policy.is_some()))?;
         members.serialize_entry("warnings", &bare_warnings(self.warnings))?;
@@ -125,7 +144,8 @@ pub(crate) struct Machine {
 /// The number of jobs and lines that are left out, for each reason.
 fn counts_left_out(report: &SimulationReport<'_>) -> BTreeMap<&'static str, usize> {
     let faults = report.workload.faults();
-    let mut counts = BTreeMap::from(LeftOutReason::ALL.map(|reason| (reason.key(), faults.of(reason))));
+    let mut counts =
+        BTreeMap::from(LeftOutReason::ALL.map(|reason| (reason.key(), faults.of(reason))));
     counts.insert("too_large", report.schedule.too_large.len());
     counts
 }
@@ -154,7 +174,8 @@ impl CutRuns {
     }
 }
 
-/// The jobs that start, which are serialised one by one: a list of them would take more memory than the schedule.
+/// The jobs that start, which are serialised one by one: a list of them would take more memory than
+/// the schedule.
 struct StartedJobs<'a>(&'a SimulationReport<'a>);
 
 impl Serialize for StartedJobs<'_> {
@@ -204,19 +225,23 @@ impl<'a> SimulationReport<'a> {
     pub(crate) fn jobs(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> + use<'a> {
         let workload = self.workload;
         let schedule = self.schedule;
-        workload.jobs().iter().enumerate().filter_map(move |(index, job)| {
-            let start = schedule.start(index)?;
-            let line = JobLine {
-                id: workload.id(index),
-                entity: &workload.entities()[job.entity as usize],
-                queue: &workload.queues()[job.queue as usize],
-                processors: job.processors,
-                submit: job.submit,
-                start,
-                end: start + job.duration(),
-            };
-            Some((index, line))
-        })
+        workload
+            .jobs()
+            .iter()
+            .enumerate()
+            .filter_map(move |(index, job)| {
+                let start = schedule.start(index)?;
+                let line = JobLine {
+                    id: workload.id(index),
+                    entity: &workload.entities()[job.entity as usize],
+                    queue: &workload.queues()[job.queue as usize],
+                    processors: job.processors,
+                    submit: job.submit,
+                    start,
+                    end: start + job.duration(),
+                };
+                Some((index, line))
+            })
     }
 
     /// The values with which jobs start, by size and walltime.
@@ -228,7 +253,12 @@ impl<'a> SimulationReport<'a> {
         let uses = self.fairness.map_or(&[][..], |fairness| &fairness.entities);
         let uses: HashMap<&str, &EntityUse> = uses.iter().map(|used| (&*used.name, used)).collect();
         let entities = self.statistics.entities.iter();
-        entities.map(|statistics| Entity { statistics, used: uses.get(&*statistics.name).copied() }).collect()
+        entities
+            .map(|statistics| Entity {
+                statistics,
+                used: uses.get(&*statistics.name).copied(),
+            })
+            .collect()
     }
 
     fn errors(&self) -> Vec<Errors<'a>> {
@@ -252,9 +282,31 @@ impl<'a> SimulationReport<'a> {
         let records = self.jobs().map(|(_, job)| {
             let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
             let wait = job.start - job.submit;
-            (names, job.processors, job.submit, job.start, job.end, wait, self.is_warm_up(job.submit))
+            (
+                names,
+                job.processors,
+                job.submit,
+                job.start,
+                job.end,
+                wait,
+                self.is_warm_up(job.submit),
+            )
         });
-        write_csv(&["id", "entity", "queue", "processors", "submit", "start", "end", "wait", "warm_up"], records, out)
+        write_csv(
+            &[
+                "id",
+                "entity",
+                "queue",
+                "processors",
+                "submit",
+                "start",
+                "end",
+                "wait",
+                "warm_up",
+            ],
+            records,
+            out,
+        )
     }
 
     /// Whether a job with this time of submission is left out of the statistics.
@@ -264,29 +316,47 @@ impl<'a> SimulationReport<'a> {
 
     /// When the first job that counts can be submitted.
     fn warm_up_end(&self) -> i64 {
-        self.first_submission().saturating_add(self.statistics.warm_up)
+        self.first_submission()
+            .saturating_add(self.statistics.warm_up)
     }
 
-    /// Writes the jobs that start in the Standard Workload Format, with their simulated waits and run times. Ids and names that are not
-    /// numbers are numbered.
+    /// Writes the jobs that start in the Standard Workload Format, with their simulated waits and
+    /// run times. Ids and names that are not numbers are numbered.
     ///
     /// # Errors
     /// `out` cannot be written.
     fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
         writeln!(out, "; Version: 2.2\n; MaxProcs: {}", self.processors)?;
-        workload.clock().iter().try_for_each(|line| writeln!(out, "; {}", printable(line)))?;
-        writeln!(out, "; Note: simulated by jsf under `{}`", printable(self.formula.trim_end()))?;
+        workload
+            .clock()
+            .iter()
+            .try_for_each(|line| writeln!(out, "; {}", printable(line)))?;
+        writeln!(
+            out,
+            "; Note: simulated by jsf under `{}`",
+            printable(self.formula.trim_end())
+        )?;
         let are_numbers = (0..workload.jobs().len()).all(|job| is_number(workload.id(job)));
-        let [entities, groups, queues] = [workload.entities(), workload.groups(), workload.queues()].map(swf_numbers);
+        let [entities, groups, queues] =
+            [workload.entities(), workload.groups(), workload.queues()].map(swf_numbers);
         for (index, line) in self.jobs() {
             let job = &workload.jobs()[index];
-            let id = if are_numbers { line.id.to_owned() } else { (index + 1).to_string() };
+            let id = if are_numbers {
+                line.id.to_owned()
+            } else {
+                (index + 1).to_string()
+            };
             let entity = &entities[job.entity as usize];
             let group = &groups[job.group as usize];
             let queue = &queues[job.queue as usize];
             let wait = line.start - job.submit;
-            let WorkloadJob { submit, processors, walltime, .. } = job;
+            let WorkloadJob {
+                submit,
+                processors,
+                walltime,
+                ..
+            } = job;
             let run = job.duration();
             writeln!(
                 out,
@@ -301,18 +371,25 @@ fn is_number(name: &str) -> bool {
     name.parse::<u64>().is_ok()
 }
 
-/// The numbers of entities, groups or queues: their names if all are numbers, else their places from 1.
+/// The numbers of entities, groups or queues: their names if all are numbers, else their places
+/// from 1.
 fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
     let are_numbers = names.iter().all(|name| name.is_empty() || is_number(name));
-    let numbers = names.iter().zip(1_u32..).map(|(name, place)| match &**name {
-        "" => "-1".to_owned(),
-        name if are_numbers => name.to_owned(),
-        _ => place.to_string(),
-    });
+    let numbers = names
+        .iter()
+        .zip(1_u32..)
+        .map(|(name, place)| match &**name {
+            "" => "-1".to_owned(),
+            name if are_numbers => name.to_owned(),
+            _ => place.to_string(),
+        });
     numbers.collect()
 }
 
 /// The warnings without the word that a terminal shows before each.
 pub(crate) fn bare_warnings<'w>(warnings: impl IntoIterator<Item = &'w String>) -> Vec<&'w str> {
-    warnings.into_iter().map(|warning| warning.strip_prefix("warning ").unwrap_or(warning)).collect()
+    warnings
+        .into_iter()
+        .map(|warning| warning.strip_prefix("warning ").unwrap_or(warning))
+        .collect()
 }

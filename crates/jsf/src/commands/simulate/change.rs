@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
-use jsf_simulate::{Classes, Difference, GroupDifference, GroupStatistics, Shake, Validation, Whole};
+use jsf_simulate::{
+    Classes, Difference, GroupDifference, GroupStatistics, Shake, Validation, Whole,
+};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -96,7 +98,10 @@ pub(crate) struct ComparedGroup<'a> {
     pub(crate) sides: OldNew<&'a GroupStatistics>,
 }
 
-fn serialize_waits<S: Serializer>(sides: &OldNew<&GroupStatistics>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_waits<S: Serializer>(
+    sides: &OldNew<&GroupStatistics>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut members = serializer.serialize_map(None)?;
     members.serialize_entry("median_wait", &sides.map(|side| Whole(side.wait.median)))?;
     members.serialize_entry("p95_wait", &sides.map(|side| Whole(side.wait.p95)))?;
@@ -108,7 +113,10 @@ impl SimulatedChangeReport<'_> {
     /// The warnings that both sides have: those about the machine and the log.
     pub(crate) fn common_warnings(&self) -> Vec<&String> {
         let OldNew { old, new } = self.sides;
-        old.warnings.iter().filter(|warning| new.warnings.contains(warning)).collect()
+        old.warnings
+            .iter()
+            .filter(|warning| new.warnings.contains(warning))
+            .collect()
     }
 
     /// Whether hardly any job waits under either formula.
@@ -145,9 +153,22 @@ impl SimulatedChangeReport<'_> {
             let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
             let old_wait = job.start - job.submit;
             let new_wait = new_start - job.submit;
-            let times = [job.submit, job.start, new_start, old_wait, new_wait, new_wait - old_wait];
+            let times = [
+                job.submit,
+                job.start,
+                new_start,
+                old_wait,
+                new_wait,
+                new_wait - old_wait,
+            ];
             let ends = [job.end, new_start + (job.end - job.start)];
-            Some((names, job.processors, times, ends, old.is_warm_up(job.submit)))
+            Some((
+                names,
+                job.processors,
+                times,
+                ends,
+                old.is_warm_up(job.submit),
+            ))
         });
         write_csv(&CSV_HEADER, records, out)
     }
@@ -161,7 +182,13 @@ pub(crate) fn compared_groups<'a>(
     let OldNew { old, new } = sides.map(by_name);
     let compared = classes.groups.iter().filter_map(|change| {
         let name = &*change.name;
-        Some(ComparedGroup { change, sides: OldNew { old: old.get(name)?, new: new.get(name)? } })
+        Some(ComparedGroup {
+            change,
+            sides: OldNew {
+                old: old.get(name)?,
+                new: new.get(name)?,
+            },
+        })
     });
     compared.collect()
 }

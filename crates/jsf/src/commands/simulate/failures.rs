@@ -15,14 +15,16 @@ const MAX_NAMES: usize = 3;
 /// The jobs for which a formula fails.
 #[derive(Debug, Clone)]
 pub struct FailingJobs {
-    /// What follows the name of the formula, such as ``divides by zero for all 81 jobs of `Bob`; they count 0``.
+    /// What follows the name of the formula, such as ``divides by zero for all 81 jobs of `Bob`;
+    /// they count 0``.
     predicate: String,
     /// Whether the formula fails for every job.
     pub are_all: bool,
 }
 
 impl FailingJobs {
-    /// The jobs for which a formula fails; `None` if there are none. `shares` are those of the entities, by index.
+    /// The jobs for which a formula fails; `None` if there are none. `shares` are those of the
+    /// entities, by index.
     pub fn new(
         formula: &Formula,
         workload: &Workload,
@@ -32,17 +34,26 @@ impl FailingJobs {
     ) -> Option<Self> {
         let first = errors.kinds().max_by_key(|(_, error)| error.jobs)?;
         let are_all = errors.jobs() == workload.jobs().len();
-        let reads_shares = formula.names().iter().any(|name| FairshareInput::from_name(name).is_some());
+        let reads_shares = formula
+            .names()
+            .iter()
+            .any(|name| FairshareInput::from_name(name).is_some());
         let jobs = failing_jobs(workload, errors, shares.filter(|_| reads_shares));
         let (verb, error) = match first {
-            ("division by zero", _) if errors.kinds().count() == 1 => ("divides by zero", String::new()),
-            (_, ErrorKind { message, job, .. }) => {
-                ("fails", format!(" ({message}, first for `{}`)", workload.id(*job)))
+            ("division by zero", _) if errors.kinds().count() == 1 => {
+                ("divides by zero", String::new())
             }
+            (_, ErrorKind { message, job, .. }) => (
+                "fails",
+                format!(" ({message}, first for `{}`)", workload.id(*job)),
+            ),
         };
         let they = if errors.jobs() == 1 { "it" } else { "they" };
         let then = consequence(errors, on_error, are_all);
-        Some(Self { predicate: format!("{verb} for {jobs}{error}; {they} {then}"), are_all })
+        Some(Self {
+            predicate: format!("{verb} for {jobs}{error}; {they} {then}"),
+            are_all,
+        })
     }
 
     /// A clause about `subject`, such as `the new formula`.
@@ -59,7 +70,11 @@ struct OfEntity {
 }
 
 /// Which jobs fail, by the entities that they belong to if those are few.
-fn failing_jobs(workload: &Workload, errors: &EvaluationErrors, shares: Option<&[Option<f64>]>) -> String {
+fn failing_jobs(
+    workload: &Workload,
+    errors: &EvaluationErrors,
+    shares: Option<&[Option<f64>]>,
+) -> String {
     let mut entities: BTreeMap<u32, OfEntity> = BTreeMap::new();
     for (index, job) in workload.jobs().iter().enumerate() {
         let entity = entities.entry(job.entity).or_default();
@@ -70,29 +85,56 @@ fn failing_jobs(workload: &Workload, errors: &EvaluationErrors, shares: Option<&
     entities.retain(|_, entity| entity.failing > 0);
     let failing = errors.jobs();
     let of_these: usize = entities.values().map(|entity| entity.jobs).sum();
-    let names: Vec<&str> = entities.keys().map(|&entity| &*workload.entities()[entity as usize]).collect();
+    let names: Vec<&str> = entities
+        .keys()
+        .map(|&entity| &*workload.entities()[entity as usize])
+        .collect();
     if says_nothing || names.len() > MAX_NAMES || names.iter().any(|name| name.is_empty()) {
         return part_of_jobs(failing, workload.jobs().len());
     }
     let has_no_share = |entity: &u32| {
-        shares.is_some_and(|shares| shares.get(*entity as usize).is_some_and(|share| share.unwrap_or(0.0) <= 0.0))
+        shares.is_some_and(|shares| {
+            shares
+                .get(*entity as usize)
+                .is_some_and(|share| share.unwrap_or(0.0) <= 0.0)
+        })
     };
-    let why = if failing == of_these && entities.keys().all(has_no_share) { " (no shares)" } else { "" };
-    format!("{} of {}{why}", part_of_jobs(failing, of_these), quoted(names))
+    let why = if failing == of_these && entities.keys().all(has_no_share) {
+        " (no shares)"
+    } else {
+        ""
+    };
+    format!(
+        "{} of {}{why}",
+        part_of_jobs(failing, of_these),
+        quoted(names)
+    )
 }
 
 /// What becomes of the jobs for which a formula fails.
 fn consequence(errors: &EvaluationErrors, on_error: OnError, are_all: bool) -> String {
-    let counts = if errors.jobs() == 1 { "counts" } else { "count" };
-    let has = |consequence: Consequence| errors.kinds().any(|(_, error)| error.consequence == consequence);
+    let counts = if errors.jobs() == 1 {
+        "counts"
+    } else {
+        "count"
+    };
+    let has = |consequence: Consequence| {
+        errors
+            .kinds()
+            .any(|(_, error)| error.consequence == consequence)
+    };
     match on_error {
         OnError::Null if errors.jobs() == 1 => "comes last".to_owned(),
         OnError::Null => "come last".to_owned(),
-        _ if has(Consequence::Crash) => format!("{counts} 0 here, and would crash OpenPBS's scheduler"),
+        _ if has(Consequence::Crash) => {
+            format!("{counts} 0 here, and would crash OpenPBS's scheduler")
+        }
         _ if has(Consequence::Unknown) => {
             format!("{counts} 0 here, and jsf cannot tell what OpenPBS's scheduler makes of it")
         }
-        _ if are_all => format!("{counts} 0, and OpenPBS's scheduler would crash at its next start"),
+        _ if are_all => {
+            format!("{counts} 0, and OpenPBS's scheduler would crash at its next start")
+        }
         _ => format!("{counts} 0"),
     }
 }

@@ -15,8 +15,8 @@ static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The exit code of a process that Ctrl-C ends.
 const INTERRUPTED: i32 = 130;
 
-/// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one ends the process. Where no
-/// handler can be set, the first one does.
+/// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one
+/// ends the process. Where no handler can be set, the first one does.
 pub(crate) fn end_simulation_at_interrupt() {
     static IS_SET: Once = Once::new();
     IS_SET.call_once(|| {
@@ -32,7 +32,11 @@ pub(crate) fn is_interrupted() -> bool {
 
 /// Goes on until Ctrl-C was pressed.
 pub(crate) fn until_interrupted() -> ControlFlow<()> {
-    if is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if is_interrupted() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
 }
 
 /// Ends a run after Ctrl-C.
@@ -54,7 +58,8 @@ pub(crate) struct Counter {
 
 impl Observer for Counter {
     fn progress(&mut self, started: usize) -> ControlFlow<()> {
-        self.progress.show_fraction(started, self.most.unwrap_or(self.jobs));
+        self.progress
+            .show_fraction(started, self.most.unwrap_or(self.jobs));
         match self.most {
             Some(most) if started >= most => ControlFlow::Break(()),
             Some(_) => ControlFlow::Continue(()),

@@ -14,18 +14,26 @@ pub(crate) fn fails(errors: &EvaluationErrors, jobs: usize, on_error: OnError) -
 }
 
 pub(crate) fn has_error(findings: &[Diagnostic]) -> bool {
-    findings.iter().any(|found| found.severity == Severity::Error)
+    findings
+        .iter()
+        .any(|found| found.severity == Severity::Error)
 }
 
-/// Whether the server refuses a formula, or the scheduler crashes of it, with the jobs of the site's queue or of the log.
+/// Whether the server refuses a formula, or the scheduler crashes of it, with the jobs of the
+/// site's queue or of the log.
 pub(crate) fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool {
-    let crashes = errors.kinds().any(|(_, error)| error.consequence == Consequence::Crash);
+    let crashes = errors
+        .kinds()
+        .any(|(_, error)| error.consequence == Consequence::Crash);
     has_error(&checked.findings) || crashes || is_fatal(checked)
 }
 
 /// Whether the scheduler cannot work with a formula, so that no waits are shown.
 pub(crate) fn is_fatal(checked: &Checked) -> bool {
-    matches!(checked.verdict, Verdict::Refused | Verdict::Crashes | Verdict::CrashesAtStart { .. })
+    matches!(
+        checked.verdict,
+        Verdict::Refused | Verdict::Crashes | Verdict::CrashesAtStart { .. }
+    )
 }
 
 /// Whether no goal is missed.
@@ -35,7 +43,11 @@ pub(crate) fn meets_goals(goals: &[JudgedGoal]) -> bool {
 
 /// The kind of a message about jobs for which a formula fails.
 pub(crate) fn failure_kind(arguments: &SimulateArgs) -> &'static str {
-    if arguments.site.on_error == OnError::Fail { "error" } else { "warning" }
+    if arguments.site.on_error == OnError::Fail {
+        "error"
+    } else {
+        "warning"
+    }
 }
 
 /// Says for which jobs formulas fail, where no document does.

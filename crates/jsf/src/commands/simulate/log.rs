@@ -29,7 +29,11 @@ impl Log {
         site: &Site,
         submitted: &[&FormulaSubmission<'_>],
     ) -> Result<Self, CliError> {
-        let goals = arguments.goals.as_deref().map(|path| log::read_goals(path, site)).transpose()?;
+        let goals = arguments
+            .goals
+            .as_deref()
+            .map(|path| log::read_goals(path, site))
+            .transpose()?;
         let workload = match (arguments.generate, arguments.log.processors) {
             (Some(jobs), Some(processors)) => generate_workload(arguments, jobs, processors),
             _ => read_workload(arguments, site, submitted, goals.as_ref())?,
@@ -42,12 +46,21 @@ impl Log {
             }
         };
         check_warm_up(&workload, warm_up)?;
-        Ok(Self { workload, goals, warm_up, is_until_decay })
+        Ok(Self {
+            workload,
+            goals,
+            warm_up,
+            is_until_decay,
+        })
     }
 }
 
 /// Which of the first jobs do not count unless the arguments say it.
-fn default_warm_up(arguments: &SimulateArgs, site: &Site, workload: &Workload) -> Result<WarmUp, CliError> {
+fn default_warm_up(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+) -> Result<WarmUp, CliError> {
     let usage = starting_usage(&arguments.site).unwrap_or_default();
     let warm_up = site.warm_up(workload, usage, arguments.log.decay);
     let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
@@ -58,7 +71,13 @@ fn default_warm_up(arguments: &SimulateArgs, site: &Site, workload: &Workload) -
 fn generate_workload(arguments: &SimulateArgs, jobs: usize, processors: u32) -> Workload {
     let SimulateArgs { load, seed, .. } = *arguments;
     let _progress = Progress::start("generating the workload");
-    let mut workload = generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() });
+    let mut workload = generate(&WorkloadModel {
+        jobs,
+        processors,
+        load,
+        seed,
+        ..WorkloadModel::default()
+    });
     if arguments.anonymise {
         workload.anonymise();
     }
@@ -72,9 +91,17 @@ fn read_workload(
     goals: Option<&Goals>,
 ) -> Result<Workload, CliError> {
     // a formula that does not parse is drawn when it is simulated
-    let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
-    let rules = LogRules { anonymise: arguments.anonymise, ..arguments.log.rules() };
+    let formulas: Vec<&Formula> = submitted
+        .iter()
+        .filter_map(|submitted| submitted.formula().ok())
+        .collect();
+    let rules = LogRules {
+        anonymise: arguments.anonymise,
+        ..arguments.log.rules()
+    };
     let workload = log::open(&arguments.log, rules, site, &formulas, goals)?;
-    log::messages(&workload, !arguments.format.is_document()).iter().for_each(warn);
+    log::messages(&workload, !arguments.format.is_document())
+        .iter()
+        .for_each(warn);
     Ok(workload)
 }

@@ -1,4 +1,5 @@
-//! What a simulation makes of its log, for people: what is left out, which runs are cut, and which requested times are assumed.
+//! What a simulation makes of its log, for people: what is left out, which runs are cut, and which
+//! requested times are assumed.
 
 use jsf_simulate::{LeftOutReason, Workload};
 
@@ -22,13 +23,26 @@ pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
     let cut = (cut.jobs > 0).then(|| {
         let hours = significant(cut.core_seconds as f64 / 3600.0);
         let part = percent(cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64);
-        format!("{} at the requested time, by {hours} core hours ({part})", count(cut.jobs, "run"))
+        format!(
+            "{} at the requested time, by {hours} core hours ({part})",
+            count(cut.jobs, "run")
+        )
     });
-    let texts = [cut_by_end(report.workload), left_out, cut, report.workload.assumed_walltimes().in_words()];
-    HEADINGS.into_iter().zip(texts).filter_map(|(heading, text)| Some(Fact::new(heading, text?))).collect()
+    let texts = [
+        cut_by_end(report.workload),
+        left_out,
+        cut,
+        report.workload.assumed_walltimes().in_words(),
+    ];
+    HEADINGS
+        .into_iter()
+        .zip(texts)
+        .filter_map(|(heading, text)| Some(Fact::new(heading, text?)))
+        .collect()
 }
 
-/// That a log is cut by the end of its jobs, and how many are left out for it; `None` for one that is complete.
+/// That a log is cut by the end of its jobs, and how many are left out for it; `None` for one that
+/// is complete.
 pub fn cut_by_end(workload: &Workload) -> Option<String> {
     let from = moment_of_log(workload.complete_from()?);
     let jobs = count(workload.faults().of(LeftOutReason::Incomplete), "job");
@@ -40,5 +54,9 @@ pub fn cut_by_end(workload: &Workload) -> Option<String> {
 
 /// A time of the log's clock, which need not begin in 1970.
 fn moment_of_log(seconds: i64) -> String {
-    if seconds < LEAST_EPOCH { format!("second {seconds} of its clock") } else { moment(seconds) }
+    if seconds < LEAST_EPOCH {
+        format!("second {seconds} of its clock")
+    } else {
+        moment(seconds)
+    }
 }

@@ -129,20 +129,40 @@ pub struct SimulateArgs {
     /// The formula before a change
     ///
     /// The log is simulated under it and under --new [default: FORMULA, or the site's]
-    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, help_heading = "Two formulas")]
+    #[arg(
+        long,
+        value_name = "FORMULA",
+        allow_hyphen_values = true,
+        help_heading = "Two formulas"
+    )]
     pub old: Option<String>,
     /// The formula after a change
     ///
     /// [default: FORMULA, or the site's]
-    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, help_heading = "Two formulas")]
+    #[arg(
+        long,
+        value_name = "FORMULA",
+        allow_hyphen_values = true,
+        help_heading = "Two formulas"
+    )]
     pub new: Option<String>,
     /// The file that contains the old formula
     ///
     /// As for -f
-    #[arg(long, value_name = "FILE", conflicts_with = "old", help_heading = "Two formulas")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "old",
+        help_heading = "Two formulas"
+    )]
     pub old_file: Option<PathBuf>,
     /// The file that contains the new formula
-    #[arg(long, value_name = "FILE", conflicts_with = "new", help_heading = "Two formulas")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "new",
+        help_heading = "Two formulas"
+    )]
     pub new_file: Option<PathBuf>,
     /// The log.
     #[command(flatten)]
@@ -167,31 +187,33 @@ pub struct SimulateArgs {
     pub site: SiteArgs,
     /// Fill values into the formula, a run each
     ///
-    /// `a=1,2,5` or `a=1:10:4` (four values from 1 to 10) in the place of `{a}`; repeat the option for several: every
-    /// combination is simulated, and has a row
+    /// `a=1,2,5` or `a=1:10:4` (four values from 1 to 10) in the place of `{a}`; repeat the option
+    /// for several: every combination is simulated, and has a row
     #[arg(long, value_name = "NAME=VALUES", value_parser = param, conflicts_with_all = ["old", "new", "old_file", "new_file", "report", "validate"])]
     pub param: Vec<Param>,
     /// Judge the waits by the goals in this file
     ///
-    /// TOML with a `[[goal]]` each: name, jobs (a condition such as `walltime <= 3600`), queue, entity or group, measure,
-    /// statistic, at_most or at_least; exit code 1 if the (new) formula misses one
+    /// TOML with a `[[goal]]` each: name, jobs (a condition such as `walltime <= 3600`), queue,
+    /// entity or group, measure, statistic, at_most or at_least; exit code 1 if the (new) formula
+    /// misses one
     #[arg(long, value_name = "FILE")]
     pub goals: Option<PathBuf>,
     /// Simulate N times more, with moved submissions
     ///
-    /// By up to 30 s, and tell how far the results differ; two formulas are compared on the same moves
+    /// By up to 30 s, and tell how far the results differ; two formulas are compared on the same
+    /// moves
     #[arg(long, value_name = "N", value_parser = runs, hide_short_help = true)]
     pub shake: Option<u64>,
     /// Replace the names of entities and groups
     ///
-    /// By u1, u2 … and g1, g2 … in everything that is written; warnings and errors about the files of the site, which may
-    /// quote their names, are hidden
+    /// By u1, u2 … and g1, g2 … in everything that is written; warnings and errors about the files
+    /// of the site, which may quote their names, are hidden
     #[arg(long)]
     pub anonymise: bool,
     /// Compare the waits with those in the log
     ///
-    /// Report how far the simulated waits differ from those in the log, to judge the simulation under the formula that
-    /// was in force
+    /// Report how far the simulated waits differ from those in the log, to judge the simulation
+    /// under the formula that was in force
     #[arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"])]
     pub validate: bool,
     /// How much is shown to people.
@@ -227,31 +249,50 @@ fn param(text: &str) -> Result<Param, String> {
     let expected = || "expected NAME=1,2,5 or NAME=LOW:HIGH:COUNT, such as a=1:10:4".to_owned();
     let (name, values) = text.split_once('=').ok_or_else(expected)?;
     let name = name.trim();
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
+    let is_name = name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !name.is_empty();
     if !is_name || name.starts_with(|first: char| first.is_ascii_digit()) {
         return Err(expected());
     }
     let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
     let values: Vec<String> = match values.split(':').collect::<Vec<_>>()[..] {
         [low, high, count] => {
-            let [low, high] = [low, high].map(|end| end.trim().parse::<f64>().ok().filter(|end| end.is_finite()));
-            let count =
-                count.trim().parse().ok().filter(|count| (2..=MAX_VALUES).contains(count)).ok_or_else(expected)?;
+            let [low, high] =
+                [low, high].map(|end| end.trim().parse::<f64>().ok().filter(|end| end.is_finite()));
+            let count = count
+                .trim()
+                .parse()
+                .ok()
+                .filter(|count| (2..=MAX_VALUES).contains(count))
+                .ok_or_else(expected)?;
             let (low, high) = (low.ok_or_else(expected)?, high.ok_or_else(expected)?);
             let step = (high - low) / (count - 1) as f64;
-            (0..count).map(|index| (low + step * index as f64).to_string()).collect()
+            (0..count)
+                .map(|index| (low + step * index as f64).to_string())
+                .collect()
         }
-        [list] => list.split(',').map(|value| value.trim().to_owned()).collect(),
+        [list] => list
+            .split(',')
+            .map(|value| value.trim().to_owned())
+            .collect(),
         _ => return Err(expected()),
     };
     match values.iter().find(|value| !is_number(value)) {
         Some(value) => Err(format!("`{value}` is not a number; {}", expected())),
-        None => Ok(Param { name: name.to_owned(), values }),
+        None => Ok(Param {
+            name: name.to_owned(),
+            values,
+        }),
     }
 }
 
 fn generated_jobs(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|jobs| (1..=MAX_JOBS).contains(jobs));
+    let number = text
+        .parse()
+        .ok()
+        .filter(|jobs| (1..=MAX_JOBS).contains(jobs));
     number.ok_or_else(|| format!("expected a number of jobs from 1 to {MAX_JOBS}"))
 }
 
@@ -261,10 +302,14 @@ fn runs(text: &str) -> Result<u64, String> {
 }
 
 fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
 }
 
 fn load(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|load: &f64| (0.001..=100.0).contains(load));
+    let number = text
+        .parse()
+        .ok()
+        .filter(|load: &f64| (0.001..=100.0).contains(load));
     number.ok_or_else(|| "expected a fraction of the machine, such as 0.9".to_owned())
 }

@@ -17,15 +17,23 @@ pub(crate) fn rules_in_words(
     formula: &str,
     simulated: &SimulatedQueue,
 ) -> Vec<(&'static str, String)> {
-    let mut lines = vec![("formula", formula.trim_end().to_owned()), ("machine", machine_in_words(simulated))];
+    let mut lines = vec![
+        ("formula", formula.trim_end().to_owned()),
+        ("machine", machine_in_words(simulated)),
+    ];
     if has_tree(site.files()) {
         let whose = match rules {
             PolicyRules::Documented => "the published document",
             PolicyRules::Scheduler => "the daemon",
         };
-        let decay = simulated.decay.map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
+        let decay = simulated
+            .decay
+            .map_or_else(|| "usage does not decay".to_owned(), decay_in_words);
         let policy = site.policy().as_str();
-        lines.push(("fair share", format!("policy {policy} by the rules of {whose} (--rules); {decay}")));
+        lines.push((
+            "fair share",
+            format!("policy {policy} by the rules of {whose} (--rules); {decay}"),
+        ));
     }
     if log.warm_up > 0 {
         lines.push(("warm-up", warm_up_in_words(log)));
@@ -55,21 +63,34 @@ fn machine_in_words(simulated: &SimulatedQueue) -> String {
 
 /// Which of the first jobs do not count.
 fn warm_up_in_words(log: &Log) -> String {
-    let reason = if log.is_until_decay { ", until usage decays" } else { "" };
+    let reason = if log.is_until_decay {
+        ", until usage decays"
+    } else {
+        ""
+    };
     let first = log.workload.jobs().first().map_or(0, |job| job.submit);
     let jobs = log.workload.count_before(first.saturating_add(log.warm_up));
-    format!("{jobs} jobs of the first {} are left out{reason} (--warm-up)", waiting_time(log.warm_up))
+    format!(
+        "{jobs} jobs of the first {} are left out{reason} (--warm-up)",
+        waiting_time(log.warm_up)
+    )
 }
 
-/// How usage decays; in steps that take less than half of it, also the time in which half of it is left.
+/// How usage decays; in steps that take less than half of it, also the time in which half of it is
+/// left.
 fn decay_in_words(decay: Decay) -> String {
     let every = waiting_time(i64::try_from(decay.period).unwrap_or(i64::MAX));
     let factor = (decay.factor * 1e6).round() / 1e6;
-    let half_life = half_life(decay).map(|seconds| format!(" (half-life {})", waiting_time(seconds)));
-    format!("usage decays by the factor {factor} every {every}{}", half_life.unwrap_or_default())
+    let half_life =
+        half_life(decay).map(|seconds| format!(" (half-life {})", waiting_time(seconds)));
+    format!(
+        "usage decays by the factor {factor} every {every}{}",
+        half_life.unwrap_or_default()
+    )
 }
 
-/// The time in which steps of a decay leave half of the usage, in seconds, rounded to minutes or hours; `None` if the first one does.
+/// The time in which steps of a decay leave half of the usage, in seconds, rounded to minutes or
+/// hours; `None` if the first one does.
 fn half_life(Decay { period, factor }: Decay) -> Option<i64> {
     let steps = (factor > 0.5 && factor < 1.0).then(|| 0.5_f64.ln() / factor.ln())?;
     let seconds = period as f64 * steps;

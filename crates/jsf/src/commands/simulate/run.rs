@@ -18,7 +18,9 @@ use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::shake::{shaken_change, shaken_side};
 use crate::commands::simulate::side::Simulation;
-use crate::commands::simulate::site_of_log::{is_change, open_site, options_from_stdin, read_files, read_formulas};
+use crate::commands::simulate::site_of_log::{
+    is_change, open_site, options_from_stdin, read_files, read_formulas,
+};
 use crate::commands::simulate::sweep::sweep;
 use crate::commands::simulate::view::failing_clauses_of_sides;
 
@@ -26,7 +28,9 @@ pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     require_one_reader(&options_from_stdin(arguments))?;
     arguments.csv.note_idle(arguments.format);
     if is_change(arguments) && arguments.format == Format::Swf {
-        return Err(CliError::usage("--format swf writes one schedule: give one formula, without --old and --new"));
+        return Err(CliError::usage(
+            "--format swf writes one schedule: give one formula, without --old and --new",
+        ));
     }
     let site = open_site(arguments)?;
     warn_of_site(arguments, &site);
@@ -40,13 +44,26 @@ pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
 }
 
 /// Simulates the log under one formula.
-fn simulate_one(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
+fn simulate_one(
+    arguments: &SimulateArgs,
+    site: &Site,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
     let source = read_formula(&arguments.formula, Some(site))?;
     let submitted = source.submitted(arguments.site.numbers);
     let log = Log::read(arguments, site, &[&submitted])?;
-    let simulation = Simulation { arguments, site, log: &log };
-    let Some(side) = simulation.simulate(&source, &submitted, None)? else { return Ok(Outcome::Findings) };
-    let clause = side.failing.as_ref().map(|failing| failing.clause("the formula"));
+    let simulation = Simulation {
+        arguments,
+        site,
+        log: &log,
+    };
+    let Some(side) = simulation.simulate(&source, &submitted, None)? else {
+        return Ok(Outcome::Findings);
+    };
+    let clause = side
+        .failing
+        .as_ref()
+        .map(|failing| failing.clause("the formula"));
     report_failing(arguments, clause.as_slice());
     let validation = Validation::new(&log.workload, &side.simulated.schedule, log.warm_up);
     if arguments.validate && validation.is_none() {
@@ -62,24 +79,52 @@ fn simulate_one(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> 
         ..simulation.report(&source, &side)
     };
     output(arguments, site).write(&report, out)?;
-    Ok(if side.is_fine && meets_goals(&side.goals) { Outcome::Fine } else { Outcome::Findings })
+    Ok(if side.is_fine && meets_goals(&side.goals) {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
 }
 
 /// Simulates the log under two formulas.
-fn simulate_change(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
+fn simulate_change(
+    arguments: &SimulateArgs,
+    site: &Site,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
     let sources = read_formulas(arguments, site)?;
-    let submitted = sources.as_ref().map(|source| source.submitted(arguments.site.numbers));
+    let submitted = sources
+        .as_ref()
+        .map(|source| source.submitted(arguments.site.numbers));
     let log = Log::read(arguments, site, &[&submitted.old, &submitted.new])?;
-    let simulation = Simulation { arguments, site, log: &log };
+    let simulation = Simulation {
+        arguments,
+        site,
+        log: &log,
+    };
     let old = simulation.simulate(&sources.old, &submitted.old, None)?;
-    let Some(old) = old else { return Ok(Outcome::Findings) };
+    let Some(old) = old else {
+        return Ok(Outcome::Findings);
+    };
     let new = simulation.simulate(&sources.new, &submitted.new, Some(&old))?;
-    let Some(new) = new else { return Ok(Outcome::Findings) };
-    let sides = OldNew { old: simulation.report(&sources.old, &old), new: simulation.report(&sources.new, &new) };
+    let Some(new) = new else {
+        return Ok(Outcome::Findings);
+    };
+    let sides = OldNew {
+        old: simulation.report(&sources.old, &old),
+        new: simulation.report(&sources.new, &new),
+    };
     report_failing(arguments, &failing_clauses_of_sides(sides));
-    let Log { workload, warm_up, .. } = &log;
+    let Log {
+        workload, warm_up, ..
+    } = &log;
     let validation = Validation::new(workload, &old.simulated.schedule, *warm_up);
-    let difference = Difference::new(workload, &old.simulated.schedule, &new.simulated.schedule, *warm_up);
+    let difference = Difference::new(
+        workload,
+        &old.simulated.schedule,
+        &new.simulated.schedule,
+        *warm_up,
+    );
     let shake = shaken_change(&simulation, &submitted)?;
     let is_same = sources.old.text == sources.new.text;
     let change = SimulatedChangeReport {
@@ -87,17 +132,26 @@ fn simulate_change(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) 
         difference: &difference,
         validation: validation.as_ref(),
         shake: shake.as_ref(),
-        findings: OldNew { old: if is_same { &[][..] } else { &old.findings }, new: &*new.findings },
+        findings: OldNew {
+            old: if is_same { &[][..] } else { &old.findings },
+            new: &*new.findings,
+        },
     };
     output(arguments, site).write(&change, out)?;
-    Ok(if old.is_fine && new.is_fine && meets_goals(&new.goals) { Outcome::Fine } else { Outcome::Findings })
+    Ok(if old.is_fine && new.is_fine && meets_goals(&new.goals) {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
 }
 
 /// How the answer is written.
 fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
-    Output::new(arguments.format, arguments.text, &[]).with_cells(arguments.csv.cells()).with_page(
-        arguments.report.as_deref(),
-        vec![site],
-        read_files(arguments),
-    )
+    Output::new(arguments.format, arguments.text, &[])
+        .with_cells(arguments.csv.cells())
+        .with_page(
+            arguments.report.as_deref(),
+            vec![site],
+            read_files(arguments),
+        )
 }

@@ -18,7 +18,9 @@ pub(crate) fn shaken_side(
     let runs = on_all_cores("shaking", count_runs(simulation), |index| {
         let workload = simulation.log.workload.shaken(index as u64 + 1);
         let simulated = simulate(simulation, &workload, submitted)?;
-        Ok(simulated.map(|(schedule, processors)| Statistics::new(&workload, &schedule, processors, warm_up).summary))
+        Ok(simulated.map(|(schedule, processors)| {
+            Statistics::new(&workload, &schedule, processors, warm_up).summary
+        }))
     });
     Ok(Shake::of_means(&runs?))
 }
@@ -30,9 +32,18 @@ pub(crate) fn shaken_change(
 ) -> Result<Option<Shake>, CliError> {
     let runs = on_all_cores("shaking", count_runs(simulation), |index| {
         let workload = simulation.log.workload.shaken(index as u64 + 1);
-        let Some((old, _)) = simulate(simulation, &workload, &submitted.old)? else { return Ok(None) };
-        let Some((new, _)) = simulate(simulation, &workload, &submitted.new)? else { return Ok(None) };
-        Ok(Some(Difference::new(&workload, &old, &new, simulation.log.warm_up)))
+        let Some((old, _)) = simulate(simulation, &workload, &submitted.old)? else {
+            return Ok(None);
+        };
+        let Some((new, _)) = simulate(simulation, &workload, &submitted.new)? else {
+            return Ok(None);
+        };
+        Ok(Some(Difference::new(
+            &workload,
+            &old,
+            &new,
+            simulation.log.warm_up,
+        )))
     });
     Ok(Shake::of_changes(&runs?))
 }
@@ -41,14 +52,22 @@ fn count_runs(simulation: &Simulation<'_>) -> usize {
     simulation.arguments.shake.map_or(0, |runs| runs as usize)
 }
 
-/// Simulates a workload once more, without messages: when its jobs start, and on how many processors. `None` after Ctrl-C.
+/// Simulates a workload once more, without messages: when its jobs start, and on how many
+/// processors. `None` after Ctrl-C.
 fn simulate(
     simulation: &Simulation<'_>,
     workload: &Workload,
     submitted: &FormulaSubmission<'_>,
 ) -> Result<Option<(Schedule, u32)>, CliError> {
-    let Simulation { arguments, site, .. } = *simulation;
-    let Ok(formula) = submitted.formula() else { return Ok(None) };
+    let Simulation {
+        arguments, site, ..
+    } = *simulation;
+    let Ok(formula) = submitted.formula() else {
+        return Ok(None);
+    };
     let simulated = run_once(arguments, site, formula, workload, &mut Interruptible)?;
-    Ok(simulated.schedule.is_complete.then_some((simulated.schedule, simulated.processors)))
+    Ok(simulated
+        .schedule
+        .is_complete
+        .then_some((simulated.schedule, simulated.processors)))
 }

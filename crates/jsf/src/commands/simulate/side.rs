@@ -36,7 +36,8 @@ pub(crate) struct Side {
     pub(crate) results: Results,
     /// The goals, as it meets them.
     pub(crate) goals: Vec<JudgedGoal>,
-    /// The result of checking the formula: with the queue of the site if it cannot work there, else without jobs.
+    /// The result of checking the formula: with the queue of the site if it cannot work there, else
+    /// without jobs.
     checked: Checked,
     /// The jobs for which it fails.
     pub(crate) failing: Option<FailingJobs>,
@@ -44,24 +45,32 @@ pub(crate) struct Side {
     warnings: Vec<String>,
     /// What is shown above the tables.
     rules: Vec<(&'static str, String)>,
-    /// The findings about the formula and the warnings about its simulation, as they are shown in a terminal.
+    /// The findings about the formula and the warnings about its simulation, as they are shown in a
+    /// terminal.
     pub(crate) findings: Vec<String>,
     /// Whether the formula works.
     pub(crate) is_fine: bool,
 }
 
 impl Simulation<'_> {
-    /// Simulates the log under a formula; `None` if it is not arithmetic, and the finding is drawn. `before` is what it is compared
-    /// with: its warnings are not shown again, and if Ctrl-C ended it, this one ends with as many jobs.
+    /// Simulates the log under a formula; `None` if it is not arithmetic, and the finding is drawn.
+    /// `before` is what it is compared with: its warnings are not shown again, and if Ctrl-C ended
+    /// it, this one ends with as many jobs.
     pub(crate) fn simulate(
         &self,
         source: &FormulaText,
         submitted: &FormulaSubmission<'_>,
         before: Option<&Side>,
     ) -> Result<Option<Side>, CliError> {
-        let Self { arguments, site, log } = *self;
+        let Self {
+            arguments,
+            site,
+            log,
+        } = *self;
         let workload = &log.workload;
-        let Some(formula) = parsed_formula(source, submitted) else { return Ok(None) };
+        let Some(formula) = parsed_formula(source, submitted) else {
+            return Ok(None);
+        };
         let found = site.lint(formula, workload);
         let simulated = self.run_until_interrupted(formula, before);
         let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
@@ -78,7 +87,12 @@ impl Simulation<'_> {
         let shares = simulated.shares.as_deref();
         let failing = FailingJobs::new(formula, workload, errors, shares, arguments.site.on_error);
         let results = simulated.results(workload, log.warm_up);
-        let goals = results.judge(log.goals.as_ref(), workload, schedule, before.map(|before| &*before.goals));
+        let goals = results.judge(
+            log.goals.as_ref(),
+            workload,
+            schedule,
+            before.map(|before| &*before.goals),
+        );
         let mut checked = self.check(submitted)?;
         // the old formula of a comparison may be the one that is mended
         let is_judged = before.is_some() || !is_change(arguments);
@@ -86,14 +100,26 @@ impl Simulation<'_> {
             || has_error(&found)
             || is_judged && is_unusable(&checked, errors));
         let mut findings = draw_on_page(source, submitted, &found);
-        findings.extend(own_warnings.iter().map(|warning| printable(&format!("warning: {warning}")).into_owned()));
+        findings.extend(
+            own_warnings
+                .iter()
+                .map(|warning| printable(&format!("warning: {warning}")).into_owned()),
+        );
         if let Some(failing) = &failing {
             let clause = failing.clause("the formula");
-            findings.push(printable(&format!("{}: {clause}", failure_kind(arguments))).into_owned());
+            findings
+                .push(printable(&format!("{}: {clause}", failure_kind(arguments))).into_owned());
         }
-        add_unknown(&mut checked.findings, found.into_iter().map(|found| submitted.in_source(found)));
+        add_unknown(
+            &mut checked.findings,
+            found.into_iter().map(|found| submitted.in_source(found)),
+        );
         Ok(Some(Side {
-            warnings: simulated.warnings.iter().map(|warning| format!("warning {warning}")).collect(),
+            warnings: simulated
+                .warnings
+                .iter()
+                .map(|warning| format!("warning {warning}"))
+                .collect(),
             rules: rules_in_words(site, arguments.site.rules, log, &source.text, &simulated),
             simulated,
             results,
@@ -106,12 +132,22 @@ impl Simulation<'_> {
     }
 
     /// Runs the simulation, shows how far it is, and ends it after Ctrl-C.
-    fn run_until_interrupted(&self, formula: &Formula, before: Option<&Side>) -> Result<SimulatedQueue, SiteError> {
+    fn run_until_interrupted(
+        &self,
+        formula: &Formula,
+        before: Option<&Side>,
+    ) -> Result<SimulatedQueue, SiteError> {
         let workload = &self.log.workload;
-        let interrupted = before.map(|before| &before.simulated).filter(|before| !before.schedule.is_complete);
+        let interrupted = before
+            .map(|before| &before.simulated)
+            .filter(|before| !before.schedule.is_complete);
         let most = interrupted.map(|before| count_started(before, workload));
         end_simulation_at_interrupt();
-        let mut counter = Counter { progress: Progress::start("simulating"), jobs: workload.jobs().len(), most };
+        let mut counter = Counter {
+            progress: Progress::start("simulating"),
+            jobs: workload.jobs().len(),
+            most,
+        };
         run_once(self.arguments, self.site, formula, workload, &mut counter)
     }
 
@@ -124,15 +160,20 @@ impl Simulation<'_> {
         if !simulated.schedule.is_complete {
             let jobs = workload.jobs().len();
             let started = count_started(simulated, workload);
-            warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
+            warn(format_args!(
+                "interrupted: the results are those of the {started} of {jobs} jobs that have started"
+            ));
         }
     }
 
-    /// The result of checking the formula. The queue of the site shows crashes that no job of the log shows; they decide the exit
-    /// code in every format.
+    /// The result of checking the formula. The queue of the site shows crashes that no job of the
+    /// log shows; they decide the exit code in every format.
     fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
         let of_queue = self.site.check_with_queue(submitted).ok().flatten();
-        let checked = self.site.check(submitted).map_err(|error| without_names(self.arguments, error))?;
+        let checked = self
+            .site
+            .check(submitted)
+            .map_err(|error| without_names(self.arguments, error))?;
         match of_queue.filter(|checked| is_fatal(checked) && checked.verdict != Verdict::Refused) {
             Some(of_queue) => Ok(without_findings_of_queue(self.arguments, of_queue, checked)),
             None => Ok(checked),
@@ -140,7 +181,11 @@ impl Simulation<'_> {
     }
 
     /// The answer about a side, without what needs more than it.
-    pub(crate) fn report<'s>(&'s self, source: &'s FormulaText, side: &'s Side) -> SimulationReport<'s> {
+    pub(crate) fn report<'s>(
+        &'s self,
+        source: &'s FormulaText,
+        side: &'s Side,
+    ) -> SimulationReport<'s> {
         let workload = &self.log.workload;
         SimulationReport {
             formula: &source.text,
@@ -166,17 +211,27 @@ impl Simulation<'_> {
     }
 }
 
-/// The warnings that the side before does not have. It is simulated first, and does not know yet which are its own.
+/// The warnings that the side before does not have. It is simulated first, and does not know yet
+/// which are its own.
 fn own_warnings(simulated: &SimulatedQueue, before: Option<&Side>) -> Vec<String> {
-    let Some(before) = before else { return simulated.warnings.clone() };
-    let own = simulated.warnings.iter().filter(|warning| !before.simulated.warnings.contains(warning));
-    own.map(|warning| format!("under the new formula: {warning}")).collect()
+    let Some(before) = before else {
+        return simulated.warnings.clone();
+    };
+    let own = simulated
+        .warnings
+        .iter()
+        .filter(|warning| !before.simulated.warnings.contains(warning));
+    own.map(|warning| format!("under the new formula: {warning}"))
+        .collect()
 }
 
 /// Adds the findings that are not there yet.
 fn add_unknown(known: &mut Vec<Diagnostic>, found: impl Iterator<Item = Diagnostic>) {
     for found in found {
-        if !known.iter().any(|known| (known.code, known.span) == (found.code, found.span)) {
+        if !known
+            .iter()
+            .any(|known| (known.code, known.span) == (found.code, found.span))
+        {
             known.push(found);
         }
     }
@@ -184,7 +239,9 @@ fn add_unknown(known: &mut Vec<Diagnostic>, found: impl Iterator<Item = Diagnost
 
 /// The number of jobs that have started.
 fn count_started(simulated: &SimulatedQueue, workload: &Workload) -> usize {
-    (0..workload.jobs().len()).filter(|&job| simulated.schedule.start(job).is_some()).count()
+    (0..workload.jobs().len())
+        .filter(|&job| simulated.schedule.start(job).is_some())
+        .count()
 }
 
 /// Runs the simulation that the arguments ask for.
@@ -203,5 +260,6 @@ pub(crate) fn run_once(
         usage: starting_usage(&arguments.site).unwrap_or_default(),
         ..SimulateRequest::new(formula, workload, observer)
     };
-    site.simulate(request).map_err(|error| without_names(arguments, error))
+    site.simulate(request)
+        .map_err(|error| without_names(arguments, error))
 }

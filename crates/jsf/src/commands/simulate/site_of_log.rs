@@ -17,17 +17,29 @@ use crate::commands::simulate::request::SimulateArgs;
 /// Opens the site of a log, whose jobs are not those of its queue.
 pub(crate) fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     if arguments.site.numbers == NumberMode::Decimal {
-        return Err(CliError::usage("a simulation computes with doubles, not with decimals"));
+        return Err(CliError::usage(
+            "a simulation computes with doubles, not with decimals",
+        ));
     }
     if arguments.site.policy == Some(PolicyArg::All) {
-        return Err(CliError::usage("a simulation needs one policy, not `all` of them"));
+        return Err(CliError::usage(
+            "a simulation needs one policy, not `all` of them",
+        ));
     }
     let of_queue = ("--queue", arguments.site.files.has(Role::Queue));
-    refuse_idle(&[of_queue], "in a simulation, whose jobs are those of --workload")?;
+    refuse_idle(
+        &[of_queue],
+        "in a simulation, whose jobs are those of --workload",
+    )?;
     let formula = match &arguments.formula.formula {
         Some(text) if text == STDIN => Some(FormulaText::source(STDIN.as_ref())?),
         Some(_) => None,
-        None => arguments.formula.formula_file.as_deref().map(FormulaText::source).transpose()?,
+        None => arguments
+            .formula
+            .formula_file
+            .as_deref()
+            .map(FormulaText::source)
+            .transpose()?,
     };
     let mut files = simulated_files(&arguments.site)?;
     if let Some(formula) = formula {
@@ -42,38 +54,71 @@ pub(crate) fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
             ("--slurm-conf", arguments.site.files.has(Role::SlurmConf)),
             ("--slurm-release", arguments.site.slurm_release.is_some()),
         ];
-        note_idle(&options, "without a fair-share tree: give --tree FILE or --sched-priv DIR");
+        note_idle(
+            &options,
+            "without a fair-share tree: give --tree FILE or --sched-priv DIR",
+        );
     }
-    let site = Site::from_files(files, arguments.site.rules(None)).map_err(|error| without_names(arguments, error))?;
+    let site = Site::from_files(files, arguments.site.rules(None))
+        .map_err(|error| without_names(arguments, error))?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     Ok(site)
 }
 
 pub(crate) fn has_tree(files: &SiteFiles) -> bool {
-    [Role::Tree, Role::ResourceGroup, Role::SchedPriv].into_iter().any(|role| files.has(role))
+    [Role::Tree, Role::ResourceGroup, Role::SchedPriv]
+        .into_iter()
+        .any(|role| files.has(role))
 }
 
 /// Whether two formulas are to be compared.
 pub(crate) fn is_change(arguments: &SimulateArgs) -> bool {
-    let SimulateArgs { old, new, old_file, new_file, .. } = arguments;
+    let SimulateArgs {
+        old,
+        new,
+        old_file,
+        new_file,
+        ..
+    } = arguments;
     old.is_some() || new.is_some() || old_file.is_some() || new_file.is_some()
 }
 
 /// Both formulas; the one that is not given is the formula of the command or the site's.
-pub(crate) fn read_formulas(arguments: &SimulateArgs, site: &Site) -> Result<OldNew<FormulaText>, CliError> {
-    let SimulateArgs { old, new, old_file, new_file, formula, .. } = arguments;
+pub(crate) fn read_formulas(
+    arguments: &SimulateArgs,
+    site: &Site,
+) -> Result<OldNew<FormulaText>, CliError> {
+    let SimulateArgs {
+        old,
+        new,
+        old_file,
+        new_file,
+        formula,
+        ..
+    } = arguments;
     let has_both = (old.is_some() || old_file.is_some()) && (new.is_some() || new_file.is_some());
     if has_both && formula.is_given() {
-        return Err(CliError::usage("give two formulas: a third one has no effect beside --old and --new"));
+        return Err(CliError::usage(
+            "give two formulas: a third one has no effect beside --old and --new",
+        ));
     }
-    let given_old = FormulaArgs { formula: old.clone(), formula_file: old_file.clone() };
-    let given_new = FormulaArgs { formula: new.clone(), formula_file: new_file.clone() };
+    let given_old = FormulaArgs {
+        formula: old.clone(),
+        formula_file: old_file.clone(),
+    };
+    let given_new = FormulaArgs {
+        formula: new.clone(),
+        formula_file: new_file.clone(),
+    };
     let old = read_formula_of_side(FormulaOptions::OLD, &given_old, formula, site);
     let new = read_formula_of_side(FormulaOptions::NEW, &given_new, formula, site);
     match (old, new) {
         (Err(CliError::Site(SiteError::Missing(_))), Ok(_)) => Err(no_formula(NO_OLD_FORMULA)),
         (Ok(_), Err(CliError::Site(SiteError::Missing(_)))) => Err(no_formula(NO_NEW_FORMULA)),
-        (old, new) => Ok(OldNew { old: old?, new: new? }),
+        (old, new) => Ok(OldNew {
+            old: old?,
+            new: new?,
+        }),
     }
 }
 
@@ -84,14 +129,28 @@ fn read_formula_of_side(
     formula: &FormulaArgs,
     site: &Site,
 ) -> Result<FormulaText, CliError> {
-    if given.is_given() { read_formula_of(options, given, None) } else { read_formula(formula, Some(site)) }
+    if given.is_given() {
+        read_formula_of(options, given, None)
+    } else {
+        read_formula(formula, Some(site))
+    }
 }
 
 /// The options that read standard input.
 pub(crate) fn options_from_stdin(arguments: &SimulateArgs) -> Vec<&'static str> {
-    let SimulateArgs { formula, old, new, old_file, new_file, .. } = arguments;
-    let formulas =
-        [("the formula", &formula.formula, &formula.formula_file), ("--old", old, old_file), ("--new", new, new_file)];
+    let SimulateArgs {
+        formula,
+        old,
+        new,
+        old_file,
+        new_file,
+        ..
+    } = arguments;
+    let formulas = [
+        ("the formula", &formula.formula, &formula.formula_file),
+        ("--old", old, old_file),
+        ("--new", new, new_file),
+    ];
     let mut options = Vec::new();
     for (name, text, file) in formulas {
         if text.as_deref() == Some(STDIN) || file.as_deref().is_some_and(is_stdin) {
@@ -109,6 +168,14 @@ pub(crate) fn options_from_stdin(arguments: &SimulateArgs) -> Vec<&'static str> 
 
 /// The files that are read besides those of the site.
 pub(crate) fn read_files(arguments: &SimulateArgs) -> Vec<&PathBuf> {
-    let formulas = [&arguments.formula.formula_file, &arguments.old_file, &arguments.new_file];
-    formulas.into_iter().flatten().chain(&arguments.log.workload).collect()
+    let formulas = [
+        &arguments.formula.formula_file,
+        &arguments.old_file,
+        &arguments.new_file,
+    ];
+    formulas
+        .into_iter()
+        .flatten()
+        .chain(&arguments.log.workload)
+        .collect()
 }

@@ -20,23 +20,54 @@ use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun};
 const MAX_RUNS: usize = 100_000;
 
 /// Simulates the formula with each combination of the values that are to be filled in.
-pub(crate) fn sweep(arguments: &SimulateArgs, site: &Site, out: &mut impl Write) -> Result<Outcome, CliError> {
+pub(crate) fn sweep(
+    arguments: &SimulateArgs,
+    site: &Site,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
     if arguments.format == Format::Swf {
-        return Err(CliError::usage("--format swf writes one schedule: give no --param"));
+        return Err(CliError::usage(
+            "--format swf writes one schedule: give no --param",
+        ));
     }
     let template = read_formula(&arguments.formula, Some(site))?;
     let names: Vec<&str> = arguments.param.iter().map(|param| &*param.name).collect();
     if let Some(twice) = (1..names.len()).find(|&index| names[..index].contains(&names[index])) {
-        return Err(CliError::usage(format!("--param gives `{}` more than once", names[twice])));
+        return Err(CliError::usage(format!(
+            "--param gives `{}` more than once",
+            names[twice]
+        )));
     }
-    if let Some(unused) = names.iter().find(|name| !template.text.contains(&format!("{{{name}}}"))) {
-        return Err(CliError::usage(format!("the formula has no `{{{unused}}}` to fill in")));
+    if let Some(unused) = names
+        .iter()
+        .find(|name| !template.text.contains(&format!("{{{name}}}")))
+    {
+        return Err(CliError::usage(format!(
+            "the formula has no `{{{unused}}}` to fill in"
+        )));
     }
-    let first: Vec<String> = arguments.param.iter().filter_map(|param| param.values.first().cloned()).collect();
-    let filled = FormulaText { text: filled(&template.text, &arguments.param, &first), ..template.clone() };
-    let log = Log::read(arguments, site, &[&filled.submitted(arguments.site.numbers)])?;
+    let first: Vec<String> = arguments
+        .param
+        .iter()
+        .filter_map(|param| param.values.first().cloned())
+        .collect();
+    let filled = FormulaText {
+        text: filled(&template.text, &arguments.param, &first),
+        ..template.clone()
+    };
+    let log = Log::read(
+        arguments,
+        site,
+        &[&filled.submitted(arguments.site.numbers)],
+    )?;
     end_simulation_at_interrupt();
-    Sweep { arguments, site, log: &log, template: &template.text }.run(out)
+    Sweep {
+        arguments,
+        site,
+        log: &log,
+        template: &template.text,
+    }
+    .run(out)
 }
 
 /// What is simulated.
@@ -55,30 +86,62 @@ impl Sweep<'_> {
     /// There are too many combinations, or a formula cannot be simulated.
     fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
         let combinations = combinations(&self.arguments.param)?;
-        let runs = on_all_cores("simulating", combinations.len(), |index| self.run_one(&combinations[index]))?;
-        let names: Vec<&str> = self.arguments.param.iter().map(|param| &*param.name).collect();
+        let runs = on_all_cores("simulating", combinations.len(), |index| {
+            self.run_one(&combinations[index])
+        })?;
+        let names: Vec<&str> = self
+            .arguments
+            .param
+            .iter()
+            .map(|param| &*param.name)
+            .collect();
         let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
         if let Some(warning) = no_waits.filter(|_| !self.arguments.format.is_document()) {
             warn(warning);
         }
-        let report = SweepReport { template: self.template, names: &names, runs: &runs, no_waits };
+        let report = SweepReport {
+            template: self.template,
+            names: &names,
+            runs: &runs,
+            no_waits,
+        };
         Output::new(self.arguments.format, self.arguments.text, &[]).write(&report, out)?;
         let is_met = runs.iter().any(|run| meets_goals(&run.goals));
-        Ok(if is_met { Outcome::Fine } else { Outcome::Findings })
+        Ok(if is_met {
+            Outcome::Fine
+        } else {
+            Outcome::Findings
+        })
     }
 
     /// One run; `None` after Ctrl-C.
     fn run_one(&self, values: &[String]) -> Result<Option<SweptRun>, CliError> {
         let text = filled(self.template, &self.arguments.param, values);
-        let formula = Formula::parse(&text).map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
-        let Log { workload, goals, warm_up, .. } = self.log;
-        let simulated = run_once(self.arguments, self.site, &formula, workload, &mut Interruptible);
+        let formula = Formula::parse(&text)
+            .map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
+        let Log {
+            workload,
+            goals,
+            warm_up,
+            ..
+        } = self.log;
+        let simulated = run_once(
+            self.arguments,
+            self.site,
+            &formula,
+            workload,
+            &mut Interruptible,
+        );
         let simulated = match simulated {
             Err(SiteError::NotArithmetic) => {
                 if let Some(name) = unfilled(&text) {
-                    return Err(CliError::usage(format!("`{{{name}}}` has no value: give --param {name}=VALUES")));
+                    return Err(CliError::usage(format!(
+                        "`{{{name}}}` has no value: give --param {name}=VALUES"
+                    )));
                 }
-                return Err(CliError::content(format!("`{text}` is valid Python but not arithmetic")));
+                return Err(CliError::content(format!(
+                    "`{text}` is valid Python but not arithmetic"
+                )));
             }
             simulated => simulated?,
         };
@@ -91,21 +154,41 @@ impl Sweep<'_> {
         let failed = simulated.schedule.errors.jobs();
         let never_start = simulated.schedule.never_start().count();
         let no_waits = simulated.no_waits(workload);
-        let params = self.arguments.param.iter().zip(values).map(|(param, value)| (param.name.clone(), value.clone()));
-        Ok(Some(SweptRun { params: params.collect(), formula: text, summary, failed, never_start, goals, no_waits }))
+        let params = self
+            .arguments
+            .param
+            .iter()
+            .zip(values)
+            .map(|(param, value)| (param.name.clone(), value.clone()));
+        Ok(Some(SweptRun {
+            params: params.collect(),
+            formula: text,
+            summary,
+            failed,
+            never_start,
+            goals,
+            no_waits,
+        }))
     }
 }
 
 /// Every combination of the values, the last parameter changing fastest.
 fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
-    let count = params.iter().try_fold(1_usize, |count, param| count.checked_mul(param.values.len()));
+    let count = params.iter().try_fold(1_usize, |count, param| {
+        count.checked_mul(param.values.len())
+    });
     if count.is_none_or(|count| count > MAX_RUNS) {
-        return Err(CliError::usage(format!("the values of --param have more than {MAX_RUNS} combinations")));
+        return Err(CliError::usage(format!(
+            "the values of --param have more than {MAX_RUNS} combinations"
+        )));
     }
     let mut combinations = vec![Vec::new()];
     for param in params {
         let extended = combinations.iter().flat_map(|values: &Vec<String>| {
-            param.values.iter().map(|value| [&values[..], std::slice::from_ref(value)].concat())
+            param
+                .values
+                .iter()
+                .map(|value| [&values[..], std::slice::from_ref(value)].concat())
         });
         combinations = extended.collect();
     }
@@ -114,17 +197,24 @@ fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
 
 /// The first name in braces in a formula, which has no value.
 fn unfilled(text: &str) -> Option<&str> {
-    let in_braces = text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    let in_braces = text
+        .split('{')
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once('}')?.0));
     in_braces.map(str::trim).find(|text| is_name(text))
 }
 
 fn is_name(text: &str) -> bool {
-    let has_letters = text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let has_letters = text
+        .chars()
+        .all(|letter| letter.is_alphanumeric() || letter == '_');
     has_letters && !text.starts_with(|first: char| first.is_ascii_digit()) && !text.is_empty()
 }
 
 /// The formula with values in the place of the names in braces.
 fn filled(template: &str, params: &[Param], values: &[String]) -> String {
     let pairs = params.iter().zip(values);
-    pairs.fold(template.to_owned(), |text, (param, value)| text.replace(&format!("{{{}}}", param.name), value))
+    pairs.fold(template.to_owned(), |text, (param, value)| {
+        text.replace(&format!("{{{}}}", param.name), value)
+    })
 }

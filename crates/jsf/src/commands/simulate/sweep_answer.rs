@@ -34,7 +34,10 @@ pub struct SweptRun {
 }
 
 /// Serialises values as numbers where they are.
-fn serialize_params<S: Serializer>(params: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_params<S: Serializer>(
+    params: &[(String, String)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(params.iter().map(|(name, value)| (name, number(value))))
 }
 
@@ -48,7 +51,10 @@ fn serialize_numbers<S: Serializer>(summary: &Summary, serializer: S) -> Result<
     let mut members = serializer.serialize_map(None)?;
     members.serialize_entry("jobs", &summary.jobs)?;
     members.serialize_entry("wait", &summary.distribution_if_any(summary.wait))?;
-    members.serialize_entry("bounded_slowdown", &summary.distribution_if_any(summary.bounded_slowdown))?;
+    members.serialize_entry(
+        "bounded_slowdown",
+        &summary.distribution_if_any(summary.bounded_slowdown),
+    )?;
     members.serialize_entry("utilisation", &summary.if_any(summary.utilisation))?;
     members.serialize_entry("makespan", &summary.if_any(summary.makespan))?;
     members.serialize_entry("mean_queue", &summary.if_any(summary.mean_queue))?;
@@ -102,28 +108,57 @@ impl<'a> SweepReport<'a> {
         ];
         let header: Vec<&str> = self.names.iter().copied().chain(numbers).collect();
         let records = self.runs.iter().map(|run| {
-            let Summary { wait, bounded_slowdown, utilisation, makespan, mean_queue, .. } = run.summary;
-            let numbers = [wait.mean, wait.median, wait.p95, bounded_slowdown.mean, utilisation];
-            let mut record: Vec<String> = run.params.iter().map(|(_, value)| value.clone()).collect();
+            let Summary {
+                wait,
+                bounded_slowdown,
+                utilisation,
+                makespan,
+                mean_queue,
+                ..
+            } = run.summary;
+            let numbers = [
+                wait.mean,
+                wait.median,
+                wait.p95,
+                bounded_slowdown.mean,
+                utilisation,
+            ];
+            let mut record: Vec<String> =
+                run.params.iter().map(|(_, value)| value.clone()).collect();
             // without a job there is no mean, and its field is empty
-            let of_jobs = |number: String| if run.summary.jobs > 0 { number } else { String::new() };
+            let of_jobs = |number: String| {
+                if run.summary.jobs > 0 {
+                    number
+                } else {
+                    String::new()
+                }
+            };
             record.extend(numbers.map(|number| of_jobs(number.to_string())));
             record.extend([makespan.to_string(), mean_queue.to_string()].map(of_jobs));
-            record.extend([run.failed, met(run), judged(run), run.never_start].map(|count| count.to_string()));
+            record.extend(
+                [run.failed, met(run), judged(run), run.never_start].map(|count| count.to_string()),
+            );
             record
         });
         write_csv(&header, records, out)
     }
 }
 
-/// The number of goals that are judged: not those about no job, nor those that refer to an old formula.
+/// The number of goals that are judged: not those about no job, nor those that refer to an old
+/// formula.
 pub(super) fn judged(run: &SweptRun) -> usize {
-    run.goals.iter().filter(|goal| goal.state.met().is_some()).count()
+    run.goals
+        .iter()
+        .filter(|goal| goal.state.met().is_some())
+        .count()
 }
 
 /// The number of goals that a run meets.
 pub(super) fn met(run: &SweptRun) -> usize {
-    run.goals.iter().filter(|goal| goal.state == GoalState::Met).count()
+    run.goals
+        .iter()
+        .filter(|goal| goal.state == GoalState::Met)
+        .count()
 }
 
 /// A value as a number of JSON, as it is written.

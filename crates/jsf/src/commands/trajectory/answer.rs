@@ -34,7 +34,11 @@ impl Answer for TrajectoryReport<'_> {
     }
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        if format == Format::Svg { self.write_svg(out) } else { self.write_csv(cells, out) }
+        if format == Format::Svg {
+            self.write_svg(out)
+        } else {
+            self.write_csv(cells, out)
+        }
     }
 }
 
@@ -53,7 +57,10 @@ impl<'a> TrajectoryReport<'a> {
 
     /// The jobs, and the time that each has waited now.
     fn jobs(&self) -> impl Iterator<Item = (&'a JobTrajectory, i64)> {
-        self.trajectory.jobs.iter().zip(self.eligible_times.iter().copied())
+        self.trajectory
+            .jobs
+            .iter()
+            .zip(self.eligible_times.iter().copied())
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.
@@ -61,27 +68,48 @@ impl<'a> TrajectoryReport<'a> {
         let points = self.jobs().flat_map(|(job, eligible_time)| {
             let id = guarded(self.table.id(job.row), cells);
             job.points.iter().map(move |point| {
-                let score = point.score.is_finite().then(|| Value::Float(point.score).repr());
-                (point.wait, id.clone(), eligible_time + point.wait, score, point.rank, point.is_known)
+                let score = point
+                    .score
+                    .is_finite()
+                    .then(|| Value::Float(point.score).repr());
+                (
+                    point.wait,
+                    id.clone(),
+                    eligible_time + point.wait,
+                    score,
+                    point.rank,
+                    point.is_known,
+                )
             })
         });
-        write_csv(&["wait", "id", "eligible_time", "score", "rank", "known"], points, out)
+        write_csv(
+            &["wait", "id", "eligible_time", "score", "rank", "known"],
+            points,
+            out,
+        )
     }
 }
 
 impl Serialize for TrajectoryReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let table = self.table;
-        let crossings = self.trajectory.overtakings.iter().map(|overtaking| Crossing {
-            wait: overtaking.wait,
-            job: table.id(overtaking.winner),
-            overtakes: table.id(overtaking.loser),
-        });
+        let crossings = self
+            .trajectory
+            .overtakings
+            .iter()
+            .map(|overtaking| Crossing {
+                wait: overtaking.wait,
+                job: table.id(overtaking.winner),
+                overtakes: table.id(overtaking.loser),
+            });
         let json = TrajectoryJson {
             formula: self.formula,
             considered: self.considered,
             seconds: self.trajectory.seconds,
-            jobs: self.jobs().map(|(job, eligible_time)| FollowedJob::new(self, job, eligible_time)).collect(),
+            jobs: self
+                .jobs()
+                .map(|(job, eligible_time)| FollowedJob::new(self, job, eligible_time))
+                .collect(),
             crossings: crossings.collect(),
         };
         json.serialize(serializer)
@@ -131,7 +159,10 @@ struct RankFrom {
 
 impl<'a> FollowedJob<'a> {
     fn new(report: &TrajectoryReport<'a>, job: &'a JobTrajectory, eligible_time: i64) -> Self {
-        let points = job.points.iter().map(|point| Point { point, eligible_time: eligible_time + point.wait });
+        let points = job.points.iter().map(|point| Point {
+            point,
+            eligible_time: eligible_time + point.wait,
+        });
         Self {
             id: report.table.id(job.row),
             entity: report.table.entity(job.row),
@@ -139,7 +170,11 @@ impl<'a> FollowedJob<'a> {
             known_until: job.known_until,
             is_complete: report.is_complete(job),
             points: points.collect(),
-            ranks: job.ranks.iter().map(|&(wait, rank)| RankFrom { wait, rank }).collect(),
+            ranks: job
+                .ranks
+                .iter()
+                .map(|&(wait, rank)| RankFrom { wait, rank })
+                .collect(),
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::view::charts::svg::Layout;
 use crate::view::words::waiting_time;
 
 /// Colours that people with any colour vision can tell apart (Okabe and Ito).
-const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a800"];
+const COLOURS: [&str; 8] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a800",
+];
 
 impl TrajectoryReport<'_> {
     /// Writes an SVG document: a line of steps for each job, the best rank at the top.
@@ -20,36 +22,63 @@ impl TrajectoryReport<'_> {
     /// `out` cannot be written.
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         let jobs = &self.trajectory.jobs;
-        let ranks = jobs.iter().flat_map(|job| job.ranks.iter().filter_map(|(_, rank)| *rank));
+        let ranks = jobs
+            .iter()
+            .flat_map(|job| job.ranks.iter().filter_map(|(_, rank)| *rank));
         let best = ranks.clone().min().unwrap_or(1) as f64;
         let worst = ranks.max().unwrap_or(1) as f64;
         let (x, second) = Axis::time(self.trajectory.seconds as f64, "of waiting from now on");
-        let lines = jobs.iter().enumerate().map(|(index, job)| self.line(index, job, second));
-        let plot = Plot { x, y: Axis::whole([worst, best], "rank"), marks: Marks::Lines(lines.collect()) };
+        let lines = jobs
+            .iter()
+            .enumerate()
+            .map(|(index, job)| self.line(index, job, second));
+        let plot = Plot {
+            x,
+            y: Axis::whole([worst, best], "rank"),
+            marks: Marks::Lines(lines.collect()),
+        };
         let colours = COLOURS.iter().enumerate();
-        let colours =
-            colours.map(|(index, colour)| format!("path.c{index}{{stroke:{colour}}}text.c{index}{{fill:{colour}}}"));
+        let colours = colours.map(|(index, colour)| {
+            format!("path.c{index}{{stroke:{colour}}}text.c{index}{{fill:{colour}}}")
+        });
         let style = format!(
             "line{{stroke:#bbb}}line.frame{{stroke:#444}}path{{fill:none;stroke-width:2}}{}",
             colours.collect::<String>()
         );
-        let svg = plot.draw(Layout::Wide).document(&style, "Rank over waiting time", self.formula);
+        let svg = plot
+            .draw(Layout::Wide)
+            .document(&style, "Rank over waiting time", self.formula);
         writeln!(out, "{svg}")
     }
 
     fn line(&self, index: usize, job: &JobTrajectory, second: f64) -> StepLine {
-        let ends = job.ranks.iter().skip(1).map(|(wait, _)| *wait).chain([job.known_until]);
+        let ends = job
+            .ranks
+            .iter()
+            .skip(1)
+            .map(|(wait, _)| *wait)
+            .chain([job.known_until]);
         let steps = job
             .ranks
             .iter()
             .zip(ends)
-            .filter_map(|((wait, rank), end)| Some([*wait as f64 / second, end as f64 / second, (*rank)? as f64]));
+            .filter_map(|((wait, rank), end)| {
+                Some([*wait as f64 / second, end as f64 / second, (*rank)? as f64])
+            });
         let id = self.table.id(job.row);
         let name = if self.is_complete(job) {
             id.to_owned()
         } else {
-            format!("{id} from {}: {NOT_FOLLOWED}", waiting_time(job.known_until))
+            format!(
+                "{id} from {}: {NOT_FOLLOWED}",
+                waiting_time(job.known_until)
+            )
         };
-        StepLine { class: format!("c{}", index % COLOURS.len()), name, is_named: true, steps: steps.collect() }
+        StepLine {
+            class: format!("c{}", index % COLOURS.len()),
+            name,
+            is_named: true,
+            steps: steps.collect(),
+        }
     }
 }

@@ -41,8 +41,8 @@ pub struct TrajectoryArgs {
     pub jobs: JobArgs,
     /// How long to follow the jobs
     ///
-    /// A number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00; from a minute to a year
-    /// (8784 hours)
+    /// A number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00; from a
+    /// minute to a year (8784 hours)
     #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
     pub hours: u32,
     /// How much is shown to people.
@@ -56,9 +56,12 @@ pub struct TrajectoryArgs {
     pub csv: CsvArgs,
 }
 
-/// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other durations.
+/// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other
+/// durations.
 fn followed_seconds(text: &str) -> Result<u32, String> {
-    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_decimal = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let seconds = match text.parse::<f64>() {
         Ok(hours) if is_decimal => (hours * 3600.0).round() as u64,
         _ => parse_duration(text).map_err(|_| {
@@ -91,7 +94,15 @@ mod tests {
         ] {
             assert_eq!(followed_seconds(text), Ok(seconds), "{text}");
         }
-        for text in ["0", "0.01", "59s", "8785", "367d", "99999999999999999999999", "53w"] {
+        for text in [
+            "0",
+            "0.01",
+            "59s",
+            "8785",
+            "367d",
+            "99999999999999999999999",
+            "53w",
+        ] {
             assert_eq!(
                 followed_seconds(text),
                 Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
@@ -100,7 +111,10 @@ mod tests {
         }
         for text in ["", ".", "-1", "1e3", "inf", "NaN", "soon", "1.5d", "1.2.3"] {
             let error = followed_seconds(text).expect_err(text);
-            assert!(error.starts_with("expected a number of hours"), "{text}: {error}");
+            assert!(
+                error.starts_with("expected a number of hours"),
+                "{text}: {error}"
+            );
         }
     }
 }

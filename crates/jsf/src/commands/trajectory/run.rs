@@ -26,10 +26,20 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
-    let Some(formula) = parsed_formula(source, &submitted) else { return Ok(Outcome::Findings) };
+    let Some(formula) = parsed_formula(source, &submitted) else {
+        return Ok(Outcome::Findings);
+    };
     show_site(&arguments.queue.site, site, is_document);
-    let read = JobsToRank::read(&opened, &submitted, &RankRequest::from(formula), is_document, DrawnFindings::All)?;
-    let Some(read) = read else { return Ok(Outcome::Findings) };
+    let read = JobsToRank::read(
+        &opened,
+        &submitted,
+        &RankRequest::from(formula),
+        is_document,
+        DrawnFindings::All,
+    )?;
+    let Some(read) = read else {
+        return Ok(Outcome::Findings);
+    };
     let mut rows = read.find(&arguments.jobs)?;
     rows.sort_unstable();
     let (ranked, warnings) = read.rank(usize::MAX)?;
@@ -37,13 +47,25 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     let seconds = i64::from(arguments.hours);
     let trajectory = site.trajectory(&ranked, &rows, seconds, SEARCH_WORK);
     drop(progress);
-    if !trajectory.jobs.is_empty() && ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
-        report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));
+    if !trajectory.jobs.is_empty()
+        && ranked
+            .program
+            .inputs()
+            .iter()
+            .all(|input| **input != *"eligible_time")
+    {
+        report(
+            "note",
+            format_args!("the formula does not read `eligible_time`, so no wait changes the order"),
+        );
     }
     let followed: HashSet<usize> = trajectory.jobs.iter().map(|job| job.row).collect();
     for row in rows.iter().filter(|row| !followed.contains(row)) {
         let id = ranked.table.id(*row);
-        report("warning", format_args!("job `{id}` does not wait for the scheduler, so it is left out"));
+        report(
+            "warning",
+            format_args!("job `{id}` does not wait for the scheduler, so it is left out"),
+        );
     }
     let eligible_times = eligible_times(&ranked.table, &trajectory);
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
@@ -61,8 +83,15 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     // of no job there is nothing to see, and a message says why
     if !(has_picture && trajectory.jobs.is_empty()) {
         let output = Output::new(arguments.format, arguments.text, &warnings);
-        output.with_cells(arguments.csv.cells()).write(&report, out)?;
+        output
+            .with_cells(arguments.csv.cells())
+            .write(&report, out)?;
     }
-    report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
+    report_errors(
+        arguments.queue.site.on_error,
+        "the formula",
+        &ranked.table,
+        &ranked.ranking,
+    );
     Ok(outcome(&ranked.findings, &ranked.ranking))
 }

@@ -1,4 +1,5 @@
-//! A chart with a row for each of several things: its name, an interval and marks on a common axis, and words at the end.
+//! A chart with a row for each of several things: its name, an interval and marks on a common axis,
+//! and words at the end.
 
 use std::borrow::Cow;
 
@@ -40,7 +41,12 @@ impl Intervals<'_> {
         let row_height = layout.either(20.0, 38.0);
         let width = layout.width();
         let words = width - COLUMN * self.columns.len() as f64;
-        let longest = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+        let longest = self
+            .rows
+            .iter()
+            .map(|row| row.name.chars().count())
+            .max()
+            .unwrap_or(0);
         let left = layout.either((longest as f64 * LETTER + 28.0).clamp(80.0, 260.0), 40.0);
         let right = layout.either(words - 24.0, width - 40.0);
         let x = |value: f64| left + (right - left) * (self.place)(value);
@@ -59,15 +65,30 @@ impl Intervals<'_> {
         svg.text((right, 14.0), Anchor::End, "axis", self.directions[1]);
         let ends = |index: usize| words + COLUMN * (index + 1) as f64 - 4.0;
         for (index, heading) in self.columns.iter().enumerate() {
-            svg.text((ends(index), layout.either(TOP - 14.0, 14.0)), Anchor::End, "axis", heading);
+            svg.text(
+                (ends(index), layout.either(TOP - 14.0, 14.0)),
+                Anchor::End,
+                "axis",
+                heading,
+            );
         }
         for (index, row) in self.rows.iter().enumerate() {
             let top = TOP + row_height * index as f64;
             let y = top + layout.either(0.5 * row_height, 27.0);
             let text = layout.either(y + 4.0, top + 13.0);
             match layout {
-                Layout::Wide => svg.text((left - 12.0, text), Anchor::End, "label", &fitting(&row.name, left - 28.0)),
-                Layout::Narrow => svg.text((4.0, text), Anchor::Start, "label", &fitting(&row.name, words)),
+                Layout::Wide => svg.text(
+                    (left - 12.0, text),
+                    Anchor::End,
+                    "label",
+                    &fitting(&row.name, left - 28.0),
+                ),
+                Layout::Narrow => svg.text(
+                    (4.0, text),
+                    Anchor::Start,
+                    "label",
+                    &fitting(&row.name, words),
+                ),
             }
             if let Some(([from, to], class)) = row.line {
                 svg.line((x(from), y), (x(to), y), class);

@@ -1,4 +1,5 @@
-//! The charts of the pages, in four kinds: bars and lines on two axes, intervals in rows, and slopes between two orders.
+//! The charts of the pages, in four kinds: bars and lines on two axes, intervals in rows, and
+//! slopes between two orders.
 
 pub(crate) mod intervals;
 pub(crate) mod plot;
@@ -24,16 +25,27 @@ pub(crate) enum Kind<'a> {
     Plot(Plot),
     /// A row for each of several things.
     Intervals(Intervals<'a>),
-    /// A line for each job. A phone has no room for names on both sides; there a table takes its place.
+    /// A line for each job. A phone has no room for names on both sides; there a table takes its
+    /// place.
     Slopes(Vec<Slope>),
 }
 
 impl Figure<'_> {
     /// Draws the chart for a page.
     pub(crate) fn draw(&self) -> ChartSvg {
-        let draw = |layout: Layout| self.draw_in(layout).finish(&self.name, "The table below has the same numbers.");
-        let narrow = if matches!(self.kind, Kind::Slopes(_)) { String::new() } else { draw(Layout::Narrow) };
-        ChartSvg { wide: draw(Layout::Wide), narrow }
+        let draw = |layout: Layout| {
+            self.draw_in(layout)
+                .finish(&self.name, "The table below has the same numbers.")
+        };
+        let narrow = if matches!(self.kind, Kind::Slopes(_)) {
+            String::new()
+        } else {
+            draw(Layout::Narrow)
+        };
+        ChartSvg {
+            wide: draw(Layout::Wide),
+            narrow,
+        }
     }
 
     fn draw_in(&self, layout: Layout) -> Svg {

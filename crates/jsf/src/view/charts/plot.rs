@@ -54,7 +54,11 @@ pub(crate) struct StepLine {
 impl Axis {
     /// An axis of whole numbers.
     pub(crate) fn whole(range: [f64; 2], caption: impl Into<String>) -> Self {
-        Self { range, caption: caption.into(), is_whole: true }
+        Self {
+            range,
+            caption: caption.into(),
+            is_whole: true,
+        }
     }
 
     /// An axis of time in a fitting unit, and the seconds of that unit.
@@ -64,61 +68,129 @@ impl Axis {
             ..172_800.0 => (3600.0, "hours"),
             _ => (86_400.0, "days"),
         };
-        (Self::whole([0.0, seconds / unit], format!("{name} {since}")), unit)
+        (
+            Self::whole([0.0, seconds / unit], format!("{name} {since}")),
+            unit,
+        )
     }
 
     /// Where a value is between the ends, 0..=1.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let [from, to] = self.range;
         let place = (value - from) / (to - from);
-        if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.5 }
+        if place.is_finite() {
+            place.clamp(0.0, 1.0)
+        } else {
+            0.5
+        }
     }
 
     /// The round numbers on the axis, about so many.
     fn ticks(&self, most: f64) -> Vec<f64> {
-        let [low, high] = [self.range[0].min(self.range[1]), self.range[0].max(self.range[1])];
+        let [low, high] = [
+            self.range[0].min(self.range[1]),
+            self.range[0].max(self.range[1]),
+        ];
         let span = high - low;
         if !span.is_finite() || span <= 0.0 {
-            return if low.is_finite() { vec![low] } else { Vec::new() };
+            return if low.is_finite() {
+                vec![low]
+            } else {
+                Vec::new()
+            };
         }
-        let step = if self.is_whole { step(span, most).max(1.0) } else { step(span, most) };
+        let step = if self.is_whole {
+            step(span, most).max(1.0)
+        } else {
+            step(span, most)
+        };
         let first = (low / step).ceil() as i64;
         let last = (high / step).floor() as i64;
-        (first..=last.min(first.saturating_add(most as i64))).map(|index| index as f64 * step).collect()
+        (first..=last.min(first.saturating_add(most as i64)))
+            .map(|index| index as f64 * step)
+            .collect()
     }
 }
 
 impl Plot {
     pub(crate) fn draw(&self, layout: Layout) -> Svg {
-        let has_names = matches!(&self.marks, Marks::Lines(lines) if lines.iter().any(|line| line.is_named));
+        let has_names =
+            matches!(&self.marks, Marks::Lines(lines) if lines.iter().any(|line| line.is_named));
         let right = layout.width() - if has_names { NAMES } else { RIGHT };
         let x = |value: f64| LEFT + (right - LEFT) * self.x.place(value);
         let y = |value: f64| BOTTOM - (BOTTOM - TOP) * self.y.place(value);
         let mut svg = Svg::new(layout.width(), BOTTOM + 44.0);
         for tick in self.y.ticks(5.0) {
             svg.line((LEFT, y(tick)), (right, y(tick)), "grid");
-            svg.text((LEFT - 8.0, y(tick) + 4.0), Anchor::End, "axis", &short_number(tick));
+            svg.text(
+                (LEFT - 8.0, y(tick) + 4.0),
+                Anchor::End,
+                "axis",
+                &short_number(tick),
+            );
         }
         for tick in self.x.ticks(layout.either(10.0, 5.0)) {
             svg.line((x(tick), BOTTOM), (x(tick), BOTTOM + 5.0), "frame");
-            svg.text((x(tick), BOTTOM + 18.0), Anchor::Middle, "axis", &short_number(tick));
+            svg.text(
+                (x(tick), BOTTOM + 18.0),
+                Anchor::Middle,
+                "axis",
+                &short_number(tick),
+            );
         }
         svg.line((LEFT, BOTTOM), (right, BOTTOM), "frame");
-        svg.text(((LEFT + right) / 2.0, BOTTOM + 38.0), Anchor::Middle, "axis", &self.x.caption);
-        svg.text((LEFT - 8.0, TOP - 16.0), Anchor::End, "axis", &self.y.caption);
+        svg.text(
+            ((LEFT + right) / 2.0, BOTTOM + 38.0),
+            Anchor::Middle,
+            "axis",
+            &self.x.caption,
+        );
+        svg.text(
+            (LEFT - 8.0, TOP - 16.0),
+            Anchor::End,
+            "axis",
+            &self.y.caption,
+        );
         match &self.marks {
             Marks::Bars(bars) => {
-                for Bar { ends, height, class, title } in bars {
+                for Bar {
+                    ends,
+                    height,
+                    class,
+                    title,
+                } in bars
+                {
                     let [from, to] = ends.map(x);
-                    svg.rect((from + 1.0, y(*height)), ((to - from - 2.0).max(1.0), BOTTOM - y(*height)), class, title);
+                    svg.rect(
+                        (from + 1.0, y(*height)),
+                        ((to - from - 2.0).max(1.0), BOTTOM - y(*height)),
+                        class,
+                        title,
+                    );
                 }
             }
             Marks::Lines(lines) => {
-                for (index, StepLine { class, name, is_named, steps }) in lines.iter().enumerate() {
-                    let steps = steps.iter().map(|[from, to, value]| (x(*from), x(*to), y(*value)));
+                for (
+                    index,
+                    StepLine {
+                        class,
+                        name,
+                        is_named,
+                        steps,
+                    },
+                ) in lines.iter().enumerate()
+                {
+                    let steps = steps
+                        .iter()
+                        .map(|[from, to, value]| (x(*from), x(*to), y(*value)));
                     svg.path(&steps_path(steps), class, name);
                     if *is_named {
-                        svg.text((right + 12.0, TOP + 18.0 * index as f64), Anchor::Start, class, name);
+                        svg.text(
+                            (right + 12.0, TOP + 18.0 * index as f64),
+                            Anchor::Start,
+                            class,
+                            name,
+                        );
                     }
                 }
             }
@@ -143,23 +215,58 @@ mod tests {
 
     #[test]
     fn numbers_of_an_axis_are_round() {
-        let axis = |from: f64, to: f64, is_whole: bool| Axis { range: [from, to], caption: String::new(), is_whole };
-        assert_eq!(axis(0.0, 10.0, true).ticks(5.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        let axis = |from: f64, to: f64, is_whole: bool| Axis {
+            range: [from, to],
+            caption: String::new(),
+            is_whole,
+        };
+        assert_eq!(
+            axis(0.0, 10.0, true).ticks(5.0),
+            [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+        );
         assert_eq!(axis(33.0, 1.0, true).ticks(5.0), [10.0, 20.0, 30.0]);
         assert_eq!(axis(0.0, 2.0, true).ticks(5.0), [0.0, 1.0, 2.0]);
         assert_eq!(axis(1.0, 1.0, false).ticks(5.0), [1.0]);
-        for range in [[f64::INFINITY, f64::NEG_INFINITY], [0.0, f64::INFINITY], [f64::NAN, 1.0]] {
-            assert!(axis(range[0], range[1], false).ticks(5.0).len() < 2, "{range:?}");
+        for range in [
+            [f64::INFINITY, f64::NEG_INFINITY],
+            [0.0, f64::INFINITY],
+            [f64::NAN, 1.0],
+        ] {
+            assert!(
+                axis(range[0], range[1], false).ticks(5.0).len() < 2,
+                "{range:?}"
+            );
         }
-        assert_eq!([0.0, 1234.5, 2e9].map(short_number), ["0", "1234.5", "2.0e9"]);
+        assert_eq!(
+            [0.0, 1234.5, 2e9].map(short_number),
+            ["0", "1234.5", "2.0e9"]
+        );
     }
 
     #[test]
     fn a_line_goes_on_until_it_has_a_gap() {
-        let steps = vec![[100.0, 160.0, 0.5], [160.0, 190.0, 2.0], [200.0, 300.0, 1.0]];
-        let line = StepLine { class: "new".to_owned(), name: "new".to_owned(), is_named: false, steps };
+        let steps = vec![
+            [100.0, 160.0, 0.5],
+            [160.0, 190.0, 2.0],
+            [200.0, 300.0, 1.0],
+        ];
+        let line = StepLine {
+            class: "new".to_owned(),
+            name: "new".to_owned(),
+            is_named: false,
+            steps,
+        };
         let [x, y] = [[100.0, 300.0], [0.0, 2.0]].map(|range| Axis::whole(range, ""));
-        let chart = Plot { x, y, marks: Marks::Lines(vec![line]) }.draw(Layout::Wide).finish("", "");
-        assert!(chart.contains("M76.0 172.0H316.0V28.0H436.0M476.0 124.0H876.0"), "{chart}");
+        let chart = Plot {
+            x,
+            y,
+            marks: Marks::Lines(vec![line]),
+        }
+        .draw(Layout::Wide)
+        .finish("", "");
+        assert!(
+            chart.contains("M76.0 172.0H316.0V28.0H436.0M476.0 124.0H876.0"),
+            "{chart}"
+        );
     }
 }

@@ -22,8 +22,16 @@ pub(crate) fn draw(slopes: &[Slope]) -> Svg {
     /// Between a name and the line of its job, where its rank is.
     const RANK: f64 = 42.0;
     const STUB: f64 = 26.0;
-    let longest = slopes.iter().map(|slope| slope.name.chars().count()).max().unwrap_or(0);
-    let most = slopes.iter().filter_map(|slope| slope.job.old.max(slope.job.new)).max().unwrap_or(0);
+    let longest = slopes
+        .iter()
+        .map(|slope| slope.name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let most = slopes
+        .iter()
+        .filter_map(|slope| slope.job.old.max(slope.job.new))
+        .max()
+        .unwrap_or(0);
     let names = (longest as f64 * LETTER + 8.0).clamp(80.0, WIDEST_NAME);
     let width = Layout::Wide.width();
     let mut svg = Svg::new(width, TOP + ROW * most as f64);
@@ -33,11 +41,14 @@ pub(crate) fn draw(slopes: &[Slope]) -> Svg {
     svg.text((right, 18.0), Anchor::Start, "axis strong", "new order");
     for Slope { name, job } in slopes {
         let title = format!("{name}: {} → {}", place(job.old), place(job.new));
-        let [old_y, new_y] = [job.old, job.new].map(|rank| rank.map(|rank| TOP + ROW * (rank - 1) as f64));
+        let [old_y, new_y] =
+            [job.old, job.new].map(|rank| rank.map(|rank| TOP + ROW * (rank - 1) as f64));
         let commands = match (old_y, new_y) {
             (Some(start), Some(end)) => {
                 let middle = width / 2.0;
-                format!("M{from:.1} {start:.1}C{middle:.1} {start:.1} {middle:.1} {end:.1} {to:.1} {end:.1}")
+                format!(
+                    "M{from:.1} {start:.1}C{middle:.1} {start:.1} {middle:.1} {end:.1} {to:.1} {end:.1}"
+                )
             }
             (Some(y), None) => format!("M{from:.1} {y:.1}h{STUB}"),
             (None, Some(y)) => format!("M{to:.1} {y:.1}h-{STUB}"),
@@ -49,7 +60,12 @@ pub(crate) fn draw(slopes: &[Slope]) -> Svg {
         for (rank, x, y, anchor, sign) in [old, new] {
             if let Some(y) = y {
                 svg.text((x, y + 4.0), anchor, "label", &fitting(name, names - 8.0));
-                svg.text((x + sign * 22.0, y + 4.0), Anchor::Middle, "axis", &place(rank));
+                svg.text(
+                    (x + sign * 22.0, y + 4.0),
+                    Anchor::Middle,
+                    "axis",
+                    &place(rank),
+                );
             }
         }
     }
@@ -77,9 +93,16 @@ mod tests {
     #[test]
     fn jobs_that_one_side_does_not_consider_have_a_short_line() {
         let jobs = [(0, Some(1), Some(2)), (1, None, Some(1)), (2, None, None)];
-        let slopes = jobs.map(|(row, old, new)| Slope { name: format!("{row}.vm"), job: JobMove { row, old, new } });
+        let slopes = jobs.map(|(row, old, new)| Slope {
+            name: format!("{row}.vm"),
+            job: JobMove { row, old, new },
+        });
         let chart = draw(&slopes).finish("", "");
         assert_eq!(chart.matches("<path").count(), 2);
-        assert!(chart.contains("0.vm: 1 → 2") && chart.contains("1.vm: not considered → 1") && !chart.contains("2.vm"));
+        assert!(
+            chart.contains("0.vm: 1 → 2")
+                && chart.contains("1.vm: not considered → 1")
+                && !chart.contains("2.vm")
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The charts of a page, as SVG without styles of its own: the classes of the page give the colours, so that a chart
-//! follows light and dark.
+//! The charts of a page, as SVG without styles of its own: the classes of the page give the
+//! colours, so that a chart follows light and dark.
 
 use std::fmt::Write as _;
 
@@ -46,14 +46,20 @@ pub(crate) enum Anchor {
 
 impl Svg {
     pub(crate) fn new(width: f64, height: f64) -> Self {
-        Self { body: String::new(), width, height }
+        Self {
+            body: String::new(),
+            width,
+            height,
+        }
     }
 
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         let (x1, y1) = from;
         let (x2, y2) = to;
-        let _ =
-            write!(self.body, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{class}\"/>");
+        let _ = write!(
+            self.body,
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{class}\"/>"
+        );
     }
 
     /// A rectangle; `title` is shown while the pointer is over it.
@@ -78,7 +84,11 @@ impl Svg {
 
     /// `commands` are those of a path's `d`.
     pub(crate) fn path(&mut self, commands: &str, class: &str, title: &str) {
-        let _ = write!(self.body, "<path d=\"{commands}\" class=\"{class}\">{}</path>", title_element(title));
+        let _ = write!(
+            self.body,
+            "<path d=\"{commands}\" class=\"{class}\">{}</path>",
+            title_element(title)
+        );
     }
 
     pub(crate) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
@@ -102,7 +112,8 @@ impl Svg {
 
     /// The chart as a document of its own, with its styles.
     pub(crate) fn document(self, style: &str, name: &str, description: &str) -> String {
-        let own = " xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\" font-size=\"12\"";
+        let own =
+            " xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\" font-size=\"12\"";
         self.element(own, &format!("<style>{style}</style>"), name, description)
     }
 
@@ -119,7 +130,11 @@ impl Svg {
 }
 
 fn title_element(title: &str) -> String {
-    if title.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(title)) }
+    if title.is_empty() {
+        String::new()
+    } else {
+        format!("<title>{}</title>", escaped(title))
+    }
 }
 
 /// Text from outside in HTML or in the value of an attribute.
@@ -149,16 +164,24 @@ pub(crate) fn fitting(text: &str, width: f64) -> String {
         return text.to_owned();
     }
     let kept = text.chars().take(letters.saturating_sub(1));
-    if letters < 2 { String::new() } else { kept.chain(['…']).collect() }
+    if letters < 2 {
+        String::new()
+    } else {
+        kept.chain(['…']).collect()
+    }
 }
 
-/// The commands of a path of steps: where each begins and ends, and its height. Where one does not begin at the end of the one before,
-/// the path has a gap.
+/// The commands of a path of steps: where each begins and ends, and its height. Where one does not
+/// begin at the end of the one before, the path has a gap.
 pub(crate) fn steps_path(steps: impl Iterator<Item = (f64, f64, f64)>) -> String {
     let mut commands = String::new();
     let mut end = f64::NAN;
     for (from, to, y) in steps {
-        let _ = if end == from { write!(commands, "V{y:.1}") } else { write!(commands, "M{from:.1} {y:.1}") };
+        let _ = if end == from {
+            write!(commands, "V{y:.1}")
+        } else {
+            write!(commands, "M{from:.1} {y:.1}")
+        };
         let _ = write!(commands, "H{to:.1}");
         end = to;
     }
@@ -169,7 +192,11 @@ pub(crate) fn steps_path(steps: impl Iterator<Item = (f64, f64, f64)>) -> String
 pub(crate) fn step(span: f64, count: f64) -> f64 {
     let least = (span / count).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(least.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(10.0 * power)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= least)
+        .unwrap_or(10.0 * power)
 }
 
 #[cfg(test)]
@@ -179,20 +206,38 @@ mod tests {
     #[test]
     fn text_from_outside_stays_text() {
         let mut svg = Svg::new(900.0, 10.0);
-        svg.text((1.0, 2.0), Anchor::End, "label", "</text><script>alert('1')</script>\u{202e}\u{1b}");
+        svg.text(
+            (1.0, 2.0),
+            Anchor::End,
+            "label",
+            "</text><script>alert('1')</script>\u{202e}\u{1b}",
+        );
         svg.rect((0.0, 0.0), (1.0, 1.0), "bar", "\"><b>&");
         let chart = svg.finish("a \"quoted\" <title>", "d");
-        assert!(!chart.contains("<script>") && !chart.contains("<b>") && !chart.contains("\u{202e}"));
+        assert!(
+            !chart.contains("<script>") && !chart.contains("<b>") && !chart.contains("\u{202e}")
+        );
         assert!(chart.contains(r"\u{202e}\x1b") && chart.contains("&quot;&gt;&lt;b&gt;&amp;"));
         assert!(chart.contains("aria-label=\"a &quot;quoted&quot; &lt;title&gt;\""));
     }
 
     #[test]
     fn steps_are_round_and_few() {
-        for (span, count, expected) in [(10.0, 10.0, 1.0), (33.0, 20.0, 2.0), (41.0, 10.0, 5.0), (0.07, 10.0, 0.01)] {
-            assert!((step(span, count) - expected).abs() < 1e-12, "{span} {count}");
+        for (span, count, expected) in [
+            (10.0, 10.0, 1.0),
+            (33.0, 20.0, 2.0),
+            (41.0, 10.0, 5.0),
+            (0.07, 10.0, 0.01),
+        ] {
+            assert!(
+                (step(span, count) - expected).abs() < 1e-12,
+                "{span} {count}"
+            );
         }
         assert_eq!(fitting("alice@example", LETTER * 6.0), "alice…");
-        assert_eq!((fitting("bob", 100.0), fitting("bob", 3.0)), ("bob".to_owned(), String::new()));
+        assert_eq!(
+            (fitting("bob", 100.0), fitting("bob", 3.0)),
+            ("bob".to_owned(), String::new())
+        );
     }
 }

@@ -18,14 +18,24 @@ pub(crate) const FOREST_LEGEND: [(&str, &str); 4] = [
     ("hollow down", "longer, may be chance"),
 ];
 /// The meaning of the marks of the [`spreads`] of two sides.
-pub(crate) const SPREAD_LEGEND: [(&str, &str); 2] = [("old", "old formula"), ("new", "new formula")];
+pub(crate) const SPREAD_LEGEND: [(&str, &str); 2] =
+    [("old", "old formula"), ("new", "new formula")];
 /// The meaning of the marks of the [`spreads`] of one side.
-pub(crate) const SPREAD_LEGEND_OF_ONE: [(&str, &str); 2] =
-    [("new", "half of the jobs have started"), ("hollow new", "95 % have started")];
+pub(crate) const SPREAD_LEGEND_OF_ONE: [(&str, &str); 2] = [
+    ("new", "half of the jobs have started"),
+    ("hollow new", "95 % have started"),
+];
 
-/// How the mean wait of each group changes, with its interval: a filled mark is more than chance, a hollow one may be chance.
+/// How the mean wait of each group changes, with its interval: a filled mark is more than chance, a
+/// hollow one may be chance.
 pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
-    let ends = |change: &MeanChange| change.interval().into_iter().flatten().chain([change.difference()]);
+    let ends = |change: &MeanChange| {
+        change
+            .interval()
+            .into_iter()
+            .flatten()
+            .chain([change.difference()])
+    };
     let ends: Vec<f64> = groups.iter().flat_map(|(_, change)| ends(change)).collect();
     // the axis has 0, and begins and ends at labelled changes
     let least = ends.iter().copied().fold(0.0, f64::min);
@@ -36,12 +46,21 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
     let ticks = (0..=((high - low) / tick).round() as usize).map(|index| low + tick * index as f64);
     let intervals = Intervals {
         place: Box::new(move |change| (change - low) / (high - low)),
-        ticks: ticks.map(|change| (change, signed_duration(change))).collect(),
+        ticks: ticks
+            .map(|change| (change, signed_duration(change)))
+            .collect(),
         directions: ["← shorter waits", "longer waits →"],
         columns: vec!["change"],
-        rows: groups.iter().map(|(name, change)| change_row(name, change)).collect(),
+        rows: groups
+            .iter()
+            .map(|(name, change)| change_row(name, change))
+            .collect(),
     };
-    Figure { name: format!("How the mean wait changes by {what}"), kind: Kind::Intervals(intervals) }.draw()
+    Figure {
+        name: format!("How the mean wait changes by {what}"),
+        kind: Kind::Intervals(intervals),
+    }
+    .draw()
 }
 
 fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
@@ -57,19 +76,35 @@ fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
     let title = match change.interval() {
         None => format!("{name}: {by}, too few jobs for an interval"),
         Some([low, high]) => {
-            let chance = if change.is_significant() { "more than chance" } else { "may be chance" };
-            format!("{name}: {by} ({} to {}), {chance}", signed_duration(low), signed_duration(high))
+            let chance = if change.is_significant() {
+                "more than chance"
+            } else {
+                "may be chance"
+            };
+            format!(
+                "{name}: {by} ({} to {}), {chance}",
+                signed_duration(low),
+                signed_duration(high)
+            )
         }
     };
-    let line = change.interval().map(|ends| (ends, if is_longer { "down" } else { "up" }));
-    Row { name: name.into(), line, marks: vec![(difference, class)], title, words: vec![by] }
+    let line = change
+        .interval()
+        .map(|ends| (ends, if is_longer { "down" } else { "up" }));
+    Row {
+        name: name.into(),
+        line,
+        marks: vec![(difference, class)],
+        title,
+        words: vec![by],
+    }
 }
 
 /// A step of a round time, of which at most `count` cover `span` seconds.
 fn time_step(span: f64, count: f64) -> f64 {
     const STEPS: [f64; 15] = [
-        1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 10_800.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0,
-        432_000.0,
+        1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 10_800.0, 21_600.0, 43_200.0,
+        86_400.0, 172_800.0, 432_000.0,
     ];
     let known = STEPS.into_iter().find(|step| span / step <= count);
     known.unwrap_or_else(|| 86_400.0 * step(span / 86_400.0, count))
@@ -90,10 +125,14 @@ const TICKS: [(f64, &str); 9] = [
     (31_536_000.0, "365 d"),
 ];
 
-/// The waits of each group within which half and 95 % of the jobs have started: under two formulas a line from the old to the
-/// new wait for either, under one a line between both. The axis is logarithmic beyond a minute.
+/// The waits of each group within which half and 95 % of the jobs have started: under two formulas
+/// a line from the old to the new wait for either, under one a line between both. The axis is
+/// logarithmic beyond a minute.
 pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> ChartSvg {
-    let waits = groups.iter().flat_map(|(_, sides)| sides).map(|waits| waits.p95.max(waits.median));
+    let waits = groups
+        .iter()
+        .flat_map(|(_, sides)| sides)
+        .map(|waits| waits.p95.max(waits.median));
     let most = waits.fold(60.0, f64::max);
     let intervals = Intervals {
         place: Box::new(move |wait| (wait / 60.0).ln_1p() / (most / 60.0).ln_1p()),
@@ -104,10 +143,17 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart
             .collect(),
         directions: ["", ""],
         columns: vec!["of the jobs"],
-        rows: groups.iter().flat_map(|(name, sides)| spread_rows(name, sides)).collect(),
+        rows: groups
+            .iter()
+            .flat_map(|(name, sides)| spread_rows(name, sides))
+            .collect(),
     };
     let name = format!("The waits of half and of 95 % of the jobs by {what}");
-    Figure { name, kind: Kind::Intervals(intervals) }.draw()
+    Figure {
+        name,
+        kind: Kind::Intervals(intervals),
+    }
+    .draw()
 }
 
 fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
@@ -120,9 +166,16 @@ fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
     };
     match sides {
         [old, new] => {
-            let waits = [(name, "half", old.median, new.median), ("", "95 %", old.p95, new.p95)];
+            let waits = [
+                (name, "half", old.median, new.median),
+                ("", "95 %", old.p95, new.p95),
+            ];
             let both = waits.map(|(shown, which, old, new)| {
-                let title = format!("{name}: {which} of the jobs wait up to {} → {}", duration(old), duration(new));
+                let title = format!(
+                    "{name}: {which} of the jobs wait up to {} → {}",
+                    duration(old),
+                    duration(new)
+                );
                 row(shown, which, [(old, "old"), (new, "new")], title)
             });
             both.into()
@@ -130,7 +183,12 @@ fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
         [only] => {
             let [half, most] = [only.median, only.p95].map(duration);
             let title = format!("{name}: half of the jobs wait up to {half}, 95 % up to {most}");
-            vec![row(name, "half, 95 %", [(only.p95, "hollow new"), (only.median, "new")], title)]
+            vec![row(
+                name,
+                "half, 95 %",
+                [(only.p95, "hollow new"), (only.median, "new")],
+                title,
+            )]
         }
         _ => Vec::new(),
     }
@@ -157,29 +215,76 @@ mod tests {
             ("unsure", change(3600.0, -600.0, 8000.0, 100)),
             ("few", change(3600.0, 600.0, 8000.0, 5)),
         ];
-        let ChartSvg { wide: chart, narrow } = forest("queue", &groups);
+        let ChartSvg {
+            wide: chart,
+            narrow,
+        } = forest("queue", &groups);
         assert_eq!(narrow.matches("<circle").count(), 3);
-        assert!(chart.contains("class=\"up\"><title>sure: -2 h (-2 h 30 min to -1 min), more than chance"), "{chart}");
-        assert!(chart.contains("class=\"hollow down\"><title>unsure: +1 h (-10 min to "), "{chart}");
-        assert!(chart.contains("class=\"hollow down\"><title>few: +1 h, too few jobs"), "{chart}");
-        assert!(chart.contains(">-2 h</text>") && chart.contains("class=\"frame\"") && !chart.contains("NaN"));
-        assert!(forest("queue", &[("none", MeanChange::default())]).wide.contains("none: 0"));
+        assert!(
+            chart.contains(
+                "class=\"up\"><title>sure: -2 h (-2 h 30 min to -1 min), more than chance"
+            ),
+            "{chart}"
+        );
+        assert!(
+            chart.contains("class=\"hollow down\"><title>unsure: +1 h (-10 min to "),
+            "{chart}"
+        );
+        assert!(
+            chart.contains("class=\"hollow down\"><title>few: +1 h, too few jobs"),
+            "{chart}"
+        );
+        assert!(
+            chart.contains(">-2 h</text>")
+                && chart.contains("class=\"frame\"")
+                && !chart.contains("NaN")
+        );
+        assert!(
+            forest("queue", &[("none", MeanChange::default())])
+                .wide
+                .contains("none: 0")
+        );
     }
 
     #[test]
     fn every_side_of_a_group_has_its_dots() {
-        let [old, new] =
-            [0.0, 90_000.0].map(|median| Distribution { median, p95: 2.0 * median, ..Distribution::default() });
+        let [old, new] = [0.0, 90_000.0].map(|median| Distribution {
+            median,
+            p95: 2.0 * median,
+            ..Distribution::default()
+        });
         let chart = spreads("group", &[("a", vec![old, new]), ("b", vec![])]).wide;
-        assert_eq!((chart.matches("class=\"old\"").count(), chart.matches("class=\"new\"").count()), (2, 2));
-        assert!(chart.contains(">1 d</text>") && !chart.contains(">7 d</text>") && !chart.contains("NaN"));
+        assert_eq!(
+            (
+                chart.matches("class=\"old\"").count(),
+                chart.matches("class=\"new\"").count()
+            ),
+            (2, 2)
+        );
+        assert!(
+            chart.contains(">1 d</text>")
+                && !chart.contains(">7 d</text>")
+                && !chart.contains("NaN")
+        );
         let chart = spreads("group", &[("a", vec![new])]).wide;
-        assert_eq!((chart.matches("class=\"hollow new\"").count(), chart.matches("class=\"new\"").count()), (1, 1));
+        assert_eq!(
+            (
+                chart.matches("class=\"hollow new\"").count(),
+                chart.matches("class=\"new\"").count()
+            ),
+            (1, 1)
+        );
     }
 
     #[test]
     fn times_of_an_axis_are_round() {
-        for (span, expected) in [(1.0, 1.0), (30.0, 5.0), (7000.0, 1800.0), (200_000.0, 43_200.0), (6e7, 8.64e6)] {
+        for (span, expected) in [
+            (1.0, 1.0),
+            (30.0, 5.0),
+            (7000.0, 1800.0),
+            (200_000.0, 43_200.0),
+            (6e7, 8.64e6),
+        ] {
             assert_eq!(time_step(span, 7.0), expected, "{span}");
         }
     }

@@ -1,4 +1,5 @@
-//! A document as Markdown, for a mail or a ticket: the dialect of GitHub, with escaped text from outside.
+//! A document as Markdown, for a mail or a ticket: the dialect of GitHub, with escaped text from
+//! outside.
 
 use std::io::{self, Write};
 
@@ -28,17 +29,28 @@ pub fn write_markdown(
     let is_shown = |detail: Detail| is_full || detail == Detail::FirstScreen;
     writeln!(out, "### {}\n", sentence(&document.title))?;
     writeln!(out, "**{}**", sentence(&document.headline))?;
-    let facts: Vec<&Fact> = document.facts.iter().filter(|fact| is_shown(fact.detail)).collect();
+    let facts: Vec<&Fact> = document
+        .facts
+        .iter()
+        .filter(|fact| is_shown(fact.detail))
+        .collect();
     if !facts.is_empty() {
         writeln!(out)?;
         write_facts(&facts, out)?;
     }
     let most = if is_full { MAX_ROWS } else { TICKET_ROWS };
-    for section in document.sections.iter().filter(|section| section.is_in_text() && is_shown(section.detail)) {
+    for section in document
+        .sections
+        .iter()
+        .filter(|section| section.is_in_text() && is_shown(section.detail))
+    {
         if !section.heading.is_empty() {
             writeln!(out, "\n#### {}", sentence(&capitalised(&section.heading)))?;
         }
-        section.blocks.iter().try_for_each(|block| write_block(block, most, out))?;
+        section
+            .blocks
+            .iter()
+            .try_for_each(|block| write_block(block, most, out))?;
     }
     let version = env!("CARGO_PKG_VERSION");
     writeln!(out, "\n<sub>jsf {version}: {}</sub>", code(command_line))
@@ -49,13 +61,24 @@ fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Resul
         Block::Prose(text) => writeln!(out, "\n{}", sentence(text)),
         Block::List(items) => {
             writeln!(out)?;
-            items.iter().try_for_each(|item| writeln!(out, "- {}", sentence(item)))
+            items
+                .iter()
+                .try_for_each(|item| writeln!(out, "- {}", sentence(item)))
         }
-        Block::Formulas(formulas) if formulas.old == formulas.new => write_fenced(&formulas.new, out),
-        Block::Formulas(formulas) => write_fenced(&format!("old  {}\nnew  {}", formulas.old, formulas.new), out),
-        Block::Drawn(drawing) => {
-            write_fenced(&(drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }), out)
+        Block::Formulas(formulas) if formulas.old == formulas.new => {
+            write_fenced(&formulas.new, out)
         }
+        Block::Formulas(formulas) => write_fenced(
+            &format!("old  {}\nnew  {}", formulas.old, formulas.new),
+            out,
+        ),
+        Block::Drawn(drawing) => write_fenced(
+            &(drawing.0)(DrawingStyle {
+                coloured: false,
+                width: Some(DRAWING_WIDTH),
+            }),
+            out,
+        ),
         Block::Table(table) => write_table(table, most, out),
         Block::Chart(_) => Ok(()),
     }
@@ -63,7 +86,10 @@ fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Resul
 
 fn write_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
     for Fact { heading, lines, .. } in facts {
-        let lines: Vec<String> = lines.iter().map(|line| line_of_fact(heading, line)).collect();
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| line_of_fact(heading, line))
+            .collect();
         match heading.as_str() {
             "" => writeln!(out, "- {}", lines.join("<br>"))?,
             _ => writeln!(out, "- **{}:** {}", sentence(heading), lines.join("<br>"))?,
@@ -85,21 +111,56 @@ fn line_of_fact(heading: &str, line: &str) -> String {
 /// Writes text with lines of its own.
 fn write_fenced(text: &str, out: &mut dyn Write) -> io::Result<()> {
     // a fence is longer than any that the text contains
-    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let longest = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    writeln!(out, "\n{fence}text\n{}\n{fence}", printable_lines(text.trim_end()))
+    writeln!(
+        out,
+        "\n{fence}text\n{}\n{fence}",
+        printable_lines(text.trim_end())
+    )
 }
 
 fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Result<()> {
     let limit = table.limit.at_most(most);
-    let columns: Vec<&Column> = table.columns.iter().filter(|column| is_shown(column)).collect();
-    let headings: Vec<String> = columns.iter().map(|column| sentence(&column.heading)).collect();
-    let rules: Vec<&str> = columns.iter().map(|column| if column.fit == Fit::Number { "--:" } else { "---" }).collect();
-    writeln!(out, "\n| {} |\n| {} |", headings.join(" | "), rules.join(" | "))?;
+    let columns: Vec<&Column> = table
+        .columns
+        .iter()
+        .filter(|column| is_shown(column))
+        .collect();
+    let headings: Vec<String> = columns
+        .iter()
+        .map(|column| sentence(&column.heading))
+        .collect();
+    let rules: Vec<&str> = columns
+        .iter()
+        .map(|column| {
+            if column.fit == Fit::Number {
+                "--:"
+            } else {
+                "---"
+            }
+        })
+        .collect();
+    writeln!(
+        out,
+        "\n| {} |\n| {} |",
+        headings.join(" | "),
+        rules.join(" | ")
+    )?;
     let (first, last) = limit.shown_ends(table.len());
     for row in (0..first).chain(last..table.len()) {
-        let cells = table.columns.iter().zip(table.row(row)).filter(|(column, _)| is_shown(column));
-        let cells: Vec<String> = cells.map(|(column, cell)| cell_of(column, &text_of(&cell))).collect();
+        let cells = table
+            .columns
+            .iter()
+            .zip(table.row(row))
+            .filter(|(column, _)| is_shown(column));
+        let cells: Vec<String> = cells
+            .map(|(column, cell)| cell_of(column, &text_of(&cell)))
+            .collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     match limit.left_out(table.len()) {
@@ -122,10 +183,19 @@ fn cell_of(column: &Column, text: &str) -> String {
 /// A sentence, in which back-ticks mark names.
 fn sentence(text: &str) -> String {
     let parts = text.split('`').enumerate();
-    parts.map(|(index, part)| if index % 2 == 1 { code(part) } else { escaped(&printable(part)) }).collect()
+    parts
+        .map(|(index, part)| {
+            if index % 2 == 1 {
+                code(part)
+            } else {
+                escaped(&printable(part))
+            }
+        })
+        .collect()
 }
 
-/// Text from outside as code. A vertical bar would end a cell, and in code a backslash does not escape it elsewhere.
+/// Text from outside as code. A vertical bar would end a cell, and in code a backslash does not
+/// escape it elsewhere.
 fn code(text: &str) -> String {
     let shown = printable(text);
     if shown.contains(['`', '|']) {
@@ -165,7 +235,10 @@ mod tests {
     fn text_from_outside_is_shown_as_it_is() {
         for (text, expected) in [
             ("`a_b` of `<b>`", "`a_b` of `<b>`"),
-            ("a*b <i> @all [x](y) \u{1b}[2J", r"a\*b &lt;i&gt; &#64;all \[x\](y) \\x1b\[2J"),
+            (
+                "a*b <i> @all [x](y) \u{1b}[2J",
+                r"a\*b &lt;i&gt; &#64;all \[x\](y) \\x1b\[2J",
+            ),
             ("`a|b`", "<code>a&#124;b</code>"),
         ] {
             assert_eq!(sentence(text), expected);
@@ -174,10 +247,18 @@ mod tests {
 
     #[test]
     fn a_document_has_a_headline_facts_and_tables() {
-        let columns = vec![Column::number("rank", 9), Column::id("job", 9), Column::code("term", 9)];
+        let columns = vec![
+            Column::number("rank", 9),
+            Column::id("job", 9),
+            Column::code("term", 9),
+        ];
         let rows = [("12.vm", "a|b"), ("13.vm", "c")];
         let table = Table::new(columns, 2, move |row| {
-            vec![Cell::Count(row + 1), Cell::text(rows[row].0), Cell::Code(rows[row].1.into())]
+            vec![
+                Cell::Count(row + 1),
+                Cell::text(rows[row].0),
+                Cell::Code(rows[row].1.into()),
+            ]
         });
         let document = Document {
             command: "jsf rank",
@@ -202,6 +283,9 @@ mod tests {
     fn a_fence_is_longer_than_those_in_the_text() {
         let mut out = Vec::new();
         write_fenced("```\nx", &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "\n````text\n```\nx\n````\n");
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "\n````text\n```\nx\n````\n"
+        );
     }
 }

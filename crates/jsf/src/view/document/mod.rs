@@ -1,7 +1,8 @@
-//! The result of a command for people: one document, which is rendered for a terminal, as Markdown or as a page.
+//! The result of a command for people: one document, which is rendered for a terminal, as Markdown
+//! or as a page.
 //!
-//! In: sentences, facts, tables of typed cells, charts. Out: text, by [`TerminalStyle`], [`write_markdown`] and
-//! [`write_page`]. In sentences, back-ticks mark names.
+//! In: sentences, facts, tables of typed cells, charts. Out: text, by [`TerminalStyle`],
+//! [`write_markdown`] and [`write_page`]. In sentences, back-ticks mark names.
 
 mod markdown;
 mod page;
@@ -16,7 +17,8 @@ use job_sort_formula::rank::OldNew;
 pub use crate::view::document::markdown::write_markdown;
 pub use crate::view::document::page::{GENERATOR, write_page};
 pub(crate) use crate::view::document::page::{
-    PageFact, PageSection, Piece, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections, sentence_pieces,
+    PageFact, PageSection, Piece, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections,
+    sentence_pieces,
 };
 pub(crate) use crate::view::document::table::star;
 pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Rows, Table};
@@ -156,7 +158,11 @@ impl fmt::Debug for LazyChart<'_> {
 impl Chart {
     /// A chart that is always shown.
     pub fn new(svg: ChartSvg, legend: &[(&'static str, &'static str)]) -> Self {
-        Self { svg, legend: legend.to_vec(), summary: "" }
+        Self {
+            svg,
+            legend: legend.to_vec(),
+            summary: "",
+        }
     }
 }
 
@@ -174,12 +180,18 @@ impl<'a> Section<'a> {
 
     /// The section with a line that replaces it where there is no room.
     pub fn in_brief(self, line: String) -> Self {
-        Self { brief: line, ..self }
+        Self {
+            brief: line,
+            ..self
+        }
     }
 
     /// The section in full only.
     pub fn in_full(self) -> Self {
-        Self { detail: Detail::Full, ..self }
+        Self {
+            detail: Detail::Full,
+            ..self
+        }
     }
 
     /// The section in full only, if this holds.
@@ -189,23 +201,37 @@ impl<'a> Section<'a> {
 
     /// The section on a page only.
     pub fn on_page(self) -> Self {
-        Self { medium: Medium::Page, ..self }
+        Self {
+            medium: Medium::Page,
+            ..self
+        }
     }
 
     /// The section in a terminal and in Markdown only.
     pub fn in_text(self) -> Self {
-        Self { medium: Medium::Text, ..self }
+        Self {
+            medium: Medium::Text,
+            ..self
+        }
     }
 
     /// The section with a paragraph; an empty one is left out.
     pub fn prose(self, text: impl Into<String>) -> Self {
         let text = text.into();
-        if text.is_empty() { self } else { self.block(Block::Prose(text)) }
+        if text.is_empty() {
+            self
+        } else {
+            self.block(Block::Prose(text))
+        }
     }
 
     /// The section with a list of sentences; an empty one is left out.
     pub fn list(self, items: Vec<String>) -> Self {
-        if items.is_empty() { self } else { self.block(Block::List(items)) }
+        if items.is_empty() {
+            self
+        } else {
+            self.block(Block::List(items))
+        }
     }
 
     /// The section with a table.
@@ -228,19 +254,29 @@ impl<'a> Section<'a> {
     pub fn formulas(old: &str, new: &str) -> Self {
         let [old, new] = [old, new].map(|text| text.trim_end().to_owned());
         let heading = if old == new { "formula" } else { "formulas" };
-        Self::new(heading).on_page().block(Block::Formulas(OldNew { old, new }))
+        Self::new(heading)
+            .on_page()
+            .block(Block::Formulas(OldNew { old, new }))
     }
 
-    /// Findings as they are drawn without colours, which a command shows on standard error too; `None` if there are none.
+    /// Findings as they are drawn without colours, which a command shows on standard error too;
+    /// `None` if there are none.
     pub fn findings(drawn: &'a [String]) -> Option<Self> {
         Self::findings_under("findings", drawn)
     }
 
-    /// The findings of two formulas under headings that say whose they are. Those of one formula on both sides are given as the
-    /// new one's.
-    pub fn findings_of_sides(formulas: OldNew<&str>, drawn: OldNew<&'a [String]>) -> impl Iterator<Item = Self> {
+    /// The findings of two formulas under headings that say whose they are. Those of one formula on
+    /// both sides are given as the new one's.
+    pub fn findings_of_sides(
+        formulas: OldNew<&str>,
+        drawn: OldNew<&'a [String]>,
+    ) -> impl Iterator<Item = Self> {
         let is_one = formulas.old == formulas.new && drawn.old.is_empty();
-        let of_new = if is_one { "findings" } else { "findings: new formula" };
+        let of_new = if is_one {
+            "findings"
+        } else {
+            "findings: new formula"
+        };
         [("findings: old formula", drawn.old), (of_new, drawn.new)]
             .into_iter()
             .filter_map(|(heading, drawn)| Self::findings_under(heading, drawn))
@@ -248,7 +284,9 @@ impl<'a> Section<'a> {
 
     fn findings_under(heading: &str, drawn: &'a [String]) -> Option<Self> {
         let section = Self::new(heading).on_page();
-        let section = drawn.iter().fold(section, |section, finding| section.draw(|_| finding.clone()));
+        let section = drawn.iter().fold(section, |section, finding| {
+            section.draw(|_| finding.clone())
+        });
         (!drawn.is_empty()).then_some(section)
     }
 
@@ -266,17 +304,28 @@ impl Fact {
 
     /// A fact of several lines, on the first screen.
     pub fn with_lines(heading: &str, lines: Vec<String>) -> Self {
-        Self { heading: heading.to_owned(), lines, detail: Detail::FirstScreen }
+        Self {
+            heading: heading.to_owned(),
+            lines,
+            detail: Detail::FirstScreen,
+        }
     }
 
     /// The fact in full only.
     pub fn in_full(self) -> Self {
-        Self { detail: Detail::Full, ..self }
+        Self {
+            detail: Detail::Full,
+            ..self
+        }
     }
 
     /// The fact in full only, unless it is on the first screen.
     pub fn in_full_unless(self, is_on_first_screen: impl FnOnce(&Self) -> bool) -> Self {
-        if is_on_first_screen(&self) { self } else { self.in_full() }
+        if is_on_first_screen(&self) {
+            self
+        } else {
+            self.in_full()
+        }
     }
 
     /// Facts from headings and texts; a text without a heading belongs to the one above.
@@ -285,7 +334,9 @@ impl Fact {
         for (heading, text) in rules {
             let fact = Self::new(heading.as_ref(), text);
             match facts.last_mut() {
-                Some(last) if fact.heading.is_empty() || fact.heading == last.heading => last.lines.extend(fact.lines),
+                Some(last) if fact.heading.is_empty() || fact.heading == last.heading => {
+                    last.lines.extend(fact.lines)
+                }
                 _ => facts.push(fact),
             }
         }
@@ -294,10 +345,19 @@ impl Fact {
 
     /// The facts of two sides: once where both are equal, else each with the name of its side.
     pub fn of_sides<H: AsRef<str>>(sides: OldNew<&[(H, String)]>) -> Vec<Self> {
-        let [old, new] = [sides.old, sides.new]
-            .map(|side| Self::list(side.iter().map(|(heading, text)| (heading.as_ref(), text.clone()))));
-        let added = new.iter().filter(|fact| old.iter().all(|known| known.heading != fact.heading));
-        old.iter().chain(added).map(|fact| merged(&fact.heading, &old, &new)).collect()
+        let [old, new] = [sides.old, sides.new].map(|side| {
+            Self::list(
+                side.iter()
+                    .map(|(heading, text)| (heading.as_ref(), text.clone())),
+            )
+        });
+        let added = new
+            .iter()
+            .filter(|fact| old.iter().all(|known| known.heading != fact.heading));
+        old.iter()
+            .chain(added)
+            .map(|fact| merged(&fact.heading, &old, &new))
+            .collect()
     }
 }
 
@@ -308,14 +368,24 @@ fn merged(heading: &str, old: &[Fact], new: &[Fact]) -> Fact {
         (Some(before), Some(after)) if before == after => after.lines.clone(),
         _ => [lines_of_side("old", before), lines_of_side("new", after)].concat(),
     };
-    let detail = before.or(after).map_or(Detail::FirstScreen, |fact| fact.detail);
-    Fact { heading: heading.to_owned(), lines, detail }
+    let detail = before
+        .or(after)
+        .map_or(Detail::FirstScreen, |fact| fact.detail);
+    Fact {
+        heading: heading.to_owned(),
+        lines,
+        detail,
+    }
 }
 
 /// The lines of a fact with the name of their side.
 fn lines_of_side(side: &str, fact: Option<&Fact>) -> Vec<String> {
     match fact {
-        Some(fact) => fact.lines.iter().map(|line| format!("{side}: {line}")).collect(),
+        Some(fact) => fact
+            .lines
+            .iter()
+            .map(|line| format!("{side}: {line}"))
+            .collect(),
         None => vec![format!("{side}: none")],
     }
 }
@@ -326,12 +396,26 @@ mod tests {
 
     #[test]
     fn facts_of_two_sides_are_told_apart_where_they_differ() {
-        let old = [("policy", "pbs"), ("decay", "24 h")].map(|(heading, text)| (heading, text.to_owned()));
+        let old = [("policy", "pbs"), ("decay", "24 h")]
+            .map(|(heading, text)| (heading, text.to_owned()));
         let new = [("policy", "classic"), ("decay", "24 h"), ("damping", "1")]
             .map(|(heading, text)| (heading, text.to_owned()));
-        let facts = Fact::of_sides(OldNew { old: &old, new: &new });
-        let shown: Vec<_> = facts.iter().map(|fact| (fact.heading.as_str(), fact.lines.join("; "))).collect();
-        let expected = [("policy", "old: pbs; new: classic"), ("decay", "24 h"), ("damping", "old: none; new: 1")];
-        assert_eq!(shown, expected.map(|(heading, text)| (heading, text.to_owned())));
+        let facts = Fact::of_sides(OldNew {
+            old: &old,
+            new: &new,
+        });
+        let shown: Vec<_> = facts
+            .iter()
+            .map(|fact| (fact.heading.as_str(), fact.lines.join("; ")))
+            .collect();
+        let expected = [
+            ("policy", "old: pbs; new: classic"),
+            ("decay", "24 h"),
+            ("damping", "old: none; new: 1"),
+        ];
+        assert_eq!(
+            shown,
+            expected.map(|(heading, text)| (heading, text.to_owned()))
+        );
     }
 }

@@ -7,7 +7,9 @@ use job_sort_formula::python::Value;
 use jsf_openpbs::number_format;
 
 use crate::view::document::Medium;
-use crate::view::words::{duration, grouped, percent, signed_duration, signed_significant, significant};
+use crate::view::words::{
+    duration, grouped, percent, signed_duration, signed_significant, significant,
+};
 
 /// The most characters of a value of Python.
 const MAX_VALUE: usize = 4300;
@@ -141,13 +143,21 @@ pub(crate) enum Tone {
 
 impl fmt::Debug for Table<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Table").field("columns", &self.columns).field("len", &self.len).finish_non_exhaustive()
+        formatter
+            .debug_struct("Table")
+            .field("columns", &self.columns)
+            .field("len", &self.len)
+            .finish_non_exhaustive()
     }
 }
 
 impl<'a> Table<'a> {
     /// A table of `len` rows; `row` makes one of them.
-    pub fn new(columns: Vec<Column>, len: usize, row: impl Fn(usize) -> Vec<Cell<'a>> + Sync + 'a) -> Self {
+    pub fn new(
+        columns: Vec<Column>,
+        len: usize,
+        row: impl Fn(usize) -> Vec<Cell<'a>> + Sync + 'a,
+    ) -> Self {
         Self {
             columns,
             limit: RowLimit::All,
@@ -163,7 +173,11 @@ impl<'a> Table<'a> {
 
     /// A table with a row for each of some items; its columns follow.
     pub fn of<T: Sync + 'a>(items: impl IntoIterator<Item = T>) -> Rows<'a, T> {
-        Rows { items: items.into_iter().collect(), columns: Vec::new(), cells: Vec::new() }
+        Rows {
+            items: items.into_iter().collect(),
+            columns: Vec::new(),
+            cells: Vec::new(),
+        }
     }
 
     /// A table of rows that exist.
@@ -184,7 +198,10 @@ impl<'a> Table<'a> {
 
     /// The table of which text keeps one row, and those around it.
     pub fn focus(self, row: usize) -> Self {
-        Self { focus: Some(row), ..self }
+        Self {
+            focus: Some(row),
+            ..self
+        }
     }
 
     /// The table of which the first screen keeps these rows as long as there are others.
@@ -194,12 +211,18 @@ impl<'a> Table<'a> {
 
     /// The table whose first rows decide the widths of its columns.
     pub fn measured(self, rows: usize) -> Self {
-        Self { measured: rows, ..self }
+        Self {
+            measured: rows,
+            ..self
+        }
     }
 
     /// The table of which the first screen too names the columns that do not fit, if this holds.
     pub fn naming_dropped(self, names_dropped: bool) -> Self {
-        Self { names_dropped, ..self }
+        Self {
+            names_dropped,
+            ..self
+        }
     }
 
     /// The number of rows.
@@ -236,19 +259,35 @@ impl<'a, T: Sync + Send + 'a> Rows<'a, T> {
     }
 
     /// The table with a further column, if this holds.
-    pub fn column_if(self, is_shown: bool, column: Column, cell: impl Fn(&T) -> Cell<'a> + Sync + 'a) -> Self {
-        if is_shown { self.column(column, cell) } else { self }
+    pub fn column_if(
+        self,
+        is_shown: bool,
+        column: Column,
+        cell: impl Fn(&T) -> Cell<'a> + Sync + 'a,
+    ) -> Self {
+        if is_shown {
+            self.column(column, cell)
+        } else {
+            self
+        }
     }
 
     /// The table, which is complete.
     pub fn table(self) -> Table<'a> {
-        let Self { items, columns, cells } = self;
-        Table::new(columns, items.len(), move |index| cells.iter().map(|cell| cell(&items[index])).collect())
+        let Self {
+            items,
+            columns,
+            cells,
+        } = self;
+        Table::new(columns, items.len(), move |index| {
+            cells.iter().map(|cell| cell(&items[index])).collect()
+        })
     }
 }
 
 impl RowLimit {
-    /// The rows that are shown: those before the first returned index, and those from the second one on.
+    /// The rows that are shown: those before the first returned index, and those from the second
+    /// one on.
     pub(crate) fn shown_ends(self, len: usize) -> (usize, usize) {
         match self {
             Self::First(most) if most < len => (most, len),
@@ -278,7 +317,9 @@ impl RowLimit {
         let hidden = last - first;
         match self {
             _ if hidden == 0 => None,
-            Self::Ends(_) => Some(format!("{hidden} rows in the middle are left out; --format json has all")),
+            Self::Ends(_) => Some(format!(
+                "{hidden} rows in the middle are left out; --format json has all"
+            )),
             _ => Some(format!("and {hidden} more; --format json has all")),
         }
     }
@@ -286,7 +327,14 @@ impl RowLimit {
 
 impl Column {
     fn new(heading: impl Into<String>, fit: Fit, importance: u8) -> Self {
-        Self { heading: heading.into(), fit, importance, has_bar: false, is_bar: false, medium: Medium::All }
+        Self {
+            heading: heading.into(),
+            fit,
+            importance,
+            has_bar: false,
+            is_bar: false,
+            medium: Medium::All,
+        }
     }
 
     /// A column of numbers, which are never cut.
@@ -316,7 +364,11 @@ impl Column {
 
     /// A column of bars, which a page draws beside the numbers.
     pub fn bar(importance: u8) -> Self {
-        Self { is_bar: true, medium: Medium::Text, ..Self::new("", Fit::Wrapped, importance) }
+        Self {
+            is_bar: true,
+            medium: Medium::Text,
+            ..Self::new("", Fit::Wrapped, importance)
+        }
     }
 
     /// The last column, of sentences.
@@ -326,22 +378,29 @@ impl Column {
 
     /// The column with a bar beside each number on a page.
     pub fn with_bar(self) -> Self {
-        Self { has_bar: true, ..self }
+        Self {
+            has_bar: true,
+            ..self
+        }
     }
 
     /// The column on a page only.
     pub fn on_page(self) -> Self {
-        Self { medium: Medium::Page, ..self }
+        Self {
+            medium: Medium::Page,
+            ..self
+        }
     }
 }
 
-/// What follows a number in a column with stars: without one, blanks keep the numbers below each other.
+/// What follows a number in a column with stars: without one, blanks keep the numbers below each
+/// other.
 pub(crate) fn star(has_star: bool) -> &'static str {
     if has_star { " *" } else { "  " }
 }
 
-/// A value as the scheduler logs it. A value that is no float32 was not rounded as the scheduler does, and is shown with all digits
-/// that tell it from another double.
+/// A value as the scheduler logs it. A value that is no float32 was not rounded as the scheduler
+/// does, and is shown with all digits that tell it from another double.
 fn score_in_words(score: f64) -> String {
     if !score.is_finite() || f64::from(score as f32) == score {
         return number_format::logged(score);
@@ -396,7 +455,9 @@ impl<'a> Cell<'a> {
         Some(match self {
             Self::Missing => return None,
             Self::Text(text) if text.is_empty() => return None,
-            Self::Text(text) | Self::Prose(text) | Self::Code(text) | Self::Node { text, .. } => Cow::Borrowed(&**text),
+            Self::Text(text) | Self::Prose(text) | Self::Code(text) | Self::Node { text, .. } => {
+                Cow::Borrowed(&**text)
+            }
             Self::Count(count) => Cow::Owned(count.to_string()),
             Self::Decimals(number, decimals) => Cow::Owned(format!("{number:.decimals$}")),
             Self::Score(score) => Cow::Owned(score_in_words(*score)),
@@ -420,9 +481,11 @@ impl<'a> Cell<'a> {
     pub(crate) fn grouped(&self) -> Option<Cow<'_, str>> {
         let shown = self.written()?;
         Some(match self {
-            Self::Count(_) | Self::Decimals(..) | Self::Written(..) | Self::Places(_) | Self::Arrow(_) => {
-                Cow::Owned(grouped(&shown))
-            }
+            Self::Count(_)
+            | Self::Decimals(..)
+            | Self::Written(..)
+            | Self::Places(_)
+            | Self::Arrow(_) => Cow::Owned(grouped(&shown)),
             _ => shown,
         })
     }
@@ -431,14 +494,22 @@ impl<'a> Cell<'a> {
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Count(count) => Some(*count as f64),
-            Self::Decimals(number, _) | Self::Score(number) | Self::Duration(number) | Self::Share(number) => {
+            Self::Decimals(number, _)
+            | Self::Score(number)
+            | Self::Duration(number)
+            | Self::Share(number) => Some(*number),
+            Self::Gained(number) | Self::Longer(number, _) | Self::Starred(number, _) => {
                 Some(*number)
             }
-            Self::Gained(number) | Self::Longer(number, _) | Self::Starred(number, _) => Some(*number),
             Self::Python(value) => value.to_f64(),
             Self::Written(_, number) => *number,
             Self::Places(places) | Self::Arrow(places) => Some(*places as f64),
-            Self::Missing | Self::Text(_) | Self::Prose(_) | Self::Code(_) | Self::Node { .. } | Self::Bar(_) => None,
+            Self::Missing
+            | Self::Text(_)
+            | Self::Prose(_)
+            | Self::Code(_)
+            | Self::Node { .. }
+            | Self::Bar(_) => None,
         }
         .filter(|number| number.is_finite())
     }
@@ -449,8 +520,12 @@ impl<'a> Cell<'a> {
             Self::Places(..=-1) | Self::Arrow(..=-1) => Tone::Worse,
             Self::Gained(places) if *places > 0.0 => Tone::Better,
             Self::Gained(places) if *places < 0.0 => Tone::Worse,
-            Self::Longer(time, true) | Self::Starred(time, true) if time.round() > 0.0 => Tone::Worse,
-            Self::Longer(time, true) | Self::Starred(time, true) if time.round() < 0.0 => Tone::Better,
+            Self::Longer(time, true) | Self::Starred(time, true) if time.round() > 0.0 => {
+                Tone::Worse
+            }
+            Self::Longer(time, true) | Self::Starred(time, true) if time.round() < 0.0 => {
+                Tone::Better
+            }
             _ => Tone::Neutral,
         }
     }

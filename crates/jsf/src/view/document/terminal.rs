@@ -1,4 +1,5 @@
-//! A document in a terminal: lines of its width, and tables whose least important columns are dropped until they fit.
+//! A document in a terminal: lines of its width, and tables whose least important columns are
+//! dropped until they fit.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -16,7 +17,8 @@ const GAP: usize = 2;
 const MIN_WRAPPED: usize = 16;
 /// The most lines of a cell that is wrapped.
 const MAX_CELL_LINES: usize = 6;
-/// A column is not made wider than this: a cell that is longer moves the rest of its row, and not every other row.
+/// A column is not made wider than this: a cell that is longer moves the rest of its row, and not
+/// every other row.
 const MAX_PADDED: usize = 200;
 /// The number of characters of the longest bar.
 const BAR: f64 = 24.0;
@@ -28,7 +30,8 @@ pub struct TerminalStyle {
     pub table_width: Option<usize>,
     /// The number of characters in a line of a sentence; `None`: as many as needed.
     pub prose_width: Option<usize>,
-    /// The number of lines of the first screen, `usize::MAX` for all its rows; `None`: the document in full.
+    /// The number of lines of the first screen, `usize::MAX` for all its rows; `None`: the document
+    /// in full.
     pub height: Option<usize>,
     /// Whether to use colours.
     pub coloured: bool,
@@ -58,18 +61,29 @@ impl TerminalStyle {
             writeln!(out)?;
             self.write_facts(&document.facts, out)?;
         }
-        for section in document.sections.iter().filter(|section| section.is_in_text()) {
+        for section in document
+            .sections
+            .iter()
+            .filter(|section| section.is_in_text())
+        {
             writeln!(out)?;
             if !section.heading.is_empty() {
                 self.write_prose(&section.heading, out)?;
             }
-            section.blocks.iter().try_for_each(|block| self.write_block(block, out))?;
+            section
+                .blocks
+                .iter()
+                .try_for_each(|block| self.write_block(block, out))?;
         }
         Ok(())
     }
 
     /// Writes the answer, in bold where there are colours.
-    pub(crate) fn write_headline(self, document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_headline(
+        self,
+        document: &Document<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if !self.coloured {
             return self.write_prose(&document.headline, out);
         }
@@ -80,24 +94,37 @@ impl TerminalStyle {
     }
 
     /// What `write` writes, as lines.
-    pub(crate) fn lines(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Vec<String>> {
+    pub(crate) fn lines(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Vec<String>> {
         let mut text = Vec::new();
         write(&mut text)?;
-        Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+        Ok(String::from_utf8_lossy(&text)
+            .lines()
+            .map(str::to_owned)
+            .collect())
     }
 
     pub(crate) fn write_block(self, block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
         match block {
             Block::Prose(text) => self.write_prose(text, out),
-            Block::List(items) => items.iter().try_for_each(|item| self.write_prose(item, out)),
-            Block::Formulas(formulas) if formulas.old == formulas.new => self.write_prose(&formulas.new, out),
+            Block::List(items) => items
+                .iter()
+                .try_for_each(|item| self.write_prose(item, out)),
+            Block::Formulas(formulas) if formulas.old == formulas.new => {
+                self.write_prose(&formulas.new, out)
+            }
             Block::Formulas(formulas) => {
                 let sides = [("old", &formulas.old), ("new", &formulas.new)];
                 let facts = sides.map(|(side, formula)| Fact::new(side, formula.clone()));
                 self.write_facts(&facts, out)
             }
             Block::Drawn(drawing) => {
-                let style = DrawingStyle { coloured: self.coloured, width: self.prose_width };
+                let style = DrawingStyle {
+                    coloured: self.coloured,
+                    width: self.prose_width,
+                };
                 writeln!(out, "{}", (drawing.0)(style))
             }
             Block::Table(table) => self.write_table(table, out),
@@ -109,9 +136,9 @@ impl TerminalStyle {
     pub(crate) fn write_prose(self, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let text = printable(text);
         match self.prose_width {
-            Some(width) if text.width() > width => {
-                wrapped(&text, width).iter().try_for_each(|line| writeln!(out, "{line}"))
-            }
+            Some(width) if text.width() > width => wrapped(&text, width)
+                .iter()
+                .try_for_each(|line| writeln!(out, "{line}")),
             _ => writeln!(out, "{text}"),
         }
     }
@@ -120,16 +147,30 @@ impl TerminalStyle {
     pub(crate) fn write_facts(self, facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
         /// A text begins in the same column as the others if its heading is at most this wide.
         const MAX_HEADING: usize = 18;
-        let headings = facts.iter().map(|fact| fact.heading.width() + 1).filter(|width| *width <= MAX_HEADING);
+        let headings = facts
+            .iter()
+            .map(|fact| fact.heading.width() + 1)
+            .filter(|width| *width <= MAX_HEADING);
         let indent = headings.max().unwrap_or(0) + 1;
-        let width = self.prose_width.map(|width| width.saturating_sub(indent).max(MIN_WRAPPED));
+        let width = self
+            .prose_width
+            .map(|width| width.saturating_sub(indent).max(MIN_WRAPPED));
         for Fact { heading, lines, .. } in facts {
-            let mut label = if heading.is_empty() { String::new() } else { format!("{heading}:") };
+            let mut label = if heading.is_empty() {
+                String::new()
+            } else {
+                format!("{heading}:")
+            };
             for line in lines {
                 let line = printable(line.trim_end());
-                let parts = width.map_or_else(|| vec![line.to_string()], |width| wrapped(&line, width));
+                let parts =
+                    width.map_or_else(|| vec![line.to_string()], |width| wrapped(&line, width));
                 for part in parts {
-                    writeln!(out, "{}", format!("{}{part}", padded(&label, indent)).trim_end())?;
+                    writeln!(
+                        out,
+                        "{}",
+                        format!("{}{part}", padded(&label, indent)).trim_end()
+                    )?;
                     label.clear();
                 }
             }
@@ -150,8 +191,16 @@ impl TerminalStyle {
     }
 
     fn layout(self, table: &Table<'_>, rows: &[usize]) -> Layout {
-        let columns = table.columns.iter().filter(|column| column.medium != Medium::Page).cloned().collect();
-        let sample = rows.iter().take(table.measured).map(|&row| text_cells(table, row));
+        let columns = table
+            .columns
+            .iter()
+            .filter(|column| column.medium != Medium::Page)
+            .cloned()
+            .collect();
+        let sample = rows
+            .iter()
+            .take(table.measured)
+            .map(|&row| text_cells(table, row));
         Layout::new(columns, sample, self.table_width)
     }
 
@@ -163,7 +212,8 @@ impl TerminalStyle {
         layout.write_heading(&mut heading);
         out.write_all(&heading)?;
         write_in_order(&rows, out, |rows, text| {
-            rows.iter().for_each(|&row| layout.write_row(&text_cells(table, row), text));
+            rows.iter()
+                .for_each(|&row| layout.write_row(&text_cells(table, row), text));
         })?;
         match layout.dropped().as_slice() {
             [] => Ok(()),
@@ -182,12 +232,19 @@ pub(crate) fn columns_left_out<S: AsRef<str>>(dropped: &[S]) -> String {
 fn laid_out(append: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
     let mut text = Vec::new();
     append(&mut text);
-    String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+    String::from_utf8_lossy(&text)
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The cells of the columns that text shows.
 fn text_cells(table: &Table<'_>, row: usize) -> Vec<String> {
-    let shown = table.columns.iter().zip(table.row(row)).filter(|(column, _)| column.medium != Medium::Page);
+    let shown = table
+        .columns
+        .iter()
+        .zip(table.row(row))
+        .filter(|(column, _)| column.medium != Medium::Page);
     shown.map(|(_, cell)| text_of(&cell)).collect()
 }
 
@@ -196,7 +253,9 @@ pub(crate) fn text_of(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Node { lines, text, .. } => format!("{lines}{text}"),
         Cell::Bar(part) => bar(*part),
-        _ => cell.written().map_or_else(|| "-".to_owned(), Cow::into_owned),
+        _ => cell
+            .written()
+            .map_or_else(|| "-".to_owned(), Cow::into_owned),
     }
 }
 
@@ -217,17 +276,29 @@ struct Layout {
 }
 
 impl Layout {
-    /// Fits the columns into `limit` characters, if there is a limit: columns of text become narrower, then the last
-    /// column is wrapped, then whole columns are dropped. `sample` are the cells of the first rows.
-    fn new(columns: Vec<Column>, sample: impl Iterator<Item = Vec<String>>, limit: Option<usize>) -> Self {
-        let mut widths: Vec<usize> = columns.iter().map(|column| column.heading.width()).collect();
+    /// Fits the columns into `limit` characters, if there is a limit: columns of text become
+    /// narrower, then the last column is wrapped, then whole columns are dropped. `sample` are the
+    /// cells of the first rows.
+    fn new(
+        columns: Vec<Column>,
+        sample: impl Iterator<Item = Vec<String>>,
+        limit: Option<usize>,
+    ) -> Self {
+        let mut widths: Vec<usize> = columns
+            .iter()
+            .map(|column| column.heading.width())
+            .collect();
         for cells in sample {
             for (width, cell) in widths.iter_mut().zip(&cells) {
                 *width = printable(cell).width().min(MAX_PADDED).max(*width);
             }
         }
         let widths = widths.into_iter().map(Some).collect();
-        let mut layout = Self { columns, widths, is_limited: limit.is_some() };
+        let mut layout = Self {
+            columns,
+            widths,
+            is_limited: limit.is_some(),
+        };
         if let Some(limit) = limit {
             layout.fit(limit);
         }
@@ -237,7 +308,9 @@ impl Layout {
     fn fit(&mut self, limit: usize) {
         while !self.narrow(limit, least_wrapped) && !self.narrow(limit, least_text) {
             let shown = (0..self.columns.len()).filter(|&index| self.widths[index].is_some());
-            let least = shown.clone().min_by_key(|&index| (self.columns[index].importance, usize::MAX - index));
+            let least = shown
+                .clone()
+                .min_by_key(|&index| (self.columns[index].importance, usize::MAX - index));
             match least.filter(|_| shown.count() > 1) {
                 Some(index) => self.widths[index] = None,
                 None => return,
@@ -245,16 +318,25 @@ impl Layout {
         }
     }
 
-    /// Makes columns narrower, the widest first, and returns whether the table fits. `min` gives the least width of the
-    /// columns that can be narrower.
+    /// Makes columns narrower, the widest first, and returns whether the table fits. `min` gives
+    /// the least width of the columns that can be narrower.
     fn narrow(&mut self, limit: usize, min: fn(Fit) -> Option<usize>) -> bool {
         while self.total() > limit {
-            let wide = self.columns.iter().zip(&self.widths).enumerate().filter(|(_, (column, width))| {
-                let least = min(column.fit).map(|min| min.max(column.heading.width()));
-                least.is_some_and(|least| width.is_some_and(|width| width > least))
-            });
-            let widest = wide.max_by_key(|(_, (_, width))| **width).map(|(index, _)| index);
-            let Some(width) = widest.and_then(|index| self.widths[index].as_mut()) else { return false };
+            let wide =
+                self.columns
+                    .iter()
+                    .zip(&self.widths)
+                    .enumerate()
+                    .filter(|(_, (column, width))| {
+                        let least = min(column.fit).map(|min| min.max(column.heading.width()));
+                        least.is_some_and(|least| width.is_some_and(|width| width > least))
+                    });
+            let widest = wide
+                .max_by_key(|(_, (_, width))| **width)
+                .map(|(index, _)| index);
+            let Some(width) = widest.and_then(|index| self.widths[index].as_mut()) else {
+                return false;
+            };
             *width -= 1;
         }
         true
@@ -267,13 +349,27 @@ impl Layout {
 
     /// The headings of the columns that are dropped.
     fn dropped(&self) -> Vec<&str> {
-        let dropped = self.columns.iter().zip(&self.widths).filter(|(_, width)| width.is_none());
-        dropped.map(|(column, _)| &*column.heading).filter(|heading| !heading.is_empty()).collect()
+        let dropped = self
+            .columns
+            .iter()
+            .zip(&self.widths)
+            .filter(|(_, width)| width.is_none());
+        dropped
+            .map(|(column, _)| &*column.heading)
+            .filter(|heading| !heading.is_empty())
+            .collect()
     }
 
     /// Appends the line of headings.
     fn write_heading(&self, text: &mut Vec<u8>) {
-        self.write_row(&self.columns.iter().map(|column| column.heading.clone()).collect::<Vec<_>>(), text);
+        self.write_row(
+            &self
+                .columns
+                .iter()
+                .map(|column| column.heading.clone())
+                .collect::<Vec<_>>(),
+            text,
+        );
     }
 
     /// Appends a row: one line, and further ones if its last cell is wrapped.
@@ -285,7 +381,10 @@ impl Layout {
             let Some(width) = *width else { continue };
             if at > 0 {
                 at += GAP;
-                line.extend(std::iter::repeat_n(' ', at.saturating_sub(line.width()).max(GAP)));
+                line.extend(std::iter::repeat_n(
+                    ' ',
+                    at.saturating_sub(line.width()).max(GAP),
+                ));
             }
             let cell = printable(cell);
             let is_long = self.is_limited && cell.width() > width;
@@ -359,7 +458,8 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     shown + "…"
 }
 
-/// The lines of a text, broken between words, and within words that are longer than a line. There is at least one.
+/// The lines of a text, broken between words, and within words that are longer than a line. There
+/// is at least one.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
@@ -380,7 +480,9 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
             used += wide;
         }
     }
-    lines.iter_mut().for_each(|line| line.truncate(line.trim_end().len()));
+    lines
+        .iter_mut()
+        .for_each(|line| line.truncate(line.trim_end().len()));
     lines
 }
 
@@ -406,7 +508,8 @@ mod tests {
         let layout = Layout::new(columns(), rows[..1].iter().cloned(), limit);
         let mut text = Vec::new();
         layout.write_heading(&mut text);
-        rows.iter().for_each(|cells| layout.write_row(cells, &mut text));
+        rows.iter()
+            .for_each(|cells| layout.write_row(cells, &mut text));
         let dropped = layout.dropped().into_iter().map(str::to_owned).collect();
         (String::from_utf8(text).unwrap(), dropped)
     }
@@ -428,7 +531,13 @@ rank  job         queue  mem (kb)  note
     #[test]
     fn columns_wrap_and_drop_until_the_table_fits() {
         let rows = [
-            row(["1", "12.kestrel", "a-long-queue-name", "1048576", "error: float division by zero in the last term"]),
+            row([
+                "1",
+                "12.kestrel",
+                "a-long-queue-name",
+                "1048576",
+                "error: float division by zero in the last term",
+            ]),
             row(["2", "13.kestrel.example.org", "q", "1", ""]),
         ];
         for limit in (1..120).rev() {

@@ -1,4 +1,5 @@
-//! The nodes of JSON that is not valid, as several versions of pbsnodes print it: an attribute on each line.
+//! The nodes of JSON that is not valid, as several versions of pbsnodes print it: an attribute on
+//! each line.
 
 use std::borrow::Cow;
 
@@ -16,13 +17,17 @@ pub(in crate::files) struct DamagedLine<'t> {
     pub text: &'t str,
 }
 
-/// Reads one attribute from each line; `is_needed` says of which attributes the value must be readable. `None` if not every
-/// object is closed at the end.
+/// Reads one attribute from each line; `is_needed` says of which attributes the value must be
+/// readable. `None` if not every object is closed at the end.
 pub(in crate::files) fn read_damaged<'t>(
     text: &'t str,
     is_needed: impl Fn(&Attribute<'t>) -> bool,
 ) -> Result<Option<Objects<'t>>, DamagedLine<'t>> {
-    let mut reader = Reader { objects: Objects::new(text, Notation::Json), path: Vec::new(), node: None };
+    let mut reader = Reader {
+        objects: Objects::new(text, Notation::Json),
+        path: Vec::new(),
+        node: None,
+    };
     let mut is_inside_string = false;
     for (number, line) in (1..).zip(without_byte_order_mark(text).lines()) {
         let line = line.trim().trim_end_matches(',').trim_end();
@@ -30,18 +35,30 @@ pub(in crate::files) fn read_damaged<'t>(
             Some((key, "{")) => reader.open(key, number),
             Some((key, value)) => {
                 if let Some(attribute) = reader.attribute(key, value, number) {
-                    if reader.node.is_some() && attribute.value.text().is_none() && is_needed(&attribute) {
-                        return Err(DamagedLine { line: number, text: line });
+                    if reader.node.is_some()
+                        && attribute.value.text().is_none()
+                        && is_needed(&attribute)
+                    {
+                        return Err(DamagedLine {
+                            line: number,
+                            text: line,
+                        });
                     }
                     reader.objects.push(reader.node, attribute);
                 }
-                is_inside_string = value.starts_with('"') && (value.len() == 1 || !value.ends_with('"'));
+                is_inside_string =
+                    value.starts_with('"') && (value.len() == 1 || !value.ends_with('"'));
             }
             None if is_inside_string => is_inside_string = !line.ends_with('"'),
             None if line.bytes().all(|byte| byte == b'}') => reader.close(line.len()),
             // the outermost object has no key
             None if line == "{" && reader.path.is_empty() => {}
-            None => return Err(DamagedLine { line: number, text: line }),
+            None => {
+                return Err(DamagedLine {
+                    line: number,
+                    text: line,
+                });
+            }
         }
     }
     Ok(reader.path.is_empty().then_some(reader.objects))
@@ -78,8 +95,16 @@ impl<'t> Reader<'t> {
         };
         let raw: Option<&RawValue> = serde_json::from_str(value).ok();
         let scalar = raw.map_or(JsonScalar::Other("damaged"), scalar);
-        let place = Place { line, at: offset(self.objects.text, value) };
-        Some(Attribute::of_list(Cow::Borrowed(list), resource, scalar, place))
+        let place = Place {
+            line,
+            at: offset(self.objects.text, value),
+        };
+        Some(Attribute::of_list(
+            Cow::Borrowed(list),
+            resource,
+            scalar,
+            place,
+        ))
     }
 }
 

@@ -22,12 +22,27 @@ impl<'t> ObjectReader<'t> for Document<'_, 't> {
             "Server" => ObjectKind::Server,
             "Queue" => ObjectKind::Queue,
             "nodes" => ObjectKind::Node,
-            _ => return Attributes { object: None, list: None, objects: self.0 }.entry(key, value),
+            _ => {
+                return Attributes {
+                    object: None,
+                    list: None,
+                    objects: self.0,
+                }
+                .entry(key, value);
+            }
         };
         // a key that is given again is found among the attributes
         let value_of_list = JsonScalar::Other("an object");
-        self.0.push(None, Attribute::of_list(key, None, value_of_list, Place::default()));
-        value.object(ObjectList { kind, objects: self.0 }).map(drop)
+        self.0.push(
+            None,
+            Attribute::of_list(key, None, value_of_list, Place::default()),
+        );
+        value
+            .object(ObjectList {
+                kind,
+                objects: self.0,
+            })
+            .map(drop)
     }
 }
 
@@ -40,7 +55,13 @@ struct ObjectList<'o, 't> {
 impl<'t> ObjectReader<'t> for ObjectList<'_, 't> {
     fn entry<E: Entry<'t>>(&mut self, key: Cow<'t, str>, value: E) -> Result<(), E::Error> {
         let object = Some(self.objects.declare(self.kind, key, 0));
-        value.object(Attributes { object, list: None, objects: self.objects }).map(drop)
+        value
+            .object(Attributes {
+                object,
+                list: None,
+                objects: self.objects,
+            })
+            .map(drop)
     }
 }
 
@@ -54,14 +75,21 @@ struct Attributes<'o, 't> {
 impl<'t> ObjectReader<'t> for Attributes<'_, 't> {
     fn entry<E: Entry<'t>>(&mut self, key: Cow<'t, str>, value: E) -> Result<(), E::Error> {
         let raw = value.raw()?;
-        let place = Place { line: 0, at: offset(self.objects.text, raw.get()) };
+        let place = Place {
+            line: 0,
+            at: offset(self.objects.text, raw.get()),
+        };
         let attribute = match &self.list {
             Some(list) => Attribute::of_list(list.clone(), Some(key.clone()), scalar(raw), place),
             None => Attribute::of_list(key.clone(), None, scalar(raw), place),
         };
         self.objects.push(self.object, attribute);
         if self.object.is_some() && self.list.is_none() && raw.get().starts_with('{') {
-            let resources = Attributes { object: self.object, list: Some(key), objects: self.objects };
+            let resources = Attributes {
+                object: self.object,
+                list: Some(key),
+                objects: self.objects,
+            };
             // it has been found to be valid
             let _ = read_object(raw.get(), resources);
         }
@@ -69,7 +97,8 @@ impl<'t> ObjectReader<'t> for Attributes<'_, 't> {
     }
 }
 
-/// The value of an attribute. A list is written as the other notations write it, and a boolean as text.
+/// The value of an attribute. A list is written as the other notations write it, and a boolean as
+/// text.
 pub(super) fn scalar(raw: &RawValue) -> JsonScalar<'_> {
     let text = raw.get();
     match text.as_bytes().first() {

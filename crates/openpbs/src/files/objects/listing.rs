@@ -1,9 +1,10 @@
-//! The objects of a text: of what qstat, pbsnodes and pbs_rstat print as text or dsv, of a listing of `qmgr`, and of a
-//! `resourcedef`.
+//! The objects of a text: of what qstat, pbsnodes and pbs_rstat print as text or dsv, of a listing
+//! of `qmgr`, and of a `resourcedef`.
 //!
-//! A heading begins an object, whose attributes follow, one a line. A line that begins with a tab continues the value above
-//! it, as qstat breaks long values, unless the attributes themselves are indented by tabs and the line is one; a terminal
-//! may have printed eight blanks for the tab. A directive of `qmgr` names its object.
+//! A heading begins an object, whose attributes follow, one a line. A line that begins with a tab
+//! continues the value above it, as qstat breaks long values, unless the attributes themselves are
+//! indented by tabs and the line is one; a terminal may have printed eight blanks for the tab. A
+//! directive of `qmgr` names its object.
 
 use std::borrow::Cow;
 
@@ -13,7 +14,8 @@ use super::{Attribute, Notation, ObjectKind, Objects, Place, offset, without_byt
 use crate::files::schedulers::DEFAULT;
 use crate::resource_amount::number;
 
-/// By how much more than the attributes a continued value is indented where a tab was printed as blanks.
+/// By how much more than the attributes a continued value is indented where a tab was printed as
+/// blanks.
 const BLANKS_OF_A_TAB: usize = 4;
 
 pub(super) fn read(text: &str) -> Objects<'_> {
@@ -55,7 +57,12 @@ struct OpenValue<'t> {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, notation: Notation) -> Self {
-        Self { objects: Objects::new(text, notation), line: 0, block: None, value: None }
+        Self {
+            objects: Objects::new(text, notation),
+            line: 0,
+            block: None,
+            value: None,
+        }
     }
 
     fn read_line(&mut self, line: &'t str) {
@@ -80,19 +87,28 @@ impl<'t> Reader<'t> {
         } else if let Some(Assignment { name, value, .. }) = assignment {
             self.set(self.block, self.attribute(name, value), value, indentation);
         } else if indentation.is_empty() && self.may_be_a_node(content) {
-            self.block = Some(self.objects.declare(ObjectKind::Node, unquoted(content).into(), self.line));
+            self.block = Some(self.objects.declare(
+                ObjectKind::Node,
+                unquoted(content).into(),
+                self.line,
+            ));
         }
     }
 
     /// Whether a line is indented further than the attribute above.
     fn is_deeper(&self, indentation: &str) -> bool {
-        let usual = self.value.as_ref().map_or(0, |value| value.indentation.len());
+        let usual = self
+            .value
+            .as_ref()
+            .map_or(0, |value| value.indentation.len());
         usual > 0 && indentation.len() > usual
     }
 
     /// Whether a line continues the value above.
     fn continues(&self, indentation: &str, is_assignment: bool) -> bool {
-        let Some(value) = &self.value else { return false };
+        let Some(value) = &self.value else {
+            return false;
+        };
         if indentation.starts_with('\t') {
             !is_assignment || !value.indentation.starts_with('\t')
         } else {
@@ -103,23 +119,33 @@ impl<'t> Reader<'t> {
     fn continue_value(&mut self, line: &str, content: &str) {
         let Some(value) = &mut self.value else { return };
         let blanks = (value.indentation.len() + BLANKS_OF_A_TAB).min(line.len() - content.len());
-        let rest = line.strip_prefix('\t').or_else(|| line.get(blanks..)).unwrap_or(content);
+        let rest = line
+            .strip_prefix('\t')
+            .or_else(|| line.get(blanks..))
+            .unwrap_or(content);
         value.text.to_mut().push_str(rest);
     }
 
     /// Gives an attribute its value where several lines have it.
     fn end_value(&mut self) {
-        if let Some(OpenValue { object, text: Cow::Owned(text), .. }) = self.value.take()
+        if let Some(OpenValue {
+            object,
+            text: Cow::Owned(text),
+            ..
+        }) = self.value.take()
             && let Some(attribute) = self.objects.attributes_mut(object).last_mut()
         {
-            attribute.value = JsonScalar::String(Cow::Owned(unquoted(text.trim_start()).to_owned()));
+            attribute.value =
+                JsonScalar::String(Cow::Owned(unquoted(text.trim_start()).to_owned()));
         }
     }
 
     /// Reads a line that begins an object, and in dsv has its attributes too.
     fn read_heading(&mut self, line: &'t str) -> bool {
         let (heading, fields) = line.split_once('|').unwrap_or((line, ""));
-        let Some((kind, name)) = heading_of_object(heading, !fields.is_empty()) else { return false };
+        let Some((kind, name)) = heading_of_object(heading, !fields.is_empty()) else {
+            return false;
+        };
         let object = self.objects.declare(kind, name.into(), self.line);
         self.block = Some(object);
         for field in split_unescaped(fields, "|") {
@@ -135,19 +161,34 @@ impl<'t> Reader<'t> {
     }
 
     fn attribute(&self, name: &'t str, value: &'t str) -> Attribute<'t> {
-        let place = Place { line: self.line, at: offset(self.objects.text, value) };
+        let place = Place {
+            line: self.line,
+            at: offset(self.objects.text, value),
+        };
         Attribute::new(name, scalar(unquoted(value)), place)
     }
 
     /// Adds an attribute, whose value the next line may continue.
-    fn set(&mut self, object: Option<usize>, attribute: Attribute<'t>, value: &'t str, indentation: &'t str) {
+    fn set(
+        &mut self,
+        object: Option<usize>,
+        attribute: Attribute<'t>,
+        value: &'t str,
+        indentation: &'t str,
+    ) {
         self.objects.push(object, attribute);
-        self.value = Some(OpenValue { object, indentation, text: value.into() });
+        self.value = Some(OpenValue {
+            object,
+            indentation,
+            text: value.into(),
+        });
     }
 
     /// pbsnodes begins a node by its name alone.
     fn may_be_a_node(&self, line: &str) -> bool {
-        let is_in_a_list_of_nodes = self.block.is_none_or(|block| self.objects.objects[block].kind == ObjectKind::Node);
+        let is_in_a_list_of_nodes = self
+            .block
+            .is_none_or(|block| self.objects.objects[block].kind == ObjectKind::Node);
         is_in_a_list_of_nodes
             && !line.trim_end().contains(char::is_whitespace)
             && !line.trim_end().ends_with([':', '}'])
@@ -158,26 +199,45 @@ impl<'t> Reader<'t> {
             Verb::Create => self.create(kind, rest),
             Verb::Unset => {
                 let mut attributes = rest.split(',').map(str::trim);
-                let Some((name, first)) = attributes.next().and_then(|first| target(kind, first)) else { return };
+                let Some((name, first)) = attributes.next().and_then(|first| target(kind, first))
+                else {
+                    return;
+                };
                 let object = self.objects.latest(kind, name.into(), self.line);
                 for attribute in std::iter::once(first).chain(attributes) {
-                    let attribute = Attribute { value: JsonScalar::NULL, ..self.attribute(attribute, attribute) };
+                    let attribute = Attribute {
+                        value: JsonScalar::NULL,
+                        ..self.attribute(attribute, attribute)
+                    };
                     self.objects.push(Some(object), attribute);
                 }
             }
             Verb::Set => {
-                let Some((left, value)) = rest.split_once('=').filter(|(left, _)| !left.ends_with('-')) else { return };
-                let (left, is_repeatable) = left.strip_suffix('+').map_or((left, false), |left| (left, true));
-                let Some((name, attribute)) = target(kind, left) else { return };
+                let Some((left, value)) = rest
+                    .split_once('=')
+                    .filter(|(left, _)| !left.ends_with('-'))
+                else {
+                    return;
+                };
+                let (left, is_repeatable) = left
+                    .strip_suffix('+')
+                    .map_or((left, false), |left| (left, true));
+                let Some((name, attribute)) = target(kind, left) else {
+                    return;
+                };
                 let object = self.objects.latest(kind, name.into(), self.line);
                 let value = value.trim_start();
-                let attribute = Attribute { is_repeatable, ..self.attribute(attribute, value) };
+                let attribute = Attribute {
+                    is_repeatable,
+                    ..self.attribute(attribute, value)
+                };
                 self.set(Some(object), attribute, value, indentation);
             }
         }
     }
 
-    /// Adds an object with its attributes: `NAME a=b,c=d`, also with blanks in place of the commas and around `=`.
+    /// Adds an object with its attributes: `NAME a=b,c=d`, also with blanks in place of the commas
+    /// and around `=`.
     fn create(&mut self, kind: ObjectKind, rest: &'t str) {
         let (name, mut rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         if name.is_empty() {
@@ -187,8 +247,15 @@ impl<'t> Reader<'t> {
         while let Some((attribute, after)) = rest.split_once('=') {
             let after = after.trim_start();
             let end = after.find([',', ' ', '\t']).unwrap_or(after.len());
-            let attribute = attribute.trim_end().rsplit([',', ' ', '\t']).next().unwrap_or_default();
-            let attribute = Attribute { is_repeatable: true, ..self.attribute(attribute, &after[..end]) };
+            let attribute = attribute
+                .trim_end()
+                .rsplit([',', ' ', '\t'])
+                .next()
+                .unwrap_or_default();
+            let attribute = Attribute {
+                is_repeatable: true,
+                ..self.attribute(attribute, &after[..end])
+            };
             self.objects.push(Some(object), attribute);
             rest = &after[end..];
         }
@@ -220,7 +287,11 @@ impl<'t> Directive<'t> {
             _ => return None,
         };
         let (kind, rest) = rest.trim_start().split_once(char::is_whitespace)?;
-        Some(Self { verb, kind: ObjectKind::of_directive(kind)?, rest: rest.trim_start() })
+        Some(Self {
+            verb,
+            kind: ObjectKind::of_directive(kind)?,
+            rest: rest.trim_start(),
+        })
     }
 }
 
@@ -260,22 +331,33 @@ struct Assignment<'t> {
 fn assignment(line: &str) -> Option<Assignment<'_>> {
     let (left, value) = line.split_once('=')?;
     let name = left.trim_end();
-    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && !name.contains(char::is_whitespace);
+    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && !name.contains(char::is_whitespace);
     let is_spaced = name.len() < left.len();
-    (is_name && !value.starts_with('=')).then(|| Assignment { name, value: value.trim_start(), is_spaced })
+    (is_name && !value.starts_with('=')).then(|| Assignment {
+        name,
+        value: value.trim_start(),
+        is_spaced,
+    })
 }
 
 /// A value without the quotes around it; one in the same quotes cannot contain them.
 fn unquoted(text: &str) -> &str {
     let text = text.trim_end();
-    let inside = ['"', '\'']
-        .into_iter()
-        .find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote).filter(|inside| !inside.contains(quote)));
+    let inside = ['"', '\''].into_iter().find_map(|quote| {
+        text.strip_prefix(quote)?
+            .strip_suffix(quote)
+            .filter(|inside| !inside.contains(quote))
+    });
     inside.unwrap_or(text)
 }
 
 fn scalar(text: &str) -> JsonScalar<'_> {
-    if number(text).is_some() { JsonScalar::Number(text) } else { JsonScalar::String(Cow::Borrowed(text)) }
+    if number(text).is_some() {
+        JsonScalar::Number(text)
+    } else {
+        JsonScalar::String(Cow::Borrowed(text))
+    }
 }
 
 /// The parts of a text between delimiters that have no `\` before them.
@@ -283,7 +365,11 @@ pub fn split_unescaped<'d>(text: &'d str, delimiter: &str) -> Vec<&'d str> {
     let mut parts = Vec::new();
     let mut start = 0;
     let mut from = 0;
-    while let Some(at) = text[from..].find(delimiter).filter(|_| !delimiter.is_empty()).map(|at| from + at) {
+    while let Some(at) = text[from..]
+        .find(delimiter)
+        .filter(|_| !delimiter.is_empty())
+        .map(|at| from + at)
+    {
         if !text[..at].ends_with('\\') {
             parts.push(&text[start..at]);
             start = at + delimiter.len();

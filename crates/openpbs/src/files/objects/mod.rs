@@ -1,7 +1,9 @@
-//! The objects that a document of PBS describes, with their attributes: the only reader of such documents.
+//! The objects that a document of PBS describes, with their attributes: the only reader of such
+//! documents.
 //!
-//! In: the output of `qstat -Bf`, `qstat -Qf` or `pbsnodes -av` as text, JSON or dsv, of `pbs_rstat -f`, a listing of `qmgr`
-//! (`print` or `list`), or a `resourcedef`. Out: [`Objects`], of which the other readers in [`files`](super) are views.
+//! In: the output of `qstat -Bf`, `qstat -Qf` or `pbsnodes -av` as text, JSON or dsv, of
+//! `pbs_rstat -f`, a listing of `qmgr` (`print` or `list`), or a `resourcedef`. Out: [`Objects`],
+//! of which the other readers in [`files`](super) are views.
 
 mod damaged_json;
 mod json;
@@ -26,7 +28,8 @@ pub struct Objects<'t> {
     pub objects: Vec<Object<'t>>,
     /// The attributes of no object, such as `timestamp` in JSON.
     pub attributes: Vec<Attribute<'t>>,
-    /// Why the document is not valid JSON, if it should be; its objects are then those before the error.
+    /// Why the document is not valid JSON, if it should be; its objects are then those before the
+    /// error.
     pub json_error: Option<String>,
     /// The object to which a directive about this kind and name adds an attribute.
     latest: HashMap<(ObjectKind, Cow<'t, str>), usize>,
@@ -86,7 +89,8 @@ pub struct Attribute<'t> {
     pub resource: Option<Cow<'t, str>>,
     /// Its value, `null` if it is unset. One of a listing is a number if it looks like one.
     pub value: JsonScalar<'t>,
-    /// Whether the attribute is commonly given again: in a directive with `+=`, or where its object is created.
+    /// Whether the attribute is commonly given again: in a directive with `+=`, or where its object
+    /// is created.
     pub is_repeatable: bool,
     /// Where the value begins in the text.
     pub place: Place,
@@ -113,16 +117,25 @@ impl ObjectKind {
     ];
 
     fn of_heading(word: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(_, heading, _)| *heading == word).map(|(kind, ..)| kind)
+        Self::NAMES
+            .into_iter()
+            .find(|(_, heading, _)| *heading == word)
+            .map(|(kind, ..)| kind)
     }
 
     fn of_directive(word: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(.., words)| words.contains(&word)).map(|(kind, ..)| kind)
+        Self::NAMES
+            .into_iter()
+            .find(|(.., words)| words.contains(&word))
+            .map(|(kind, ..)| kind)
     }
 
     /// Its name in a heading.
     pub fn heading(self) -> &'static str {
-        Self::NAMES.into_iter().find(|(kind, ..)| *kind == self).map_or("", |(_, heading, _)| heading)
+        Self::NAMES
+            .into_iter()
+            .find(|(kind, ..)| *kind == self)
+            .map_or("", |(_, heading, _)| heading)
     }
 }
 
@@ -137,7 +150,11 @@ impl<'t> Objects<'t> {
     /// assert_eq!(server.get("comment"), Some("a long value"));
     /// ```
     pub fn read(text: &'t str) -> Self {
-        if without_byte_order_mark(text).trim_start().starts_with('{') { json::read(text) } else { listing::read(text) }
+        if without_byte_order_mark(text).trim_start().starts_with('{') {
+            json::read(text)
+        } else {
+            listing::read(text)
+        }
     }
 
     /// Reads a `resourcedef`, each line of which is a resource: `NAME type=long flag=hn`.
@@ -147,12 +164,21 @@ impl<'t> Objects<'t> {
 
     fn new(text: &'t str, notation: Notation) -> Self {
         let (objects, attributes, latest) = Default::default();
-        Self { text, notation, objects, attributes, json_error: None, latest }
+        Self {
+            text,
+            notation,
+            objects,
+            attributes,
+            json_error: None,
+            latest,
+        }
     }
 
     /// The objects of a kind.
     pub fn of(&self, kind: ObjectKind) -> impl Iterator<Item = &Object<'t>> {
-        self.objects.iter().filter(move |object| object.kind == kind)
+        self.objects
+            .iter()
+            .filter(move |object| object.kind == kind)
     }
 
     /// Whether the document describes an object of a kind.
@@ -183,7 +209,13 @@ impl<'t> Objects<'t> {
         if self.notation == Notation::Listing {
             self.latest.insert(key(kind, &name), object);
         }
-        self.objects.push(Object { kind, name, line, is_declared: false, attributes: Vec::new() });
+        self.objects.push(Object {
+            kind,
+            name,
+            line,
+            is_declared: false,
+            attributes: Vec::new(),
+        });
         object
     }
 
@@ -207,7 +239,14 @@ impl<'t> Objects<'t> {
 
 /// A listing has one server, which directives do not name.
 fn key<'t>(kind: ObjectKind, name: &Cow<'t, str>) -> (ObjectKind, Cow<'t, str>) {
-    (kind, if kind == ObjectKind::Server { Cow::Borrowed("") } else { name.clone() })
+    (
+        kind,
+        if kind == ObjectKind::Server {
+            Cow::Borrowed("")
+        } else {
+            name.clone()
+        },
+    )
 }
 
 impl Object<'_> {
@@ -222,20 +261,36 @@ pub(super) fn last<'a, 't: 'a>(
     attributes: impl IntoIterator<Item = &'a Attribute<'t>>,
     name: &str,
 ) -> Option<&'a Attribute<'t>> {
-    attributes.into_iter().filter(|attribute| attribute.name == name && attribute.resource.is_none()).last()
+    attributes
+        .into_iter()
+        .filter(|attribute| attribute.name == name && attribute.resource.is_none())
+        .last()
 }
 
 impl<'t> Attribute<'t> {
     /// An attribute with the name `NAME` or `NAME.RESOURCE`.
     fn new(full_name: &'t str, value: JsonScalar<'t>, place: Place) -> Self {
         match full_name.split_once('.') {
-            Some((list, resource)) => Self::of_list(list.into(), Some(resource.into()), value, place),
+            Some((list, resource)) => {
+                Self::of_list(list.into(), Some(resource.into()), value, place)
+            }
             None => Self::of_list(full_name.into(), None, value, place),
         }
     }
 
-    fn of_list(name: Cow<'t, str>, resource: Option<Cow<'t, str>>, value: JsonScalar<'t>, place: Place) -> Self {
-        Self { name, resource, value, is_repeatable: false, place }
+    fn of_list(
+        name: Cow<'t, str>,
+        resource: Option<Cow<'t, str>>,
+        value: JsonScalar<'t>,
+        place: Place,
+    ) -> Self {
+        Self {
+            name,
+            resource,
+            value,
+            is_repeatable: false,
+            place,
+        }
     }
 
     /// `NAME` or `NAME.RESOURCE`.

@@ -5,21 +5,32 @@ fn shown(objects: &Objects<'_>) -> Vec<String> {
     let mut shown = Vec::new();
     for object in &objects.objects {
         let attributes = object.attributes.iter();
-        let attributes = attributes.filter(|attribute| !matches!(attribute.value, JsonScalar::Other("an object")));
+        let attributes = attributes
+            .filter(|attribute| !matches!(attribute.value, JsonScalar::Other("an object")));
         let values = attributes.map(|attribute| match &attribute.value {
             JsonScalar::Number(number) => format!("{}={number}", attribute.full_name()),
             value => format!("{}={:?}", attribute.full_name(), value.text()),
         });
-        shown.push(format!("{:?} {}: {}", object.kind, object.name, values.collect::<Vec<_>>().join(" ")));
+        shown.push(format!(
+            "{:?} {}: {}",
+            object.kind,
+            object.name,
+            values.collect::<Vec<_>>().join(" ")
+        ));
     }
     shown
 }
 
 fn values(text: &str, name: &str) -> Vec<Option<String>> {
     let objects = Objects::read(text);
-    let attributes =
-        objects.objects.iter().flat_map(|object| &object.attributes).filter(|attribute| attribute.name == name);
-    attributes.map(|attribute| attribute.value.text().map(str::to_owned)).collect()
+    let attributes = objects
+        .objects
+        .iter()
+        .flat_map(|object| &object.attributes)
+        .filter(|attribute| attribute.name == name);
+    attributes
+        .map(|attribute| attribute.value.text().map(str::to_owned))
+        .collect()
 }
 
 #[test]
@@ -37,7 +48,10 @@ fn every_notation_has_the_same_objects() {
         "set server vm comment = \"a | b\"\nset server default_chunk.ncpus=1\n#\ncreate queue q\nset queue q Priority = -5\n\
          s q q max_run_res.mem += '[u:a b=1gb]'\n",
     ] {
-        for text in [document.to_owned(), format!("\u{feff}{}", document.replace('\n', "\r\n"))] {
+        for text in [
+            document.to_owned(),
+            format!("\u{feff}{}", document.replace('\n', "\r\n")),
+        ] {
             assert_eq!(shown(&Objects::read(&text)), expected, "{text}");
         }
     }
@@ -57,15 +71,24 @@ fn a_line_that_begins_with_a_tab_continues_the_value_above() {
         // a terminal prints the tab as blanks
         ("Server: vm\n    a = x\n         y\n    b = 1\n", "x y"),
         ("Server: vm\n    a = x\n        y=z\n    b = 1\n", "xy=z"),
-        ("Server: vm\n    a = x\n   \u{a0}\u{a0}\u{a0}\u{a0}y\n", "xy"),
+        (
+            "Server: vm\n    a = x\n   \u{a0}\u{a0}\u{a0}\u{a0}y\n",
+            "xy",
+        ),
         ("  Server: vm\n", ""),
     ] {
-        let expected: Vec<Option<String>> =
-            Some(expected.to_owned()).filter(|text| !text.is_empty()).map(Some).into_iter().collect();
+        let expected: Vec<Option<String>> = Some(expected.to_owned())
+            .filter(|text| !text.is_empty())
+            .map(Some)
+            .into_iter()
+            .collect();
         assert_eq!(values(text, "a"), expected, "{text}");
     }
     // a line that another one separates from the value does not continue it
-    assert_eq!(values("Server: vm\n    a = x\n\n\ty\n", "a"), [Some("x".to_owned())]);
+    assert_eq!(
+        values("Server: vm\n    a = x\n\n\ty\n", "a"),
+        [Some("x".to_owned())]
+    );
 }
 
 #[test]
@@ -76,7 +99,10 @@ fn quotes_belong_to_a_value_that_has_the_same_ones_inside() {
         ("\"a\" if x else \"b\"", "\"a\" if x else \"b\""),
         ("\"a", "\"a"),
     ] {
-        assert_eq!(values(&format!("set server x = {value}\n"), "x"), [Some(expected.to_owned())]);
+        assert_eq!(
+            values(&format!("set server x = {value}\n"), "x"),
+            [Some(expected.to_owned())]
+        );
     }
 }
 
@@ -95,7 +121,11 @@ fn directives_are_about_the_object_that_they_name() {
     ];
     let objects = Objects::read(text);
     assert_eq!(shown(&objects), expected);
-    let declared: Vec<bool> = objects.objects.iter().map(|object| object.is_declared).collect();
+    let declared: Vec<bool> = objects
+        .objects
+        .iter()
+        .map(|object| object.is_declared)
+        .collect();
     assert_eq!(declared, [true, false, true, false, false, true]);
 }
 
@@ -103,20 +133,40 @@ fn directives_are_about_the_object_that_they_name() {
 fn what_is_no_object_begins_none() {
     let text = "$ qstat -Q\nQueue              Max   Tot Ena Str   Que   Run   Hld   Wat   Trn   Ext Type\n\
         Queue: q\n    a = 1\n    b=2\nword\n    c = 3\nJob Id: 1.vm\n    d = 4\n";
-    assert_eq!(shown(&Objects::read(text)), ["Queue q: a=1 b=2 c=3", "Other 1.vm: d=4"]);
+    assert_eq!(
+        shown(&Objects::read(text)),
+        ["Queue q: a=1 b=2 c=3", "Other 1.vm: d=4"]
+    );
     let nodes = "$ pbsnodes -a\nvn1\n     state = free\n\nvn2\n     state = down\n";
-    assert_eq!(shown(&Objects::read(nodes)), [r#"Node vn1: state=Some("free")"#, r#"Node vn2: state=Some("down")"#]);
+    assert_eq!(
+        shown(&Objects::read(nodes)),
+        [
+            r#"Node vn1: state=Some("free")"#,
+            r#"Node vn2: state=Some("down")"#
+        ]
+    );
 }
 
 #[test]
 fn json_has_values_of_every_type() {
     let text = "{\"timestamp\":5,\"Server\":{\"vm\":{\"a\":null,\"b\":true,\"c\":[\"1.vm/0\",2],\"d\":{\"e\":{\"f\":1}}},\"vm\":{}}}";
     let objects = Objects::read(text);
-    let expected = [r#"Server vm: a=None b=Some("true") c=Some("1.vm/0, 2")"#, "Server vm: "];
+    let expected = [
+        r#"Server vm: a=None b=Some("true") c=Some("1.vm/0, 2")"#,
+        "Server vm: ",
+    ];
     assert_eq!(shown(&objects), expected);
-    assert_eq!(last(&objects.attributes, "timestamp").and_then(|attribute| attribute.value.text()), Some("5"));
+    assert_eq!(
+        last(&objects.attributes, "timestamp").and_then(|attribute| attribute.value.text()),
+        Some("5")
+    );
     let cut = Objects::read(&text[..text.len() - 12]);
-    assert!(cut.json_error.as_ref().is_some_and(|error| error.contains("line 1")) && cut.has(ObjectKind::Server));
+    assert!(
+        cut.json_error
+            .as_ref()
+            .is_some_and(|error| error.contains("line 1"))
+            && cut.has(ObjectKind::Server)
+    );
 }
 
 #[test]
@@ -128,9 +178,15 @@ fn places_are_those_of_the_values() {
         "{\"Server\":{\"vm\":{\"a\":\"value\"}}}",
     ] {
         let objects = Objects::read(text);
-        let place =
-            last(objects.attributes_of(ObjectKind::Server), "a").map(|attribute| attribute.place).expect("a place");
-        assert!(text[place.at..].trim_start_matches('"').starts_with("value"), "{text}");
+        let place = last(objects.attributes_of(ObjectKind::Server), "a")
+            .map(|attribute| attribute.place)
+            .expect("a place");
+        assert!(
+            text[place.at..]
+                .trim_start_matches('"')
+                .starts_with("value"),
+            "{text}"
+        );
         let line = text[..place.at].matches('\n').count() + 1;
         assert_eq!(place.line, if text.starts_with('{') { 0 } else { line });
     }

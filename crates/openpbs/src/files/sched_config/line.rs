@@ -17,7 +17,11 @@ pub(super) struct Line<'a> {
 
 impl Line<'_> {
     pub(super) fn bad_value(&self, expected: &'static str) -> ConfigFault {
-        ConfigFault::BadValue { name: self.name.to_owned(), value: self.value.to_owned(), expected }
+        ConfigFault::BadValue {
+            name: self.name.to_owned(),
+            value: self.value.to_owned(),
+            expected,
+        }
     }
 
     /// `true` or `false` in any case, or a whole number, of which only 0 is false.
@@ -38,15 +42,24 @@ impl Line<'_> {
 
     /// `HH:MM:SS`, `MM:SS` or seconds; more than 0. In seconds.
     pub(super) fn duration(&self) -> Result<u64, ConfigFault> {
-        let parts: Option<Vec<u64>> = self.value.split(':').map(|part| part.parse().ok()).collect();
+        let parts: Option<Vec<u64>> = self
+            .value
+            .split(':')
+            .map(|part| part.parse().ok())
+            .collect();
         parts
             .filter(|parts| parts.len() <= 3)
-            .and_then(|parts| parts.iter().try_fold(0u64, |total, &part| total.checked_mul(60)?.checked_add(part)))
+            .and_then(|parts| {
+                parts.iter().try_fold(0u64, |total, &part| {
+                    total.checked_mul(60)?.checked_add(part)
+                })
+            })
             .filter(|&seconds| seconds > 0)
             .ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
     }
 
-    /// A number between 0 and 1, exclusive, as a C `float`; or NaN, which the daemon's comparisons let through.
+    /// A number between 0 and 1, exclusive, as a C `float`; or NaN, which the daemon's comparisons
+    /// let through.
     pub(super) fn decay_factor(&self) -> Result<f32, ConfigFault> {
         let factor = whole_double(self.value.as_bytes()).map(|factor| factor as f32);
         factor
@@ -62,17 +75,24 @@ impl Line<'_> {
             [_, "LOW" | "Low" | "low", ..] => SortFirst::Low,
             _ => return Err(self.bad_value("it is a name and `HIGH` or `LOW`, in double quotes")),
         };
-        Ok(SortKey { name: words[0].to_owned(), first })
+        Ok(SortKey {
+            name: words[0].to_owned(),
+            first,
+        })
     }
 
     /// The same for nodes, with `total`, `assigned` or `unused` as a third word.
     pub(super) fn node_sort_key(&self) -> Result<NodeSortKey, ConfigFault> {
         let amount = self.value.split_ascii_whitespace().nth(2);
-        Ok(NodeSortKey { key: self.sort_key()?, is_total: amount.is_none_or(|amount| amount == "total") })
+        Ok(NodeSortKey {
+            key: self.sort_key()?,
+            is_total: amount.is_none_or(|amount| amount == "total"),
+        })
     }
 }
 
-/// The leading digits as a number, 1 for `true`, 0 for `false`, and -1 for any other value: `2.9` is 2, `-5` is -1.
+/// The leading digits as a number, 1 for `true`, 0 for `false`, and -1 for any other value: `2.9`
+/// is 2, `-5` is -1.
 pub(super) fn number_or_unspecified(value: &str) -> i32 {
     match value {
         _ if value.eq_ignore_ascii_case("true") => 1,
@@ -81,8 +101,9 @@ pub(super) fn number_or_unspecified(value: &str) -> i32 {
     }
 }
 
-/// Splits a line `name: value [time]`; a quoted value may contain blanks. An unknown time is returned as a fault, and
-/// the setting then applies at all times. `None` for a line without a colon, a name or a value.
+/// Splits a line `name: value [time]`; a quoted value may contain blanks. An unknown time is
+/// returned as a fault, and the setting then applies at all times. `None` for a line without a
+/// colon, a name or a value.
 pub(super) fn split_line(text: &str) -> Option<(Line<'_>, Option<ConfigFault>)> {
     let (name, value_and_time) = text.split_once(':')?;
     let (value, time) = split_value(value_and_time.trim_start())?;
@@ -93,22 +114,53 @@ pub(super) fn split_line(text: &str) -> Option<(Line<'_>, Option<ConfigFault>)> 
 
 /// Splits off the value, which may be quoted.
 fn split_value(text: &str) -> Option<(&str, &str)> {
-    if let Some(quote) = text.chars().next().filter(|first| matches!(first, '"' | '\'')) {
+    if let Some(quote) = text
+        .chars()
+        .next()
+        .filter(|first| matches!(first, '"' | '\''))
+    {
         let quoted = &text[1..];
         return Some(quoted.split_once(quote).unwrap_or((quoted, "")));
     }
-    let end = text.find(|char: char| char.is_ascii_whitespace()).unwrap_or(text.len());
+    let end = text
+        .find(|char: char| char.is_ascii_whitespace())
+        .unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
 /// The times at which a setting applies, and the fault if they are unknown.
 fn parse_times(text: &str) -> (Times, Option<ConfigFault>) {
-    let always = Times { prime: true, non_prime: true };
-    match text.split_ascii_whitespace().next().filter(|word| !word.starts_with('#')) {
+    let always = Times {
+        prime: true,
+        non_prime: true,
+    };
+    match text
+        .split_ascii_whitespace()
+        .next()
+        .filter(|word| !word.starts_with('#'))
+    {
         None | Some("all" | "ALL") => (always, None),
-        Some("prime" | "PRIME") => (Times { non_prime: false, ..always }, None),
-        Some("non_prime" | "NON_PRIME") => (Times { prime: false, ..always }, None),
-        Some("none" | "NONE") => (Times { prime: false, non_prime: false }, None),
+        Some("prime" | "PRIME") => (
+            Times {
+                non_prime: false,
+                ..always
+            },
+            None,
+        ),
+        Some("non_prime" | "NON_PRIME") => (
+            Times {
+                prime: false,
+                ..always
+            },
+            None,
+        ),
+        Some("none" | "NONE") => (
+            Times {
+                prime: false,
+                non_prime: false,
+            },
+            None,
+        ),
         Some(word) => (always, Some(ConfigFault::UnknownTime(word.to_owned()))),
     }
 }

@@ -1,9 +1,9 @@
 //! The file `sched_priv/sched_config`: one setting `name: value [PRIME|NON_PRIME|ALL]` per line.
 //!
-//! In: the bytes of the file. Out: a [`SchedConfig`] with the settings that affect the order of jobs. An unknown setting
-//! and a value that the scheduler cannot use are [`ConfigWarning`]s, and the setting keeps its value. The defaults are
-//! those of the man page `pbs_sched`. How the daemon reads invalid values is recorded in
-//! `tests/golden/openpbs/pbsfs`, cases 90 to 96.
+//! In: the bytes of the file. Out: a [`SchedConfig`] with the settings that affect the order of
+//! jobs. An unknown setting and a value that the scheduler cannot use are [`ConfigWarning`]s, and
+//! the setting keeps its value. The defaults are those of the man page `pbs_sched`. How the daemon
+//! reads invalid values is recorded in `tests/golden/openpbs/pbsfs`, cases 90 to 96.
 
 mod line;
 
@@ -25,7 +25,10 @@ pub struct ByTime<T> {
 impl<T: Clone> ByTime<T> {
     /// The same at all times.
     pub fn always(value: T) -> Self {
-        Self { prime: value.clone(), non_prime: value }
+        Self {
+            prime: value.clone(),
+            non_prime: value,
+        }
     }
 
     /// Changes the value at the given times.
@@ -49,7 +52,8 @@ struct Times {
 /// A key of `job_sort_key`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortKey {
-    /// A resource, or one of `fair_share_perc`, `job_priority`, `preempt_priority`, `sort_priority`.
+    /// A resource, or one of `fair_share_perc`, `job_priority`, `preempt_priority`,
+    /// `sort_priority`.
     pub name: String,
     /// Which values come first.
     pub first: SortFirst,
@@ -65,10 +69,13 @@ pub struct NodeSortKey {
 }
 
 impl SortKey {
-    /// Whether the name is one of the four that are not resources. By any other name that is not a resource the scheduler
-    /// sorts nothing: it takes 0 for every job, and logs no message.
+    /// Whether the name is one of the four that are not resources. By any other name that is not a
+    /// resource the scheduler sorts nothing: it takes 0 for every job, and logs no message.
     pub fn is_special(&self) -> bool {
-        matches!(&*self.name, "fair_share_perc" | "job_priority" | "preempt_priority" | "sort_priority")
+        matches!(
+            &*self.name,
+            "fair_share_perc" | "job_priority" | "preempt_priority" | "sort_priority"
+        )
     }
 }
 
@@ -115,7 +122,9 @@ pub enum ConfigFault {
     #[error("`{0}` is not `PRIME`, `NON_PRIME` or `ALL`")]
     UnknownTime(String),
     /// More than [`MAX_SORT_KEYS`] of `job_sort_key`.
-    #[error("the `job_sort_key` `{0}` is not used: there are {MAX_SORT_KEYS} before it, the most that are")]
+    #[error(
+        "the `job_sort_key` `{0}` is not used: there are {MAX_SORT_KEYS} before it, the most that are"
+    )]
     TooManySortKeys(String),
     /// A value that the setting cannot have.
     #[error("`{name}` cannot be `{value}`: {expected}")]
@@ -142,7 +151,8 @@ pub struct SchedConfig {
     pub fairshare_usage_res: String,
     /// The time between two decays, in seconds. Default: 86,400.
     pub fairshare_decay_time: u64,
-    /// The factor by which each decay multiplies usage, between 0 and 1, as a C `float`. Default: 0.5.
+    /// The factor by which each decay multiplies usage, between 0 and 1, as a C `float`. Default:
+    /// 0.5.
     pub fairshare_decay_factor: f32,
     /// Whether all jobs of a queue are considered before those of the next queue. Default: true.
     pub by_queue: ByTime<bool>,
@@ -150,7 +160,8 @@ pub struct SchedConfig {
     pub round_robin: ByTime<bool>,
     /// Whether a job that cannot run blocks the jobs after it. Default: false.
     pub strict_ordering: ByTime<bool>,
-    /// Whether no job may run across the border between prime time and the rest of the week. Default: false.
+    /// Whether no job may run across the border between prime time and the rest of the week.
+    /// Default: false.
     pub backfill_prime: ByTime<bool>,
     /// What the name of a queue begins with whose jobs run in prime time only. Default: `p_`.
     pub primetime_prefix: String,
@@ -158,7 +169,8 @@ pub struct SchedConfig {
     pub nonprimetime_prefix: String,
     /// What the name of a queue begins with whose jobs run in dedicated time only. Default: `ded`.
     pub dedicated_prefix: String,
-    /// Whether jobs of an express queue may preempt others, and therefore sort first. Default: true.
+    /// Whether jobs of an express queue may preempt others, and therefore sort first. Default:
+    /// true.
     pub preemptive_sched: ByTime<bool>,
     /// The least priority of an express queue. Default: 150.
     pub preempt_queue_prio: i32,
@@ -166,7 +178,8 @@ pub struct SchedConfig {
     pub job_sort_key: ByTime<Vec<SortKey>>,
     /// The keys that order the nodes, in order. Default: none.
     pub node_sort_key: ByTime<Vec<NodeSortKey>>,
-    /// The resources that a job waits for (`resources`). Default: `ncpus, mem, arch, host, vnode, aoe, eoe`.
+    /// The resources that a job waits for (`resources`). Default:
+    /// `ncpus, mem, arch, host, vnode, aoe, eoe`.
     pub checked_resources: Vec<String>,
     /// The warnings, in file order.
     pub warnings: Vec<ConfigWarning>,
@@ -199,7 +212,8 @@ impl Default for SchedConfig {
 }
 
 impl SchedConfig {
-    /// Reads the file. No file is invalid as a whole; invalid lines are in [`warnings`](Self::warnings).
+    /// Reads the file. No file is invalid as a whole; invalid lines are in
+    /// [`warnings`](Self::warnings).
     pub fn parse(file: &[u8]) -> Self {
         let mut config = Self::default();
         let mut first_lines: HashMap<String, ByTime<Option<usize>>> = HashMap::new();
@@ -211,11 +225,22 @@ impl SchedConfig {
             let faults = match split_line(&text) {
                 Some((line, unknown_time)) => {
                     let first_lines = first_lines.entry(line.name.to_owned()).or_default();
-                    [unknown_time, config.apply(&line).err().or_else(|| repeated(&line, number, first_lines))]
+                    [
+                        unknown_time,
+                        config
+                            .apply(&line)
+                            .err()
+                            .or_else(|| repeated(&line, number, first_lines)),
+                    ]
                 }
                 None => [Some(ConfigFault::NotASetting(text.trim().to_owned())), None],
             };
-            config.warnings.extend(faults.into_iter().flatten().map(|fault| ConfigWarning { line: number, fault }));
+            config
+                .warnings
+                .extend(faults.into_iter().flatten().map(|fault| ConfigWarning {
+                    line: number,
+                    fault,
+                }));
         }
         config
     }
@@ -236,15 +261,18 @@ impl SchedConfig {
             "job_sort_key" => {
                 let key = line.sort_key()?;
                 let mut is_full = false;
-                self.job_sort_key.change(times, |keys| is_full |= keys.len() >= MAX_SORT_KEYS);
+                self.job_sort_key
+                    .change(times, |keys| is_full |= keys.len() >= MAX_SORT_KEYS);
                 if is_full {
                     return Err(ConfigFault::TooManySortKeys(key.name));
                 }
-                self.job_sort_key.change(times, |keys| keys.push(key.clone()));
+                self.job_sort_key
+                    .change(times, |keys| keys.push(key.clone()));
             }
             "node_sort_key" => {
                 let key = line.node_sort_key()?;
-                self.node_sort_key.change(times, |keys| keys.push(key.clone()));
+                self.node_sort_key
+                    .change(times, |keys| keys.push(key.clone()));
             }
             "unknown_shares" => return self.apply_unknown_shares(line),
             "preempt_queue_prio" => self.preempt_queue_prio = line.number()?,
@@ -254,7 +282,8 @@ impl SchedConfig {
             "fairshare_decay_factor" => self.fairshare_decay_factor = line.decay_factor()?,
             "fairshare_entity" => {
                 let expected = "it is `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`";
-                self.fairshare_entity = FairshareEntity::from_name(value).ok_or_else(|| line.bad_value(expected))?;
+                self.fairshare_entity =
+                    FairshareEntity::from_name(value).ok_or_else(|| line.bad_value(expected))?;
             }
             _ if UNUSED_SETTINGS.contains(&name) => {}
             _ => return Err(ConfigFault::UnknownName(name.to_owned())),
@@ -262,30 +291,52 @@ impl SchedConfig {
         Ok(())
     }
 
-    /// An invalid value changes this setting alone: it becomes -1, and so a negative number of shares.
+    /// An invalid value changes this setting alone: it becomes -1, and so a negative number of
+    /// shares.
     fn apply_unknown_shares(&mut self, line: &Line<'_>) -> Result<(), ConfigFault> {
         self.unknown_shares = number_or_unspecified(line.value);
-        let is_whole = !line.value.is_empty() && line.value.bytes().all(|byte| byte.is_ascii_digit());
+        let is_whole =
+            !line.value.is_empty() && line.value.bytes().all(|byte| byte.is_ascii_digit());
         let expected = "it is a whole number; what does not start with a digit reads as -1";
-        if is_whole { Ok(()) } else { Err(line.bad_value(expected)) }
+        if is_whole {
+            Ok(())
+        } else {
+            Err(line.bad_value(expected))
+        }
     }
 }
 
-/// The fault of a line whose setting an earlier one sets at the same time, unless it may be set several times.
-fn repeated(line: &Line<'_>, number: usize, first_lines: &mut ByTime<Option<usize>>) -> Option<ConfigFault> {
+/// The fault of a line whose setting an earlier one sets at the same time, unless it may be set
+/// several times.
+fn repeated(
+    line: &Line<'_>,
+    number: usize,
+    first_lines: &mut ByTime<Option<usize>>,
+) -> Option<ConfigFault> {
     let mut earlier = None;
     first_lines.change(line.times, |first| match first {
         Some(first) => earlier = earlier.or(Some(*first)),
         None => *first = Some(number),
     });
-    let is_list = matches!(line.name, "job_sort_key" | "node_sort_key" | "peer_queue" | "server_dyn_res");
-    earlier.filter(|_| !is_list).map(|earlier| ConfigFault::Repeated { name: line.name.to_owned(), earlier })
+    let is_list = matches!(
+        line.name,
+        "job_sort_key" | "node_sort_key" | "peer_queue" | "server_dyn_res"
+    );
+    earlier
+        .filter(|_| !is_list)
+        .map(|earlier| ConfigFault::Repeated {
+            name: line.name.to_owned(),
+            earlier,
+        })
 }
 
 /// The words of a list such as `"ncpus, mem"`.
 fn list_of(value: &str) -> Vec<String> {
     let words = value.trim_matches('"').split(',').map(str::trim);
-    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn set(setting: &mut ByTime<bool>, times: Times, value: bool) {
@@ -328,7 +379,11 @@ mod tests {
     use super::*;
 
     fn warned(text: &str) -> Vec<String> {
-        SchedConfig::parse(text.as_bytes()).warnings.iter().map(ToString::to_string).collect()
+        SchedConfig::parse(text.as_bytes())
+            .warnings
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
@@ -339,18 +394,33 @@ mod tests {
             job_sort_key: \"mem LOW\"\nunknown_shares: 10\nfairshare_usage_res: ncpus*walltime\n";
         let config = SchedConfig::parse(text.as_bytes());
         assert_eq!(config.warnings, []);
-        assert_eq!(config.by_queue, ByTime { prime: true, non_prime: false });
+        assert_eq!(
+            config.by_queue,
+            ByTime {
+                prime: true,
+                non_prime: false
+            }
+        );
         assert_eq!(config.fair_share, ByTime::always(true));
         assert_eq!(config.fairshare_entity, FairshareEntity::Account);
-        assert_eq!((config.fairshare_decay_time, config.fairshare_decay_factor), (43_200, 0.7));
+        assert_eq!(
+            (config.fairshare_decay_time, config.fairshare_decay_factor),
+            (43_200, 0.7)
+        );
         assert_eq!(config.unknown_shares, 10);
         assert_eq!(config.fairshare_usage_res, "ncpus*walltime");
-        assert_eq!(config.job_sort_key.prime, [key("ncpus", SortFirst::High), key("mem", SortFirst::Low)]);
+        assert_eq!(
+            config.job_sort_key.prime,
+            [key("ncpus", SortFirst::High), key("mem", SortFirst::Low)]
+        );
         assert_eq!(config.job_sort_key.non_prime, [key("mem", SortFirst::Low)]);
     }
 
     fn key(name: &str, first: SortFirst) -> SortKey {
-        SortKey { name: name.into(), first }
+        SortKey {
+            name: name.into(),
+            first,
+        }
     }
 
     #[test]
@@ -365,7 +435,10 @@ mod tests {
             nonprimetime_prefix: night_\ndedicated_prefix: maint\nfairshare_enforce_no_shares: false\n",
         );
         let expected = SchedConfig {
-            backfill_prime: ByTime { prime: true, non_prime: false },
+            backfill_prime: ByTime {
+                prime: true,
+                non_prime: false,
+            },
             primetime_prefix: "day_".to_owned(),
             nonprimetime_prefix: "night_".to_owned(),
             dedicated_prefix: "maint".to_owned(),
@@ -379,7 +452,10 @@ mod tests {
         let text = "by_queue: True prime\nby_queue: False non_prime\nunknown_shares: 1\njob_sort_key: \"ncpus LOW\"\n\
             job_sort_key: \"mem LOW\"\nunknown_shares: 10\nby_queue: True\n";
         let config = SchedConfig::parse(text.as_bytes());
-        assert_eq!((config.unknown_shares, config.by_queue), (10, ByTime::always(true)));
+        assert_eq!(
+            (config.unknown_shares, config.by_queue),
+            (10, ByTime::always(true))
+        );
         assert_eq!(
             warned(text),
             [
@@ -391,10 +467,21 @@ mod tests {
 
     #[test]
     fn unknown_shares_is_read_as_by_the_daemon() {
-        for (value, shares) in [("10", 10), ("abc", -1), ("-5", -1), ("2.9", 2), ("0x10", 0), ("4294967297", 1)] {
+        for (value, shares) in [
+            ("10", 10),
+            ("abc", -1),
+            ("-5", -1),
+            ("2.9", 2),
+            ("0x10", 0),
+            ("4294967297", 1),
+        ] {
             let config = SchedConfig::parse(format!("unknown_shares: {value}").as_bytes());
             assert_eq!(config.unknown_shares, shares, "{value}");
-            assert_eq!(config.warnings.is_empty(), value.bytes().all(|byte| byte.is_ascii_digit()), "{value}");
+            assert_eq!(
+                config.warnings.is_empty(),
+                value.bytes().all(|byte| byte.is_ascii_digit()),
+                "{value}"
+            );
         }
     }
 
@@ -403,36 +490,69 @@ mod tests {
         let text = "fairshare_decay_factor: 1.5\nfairshare_decay_time: soon\nby_queue: perhaps\nfairshare_entity: me\n\
             job_sort_key: ncpus\nby_queue: true sometimes\nno colon\nunknown_share: 3\n";
         let config = SchedConfig::parse(text.as_bytes());
-        assert_eq!(SchedConfig { warnings: Vec::new(), ..config.clone() }, SchedConfig::default());
+        assert_eq!(
+            SchedConfig {
+                warnings: Vec::new(),
+                ..config.clone()
+            },
+            SchedConfig::default()
+        );
         let warnings = warned(text);
         assert_eq!(warnings.len(), 8);
         assert_eq!(
             warnings[0],
             "line 1: `fairshare_decay_factor` cannot be `1.5`: it is a number between 0 and 1, neither included"
         );
-        assert_eq!(warnings[5], "line 6: `sometimes` is not `PRIME`, `NON_PRIME` or `ALL`");
-        assert_eq!(warnings[6], "line 7: a line is `name: value`, this is `no colon`");
-        assert_eq!(warnings[7], "line 8: `unknown_share` is not a setting of the scheduler");
+        assert_eq!(
+            warnings[5],
+            "line 6: `sometimes` is not `PRIME`, `NON_PRIME` or `ALL`"
+        );
+        assert_eq!(
+            warnings[6],
+            "line 7: a line is `name: value`, this is `no colon`"
+        );
+        assert_eq!(
+            warnings[7],
+            "line 8: `unknown_share` is not a setting of the scheduler"
+        );
     }
 
     #[test]
     fn times_and_quotes() {
-        let text = "by_queue: false Prime\nround_robin: true none\nfairshare_usage_res: 'a * b' all\n";
+        let text =
+            "by_queue: false Prime\nround_robin: true none\nfairshare_usage_res: 'a * b' all\n";
         let config = SchedConfig::parse(text.as_bytes());
-        assert_eq!((config.by_queue, config.round_robin), (ByTime::always(false), ByTime::always(false)));
+        assert_eq!(
+            (config.by_queue, config.round_robin),
+            (ByTime::always(false), ByTime::always(false))
+        );
         assert_eq!(config.fairshare_usage_res, "a * b");
-        assert_eq!(warned(text), ["line 1: `Prime` is not `PRIME`, `NON_PRIME` or `ALL`"]);
-        let config = SchedConfig::parse(b"fairshare_usage_res: ncpus * walltime\nunknown_shares: 10 shares\n");
-        assert_eq!((config.fairshare_usage_res.as_str(), config.unknown_shares), ("ncpus", 10));
+        assert_eq!(
+            warned(text),
+            ["line 1: `Prime` is not `PRIME`, `NON_PRIME` or `ALL`"]
+        );
+        let config = SchedConfig::parse(
+            b"fairshare_usage_res: ncpus * walltime\nunknown_shares: 10 shares\n",
+        );
+        assert_eq!(
+            (config.fairshare_usage_res.as_str(), config.unknown_shares),
+            ("ncpus", 10)
+        );
         assert_eq!(config.warnings.len(), 2);
     }
 
     #[test]
     fn sort_keys_beyond_the_most_are_warned_of() {
-        let text =
-            "job_sort_key: \"ncpus HIGH\" prime\n".repeat(MAX_SORT_KEYS + 5) + "job_sort_key: \"mem LOW\" non_prime\n";
+        let text = "job_sort_key: \"ncpus HIGH\" prime\n".repeat(MAX_SORT_KEYS + 5)
+            + "job_sort_key: \"mem LOW\" non_prime\n";
         let config = SchedConfig::parse(text.as_bytes());
-        assert_eq!((config.job_sort_key.prime.len(), config.job_sort_key.non_prime.len()), (MAX_SORT_KEYS, 1));
+        assert_eq!(
+            (
+                config.job_sort_key.prime.len(),
+                config.job_sort_key.non_prime.len()
+            ),
+            (MAX_SORT_KEYS, 1)
+        );
         let warnings = warned(&text);
         assert_eq!(warnings.len(), 5);
         assert_eq!(
@@ -443,10 +563,20 @@ mod tests {
 
     #[test]
     fn a_sort_key_ignores_further_words() {
-        let config =
-            SchedConfig::parse(b"job_sort_key: \"job_priority HIGH ALL\"\njob_sort_key: \"ncpus low x y\" prime\n");
+        let config = SchedConfig::parse(
+            b"job_sort_key: \"job_priority HIGH ALL\"\njob_sort_key: \"ncpus low x y\" prime\n",
+        );
         assert_eq!(config.warnings, []);
-        assert_eq!(config.job_sort_key.non_prime, [key("job_priority", SortFirst::High)]);
-        assert_eq!(config.job_sort_key.prime, [key("job_priority", SortFirst::High), key("ncpus", SortFirst::Low)]);
+        assert_eq!(
+            config.job_sort_key.non_prime,
+            [key("job_priority", SortFirst::High)]
+        );
+        assert_eq!(
+            config.job_sort_key.prime,
+            [
+                key("job_priority", SortFirst::High),
+                key("ncpus", SortFirst::Low)
+            ]
+        );
     }
 }

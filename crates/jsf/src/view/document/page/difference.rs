@@ -5,7 +5,8 @@ use job_sort_formula::rank::OldNew;
 use crate::view::document::page::{MarkedFormula, Piece};
 use crate::view::printable::printable;
 
-/// The most tokens of a formula whose differences are searched for; in a longer one nothing is marked.
+/// The most tokens of a formula whose differences are searched for; in a longer one nothing is
+/// marked.
 const MAX_TOKENS: usize = 1500;
 /// Formulas that share less are two formulas: marks would be on nearly everything, and say nothing.
 const LEAST_SHARED: f64 = 0.3;
@@ -14,18 +15,33 @@ const LEAST_SHARED: f64 = 0.3;
 pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<MarkedFormula> {
     let [old, new] = [&formulas.old, &formulas.new].map(|formula| printable(formula));
     if old == new {
-        return vec![MarkedFormula { side: "", tag: "span", pieces: pieces(&[&new], |_| false) }];
+        return vec![MarkedFormula {
+            side: "",
+            tag: "span",
+            pieces: pieces(&[&new], |_| false),
+        }];
     }
     let sides = marked_pieces(&old, &new);
     vec![
-        MarkedFormula { side: "old", tag: "del", pieces: sides.old },
-        MarkedFormula { side: "new", tag: "ins", pieces: sides.new },
+        MarkedFormula {
+            side: "old",
+            tag: "del",
+            pieces: sides.old,
+        },
+        MarkedFormula {
+            side: "new",
+            tag: "ins",
+            pieces: sides.new,
+        },
     ]
 }
 
 /// The pieces of two texts, of which those are marked that the other one does not have.
 fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
-    let tokens = OldNew { old: tokens(old), new: tokens(new) };
+    let tokens = OldNew {
+        old: tokens(old),
+        new: tokens(new),
+    };
     if tokens.old.len().max(tokens.new.len()) > MAX_TOKENS {
         return unmarked(old, new);
     }
@@ -34,9 +50,14 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
         old: without_islands(pieces(&tokens.old, |index| !is_common.old[index])),
         new: without_islands(pieces(&tokens.new, |index| !is_common.new[index])),
     };
-    let shared = [&marked.old, &marked.new].map(|pieces| length(pieces.iter().filter(|piece| !piece.is_marked)));
+    let shared = [&marked.old, &marked.new]
+        .map(|pieces| length(pieces.iter().filter(|piece| !piece.is_marked)));
     let all = [&marked.old, &marked.new].map(length);
-    if (shared[0] + shared[1]) as f64 >= LEAST_SHARED * (all[0] + all[1]) as f64 { marked } else { unmarked(old, new) }
+    if (shared[0] + shared[1]) as f64 >= LEAST_SHARED * (all[0] + all[1]) as f64 {
+        marked
+    } else {
+        unmarked(old, new)
+    }
 }
 
 /// Which tokens of either side are in their longest common subsequence.
@@ -52,7 +73,10 @@ fn common_tokens(old: &[&str], new: &[&str]) -> OldNew<Vec<bool>> {
             };
         }
     }
-    let mut is_common = OldNew { old: vec![false; old.len()], new: vec![false; new.len()] };
+    let mut is_common = OldNew {
+        old: vec![false; old.len()],
+        new: vec![false; new.len()],
+    };
     let (mut i, mut j) = (0, 0);
     while i < old.len() && j < new.len() {
         if old[i] == new[j] {
@@ -69,16 +93,22 @@ fn common_tokens(old: &[&str], new: &[&str]) -> OldNew<Vec<bool>> {
 
 /// Two texts without a mark.
 fn unmarked(old: &str, new: &str) -> OldNew<Vec<Piece>> {
-    OldNew { old: pieces(&[old], |_| false), new: pieces(&[new], |_| false) }
+    OldNew {
+        old: pieces(&[old], |_| false),
+        new: pieces(&[new], |_| false),
+    }
 }
 
 /// The number of characters that are not blank.
 fn length<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> usize {
     let characters = pieces.into_iter().flat_map(|piece| piece.text.chars());
-    characters.filter(|character| !character.is_whitespace()).count()
+    characters
+        .filter(|character| !character.is_whitespace())
+        .count()
 }
 
-/// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says little.
+/// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says
+/// little.
 fn without_islands(all: Vec<Piece>) -> Vec<Piece> {
     let texts: Vec<&str> = all.iter().map(|piece| &*piece.text).collect();
     pieces(&texts, |index| {
@@ -93,7 +123,10 @@ fn pieces(texts: &[&str], is_marked: impl Fn(usize) -> bool) -> Vec<Piece> {
     for (index, text) in texts.iter().enumerate() {
         match pieces.last_mut() {
             Some(last) if last.is_marked == is_marked(index) => last.text.push_str(text),
-            _ => pieces.push(Piece { text: (*text).to_owned(), is_marked: is_marked(index) }),
+            _ => pieces.push(Piece {
+                text: (*text).to_owned(),
+                is_marked: is_marked(index),
+            }),
         }
     }
     pieces
@@ -109,14 +142,20 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let mut end = if is_word(first) {
-            rest.find(|character| !is_word(character)).unwrap_or(rest.len())
+            rest.find(|character| !is_word(character))
+                .unwrap_or(rest.len())
         } else {
             first.len_utf8()
         };
         // the exponent of a number has a sign
-        if first.is_ascii_digit() && rest[..end].ends_with(['e', 'E']) && rest[end..].starts_with(['+', '-']) {
+        if first.is_ascii_digit()
+            && rest[..end].ends_with(['e', 'E'])
+            && rest[end..].starts_with(['+', '-'])
+        {
             let exponent = &rest[end + 1..];
-            end += 1 + exponent.find(|character| !is_word(character)).unwrap_or(exponent.len());
+            end += 1 + exponent
+                .find(|character| !is_word(character))
+                .unwrap_or(exponent.len());
         }
         tokens.push(&rest[..end]);
         rest = &rest[end..];
@@ -129,12 +168,24 @@ mod tests {
     use super::*;
 
     fn marked(old: &str, new: &str) -> (String, String) {
-        let OldNew { old: before, new: after } = marked_pieces(old, new);
+        let OldNew {
+            old: before,
+            new: after,
+        } = marked_pieces(old, new);
         (bracketed(before), bracketed(after))
     }
 
     fn bracketed(pieces: Vec<Piece>) -> String {
-        pieces.into_iter().map(|one| if one.is_marked { format!("[{}]", one.text) } else { one.text }).collect()
+        pieces
+            .into_iter()
+            .map(|one| {
+                if one.is_marked {
+                    format!("[{}]", one.text)
+                } else {
+                    one.text
+                }
+            })
+            .collect()
     }
 
     #[test]
@@ -145,9 +196,19 @@ mod tests {
             ("a + b", "a + b - c", "a + b", "a + b[ - c]"),
             ("", "x", "", "x"),
             ("pow(2, x)", "exp2(x)", "[pow(2, ]x)", "[exp2](x)"),
-            ("pow(2, x / y)", "100 * z + w / 3600", "pow(2, x / y)", "100 * z + w / 3600"),
+            (
+                "pow(2, x / y)",
+                "100 * z + w / 3600",
+                "pow(2, x / y)",
+                "100 * z + w / 3600",
+            ),
             ("a * 1e-7", "a * 1e+7", "a * [1e-7]", "a * [1e+7]"),
-            ("(beta) + (4 * alpha)", "100 * alpha + c", "[(beta) + (4] * alpha[)]", "[100] * alpha[ + c]"),
+            (
+                "(beta) + (4 * alpha)",
+                "100 * alpha + c",
+                "[(beta) + (4] * alpha[)]",
+                "[100] * alpha[ + c]",
+            ),
         ] {
             assert_eq!(marked(old, new), (before.to_owned(), after.to_owned()));
         }
@@ -156,7 +217,10 @@ mod tests {
     #[test]
     fn nothing_is_marked_in_long_formulas() {
         let long = "1+".repeat(MAX_TOKENS) + "1";
-        let OldNew { old: before, new: after } = marked_pieces(&long, "1");
+        let OldNew {
+            old: before,
+            new: after,
+        } = marked_pieces(&long, "1");
         assert!(before.len() == 1 && !before[0].is_marked && !after[0].is_marked);
     }
 }

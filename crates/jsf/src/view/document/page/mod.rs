@@ -1,7 +1,8 @@
-//! A document as a page for a browser: one file, which loads nothing and runs no script but its own.
+//! A document as a page for a browser: one file, which loads nothing and runs no script but its
+//! own.
 //!
-//! Out: HTML with tables that can be sorted and charts in SVG. The page's policy forbids every script and style but those
-//! that it contains, whatever the names of jobs and users are.
+//! Out: HTML with tables that can be sorted and charts in SVG. The page's policy forbids every
+//! script and style but those that it contains, whatever the names of jobs and users are.
 
 mod difference;
 mod order;
@@ -17,11 +18,14 @@ use serde::Serialize;
 use crate::view::document::page::difference::marked_formulas;
 use crate::view::document::page::order::{heading_on_page, in_order};
 use crate::view::document::table::{Cell, Column, Fit, Table, Tone};
-use crate::view::document::{Block, Chart, ChartSvg, Detail, Document, DrawingStyle, Fact, Medium, Section};
+use crate::view::document::{
+    Block, Chart, ChartSvg, Detail, Document, DrawingStyle, Fact, Medium, Section,
+};
 use crate::view::printable::printable;
 use crate::view::words::{capitalised, grouped, grouped_counts, grouped_number};
 
-/// The mark of every page, near its beginning, by which a later command knows a page that it may replace.
+/// The mark of every page, near its beginning, by which a later command knows a page that it may
+/// replace.
 pub const GENERATOR: &str = r#"<meta name="generator" content="jsf">"#;
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -41,18 +45,28 @@ const MAX_INDENT: usize = 4;
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_page(document: &Document<'_>, command_line: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_page(
+    document: &Document<'_>,
+    command_line: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut environment = Environment::new();
-    environment.add_template("page.html", TEMPLATE).map_err(io::Error::other)?;
-    let template = environment.get_template("page.html").map_err(io::Error::other)?;
+    environment
+        .add_template("page.html", TEMPLATE)
+        .map_err(io::Error::other)?;
+    let template = environment
+        .get_template("page.html")
+        .map_err(io::Error::other)?;
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
         content_hash(STYLE),
         content_hash(SCRIPT)
     );
     let version = env!("CARGO_PKG_VERSION");
-    let (first, rules): (Vec<&Fact>, Vec<&Fact>) =
-        document.facts.iter().partition(|fact| fact.detail == Detail::FirstScreen);
+    let (first, rules): (Vec<&Fact>, Vec<&Fact>) = document
+        .facts
+        .iter()
+        .partition(|fact| fact.detail == Detail::FirstScreen);
     let sections = in_order(document.command, &document.sections);
     let page = Page {
         kind: document.command,
@@ -190,7 +204,8 @@ struct PageCell {
     value: Option<String>,
     class: String,
     bar: Option<Bar>,
-    /// Spaces as wide as the decimals that the number lacks, so that the points of a column are below each other.
+    /// Spaces as wide as the decimals that the number lacks, so that the points of a column are
+    /// below each other.
     padding: String,
 }
 
@@ -206,26 +221,53 @@ struct Bar {
 /// The facts of a document.
 pub(crate) fn page_facts<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> Vec<PageFact> {
     // the formula has a section of its own
-    let shown = facts.into_iter().filter(|fact| fact.heading != "formula").map(|fact| PageFact {
-        heading: fact.heading.clone(),
-        // a fact may list ids
-        lines: fact.lines.iter().map(|line| pieces_of(line, grouped_counts)).collect(),
-    });
+    let shown = facts
+        .into_iter()
+        .filter(|fact| fact.heading != "formula")
+        .map(|fact| PageFact {
+            heading: fact.heading.clone(),
+            // a fact may list ids
+            lines: fact
+                .lines
+                .iter()
+                .map(|line| pieces_of(line, grouped_counts))
+                .collect(),
+        });
     shown.collect()
 }
 
 /// The sections of a document.
-pub(crate) fn page_sections<'s, 'a: 's>(sections: impl IntoIterator<Item = &'s Section<'a>>) -> Vec<PageSection> {
+pub(crate) fn page_sections<'s, 'a: 's>(
+    sections: impl IntoIterator<Item = &'s Section<'a>>,
+) -> Vec<PageSection> {
     let mut shown: Vec<PageSection> = Vec::new();
     for section in sections {
-        let Some(heading) = heading_on_page(section) else { continue };
+        let Some(heading) = heading_on_page(section) else {
+            continue;
+        };
         let pieces = sentence_pieces(&capitalised(heading));
         let heading: String = pieces.iter().map(|piece| &*piece.text).collect();
         let name = section_name(&heading);
-        let same = shown.iter().filter(|known| section_name(&known.heading) == name).count();
-        let id = if same == 0 { name } else { format!("{name}-{}", same + 1) };
-        let blocks = section.blocks.iter().map(|block| page_block(block, &heading)).collect();
-        shown.push(PageSection { id, heading, pieces, blocks });
+        let same = shown
+            .iter()
+            .filter(|known| section_name(&known.heading) == name)
+            .count();
+        let id = if same == 0 {
+            name
+        } else {
+            format!("{name}-{}", same + 1)
+        };
+        let blocks = section
+            .blocks
+            .iter()
+            .map(|block| page_block(block, &heading))
+            .collect();
+        shown.push(PageSection {
+            id,
+            heading,
+            pieces,
+            blocks,
+        });
     }
     shown
 }
@@ -235,22 +277,47 @@ fn section_name(heading: &str) -> String {
     /// The most words of a name.
     const MAX_WORDS: usize = 6;
     let lower = heading.to_lowercase();
-    let words = lower.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    format!("section-{}", words.take(MAX_WORDS).collect::<Vec<_>>().join("-"))
+    let words = lower
+        .split(|character: char| !character.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    format!(
+        "section-{}",
+        words.take(MAX_WORDS).collect::<Vec<_>>().join("-")
+    )
 }
 
 fn page_block(block: &Block<'_>, heading: &str) -> PageBlock {
     match block {
-        Block::Prose(text) => PageBlock::Note { pieces: sentence_pieces(text) },
-        Block::List(items) => PageBlock::Note { pieces: sentence_pieces(&items.join(" ")) },
-        Block::Formulas(formulas) => PageBlock::Formulas { rows: marked_formulas(formulas) },
-        Block::Drawn(drawing) => {
-            PageBlock::Drawing { text: (drawing.0)(DrawingStyle { coloured: false, width: Some(DRAWING_WIDTH) }) }
-        }
+        Block::Prose(text) => PageBlock::Note {
+            pieces: sentence_pieces(text),
+        },
+        Block::List(items) => PageBlock::Note {
+            pieces: sentence_pieces(&items.join(" ")),
+        },
+        Block::Formulas(formulas) => PageBlock::Formulas {
+            rows: marked_formulas(formulas),
+        },
+        Block::Drawn(drawing) => PageBlock::Drawing {
+            text: (drawing.0)(DrawingStyle {
+                coloured: false,
+                width: Some(DRAWING_WIDTH),
+            }),
+        },
         Block::Chart(chart) => {
-            let Chart { svg, legend, summary } = (chart.0)();
-            let legend = legend.into_iter().map(|(class, text)| LegendEntry { class, text }).collect();
-            PageBlock::Chart(PageChart { figures: figures(svg), legend, summary })
+            let Chart {
+                svg,
+                legend,
+                summary,
+            } = (chart.0)();
+            let legend = legend
+                .into_iter()
+                .map(|(class, text)| LegendEntry { class, text })
+                .collect();
+            PageBlock::Chart(PageChart {
+                figures: figures(svg),
+                legend,
+                summary,
+            })
         }
         Block::Table(table) => PageBlock::Table(page_table(table, heading)),
     }
@@ -259,15 +326,32 @@ fn page_block(block: &Block<'_>, heading: &str) -> PageBlock {
 /// The elements of a chart.
 fn figures(svg: ChartSvg) -> Vec<Figure> {
     let ChartSvg { wide, narrow } = svg;
-    let narrow = (!narrow.is_empty()).then_some(Figure { svg: narrow, class: "narrow" });
-    [Figure { svg: wide, class: "wide" }].into_iter().chain(narrow).collect()
+    let narrow = (!narrow.is_empty()).then_some(Figure {
+        svg: narrow,
+        class: "narrow",
+    });
+    [Figure {
+        svg: wide,
+        class: "wide",
+    }]
+    .into_iter()
+    .chain(narrow)
+    .collect()
 }
 
 /// The first rows of a table.
 fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
-    let columns: Vec<&Column> = table.columns.iter().filter(|column| column.medium != Medium::Text).collect();
+    let columns: Vec<&Column> = table
+        .columns
+        .iter()
+        .filter(|column| column.medium != Medium::Text)
+        .collect();
     let shown = (0..table.len().min(MAX_ROWS)).map(|row| {
-        let cells = table.columns.iter().zip(table.row(row)).filter(|(column, _)| column.medium != Medium::Text);
+        let cells = table
+            .columns
+            .iter()
+            .zip(table.row(row))
+            .filter(|(column, _)| column.medium != Medium::Text);
         cells.map(|(_, cell)| cell).collect()
     });
     let shown: Vec<Vec<Cell<'_>>> = shown.collect();
@@ -278,8 +362,12 @@ fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
         is_effect: effect == Some(index),
     });
     let headings: Vec<Heading> = headings.collect();
-    let page_row =
-        |row: &Vec<Cell<'_>>| row.iter().zip(&columns).map(|(cell, column)| PageCell::new(cell, column)).collect();
+    let page_row = |row: &Vec<Cell<'_>>| {
+        row.iter()
+            .zip(&columns)
+            .map(|(cell, column)| PageCell::new(cell, column))
+            .collect()
+    };
     let mut rows: Vec<Vec<PageCell>> = shown.iter().map(page_row).collect();
     for (index, column) in columns.iter().enumerate() {
         align_points(&mut rows, index);
@@ -290,21 +378,40 @@ fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
     let omitted = match table.len().saturating_sub(rows.len()) {
         0 => String::new(),
         1 => "1 more row is left out; --format json has all.".to_owned(),
-        more => format!("{} more rows are left out; --format json has all.", grouped_number(more)),
+        more => format!(
+            "{} more rows are left out; --format json has all.",
+            grouped_number(more)
+        ),
     };
-    let words = [heading, table.summary].into_iter().filter(|words| !words.is_empty());
+    let words = [heading, table.summary]
+        .into_iter()
+        .filter(|words| !words.is_empty());
     let name = words.collect::<Vec<_>>().join(": ");
-    PageTable { name, summary: table.summary, columns: headings, rows, omitted }
+    PageTable {
+        name,
+        summary: table.summary,
+        columns: headings,
+        rows,
+        omitted,
+    }
 }
 
 /// The column of what changes, if there is one.
 fn effect_column(columns: &[&Column], rows: &[Vec<Cell<'_>>]) -> Option<usize> {
-    let is_change =
-        |cell: &Cell<'_>| matches!(cell, Cell::Places(_) | Cell::Arrow(_) | Cell::Gained(_) | Cell::Longer(..));
+    let is_change = |cell: &Cell<'_>| {
+        matches!(
+            cell,
+            Cell::Places(_) | Cell::Arrow(_) | Cell::Gained(_) | Cell::Longer(..)
+        )
+    };
     let is_effect = |(index, column): (usize, &&Column)| {
         EFFECTS.contains(&&*column.heading) || rows.iter().any(|row| is_change(&row[index]))
     };
-    columns.iter().enumerate().position(is_effect).or_else(|| columns.iter().position(|column| column.has_bar))
+    columns
+        .iter()
+        .enumerate()
+        .position(is_effect)
+        .or_else(|| columns.iter().position(|column| column.has_bar))
 }
 
 impl PageCell {
@@ -313,7 +420,11 @@ impl PageCell {
         const MAX_LINE: usize = 40;
         let text = cell.grouped();
         let text = text.as_deref().unwrap_or("–");
-        let long = if text.chars().nth(MAX_LINE).is_some() { "long" } else { "" };
+        let long = if text.chars().nth(MAX_LINE).is_some() {
+            "long"
+        } else {
+            ""
+        };
         let class = match cell {
             _ if column.fit == Fit::Number => format!("n{}", class_of(cell.tone())),
             Cell::Text(_) | Cell::Prose(_) => long.to_owned(),
@@ -325,7 +436,12 @@ impl PageCell {
             _ => class_of(cell.tone()).to_owned(),
         };
         let value = cell.number().map(number_text);
-        Self { text: printable(text).into_owned(), value, class: class.trim().to_owned(), ..Self::default() }
+        Self {
+            text: printable(text).into_owned(),
+            value,
+            class: class.trim().to_owned(),
+            ..Self::default()
+        }
     }
 }
 
@@ -340,20 +456,39 @@ fn class_of(tone: Tone) -> &'static str {
 
 /// A number as JSON has it.
 fn number_text(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
+    if number.fract() == 0.0 && number.abs() < 1e15 {
+        format!("{number:.0}")
+    } else {
+        format!("{number:?}")
+    }
 }
 
 /// Draws a bar beside each number of a column, all from the same zero.
 fn draw_bars(cells: &[Vec<Cell<'_>>], rows: &mut [Vec<PageCell>], column: usize) {
     let numbers = cells.iter().filter_map(|row| row[column].number());
     let largest = numbers.clone().map(f64::abs).fold(0.0, f64::max);
-    let zero = if numbers.clone().any(|number| number < 0.0) { 50.0 } else { 0.0 };
+    let zero = if numbers.clone().any(|number| number < 0.0) {
+        50.0
+    } else {
+        0.0
+    };
     for (cells, row) in cells.iter().zip(rows) {
-        let Some(number) = cells[column].number() else { continue };
-        let part = if largest > 0.0 { number.abs() / largest } else { 0.0 };
+        let Some(number) = cells[column].number() else {
+            continue;
+        };
+        let part = if largest > 0.0 {
+            number.abs() / largest
+        } else {
+            0.0
+        };
         let width = part * (100.0 - zero);
         let start = if number < 0.0 { zero - width } else { zero };
-        row[column].bar = Some(Bar { zero, start, width, class: class_of_bar(&cells[column]) });
+        row[column].bar = Some(Bar {
+            zero,
+            start,
+            width,
+            class: class_of_bar(&cells[column]),
+        });
     }
 }
 
@@ -367,16 +502,21 @@ fn class_of_bar(cell: &Cell<'_>) -> &'static str {
     }
 }
 
-/// Pads the numbers of a column to the same number of decimals with spaces, which add no digits. Numbers among times end where
-/// the times do.
+/// Pads the numbers of a column to the same number of decimals with spaces, which add no digits.
+/// Numbers among times end where the times do.
 fn align_points(rows: &mut [Vec<PageCell>], column: usize) {
     const FIGURE_SPACE: &str = "\u{2007}";
     const PUNCTUATION_SPACE: &str = "\u{2008}";
-    let has_unit = |cell: &PageCell| cell.value.is_some() && cell.text.ends_with(char::is_alphabetic);
+    let has_unit =
+        |cell: &PageCell| cell.value.is_some() && cell.text.ends_with(char::is_alphabetic);
     if rows.iter().any(|row| has_unit(&row[column])) {
         return;
     }
-    let most = rows.iter().filter_map(|row| decimals(&row[column])).max().unwrap_or(0);
+    let most = rows
+        .iter()
+        .filter_map(|row| decimals(&row[column]))
+        .max()
+        .unwrap_or(0);
     for cell in rows.iter_mut().map(|row| &mut row[column]) {
         cell.padding = match decimals(cell) {
             Some(0) if most > 0 => PUNCTUATION_SPACE.to_owned() + &FIGURE_SPACE.repeat(most),
@@ -389,7 +529,9 @@ fn align_points(rows: &mut [Vec<PageCell>], column: usize) {
 /// The number of decimals of a plain number.
 fn decimals(cell: &PageCell) -> Option<usize> {
     let (whole, decimals) = cell.text.split_once('.').unwrap_or((&cell.text, ""));
-    let is_plain = whole.chars().all(|character| character.is_ascii_digit() || ",+-−".contains(character))
+    let is_plain = whole
+        .chars()
+        .all(|character| character.is_ascii_digit() || ",+-−".contains(character))
         && decimals.bytes().all(|character| character.is_ascii_digit());
     (cell.value.is_some() && is_plain).then_some(decimals.len())
 }
@@ -401,7 +543,10 @@ pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
 
 /// The pieces of a text, in which `with_groups` groups the digits of long numbers.
 fn pieces_of(text: &str, with_groups: fn(&str) -> String) -> Vec<Piece> {
-    let parts = text.split('`').enumerate().map(|(index, part)| piece(part, index % 2 == 1, with_groups));
+    let parts = text
+        .split('`')
+        .enumerate()
+        .map(|(index, part)| piece(part, index % 2 == 1, with_groups));
     parts.filter(|piece| !piece.text.is_empty()).collect()
 }
 
@@ -425,36 +570,87 @@ mod tests {
     #[test]
     fn names_in_a_sentence_are_marked() {
         let pieces = sentence_pieces("`100000.vm` gains 100000 places");
-        let shown: Vec<_> = pieces.iter().map(|piece| (piece.text.as_str(), piece.is_marked)).collect();
-        assert_eq!(shown, [("100000.vm", true), (" gains 100,000 places", false)]);
+        let shown: Vec<_> = pieces
+            .iter()
+            .map(|piece| (piece.text.as_str(), piece.is_marked))
+            .collect();
+        assert_eq!(
+            shown,
+            [("100000.vm", true), (" gains 100,000 places", false)]
+        );
         let long = sentence_pieces(&format!("`{}`", "x".repeat(4096)));
         assert_eq!(long[0].text.chars().count(), 81);
     }
 
     #[test]
     fn the_points_of_a_column_are_aligned() {
-        let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"].map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
-        let table = page_table(&Table::from_rows(vec![Column::number("value", 9)], rows), "");
-        let paddings: Vec<usize> = table.rows.iter().map(|row| row[0].padding.chars().count()).collect();
+        let rows = ["1", "2.5", "1,000.25", "1e-7", "50 %"]
+            .map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
+        let table = page_table(
+            &Table::from_rows(vec![Column::number("value", 9)], rows),
+            "",
+        );
+        let paddings: Vec<usize> = table
+            .rows
+            .iter()
+            .map(|row| row[0].padding.chars().count())
+            .collect();
         assert_eq!(paddings, [3, 1, 0, 0, 0]);
         let rows = ["1", "2.5", "1 h"].map(|text| vec![Cell::Written(text.to_owned(), Some(1.0))]);
-        let table = page_table(&Table::from_rows(vec![Column::number("value", 9)], rows), "");
-        assert!(table.rows.iter().all(|row| row[0].padding.is_empty() && row[0].class == "n"));
+        let table = page_table(
+            &Table::from_rows(vec![Column::number("value", 9)], rows),
+            "",
+        );
+        assert!(
+            table
+                .rows
+                .iter()
+                .all(|row| row[0].padding.is_empty() && row[0].class == "n")
+        );
     }
 
     #[test]
     fn every_section_has_a_link_of_its_own() {
         let sections = ["jobs", "Terms of \"><b>7", "terms of <b> 7", "", ""].map(Section::new);
-        let ids: Vec<String> = page_sections(&sections).into_iter().map(|section| section.id).collect();
-        assert_eq!(ids, ["section-jobs", "section-terms-of-b-7", "section-terms-of-b-7-2", "section-", "section--2"]);
+        let ids: Vec<String> = page_sections(&sections)
+            .into_iter()
+            .map(|section| section.id)
+            .collect();
+        assert_eq!(
+            ids,
+            [
+                "section-jobs",
+                "section-terms-of-b-7",
+                "section-terms-of-b-7-2",
+                "section-",
+                "section--2"
+            ]
+        );
     }
 
     #[test]
     fn bars_begin_at_the_same_zero() {
         let rows = [5, -10, 0].map(|places| vec![Cell::Places(places)]);
-        let table = page_table(&Table::from_rows(vec![Column::number("won", 9).with_bar()], rows), "");
-        let bars: Vec<_> = table.rows.iter().filter_map(|row| row[0].bar.as_ref()).collect();
-        let shown: Vec<_> = bars.iter().map(|bar| (bar.zero, bar.start, bar.width, bar.class)).collect();
-        assert_eq!(shown, [(50.0, 50.0, 25.0, "up"), (50.0, 0.0, 50.0, "down"), (50.0, 50.0, 0.0, "new")]);
+        let table = page_table(
+            &Table::from_rows(vec![Column::number("won", 9).with_bar()], rows),
+            "",
+        );
+        let bars: Vec<_> = table
+            .rows
+            .iter()
+            .filter_map(|row| row[0].bar.as_ref())
+            .collect();
+        let shown: Vec<_> = bars
+            .iter()
+            .map(|bar| (bar.zero, bar.start, bar.width, bar.class))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (50.0, 50.0, 25.0, "up"),
+                (50.0, 0.0, 50.0, "down"),
+                (50.0, 50.0, 0.0, "new")
+            ]
+        );
     }
 }
