@@ -57,7 +57,7 @@ fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// What the packages are for that this workspace names itself.
-const PURPOSES: [(&str, &str); 36] = [
+const PURPOSES: [(&str, &str); 35] = [
     ("anstream", "colour only where the terminal has it"),
     ("anstyle", "colours"),
     (
@@ -81,7 +81,6 @@ const PURPOSES: [(&str, &str); 36] = [
         "powers in fair-share policies, and remainders, the same on every system",
     ),
     ("memchr", "the ends of lines and texts in large files"),
-    ("mimalloc", "large pages for the tables of large queues"),
     (
         "minijinja",
         "pages from a template that escapes what it is given",
@@ -237,7 +236,7 @@ fn document() -> Option<String> {
          A test keeps this page true: `cargo test --test integration dependencies`; `JSF_WRITE_DOCS=1` rewrites it.\n\n\
          On Linux, the library `job-sort-formula` runs with {} other packages, and the command `jsf` with {}. \
          What only builds or tests them is not counted.\n\n\
-         The libraries and the command forbid unsafe code; on Linux with glibc `mimalloc`, which is written in C, allocates its memory. The bindings need it; each block says why it is sound:\n\n\
+         The libraries and the command forbid unsafe code. The bindings need it; each block says why it is sound:\n\n\
          | folder | lines with `unsafe` |\n|---|---|\n",
         library.len(),
         command.len()

@@ -6,12 +6,6 @@ use std::process::ExitCode;
 use jsf::cli;
 use jsf::view::printable::printable;
 
-/// With the allocator of the C library, the first touch of fresh pages takes a tenth of the time to
-/// rank a million jobs.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     cli::exit_on_panic();
     cli::exit_on_abort();
