@@ -13,7 +13,7 @@ pub fn limit_each_kind<M: ToString + From<String>>(
     messages: impl IntoIterator<Item = M>,
 ) -> Vec<M> {
     let mut counts: HashMap<String, usize> = HashMap::new();
-    let mut few = Vec::new();
+    let mut kept = Vec::new();
     let mut more = 0_usize;
     for message in messages {
         let kind = kind(&message.to_string());
@@ -24,7 +24,7 @@ pub fn limit_each_kind<M: ToString + From<String>>(
             *count <= MAX_OF_A_KIND
         };
         if is_listed {
-            few.push(message)
+            kept.push(message)
         } else {
             more += 1
         }
@@ -35,9 +35,9 @@ pub fn limit_each_kind<M: ToString + From<String>>(
         } else {
             "these kinds"
         };
-        few.push(format!("and {more} more of {kinds}").into());
+        kept.push(format!("and {more} more of {kinds}").into());
     }
-    few
+    kept
 }
 
 /// The kind of a message: its text without what is quoted, and without numbers.
@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn ten_of_a_kind_are_listed() {
-        let few = limit_each_kind(lines(2000).chain(["another".to_owned()]));
-        assert_eq!(few.len(), 12);
-        assert_eq!(few[10..], ["another", "and 1990 more of these kinds"]);
+        let kept = limit_each_kind(lines(2000).chain(["another".to_owned()]));
+        assert_eq!(kept.len(), 12);
+        assert_eq!(kept[10..], ["another", "and 1990 more of these kinds"]);
         assert_eq!(limit_each_kind(lines(10)).len(), 10);
         assert_eq!(
             limit_each_kind(lines(11)).last().map(String::as_str),
@@ -74,7 +74,7 @@ mod tests {
             let letters = "z".repeat(number.to_string().len());
             format!("`a`{letters}{}`b`", "y".repeat(number))
         });
-        let few = limit_each_kind(names);
-        assert!(few.len() <= MAX_KINDS + 1, "{}", few.len());
+        let kept = limit_each_kind(names);
+        assert!(kept.len() <= MAX_KINDS + 1, "{}", kept.len());
     }
 }

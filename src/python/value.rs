@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
-use crate::python::{Arithmetic, Function, Python, Raised, conversion};
+use crate::python::{Function, Raised, conversion};
 
 /// A Python value. An integer that fits in 64 bits is always [`Value::Int`]. It has no `==`, since
 /// Python's, in which `1`, `1.0` and `True` are equal, is not that of Rust's `PartialEq`; compare
@@ -89,14 +89,7 @@ impl Value {
             Self::Float(double) => Some(*double),
             Self::Int(integer) => Some(*integer as f64),
             Self::Bool(truth) => Some(f64::from(u8::from(*truth))),
-            Self::Big(_) => match Python::new().call(
-                &Self::Function(Function::Float),
-                std::slice::from_ref(self),
-                &[],
-            ) {
-                Ok(Self::Float(double)) => Some(double),
-                _ => None,
-            },
+            Self::Big(integer) => conversion::big_to_float(integer.digits()).ok(),
             _ => None,
         }
     }

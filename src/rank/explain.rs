@@ -256,11 +256,8 @@ impl TermDifference {
 /// A number as the nearest double: infinite if it is too large, `None` if it is not a number.
 pub fn nearest_double(value: &Value) -> Option<f64> {
     match (value.to_f64(), value) {
-        (None, Value::Big(_)) => Some(f64::INFINITY.copysign(if value.repr().starts_with('-') {
-            -1.0
-        } else {
-            1.0
-        })),
+        (None, Value::Big(big)) if big.is_negative() => Some(f64::NEG_INFINITY),
+        (None, Value::Big(_)) => Some(f64::INFINITY),
         (double, _) => double,
     }
 }

@@ -48,8 +48,8 @@ impl Competitor<'_> {
         budget: &mut WorkBudget,
     ) -> Option<bool> {
         let own = self.sweep.enclosure(steps.clone(), budget)?;
-        let of_job = job.enclosure(steps.clone(), budget)?;
-        self.is_always_ahead(&own, &of_job, job.precision())
+        let job_enclosure = job.enclosure(steps.clone(), budget)?;
+        self.is_always_ahead(&own, &job_enclosure, job.precision())
     }
 
     /// Whether it is ahead at every step; `None` if that is not known.

@@ -161,7 +161,7 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
             effective_usage: Some(effective_usage(&model, i).to_f64()),
             level_fs: (i != 0 && !model.uses_parent(i)).then(|| ranking.level_fs[i].to_f64()),
             fairshare: factor,
-            ..model.association(i, shown_fraction(&model, model.job_node(i)))
+            ..model.association(i, displayed_fraction(&model, model.job_node(i)))
         };
         let norm_usage = association.norm_usage.unwrap_or(1.0);
         (
@@ -174,7 +174,7 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
 
 /// The fraction that `sshare` shows. The root has no siblings; the daemons give it a number that
 /// rounds to 0.
-fn shown_fraction(model: &SlurmModel, node: usize) -> f64 {
+fn displayed_fraction(model: &SlurmModel, node: usize) -> f64 {
     if node == 0 {
         1.0 / f64::from(NO_VAL)
     } else {

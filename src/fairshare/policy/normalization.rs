@@ -82,14 +82,14 @@ impl Normalized {
         effective_usage: f64,
         factor: f64,
     ) -> (EntityShares, AssociationShares) {
-        let shown = AssociationShares {
+        let association = AssociationShares {
             effective_usage: Some(effective_usage),
             fairshare: Some(factor),
             ..self.association(tree, node, self.norm_shares)
         };
         (
             EntityShares::from_policy(self.norm_shares, effective_usage, factor),
-            shown,
+            association,
         )
     }
 

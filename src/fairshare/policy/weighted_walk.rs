@@ -63,10 +63,10 @@ impl Policy for WeightedWalk {
                 NodeKind::Root | NodeKind::Group => 0.0,
             };
             let is_root = node == tree.root();
-            let shown = AssociationShares {
+            let association = AssociationShares {
                 effective_usage: Some(bank.usage_fraction(node))
                     .filter(|fraction| !is_root && fraction.is_finite()),
-                level_fs: (!is_root).then_some(shown_weight(bank.weights[i])),
+                level_fs: (!is_root).then_some(displayed_weight(bank.weights[i])),
                 fairshare: (tree.kind(node) == NodeKind::Entity).then_some(factor),
                 ..AssociationShares::new(
                     (!is_root).then(|| Shares::Count(shares(tree, node) as i64)),
@@ -77,7 +77,7 @@ impl Policy for WeightedWalk {
             };
             (
                 EntityShares::from_policy(norm_shares[i], norm_usage, factor),
-                shown,
+                association,
             )
         });
         rows.collect()
@@ -85,7 +85,7 @@ impl Policy for WeightedWalk {
 }
 
 /// A weight as it is shown: the one that represents infinity is infinite.
-fn shown_weight(weight: f64) -> f64 {
+fn displayed_weight(weight: f64) -> f64 {
     if weight == UNUSED {
         f64::INFINITY
     } else {

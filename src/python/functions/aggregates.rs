@@ -178,7 +178,6 @@ impl CompensatedSum {
 pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
     let mut pairs = p.iter().zip(q).peekable();
-    let mut total = Value::Int(0);
     let mut integers = 0_i64;
     while let Some(next) = pairs
         .peek()
@@ -188,7 +187,7 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
         integers = next;
         pairs.next();
     }
-    total = operators::binary(BinaryOperator::Add, &total, &Value::Int(integers), fuel)?;
+    let mut total = Value::Int(integers);
     let mut floats = TripleLength::default();
     let mut has_floats = false;
     while let Some(next) = pairs
@@ -271,8 +270,8 @@ impl TripleLength {
 /// A sum and its rounding error.
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
-    let of_b = sum - a;
-    (sum, (a - (sum - of_b)) + (b - of_b))
+    let rounded_b = sum - a;
+    (sum, (a - (sum - rounded_b)) + (b - rounded_b))
 }
 
 /// `prod(iterable, start=1)`.

@@ -224,9 +224,9 @@ fn evaluated(kind: &ExprKind, facts: &Facts) -> Vec<(ExprId, bool)> {
             let count = operands.iter().take_while(|node| continues(node)).count() + 1;
             let mut is_conditional = false;
             let evaluated = operands.iter().take(count).map(|node| {
-                let of_node = is_conditional;
+                let is_node_conditional = is_conditional;
                 is_conditional |= known(node).truth().is_none();
-                (*node, of_node)
+                (*node, is_node_conditional)
             });
             evaluated.collect()
         }
