@@ -83,6 +83,7 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
     });
     started
         .as_ref()
+        // a forked process has the pool's memory, but none of its threads
         .filter(|pool| pool.process == process::id())
         .map(|pool| &pool.threads)
 }
@@ -125,6 +126,7 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec
     if items.len() < 2 {
         return items.into_iter().map(work).collect();
     }
+    // one by one, because each is much work: a thread that took several would end last
     let parallel = |items: Vec<T>| items.into_par_iter().with_max_len(1).map(&work).collect();
     in_pool(items, parallel, |items| {
         items.into_iter().map(&work).collect()
@@ -192,6 +194,7 @@ pub fn pipeline<T: Send>(
     let mut count = SERIAL_ITEMS;
     fill_batch(&mut fresh, count);
     while fresh.filled + worked.filled > 0 {
+        // a document that fills the first items is worth starting threads
         if fresh.filled == SERIAL_ITEMS {
             count = threads() * ITEMS_PER_THREAD;
         }
@@ -231,6 +234,7 @@ fn while_working<T: Send, R>(
         pool()
     };
     if let Some(pool) = pool {
+        // the calling thread is not one of the pool, and goes on with its own part
         return pool.in_place_scope(|scope| {
             spawn(scope, items, work);
             other()

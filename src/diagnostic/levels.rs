@@ -79,6 +79,7 @@ impl Levels {
     /// Makes the denied findings errors, and drops the allowed ones and those that are not
     /// selected. A formula that cannot be parsed is reported whatever is selected.
     pub fn apply(&self, findings: &mut Vec<Diagnostic>) {
+        // `None` is less than any length, and where both are equal, denying wins
         findings.retain(|found| {
             self.selects(found)
                 && specificity(&self.allowed, found) <= specificity(&self.denied, found)

@@ -269,12 +269,14 @@ impl<'f> FixedText<'f> {
             Applicability::DisplayOnly => false,
         });
         let mut fixes: Vec<(&Fix, &Diagnostic)> = wanted.collect();
+        // a finding may be of another text
         fixes.retain(|(fix, _)| text.get(fix.span.range()).is_some());
         fixes.sort_by_key(|(fix, _)| fix.span);
         let mut free_from = 0;
         fixes.retain(|(fix, _)| {
             let fits = fix.span.start >= free_from;
             free_from = if fits {
+                // an insertion takes its place as well, so that no second one is made there
                 fix.span.end.max(fix.span.start + 1)
             } else {
                 free_from
@@ -285,6 +287,7 @@ impl<'f> FixedText<'f> {
             return None;
         }
         let mut fixed = text.to_owned();
+        // from the end, so that the spans before it stay valid
         for (fix, _) in fixes.iter().rev() {
             fixed.replace_range(fix.span.range(), &fix.replacement);
         }

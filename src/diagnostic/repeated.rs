@@ -42,6 +42,7 @@ pub fn limit_each_kind<M: ToString + From<String>>(
 
 /// The kind of a message: its text without what is quoted, and without numbers.
 fn kind(message: &str) -> String {
+    // what is in back-ticks differs from message to message of one kind
     let unquoted = message.split('`').step_by(2);
     unquoted
         .flat_map(|part| part.chars().filter(|character| !character.is_ascii_digit()))

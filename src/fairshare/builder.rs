@@ -305,9 +305,11 @@ impl TreeBuilder {
             });
         }
         let mut below: HashSet<u32> = HashSet::from_iter([node.0]);
+        // parents precede their children, so one pass forward finds all nodes below
         for index in node.0..self.nodes.len() as u32 {
             if index == node.0 || below.contains(&self.nodes[index as usize].parent) {
                 below.insert(index);
+                // a node that was removed before has given up its name, another may have it
                 if !self.removed.contains(&NodeId(index)) {
                     self.release_name(NodeId(index));
                 }
@@ -326,6 +328,7 @@ impl TreeBuilder {
             namesake,
             ..
         } = self.nodes[node.index()].clone();
+        // only the latest node of a name is in the map; its removal uncovers an earlier one
         if self.by_name.get(&name) == Some(&node) {
             let mut earlier = std::iter::successors(namesake, |id| self.nodes[id.index()].namesake);
             match earlier.find(|id| !self.removed.contains(id)) {
@@ -357,6 +360,7 @@ impl TreeBuilder {
             lenient: self.lenient,
             ..Self::empty()
         };
+        // a parent is renumbered before its children, and is not removed unless they are
         let mut new_ids = vec![NodeId(0); self.nodes.len()];
         for (index, node) in self.nodes.into_iter().enumerate() {
             let id = NodeId(index as u32);
@@ -440,6 +444,7 @@ impl TreeBuilder {
         if !self.lenient {
             check_amounts(&member)?;
         }
+        // last, because it records the name: a refused node must leave no trace
         self.claim_name(parent, &member)?;
         Ok(self.push(parent, member))
     }
@@ -461,6 +466,7 @@ impl TreeBuilder {
     /// The tree, with the usage of every node summed over all nodes below it. In a builder [from a
     /// tree](ShareTree::into_builder), the usage of nodes changes only where usage came or went.
     pub fn finish(self) -> ShareTree {
+        // before any node is dropped, as the usage before is by the old ids
         let mut usage = self.total_usage();
         let is_summed = self.before.is_summed;
         let mut builder = self;
@@ -498,6 +504,7 @@ impl TreeBuilder {
         let mut is_changed: Vec<bool> = own
             .iter()
             .zip(before)
+            // bits, because a lenient tree may hold a NaN, which is never equal to itself
             .map(|(own, before)| own.to_bits() != before.to_bits())
             .collect();
         for index in (1..own.len())
@@ -516,6 +523,7 @@ impl TreeBuilder {
                 (false, _) => total[index] = before,
             }
         }
+        // backwards, so that a node has its whole sum before that is added to its parent
         for index in (1..total.len()).rev() {
             let parent = self.nodes[index].parent as usize;
             let is_new = parent >= self.before.total.len();
@@ -598,6 +606,7 @@ impl TreeBuilder {
             usage,
             partition,
         } = member;
+        // it fits, since `add` allows at most `MAX_NODES`
         let id = NodeId(self.nodes.len() as u32);
         let namesake = self.by_name.insert(name.clone(), id);
         if kind != NodeKind::Entity {

@@ -34,6 +34,7 @@ impl IntervalDecay {
     /// A usage after one interval.
     pub fn step(&self, usage: f64) -> f64 {
         let decayed = usage * f64::from(self.factor);
+        // as OpenPBS's `decay_fairshare_tree`; `f64::max` would replace a NaN by the floor
         if decayed < Self::FLOOR {
             Self::FLOOR
         } else {
@@ -92,6 +93,7 @@ impl HalfLife {
 
     /// The factor of a step in whole seconds, never 0.
     pub fn factor(&self, seconds: u32) -> f64 {
+        // priority/multifactor raises a factor that underflows to `DBL_MIN`
         power(self.per_second, seconds).max(f64::MIN_POSITIVE)
     }
 
@@ -104,10 +106,12 @@ impl HalfLife {
     /// A usage after a time in seconds, in steps of `period` seconds (`PriorityCalcPeriod`), the
     /// last one shorter. The first million steps are rounded as the daemon rounds them.
     pub fn decayed(&self, usage: Extended, seconds: u32, period: u32) -> Extended {
+        // a period of 0 would divide by 0, and none is longer than the time itself
         let period = period.clamp(1, seconds.max(1));
         let steps = (seconds / period).min(MAX_STEPS as u32);
         let factor = Extended::from(self.factor(period));
         let stepped = (0..steps).fold(usage, |usage, _| usage * factor);
+        // not negative, as `steps` is at most the quotient; holds all beyond the limit
         let last_step = seconds - steps * period;
         if last_step == 0 {
             stepped

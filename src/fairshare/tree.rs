@@ -230,6 +230,7 @@ impl ShareTree {
             .map(|node| self.usage(node));
         if charged
             .chain([self.own_usage(node)])
+            // one that `set_usage` has made infinite cannot overflow
             .any(|usage| usage < f64::INFINITY && usage + amount == f64::INFINITY)
         {
             return Err(TreeError::UsageOverflow {
@@ -312,6 +313,7 @@ impl ShareTree {
     /// Replaces every usage `u` by `step(u)`; an own usage of 0 stays 0. The usage of a group may
     /// then differ from the sum of its members'.
     pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
+        // a floor would give a usage of their own to all nodes that have none
         let users = self.nodes.iter_mut().filter(|node| node.own_usage != 0.0);
         users.for_each(|node| node.own_usage = step(node.own_usage));
         self.usage
@@ -358,6 +360,7 @@ impl ShareTree {
     pub fn base_name(&self, node: NodeId) -> &str {
         let name = self.name(node);
         self.partition(node)
+            // `Member::partition` has joined the two with a colon
             .map_or(name, |partition| &name[..name.len() - partition.len() - 1])
     }
 
@@ -409,6 +412,7 @@ impl ShareTree {
     /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
     /// ```
     pub fn resolve(&self, name: &str) -> Option<NodeId> {
+        // nearly every name is unique, and then needs no list; this is called once per job
         if let Some(&node) = self.by_name.get(name)
             && self.nodes[node.index()].namesake.is_none()
         {
@@ -428,6 +432,7 @@ impl ShareTree {
     pub fn candidates(&self, name: &str) -> Vec<NodeId> {
         let named: Vec<NodeId> = self.named(name).collect();
         match name.rsplit_once('/') {
+            // a name may contain a `/` itself
             Some((accounts, name)) if named.is_empty() => {
                 let account = accounts.rsplit('/').next().unwrap_or_default();
                 let mut candidates = self.named_in(account, name).to_vec();
@@ -478,6 +483,7 @@ impl ShareTree {
 /// child in the list of children, and that list.
 fn child_lists(nodes: &[Node]) -> (Vec<u32>, Vec<NodeId>) {
     let mut first = vec![0u32; nodes.len() + 1];
+    // all but the root have a parent
     for node in &nodes[1..] {
         first[node.parent as usize + 1] += 1;
     }

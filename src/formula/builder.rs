@@ -86,6 +86,8 @@ impl ExprBuilder {
         );
         Self {
             text,
+            // below an atom: `**` is right-associative, so a base that is a power needs
+            // brackets
             precedence: Precedence::Sign,
         }
     }
@@ -97,6 +99,7 @@ impl ExprBuilder {
             condition.parenthesized_below(Precedence::Sum),
         );
         Self {
+            // all that follows `else` belongs to it
             text: format!("{then} if {condition} else {}", otherwise.text),
             precedence: Precedence::Conditional,
         }
@@ -150,6 +153,7 @@ impl ExprBuilder {
 impl Add for ExprBuilder {
     type Output = Self;
     fn add(self, right: Self) -> Self {
+        // a sum on the right keeps its brackets, because `+` of floats is not associative
         self.binary("+", right, Precedence::Sum, Precedence::Product)
     }
 }

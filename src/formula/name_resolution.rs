@@ -30,6 +30,7 @@ impl Resolution {
     /// Resolves a name in the same order, with other inputs than the numeric names of a schema.
     pub fn resolve(name: &str, python: PythonVersion, is_input: impl Fn(&str) -> bool) -> Self {
         match name {
+            // `__debug__` is a constant of CPython's compiler, true unless it runs with `-O`
             "True" | "__debug__" => return Self::Constant(Value::Bool(true)),
             "False" => return Self::Constant(Value::Bool(false)),
             "None" => return Self::Constant(Value::None),

@@ -165,6 +165,7 @@ fn check_name(constant: &TemplateConstant, tree: &TemplateTree) -> Result<(), Sy
     }
     let is_filled = |span: Span| {
         tree.places
+            // the places are sorted
             .binary_search_by_key(&span, |(place, _)| *place)
             .is_ok()
     };

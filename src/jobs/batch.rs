@@ -119,6 +119,7 @@ impl Batch {
         if !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
         }
+        // here, where threads work in parallel; batches are appended one by one
         let is_ascending = self
             .ends
             .len()
@@ -134,6 +135,7 @@ impl Batch {
             self.queued_at.push(row.queued_at.unwrap_or(UNKNOWN));
         }
         self.lines.push(row.line);
+        // last, since it ends the row that the setters above write
         self.ends.push(self.ids.len() as u32);
         true
     }
@@ -254,6 +256,7 @@ impl BatchColumn {
             .flags
             .get(rows.start..rows.end.min(self.flags.len()))
             .unwrap_or_default();
+        // without a branch, so that it is vectorized
         let are_same = flags
             .iter()
             .fold(true, |are_same, &other| are_same & (other == flag));

@@ -84,6 +84,7 @@ impl Column {
     fn push_from(&mut self, value: &Value, source: Source) {
         let (number, is_int, is_exact) = Self::number_of(value);
         if !is_exact {
+            // rows are appended in order, so the exceptions stay sorted
             self.exceptions.push((self.len() as u32, value.clone()));
         }
         self.numbers.push(number);
@@ -102,6 +103,7 @@ impl Column {
     pub fn extend_default(&mut self, value: &Value, count: usize) {
         let (number, is_int, is_exact) = Self::number_of(value);
         if !is_exact {
+            // each row needs an exception of its own
             return (0..count).for_each(|_| self.push_copy(value, false));
         }
         self.numbers.push_repeated(number, count);
@@ -162,6 +164,7 @@ impl Column {
     /// Sets every row that is not the job's own to the value of its entity, or to a default of 0 if
     /// that is `None`. A later call replaces what an earlier one has set.
     pub(super) fn fill(&mut self, entity_of: impl Fn(usize) -> usize, values: &[Option<Value>]) {
+        // built anew: a row that changes its kind would move all exceptions behind it
         let mut filled = Self::new();
         for row in 0..self.len() {
             if self.sources.get(row) == Some(Source::Job) {
@@ -240,6 +243,7 @@ impl Column {
         };
         let ints = match self.is_int.slice(rows) {
             Some(is_int) => IntMask::Each(is_int),
+            // without exceptions no integer is beyond 2^53
             None if self.is_int(start) && self.exceptions.is_empty() => IntMask::Exact,
             None if self.is_int(start) => IntMask::All,
             None => IntMask::None,

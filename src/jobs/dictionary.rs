@@ -34,6 +34,7 @@ impl Dictionary {
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
         self.rows.remove_rows(kept);
         if self.distinct.len() > MANY_NAMES.max(2 * self.rows.len()) {
+            // names are numbered by their first rows, so the rows are entered again
             let old = std::mem::take(self);
             (0..old.rows.len()).for_each(|row| self.push(old.at(row)));
         }
@@ -73,6 +74,7 @@ impl Dictionary {
     pub(super) fn append(&mut self, other: &Self, rows: Range<usize>, known: &mut [Option<u32>]) {
         for row in rows {
             let index = other.index(row);
+            // one look-up for each name, not for each row
             let translated = match known[index] {
                 Some(translated) => translated,
                 None => *known[index].insert(self.index_or_insert(&other.distinct[index])),

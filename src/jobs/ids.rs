@@ -77,8 +77,10 @@ impl Ids {
             self.append(id);
             return true;
         }
+        // taken out, because `append` borrows the whole list
         let mut index = self.index.take().unwrap_or_else(|| self.indexed());
         let row = self.len() as u32;
+        // a known id keeps its earlier row
         let is_new = *index.entry(id.into()).or_insert(row) == row;
         if is_new {
             self.append(id);
@@ -114,6 +116,7 @@ impl Ids {
         for run in kept.runs() {
             let start = self.start(run.start);
             let before = text.len();
+            // a run is not empty, so its last row exists
             text.push_str(&self.text[start..self.ends[run.end - 1]]);
             ends.extend(
                 self.ends[run.clone()]
@@ -133,6 +136,7 @@ impl Ids {
 
     /// The rows whose id contains a `[`: arrays and subjobs.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
+        // one search of all ids spares one in each of them
         let rows = if self.text.contains('[') {
             self.len()
         } else {
@@ -148,10 +152,12 @@ pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Orderi
     let right = right.as_ref();
     let left_number = leading_number(left);
     let right_number = leading_number(right);
+    // without leading zeros the longer number is the greater; it may exceed any integer
     let by_number = left_number
         .len()
         .cmp(&right_number.len())
         .then_with(|| left_number.cmp(right_number));
+    // `07` and `7` are equal as numbers, but are two ids
     by_number.then_with(|| left.cmp(right))
 }
 

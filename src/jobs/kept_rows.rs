@@ -16,6 +16,7 @@ impl<'r> KeptRows<'r> {
     pub(super) fn new(removed: &'r [usize], len: usize) -> Self {
         let mut runs = Vec::with_capacity(removed.len() + 1);
         let mut start = 0;
+        // the end counts as removed, which ends the last run
         for &row in removed.iter().chain([&len]) {
             if start < row {
                 runs.push(start..row);
@@ -51,8 +52,10 @@ impl<'r> KeptRows<'r> {
     pub(super) fn retain_in<T: Copy>(&self, items: &mut Vec<T>) {
         let mut end = 0;
         for run in &self.runs {
+            // some columns end with the last row that has a value
             let run = run.start.min(items.len())..run.end.min(items.len());
             let kept = run.len();
+            // the target is never behind the source, so no kept item is overwritten
             items.copy_within(run, end);
             end += kept;
         }

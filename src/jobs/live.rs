@@ -121,6 +121,7 @@ impl JobTable {
     /// # Errors
     /// No job has one of the ids; no job is removed then.
     pub fn remove<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), TableError> {
+        // all ids are looked up before any row is removed
         let mut rows = Vec::new();
         for id in ids {
             rows.push(
@@ -141,6 +142,7 @@ impl JobTable {
         removed.sort_unstable();
         removed.dedup();
         if let Some(&last) = removed.last() {
+            // the greatest: if it exists, all do
             self.check_row(last)?;
             self.close_gaps(&removed);
         }
@@ -162,6 +164,7 @@ impl JobTable {
     /// Removes rows, which are ascending and distinct.
     fn close_gaps(&mut self, removed: &[usize]) {
         let kept = KeptRows::new(removed, self.len());
+        // ascending, as a map's are, which `renumber` needs
         let mut exclusions: Vec<_> = std::mem::take(&mut self.exclusions).into_iter().collect();
         kept.renumber(&mut exclusions);
         self.exclusions.extend(exclusions);

@@ -35,6 +35,7 @@ impl JobTable {
         for row in 0..self.len() {
             ids.matching(self.id(row), |index| matches.push((index, row)));
         }
+        // by the position of the id, then by the row
         matches.sort_unstable();
         let mut is_matched = vec![false; wanted.len()];
         let mut is_found = vec![false; self.len()];
@@ -108,6 +109,7 @@ impl<'a> WantedIds<'a> {
             }
         });
         let mut ids: Vec<WantedId<'a>> = ids.collect();
+        // the position last, so that the first of equal ids is kept
         ids.sort_unstable_by_key(|id| (id.number, id.server, id.index));
         ids.dedup_by_key(|id| (id.number, id.server));
         Self(ids)
@@ -120,6 +122,7 @@ impl<'a> WantedIds<'a> {
         if same_number.is_empty() {
             return;
         }
+        // a server may be given by its host name alone
         let host = server.split('.').next().unwrap_or_default();
         let none: &[WantedId<'_>] = &[];
         let others = match server {
@@ -151,6 +154,7 @@ fn with_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'
 
 /// The ids whose server begins with this one and a dot, of sorted ids with the same number.
 fn with_longer_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'a>] {
+    // the dot, so that `vm` is not taken for the start of `vm2`
     let longer = format!("{server}.");
     equal_range(ids, |wanted| {
         if wanted.server.starts_with(&longer) {

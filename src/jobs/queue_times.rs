@@ -16,14 +16,17 @@ impl QueueTimes {
     /// known.
     #[inline]
     pub(super) fn extend_from(&mut self, row: usize, times: &[i64]) {
+        // from the last time on, to compare it with the first new one
         let last = self.times.len().saturating_sub(1);
         self.times.resize(row, UNKNOWN);
         self.times.extend_from_slice(times);
+        // only the new times are compared: a queue may be appended to job by job
         self.descend = self.descend || !self.times[last..].is_sorted();
     }
 
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
         kept.retain_in(&mut self.times);
+        // a removal can only make times ascending
         self.descend = self.descend && !self.times.is_sorted();
     }
 

@@ -74,6 +74,7 @@ impl<T: Item> Rows<T> {
         if row >= self.len {
             return None;
         }
+        // a row beyond the only item has that item
         self.items.get(row).or(self.items.first()).copied()
     }
 
@@ -101,6 +102,7 @@ impl<T: Item> Rows<T> {
         if count == 0 {
             return;
         }
+        // a single item stands for all rows until one differs
         if self.items.is_empty() {
             self.items.push(item);
         } else if !self.stays_same(item) {
@@ -129,6 +131,7 @@ impl<T: Item> Rows<T> {
 
     /// Changes the item of a row, which exists.
     pub(super) fn set(&mut self, row: usize, item: T) {
+        // an equal item does not make the rows be stored one by one
         if self.get(row).is_some_and(|old| !old.is_same(item)) {
             self.store_each();
             self.items[row] = item;
@@ -140,6 +143,7 @@ impl<T: Item> Rows<T> {
             kept.retain_in(&mut self.items);
         }
         self.len = kept.len();
+        // a single item stays only if a row is left
         self.items.truncate(self.len);
     }
 

@@ -99,6 +99,7 @@ impl JobTable {
             });
         }
         let row = self.ids.len();
+        // first, because the id decides whether the job is added at all
         self.admit(job)?;
         self.entities.push(job.entity);
         self.queues.push(job.queue);
@@ -148,9 +149,11 @@ impl JobTable {
         defaults: &[Value],
     ) -> Vec<(usize, Problem)> {
         let refused = self.append_ids(batch, rows.clone());
+        // by the index of the batch: each name is looked up once
         let mut entities = vec![None; batch.entities.distinct().len()];
         let mut queues = vec![None; batch.queues.distinct().len()];
         let mut start = rows.start;
+        // runs between refused rows are appended at once
         for end in refused.iter().map(|&(row, _)| row).chain([rows.end]) {
             self.entities
                 .append(&batch.entities, start..end, &mut entities);
@@ -185,6 +188,7 @@ impl JobTable {
                 self.ids.extend(text, ends);
                 next = end;
             }
+            // the first id that does not ascend is entered alone, with a look-up
             if next < rows.end {
                 if let Err(problem) = self.admit_id(batch.id(next)) {
                     refused.push((next, problem));
@@ -402,6 +406,7 @@ impl JobTable {
 
     /// The rows of the jobs that [`JobTable::is_considered`], ascending.
     pub fn considered_rows(&self) -> impl Iterator<Item = usize> {
+        // without exclusions no row needs a look-up
         let exclusions = (!self.exclusions.is_empty()).then_some(&self.exclusions);
         let considered = self.states.iter().zip(0u32..).filter(move |&(state, row)| {
             state.is_considered()
@@ -430,6 +435,7 @@ impl JobTable {
 
     /// Sorts rows by [submit order](JobTable::submit_order).
     pub fn sort_by_submit_order(&self, rows: &mut [usize]) {
+        // without times, the rows themselves are the order
         if self.queued_at.as_slice().is_empty() {
             rows.sort_unstable()
         } else {

@@ -63,6 +63,7 @@ impl<A: Arithmetic> WithComplex<A> {
 
     /// The fractional power of a negative number.
     fn power(&self, x: &A::Value, y: &A::Value) -> Result<KnownOrType<A::Value>, Raised> {
+        // `_Py_c_pow` overflows where `pow(|x|, y)` does, and `x` is negative
         if float::library_power(-self.double(x)?, self.double(y)?).is_infinite() {
             return Err(Raised::overflow("complex exponentiation"));
         }
@@ -131,6 +132,7 @@ impl<A: Arithmetic> Arithmetic for WithComplex<A> {
             | (Op::Add | Op::Subtract | Op::Multiply, Known(real), Type(COMPLEX)) => {
                 self.double(real).map(|_| Type(COMPLEX))
             }
+            // only a real divisor is known to be 0
             (Op::Divide, Type(COMPLEX), Known(real)) => match self.double(real)? {
                 0.0 => Err(Raised::zero_division("complex division by zero")),
                 _ => Ok(Type(COMPLEX)),

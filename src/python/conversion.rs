@@ -45,6 +45,7 @@ pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
     let (significand, exponent) = leading_bits(value.magnitude());
     let mantissa = significand as f64 * power_of_two(-64);
     let bits = (exponent + 64) as f64;
+    // rounding 64 bits to 53 may give 1
     if mantissa < 1.0 {
         (mantissa, bits)
     } else {
@@ -55,6 +56,7 @@ pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
 /// The integer part of a finite double.
 pub(super) fn truncated(value: f64) -> BigInt {
     let (significand, exponent) = decompose(value);
+    // a shift by 64 or more would overflow, and leave nothing
     let magnitude = if exponent >= 0 {
         BigUint::from(significand) << exponent
     } else if exponent > -64 {
@@ -74,6 +76,7 @@ pub(super) fn truncated(value: f64) -> BigInt {
 /// `ValueError` for a nan and `OverflowError` for an infinity, with the texts of `int()`.
 pub fn float_to_int(value: f64) -> Result<Value, Raised> {
     const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+    // the upper bound excluded: 2^63 itself does not fit
     if (-TWO_63..TWO_63).contains(&value) {
         Ok(Value::Int(value as i64))
     } else if value.is_nan() {
@@ -96,6 +99,7 @@ pub(super) fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
         (x.magnitude() << -shift, y.magnitude().clone())
     };
     let (significand, remainder) = num_integer::Integer::div_rem(&numerator, &denominator);
+    // 57 or 58 bits above the subnormals, so it never saturates
     let significand = significand.to_u64().unwrap_or(u64::MAX) | u64::from(!remainder.is_zero());
     let float = compose(significand, shift);
     if float.is_infinite() {

@@ -81,12 +81,15 @@ fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     let truncated_rest = x % y;
     let rest = remainder(x, y);
     let mut quotient = (x - truncated_rest) / y;
+    // C's remainder has the sign of `x`; the quotient follows when it is moved to that of `y`
     if truncated_rest != 0.0 && (truncated_rest < 0.0) != (y < 0.0) {
         quotient -= 1.0;
     }
+    // CPython gives a zero the sign of the true quotient
     if quotient == 0.0 {
         return (f64::copysign(0.0, x / y), rest);
     }
+    // whole but for its rounding error, so the nearer integer is meant
     let whole = quotient.floor();
     (
         if quotient - whole > 0.5 {
@@ -111,6 +114,7 @@ pub(super) fn library_power(x: f64, y: f64) -> f64 {
 /// doubles, [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) for a fractional power of a
 /// negative number.
 pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
+    // CPython decides infinities and nans first, and they raise nothing here
     if y.is_finite() && x.is_finite() {
         if x == 0.0 && y < 0.0 {
             return Err(Raised::zero_to_negative_power());
@@ -121,6 +125,7 @@ pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
     }
     let result = library_power(x, y);
     if result.is_infinite() && x.is_finite() && y.is_finite() {
+        // CPython makes this error of C's `errno`, whose number Python shows in the text
         return Err(Raised::overflow("(34, 'Numerical result out of range')"));
     }
     Ok(result)

@@ -27,6 +27,7 @@ pub(super) fn power_of_two(exponent: i64) -> f64 {
 /// bits that were cut off.
 pub(super) fn compose(significand: u64, exponent: i64) -> f64 {
     let length = 64 - i64::from(significand.leading_zeros());
+    // fewer than 53 bits below the normal numbers
     let precision = length
         .saturating_add(exponent)
         .saturating_sub(MIN_EXPONENT)
@@ -35,14 +36,17 @@ pub(super) fn compose(significand: u64, exponent: i64) -> f64 {
         return 0.0;
     }
     let cut = (length - precision).max(0);
+    // a shift by 64 or more would overflow
     let kept = if cut >= 64 { 0 } else { significand >> cut };
     let rest = if cut >= 64 {
         significand
     } else {
         significand & ((1 << cut) - 1)
     };
+    // nothing was cut, so nothing rounds up
     let half = if cut == 0 { u64::MAX } else { 1 << (cut - 1) };
     let up = rest > half || (rest == half && kept & 1 == 1);
+    // exact after a carry, too: 2^53 is a power of two
     (kept + u64::from(up)) as f64 * power_of_two(exponent.saturating_add(cut))
 }
 
@@ -82,6 +86,7 @@ pub(super) fn frexp(x: f64) -> Value {
 /// `modf(x)`.
 pub(super) fn modf(x: f64) -> Value {
     let whole = x.trunc();
+    // inf - inf would be nan; C's `modf` gives 0
     let fraction = if x.is_infinite() { 0.0 } else { x - whole };
     Value::tuple(vec![
         Value::Float(fraction.copysign(x)),
@@ -94,6 +99,7 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
     let x = x.math_argument()?;
     let exponent = match exponent.integer() {
         Some(Integer::Small(value)) => value,
+        // CPython takes the most extreme exponent where a C `long` overflows
         Some(Integer::Big(value)) if value.sign() == Sign::Minus => i64::MIN,
         Some(Integer::Big(_)) => i64::MAX,
         None => {
@@ -133,6 +139,7 @@ pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64,
     if y.is_nan() {
         return Ok(y);
     }
+    // doubles of one sign are ordered as their bits
     let (from, to) = (x.to_bits() & !SIGN, y.to_bits() & !SIGN);
     let has_same_sign = x.is_sign_negative() == y.is_sign_negative();
     let distance = if has_same_sign {
@@ -177,6 +184,7 @@ pub(super) fn ulp(x: f64) -> f64 {
     if size.is_infinite() {
         return size;
     }
+    // the largest double has no next one
     let next = size.next_up();
     if next.is_infinite() {
         size - size.next_down()
@@ -199,6 +207,7 @@ pub(super) fn isclose(
     if relative < 0.0 || absolute < 0.0 {
         return Err(Raised::value("tolerances must be non-negative"));
     }
+    // first: infinities are close to themselves, though their distance is nan
     if a == b {
         return Ok(Value::Bool(true));
     }

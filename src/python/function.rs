@@ -396,6 +396,7 @@ fn bind_named<'a, V>(
     let name = function.name();
     check_counts(name, parameters, positional.len(), keywords.len())?;
     let mut slots = [None; 4];
+    // the order of the checks is CPython's (getargs.c): counts, missing arguments, names
     for (index, (slot, parameter)) in slots.iter_mut().zip(parameters.names).enumerate() {
         *slot = positional
             .get(index)
@@ -425,6 +426,7 @@ fn check_counts(
     } = parameters;
     let total = given + keywords;
     if total > names.len() {
+        // getargs.c says `keyword` only where nothing is given by position
         let kind = if given == 0 { "keyword " } else { "" };
         let count = names.len();
         let s = plural(count);
@@ -489,6 +491,7 @@ fn bind_extreme<'a, V>(
     keywords: &'a [(&str, V)],
 ) -> Result<Arguments<'a, V>, Raised> {
     let name = function.name();
+    // the order of the checks is that of `min_max` in bltinmodule.c
     if values.is_empty() {
         return Err(Raised::type_error(format!(
             "{name} expected at least 1 argument, got 0"

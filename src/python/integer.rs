@@ -52,6 +52,7 @@ fn binary_in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
         Op::BitXor => Some(Value::Int(a ^ b)),
         Op::ShiftRight => u32::try_from(b)
             .ok()
+            // a longer shift would panic, and leaves nothing but the sign as well
             .map(|count| Value::Int(a >> count.min(63))),
         Op::ShiftLeft | Op::MatrixMultiply => None,
     }
@@ -64,6 +65,7 @@ fn small_quotient(a: i64, b: i64) -> Option<f64> {
 }
 
 fn small_floor_divide(a: i64, b: i64) -> Option<i64> {
+    // `None` also for the least integer by -1, whose quotient is 2^63
     let quotient = a.checked_div(b)?;
     Some(if a % b != 0 && (a < 0) != (b < 0) {
         quotient - 1
@@ -137,6 +139,7 @@ pub(super) fn value_within_limit(value: BigInt) -> Result<Value, Raised> {
 
 /// `x * y`.
 pub(super) fn multiply(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+    // a product of m and n bits has at least m + n - 1, so it need not be computed
     limits::check_bits((x.bits() + y.bits()).saturating_sub(1))?;
     fuel.consume(x.word_count() * y.word_count())?;
     value_within_limit(x.to_big() * y.to_big())
@@ -175,6 +178,7 @@ fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     }
     let base = x.to_big();
     let exponent = y.to_big();
+    // before the limit, because these are short whatever the exponent is
     if exponent.is_zero() || base.is_one() {
         return Ok(Value::Int(1));
     }
@@ -185,10 +189,12 @@ fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
         return Ok(Value::Int(if exponent.is_even() { 1 } else { -1 }));
     }
     let exponent = exponent.to_u32().ok_or_else(limits::integer_too_long)?;
+    // a base of n bits is at least 2^(n-1)
     let bits = (base.bits() - 1)
         .saturating_mul(u64::from(exponent))
         .saturating_add(1);
     limits::check_bits(bits)?;
+    // the last square dominates, and multiplying is quadratic
     let words = base.bits().saturating_mul(u64::from(exponent)) / 64 + 1;
     fuel.consume(words.saturating_mul(words))?;
     value_within_limit(base.pow(exponent))
@@ -198,6 +204,7 @@ fn shift_left(x: Integer, y: Integer) -> Result<Value, Raised> {
     if y.is_negative() {
         return Err(Raised::value(NEGATIVE_SHIFT));
     }
+    // before the limit: CPython shifts a zero by any count
     if x.is_zero() {
         return Ok(Value::Int(0));
     }
@@ -221,6 +228,7 @@ fn shift_right(x: Integer, y: Integer) -> Result<Value, Raised> {
         Integer::Small(count) if count.unsigned_abs() < x.bits() => {
             Ok(Value::int(x.to_big() >> count))
         }
+        // all digits are shifted out; rounding is towards minus infinity
         _ => Ok(Value::Int(if x.is_negative() { -1 } else { 0 })),
     }
 }

@@ -62,6 +62,7 @@ pub(super) fn check_bits(bits: u64) -> Result<(), Raised> {
 #[derive(Debug, Clone)]
 pub(super) struct Fuel {
     capacity: u64,
+    // cells, because operations take the arithmetic by shared reference
     left: Cell<u64>,
     is_spent: Cell<bool>,
 }

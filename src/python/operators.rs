@@ -308,6 +308,7 @@ fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
 /// `sequence * count`, with the operands in either order.
 fn repeat(sequence: &Value, items: &[Value], count: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let count = match count.integer() {
+        // a negative count gives an empty sequence
         Some(Integer::Small(count)) => usize::try_from(count).unwrap_or(0),
         Some(Integer::Big(_)) => {
             return Err(Raised::overflow(
@@ -429,6 +430,7 @@ fn compare_scalars(
     fuel: &Fuel,
 ) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.number(), y.number()) {
+        // a long integer takes time in proportion to its length
         if let (Number::Integer(Integer::Big(big)), _) | (_, Number::Integer(Integer::Big(big))) =
             (a, b)
         {
@@ -484,6 +486,7 @@ fn order_to_small(value: &BigInt) -> Ordering {
 fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
     match x {
         _ if y.is_nan() => None,
+        // 0 stands for any finite number
         _ if y.is_infinite() => 0.0.partial_cmp(&y),
         Integer::Small(value) if value.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs() => {
             (value as f64).partial_cmp(&y)
@@ -502,6 +505,7 @@ fn compare_sequences(
     fuel: &Fuel,
 ) -> Result<bool, Raised> {
     let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
+    // sequences of different lengths are never equal, whatever their items are
     if only_equality && x.len() != y.len() {
         return Ok(op == ComparisonOperator::NotEqual);
     }

@@ -40,6 +40,7 @@ impl Value {
 
     fn write_repr_within(&self, limit: usize, text: &mut String) {
         match self {
+            // the digits are not counted, because converting them takes quadratic time
             Self::Big(value) if value.digits().bits() as f64 * LOG10_2 > limit as f64 => {
                 write_rounded(value.digits(), text);
             }
@@ -104,6 +105,7 @@ fn write_rounded(value: &BigInt, text: &mut String) {
     let shift = value.bits().saturating_sub(64);
     let leading = (value.magnitude() >> shift).to_f64().unwrap_or_default();
     let magnitude = leading.log10() + shift as f64 * LOG10_2;
+    // the digits may round up to 10.000
     let thousandths = (10_f64.powf(magnitude.fract()) * 1e3).round();
     let (thousandths, exponent) = if thousandths < 1e4 {
         (thousandths, 0.0)
@@ -173,6 +175,7 @@ fn write_scientific(digits: &str, text: &mut String) {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all = format!("{whole}{fraction}");
     let significant = all.trim_start_matches('0');
+    // the first significant digit may be in either part
     let exponent = exponent + whole.len() as i32 - 1 - (all.len() - significant.len()) as i32;
     let (first, rest) = significant.trim_end_matches('0').split_at(1);
     _ = write!(text, "{}{first}", if negative { "-" } else { "" });

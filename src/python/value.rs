@@ -195,6 +195,7 @@ impl Value {
             Self::Int(value) => *value != 0,
             Self::Float(value) => *value != 0.0,
             Self::Tuple(items) | Self::List(items) => !items.is_empty(),
+            // no `Big` is 0
             Self::Big(_) | Self::Function(_) => true,
         }
     }
@@ -261,6 +262,7 @@ impl Integer<'_> {
     }
 
     pub(super) fn is_zero(self) -> bool {
+        // no `Big` fits in 64 bits, so none is 0
         matches!(self, Integer::Small(0))
     }
 

@@ -398,6 +398,7 @@ impl Comparison {
     fn values_under_both(&self, ranking: &Ranking) -> Vec<f64> {
         let mut values = ranking.comparable_values();
         let mut ranks = self.ranks.old.iter().zip(&self.ranks.new);
+        // `retain` visits the values in order, at the same pace as the ranks
         values.retain(|_| ranks.next().is_some_and(|(&old, &new)| old > 0 && new > 0));
         values
     }
@@ -445,6 +446,7 @@ impl Comparison {
             entities[table.entity_index(row)].add(old_rank, new_rank);
             queues[table.queue_index(row)].add(old_rank, new_rank);
             if let Some((_, column)) = sizes {
+                // at most 6 for the seven classes, as there are five limits
                 classes[size_class(size(column, row))].add(old_rank, new_rank);
             }
         }
@@ -572,6 +574,7 @@ fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange>
         ..change
     });
     let mut groups: Vec<GroupChange> = groups.collect();
+    // by path where the gain is equal, because a hash map has no order of its own
     groups.sort_by(|left, right| {
         right
             .gain()

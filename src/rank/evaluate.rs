@@ -87,6 +87,7 @@ fn score_within(
         ScorePrecision::Float32 | ScorePrecision::Double => scorer.python_results(old),
     };
     let excluded: Vec<u32> = table.excluded_rows().collect();
+    // the lanes of excluded jobs are computed with their blocks, and do not count
     errors.retain(|(row, _)| excluded.binary_search(row).is_err());
     Scores::new(results, errors, excluded, precision, on_error)
 }
@@ -178,6 +179,7 @@ impl<'p> RowScorer<'p> {
         let granted = FREE_FUEL.saturating_add(self.left.unwrap_or(0));
         self.interpreter.grant(granted);
         let result = self.interpreter.evaluate(inputs);
+        // with all of `FUEL`, the error is the formula's own
         let is_cut_short = granted < FUEL && self.interpreter.arithmetic().needed_more_work();
         let excess = self
             .interpreter
@@ -313,6 +315,7 @@ impl<'t> TableScorer<'t> {
                 }
             }
         }
+        // those of each block come in two passes: truth values, then lanes that fall back
         found.exceptions.sort_by_key(|(row, _)| *row);
         found
     }
@@ -320,6 +323,7 @@ impl<'t> TableScorer<'t> {
     /// Whether the budget of the queue is spent in this partition, whatever the earlier ones still
     /// do.
     fn is_spent(&self, partition: usize) -> bool {
+        // relaxed: a stale sum costs time only, `fail_beyond_the_budget` decides
         self.work[..=partition]
             .iter()
             .map(|work| work.load(Ordering::Relaxed))
@@ -333,6 +337,7 @@ impl<'t> TableScorer<'t> {
     fn fail_beyond_the_budget(&self, parts: &mut [PartitionResults]) {
         let mut work = 0_u64;
         let mut interpreter = RowInterpreter::new(self, Python::new());
+        // with this little, the error says that the jobs before have spent the budget
         interpreter.grant(FREE_FUEL);
         for part in parts {
             let mut errors: RowErrors = Vec::new();
@@ -347,6 +352,7 @@ impl<'t> TableScorer<'t> {
                     );
                 }
             }
+            // such a row may have failed in another way while its thread still had work left
             if !errors.is_empty() {
                 part.errors
                     .retain(|(row, _)| errors.binary_search_by_key(row, |(row, _)| *row).is_err());
@@ -459,6 +465,7 @@ impl<'s, 't> BudgetedInterpreter<'s, 't> {
             interpreter,
             partition,
             granted: FUEL,
+            // so that the first row asks whether earlier partitions have spent it
             unchecked: WORK_PER_CHECK,
         }
     }
@@ -466,6 +473,7 @@ impl<'s, 't> BudgetedInterpreter<'s, 't> {
     /// Evaluates a row; returns its work beyond [`FREE_FUEL`], too.
     fn evaluate(&mut self, row: usize) -> (Result<Value, ScoreError>, u64) {
         let scorer = self.interpreter.scorer;
+        // once spent, a budget stays spent
         if self.unchecked >= WORK_PER_CHECK && self.granted > FREE_FUEL {
             self.unchecked = 0;
             self.granted = if scorer.is_spent(self.partition) {

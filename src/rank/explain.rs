@@ -63,6 +63,7 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
     }
     let mut depths = vec![0; expr.nodes().len()];
     let mut found = Vec::new();
+    // children precede their parents, and a depth is that of the parent plus 1
     for (id, node) in expr.iter().collect::<Vec<_>>().into_iter().rev() {
         let is_node = is_listed[id.index()] && !matches!(node.kind, ExprKind::Parenthesized(_));
         let value = trace.value(id).filter(|_| is_node);
@@ -192,6 +193,7 @@ pub fn influences(
             continue;
         };
         let effect = value - other;
+        // the difference of two infinities says nothing
         if !effect.is_nan() {
             influences.push(Influence {
                 inputs: group

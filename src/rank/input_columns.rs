@@ -222,6 +222,7 @@ impl Program {
         self.find_columns(columns, scores.len(), &mut scratch.columns)?;
         let formula_span = self.expr().node(self.expr().root()).span;
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
+        // never shrinks, so that a shorter formula does not free what a longer one needs
         scratch.amounts.resize_with(
             self.inputs().len().max(scratch.amounts.len()),
             Amounts::default,
@@ -252,6 +253,7 @@ impl Program {
                     .extend(inputs.clone().map(|input| input.value(start + lane)));
                 interpreter.grant(work.grant());
                 let mut result = self.score_with(&mut interpreter, &scratch.row, formula_span);
+                // evaluated again for its error, which names the jobs before as the cause
                 if work.add(interpreter.arithmetic().work()) {
                     interpreter.grant(FREE_FUEL);
                     result = self.score_with(&mut interpreter, &scratch.row, formula_span);
@@ -414,6 +416,7 @@ impl InputColumn<'_> {
         let Self::ByEntity { index, values } = self else {
             return None;
         };
+        // a maximum is vectorized; only an error needs the row, for which `position` is slow
         if (index.iter().fold(0, |max, &index| index.max(max)) as usize) < values.len() {
             return None;
         }
@@ -473,6 +476,7 @@ impl InputColumn<'_> {
             Self::I64(values) => Value::Int(values[row]),
             Self::F64(values) => Value::Float(values[row]),
             Self::Mixed { values, is_int } if is_int[row] => {
+                // an infinity or a NaN is no integer; `None` makes the evaluation fail
                 float_to_int(values[row]).unwrap_or(Value::None)
             }
             Self::Mixed { values, .. } => Value::Float(values[row]),

@@ -16,6 +16,7 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
         .zip(second)
         .filter(|(first, second)| !first.is_nan() && !second.is_nan());
     let mut pairs: Vec<_> = numbers
+        // both keys reverse the order, which leaves their agreement as it is
         .map(|(&first, &second)| (double_key(first), double_key(second)))
         .collect();
     parallel::sort_unstable(&mut pairs);
@@ -25,6 +26,7 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
     let mut scratch = vec![0; seconds.len()];
     let inversions = sort_counting_inversions(&mut seconds, &mut scratch);
     let ties_in_second = tied_pairs(&seconds, |left, right| left == right);
+    // below 2^32 rows, as row numbers have 32 bits: the pairs fit
     let count = seconds.len() as i64;
     let all = count * (count - 1) / 2;
     let concordant_less_discordant =
@@ -33,6 +35,7 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
     let in_second = all - ties_in_second;
     let tau =
         concordant_less_discordant as f64 / (in_first as f64).sqrt() / (in_second as f64).sqrt();
+    // rounding can carry it beyond 1
     (in_first > 0 && in_second > 0).then(|| tau.clamp(-1.0, 1.0))
 }
 
@@ -63,6 +66,7 @@ fn sort_counting_inversions(items: &mut [u64], scratch: &mut [u64]) -> i64 {
     let mut right = middle;
     let mut between = 0;
     for slot in scratch.iter_mut() {
+        // `<=`: equal items are no inversion
         if right == items.len() || left < middle && items[left] <= items[right] {
             *slot = items[left];
             left += 1;

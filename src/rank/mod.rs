@@ -109,18 +109,21 @@ impl Ranking {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
+        // the order of the rows breaks ties, without sorting by time
         if scores.decimals().is_none() && table.is_in_submit_order() {
             let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
             return Self { scores, order };
         }
         let mut rows: Vec<usize> = table
             .considered_rows()
+            // rows that were pushed after the scoring have no score
             .take_while(|&row| row < scores.len())
             .collect();
         table.sort_by_submit_order(&mut rows);
         let values = scores.values();
         let order = match scores.decimals() {
             Some(decimals) => {
+                // stable, so that equal values keep the order of submission
                 rows.sort_by(
                     |&left, &right| match scores.error(left).or(scores.error(right)) {
                         Some(_) => higher_first(values[left], values[right]),

@@ -88,6 +88,7 @@ pub fn decimals(v: f64) -> usize {
 fn next_three_digits(x: f64) -> i64 {
     // from 2^53 on there is no fraction
     if x < MAX_EXACT_FLOAT {
+        // truncated, not rounded, as the scheduler does: 0.00096 is printed as 0
         ((x - x as i64 as f64) * 1000.0) as i64
     } else {
         0

@@ -59,6 +59,7 @@ pub fn sort_by_value(
     // miss the cache
     let key = |row| u128::from(double_key(values[row])) << 32 | row as u128;
     let mut keys: Vec<u128> = rows.into_iter().map(key).collect();
+    // those behind the limit need not be sorted
     if limit < keys.len() {
         keys.select_nth_unstable(limit);
         keys.truncate(limit);
@@ -79,6 +80,7 @@ pub fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec
 /// An integer that orders values as [`higher_first`] does: the higher the value, the lower the key.
 /// Both zeros have the same key. The value must not be NaN.
 pub fn double_key(value: f64) -> u64 {
+    // -0 + 0 is 0
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 {
         bits
@@ -113,6 +115,7 @@ fn merge_sort_with<T: Copy>(
     let mut left = 0;
     let mut right = middle;
     while left < middle && right < items.len() {
+        // not `<`: items that are equal, as a NaN is to all, stay in place
         if compare(items[left], items[right]) != Ordering::Greater {
             scratch.push(items[left]);
             left += 1;

@@ -114,6 +114,7 @@ pub fn first_step(
             None => return FirstStep::Unknown,
             Some(Decision::Never) => {}
             Some(Decision::First(step)) => return FirstStep::At(step),
+            // the earlier half on top, so that the first step found is the first of all
             Some(Decision::Halves([earlier, later])) => ranges.extend([later, earlier]),
         }
     }
@@ -166,6 +167,7 @@ impl<'c, 'p> Undecided<'c, 'p> {
         if last - first < SHORT_RANGE {
             return self.decide_step_by_step(job, places, threshold, budget);
         }
+        // the sum of both could overflow
         let middle = first + (last - first) / 2;
         let later = Undecided {
             steps: middle + 1..=last,
@@ -217,6 +219,7 @@ impl<'c, 'p> Undecided<'c, 'p> {
         }
         let mut steps = self.steps.clone().zip(ahead.into_iter().zip(scores));
         let found = steps
+            // OpenPBS holds back a value `<=` the threshold, which NaN is not
             .find(|&(_, (ahead, score))| ahead < places && (score.is_nan() || score > threshold));
         Some(found.map_or(Decision::Never, |(step, _)| Decision::First(step)))
     }
@@ -284,6 +287,7 @@ impl Crossings {
             let first = *steps.start();
             let last = *steps.end();
             let decided = competitor.decide(job, &steps, &mut budget);
+            // `None` may also mean that the work was cut short
             if budget.is_spent() {
                 break;
             }
@@ -291,6 +295,7 @@ impl Crossings {
                 crossings.push(first, is_ahead);
             } else if last - first >= SHORT_RANGE {
                 let middle = first + (last - first) / 2;
+                // the earlier half on top, because changes are added in order
                 ranges.extend([middle + 1..=last, first..=middle]);
                 continue;
             } else if crossings

@@ -49,6 +49,7 @@ pub fn summand_agreements(
     order.retain(|&row| row < table.len());
     let examined = order.len().min(MAX_ROWS);
     let rows: Vec<usize> = (0..examined)
+        // no division by 0: without rows there is no index
         .map(|index| order[index * order.len() / examined])
         .collect();
     let scores = ranking.scores().values();
@@ -77,6 +78,7 @@ fn agreement(text: &str, span: Span, values: &[f64], scores: &[f64]) -> SummandA
 
 /// A quantile of sorted values, between the two nearest ones by linear interpolation.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
+    // no column is empty here
     let place = (sorted.len() - 1) as f64 * part;
     let below = place.floor() as usize;
     let above = sorted[(below + 1).min(sorted.len() - 1)];

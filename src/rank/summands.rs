@@ -145,6 +145,7 @@ fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
     let mut decided = vec![0; columns.len()];
     let mut pairs = 0;
     let mut differences = vec![0.0; columns.len()];
+    // one more for the empty sum behind the last column
     let mut later = vec![0.0; columns.len() + 1];
     for pair in order.windows(2) {
         let ahead = pair[0];

@@ -125,6 +125,7 @@ impl<'p> Sweep<'p> {
         Some(match &self.inputs[self.slot?] {
             Value::Int(first) => Value::Int(first.saturating_add(step)),
             Value::Float(first) => {
+                // on the grid a value is one quotient of whole numbers, so errors do not add up
                 let first_step = (first * self.steps_per_unit).round();
                 let is_on_grid = first_step / self.steps_per_unit == *first;
                 let change = step as f64;
@@ -262,6 +263,7 @@ impl<'p> Sweep<'p> {
         } else {
             slope.negated()
         };
+        // a rounded input moves the value by up to the steepest slope
         let size = slope.least.abs().max(slope.most.abs());
         let input_error = match self.slot.map(|slot| &self.inputs[slot]) {
             // the input after a step is rounded
@@ -278,6 +280,7 @@ impl<'p> Sweep<'p> {
     /// The unrounded value of the formula after this number of steps; `None` if the evaluation
     /// fails or takes long.
     fn value(&self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
+        // all that it may take, since it is not known before
         budget.take(row_work(self.rules.program) + FREE_FUEL)?;
         let mut inputs = self.inputs.clone();
         if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {

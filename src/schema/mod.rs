@@ -257,6 +257,7 @@ impl Schema {
         {
             return false;
         }
+        // a document may list a resource again after it was withheld
         let is_withheld = self.entry(name).is_some_and(|known| known.is_withheld);
         self.insert(name, input_type, origin, Range::ANY);
         if is_withheld {

@@ -24,6 +24,7 @@ pub(super) const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
     (
         "accrue_type",
         InputType::Count,
+        // initial, ineligible, eligible, running, exiting
         Range {
             least: 0.0,
             most: 4.0,

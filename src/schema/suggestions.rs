@@ -186,6 +186,7 @@ pub const MAX_COMPARED: usize = 100_000;
 /// `; did you mean …?` with the names that are similar.
 pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let mut near: Vec<&str> = nearest(name, known.filter(|known| !known.is_empty()));
+    // equal names are neighbours, since they are at the same distance
     near.dedup();
     match near.as_slice() {
         [] => String::new(),

@@ -59,6 +59,7 @@ impl Release {
     /// ```
     pub fn from_version(version: &str) -> Option<Self> {
         const FIRST_WITH_LINEAGE: (u32, u32) = (23, 11);
+        // a release candidate, `26.11.0-0rc1`, has a `-` after its third number
         let mut numbers = version.split(['.', '-']).map(str::parse);
         let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else {
             return None;
@@ -172,6 +173,7 @@ impl From<AssociationShares> for Packed {
             fairshare,
             tickets,
         ];
+        // from the last number on, so that the first ends in the lowest bit
         let present = numbers
             .iter()
             .rev()
@@ -231,6 +233,7 @@ pub(super) fn round_trip(number: f64) -> f64 {
 /// Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
 pub fn stored_shares(given: i64) -> Shares {
     match given as u32 {
+        // before the truncation, since `as` makes a negative number a large one
         _ if given < 0 => Shares::Count(1),
         FS_USE_PARENT => Shares::Parent,
         too_large if too_large > FS_USE_PARENT => Shares::Count(1),

@@ -140,10 +140,12 @@ fn effective_usage(model: &SlurmModel, node: usize, effective: &[Extended]) -> E
     let own = model.norm_usage(node);
     let above = model.above(node);
     match model.level_shares(node) {
+        // first: on the first level, also a `FairShare=parent` node has its own usage
         _ if above == 0 => own,
         0 => effective[above],
         _ if model.uses_parent(node) => effective[above],
         sum => {
+            // another order of these operations changes the last bit
             own + (effective[above] - own)
                 * (Extended::from(model.shares(node)) / Extended::from(sum))
         }

@@ -88,12 +88,14 @@ impl DepthOblivious {
         let lists = model.lists(release);
         let effective = if self.is_first_cycle {
             let mut order = daemon_order(tree, release);
+            // the daemon computes accounts by itself, users only when they are requested
             order.retain(|&node| !model.is_user(node as usize));
             order.extend(
                 request_order(tree, release)
                     .into_iter()
                     .filter(|&node| model.is_user(node as usize)),
             );
+            // the root is left out: its usage is 1, not computed
             first_cycle(&model, &lists, &shares, &order[1..])
         } else {
             settled(&model, &lists, &shares)
@@ -172,6 +174,7 @@ fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Exte
         if members.is_empty() {
             continue;
         }
+        // the owner of a list precedes its members, so its own usage is final
         let level = Level::new(effective[above], shares[above], list_usage(model, members));
         for node in members.iter().map(|&member| member as usize) {
             effective[node] = level.effective_usage(model, node, shares[node]);
@@ -204,6 +207,7 @@ fn first_cycle(
             };
             continue;
         }
+        // not below 0, as each node is in the order once
         pending[above] -= 1;
         known[above] = known[above] + model.norm_usage(node);
         let list_usage = match pending[above] {
@@ -260,6 +264,7 @@ impl Level {
         match model.above(node) {
             0 => norm_usage,
             _ if model.uses_parent(node) => self.above,
+            // the daemons test all divisors and logarithms for 0 before they use them
             _ if self.is_idle || shares == 0.0 || norm_usage.is_zero() => norm_usage,
             _ => {
                 let shares = Extended::from(shares);

@@ -65,6 +65,7 @@ fn entity_shares(perc: f64, tree_usage: f64) -> EntityShares {
     let factor = if perc == 0.0 {
         0.0
     } else {
+        // libm's, not the C library's: the same on every platform
         libm::exp2(-(tree_usage / perc))
     };
     EntityShares::from_policy(perc, tree_usage, factor)

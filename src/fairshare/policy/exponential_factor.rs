@@ -68,6 +68,7 @@ impl ExponentialFactor {
                 // `FairShare=parent`
                 let received = Extended::from(round_trip(effective_usage));
                 let received_exponent = self.exponent(received, round_trip(norm_shares[node]));
+                // the round trip rarely changes the exponent, and the power is what takes time
                 association.fairshare = Some(if received_exponent == exponent {
                     factor
                 } else {

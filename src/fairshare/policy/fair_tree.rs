@@ -163,6 +163,7 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
             fairshare: factor,
             ..model.association(i, displayed_fraction(&model, model.job_node(i)))
         };
+        // the root's is blank: it has all usage
         let norm_usage = association.norm_usage.unwrap_or(1.0);
         (
             EntityShares::from_policy(norm_shares[i], norm_usage, factor.unwrap_or(0.0)),
@@ -194,7 +195,10 @@ fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
 fn level_fs(model: &SlurmModel, node: usize) -> Extended {
     match model.fraction(node) {
         _ if model.uses_parent(node) && model.is_user(node) => Extended::INFINITY,
+        // ranks nobody: no list is below such an account
         _ if model.uses_parent(node) => Extended::from(NO_VAL),
+        // before the quotient: an association without shares and usage is the last, not the
+        // first
         0.0 => Extended::ZERO,
         fraction => Extended::from(fraction) / effective_usage(model, node),
     }
@@ -268,11 +272,13 @@ impl DocumentedLevels {
             shares.checked_mul(list_usage),
             self.shares[owner].checked_mul(usage),
         ) {
+            // before the quotient, which is 0 / 0 if the usage is 0 as well
             (_, _) if shares == 0 => Extended::ZERO,
             (Some(numerator), Some(denominator)) => {
                 Extended::quotient(numerator, denominator)
                     * Extended::power_of_two(list_exponent - exponent)
             }
+            // the products exceed 128 bits, so the fractions are rounded one by one
             _ => Extended::from(self.fraction(tree, node)) / Extended::from(self.usage(tree, node)),
         }
     }
@@ -292,9 +298,11 @@ fn integer_and_exponent(value: f64) -> (u128, i32) {
     } else {
         fraction | 1 << 52
     };
+    // a mantissa of 0 has 64 trailing zeros, too many for a shift
     let shift = mantissa.trailing_zeros().min(52);
     (
         u128::from(mantissa >> shift),
+        // a subnormal has the exponent of the least normal number
         exponent_field.max(1) as i32 - 1075 + shift as i32,
     )
 }

@@ -81,6 +81,7 @@ impl Policy for OpenPbs {
         let whole = tree.usage(tree.root());
         let mut rows: Vec<Floats> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
+            // 0 / 0 if the root has no usage
             let actual = x86_nan((tree.usage(node) / whole) as f32);
             rows.push(match tree.parent(node) {
                 None => Floats {
@@ -129,6 +130,7 @@ impl Floats {
         let factor = if perc == 0.0 {
             0.0
         } else {
+            // `pow`, as the scheduler has it; libm's is the same on every platform
             libm::pow(2.0, -f64::from(x86_nan(tree_usage / perc)))
         };
         EntityShares::from_policy(perc.into(), tree_usage.into(), factor)
@@ -153,6 +155,7 @@ fn sums_of_siblings(tree: &ShareTree) -> Vec<i32> {
             sums[child.index()] = so_far;
         }
         let mut sum = UNSPECIFIED;
+        // the daemon prepends a child to its siblings, so it visits the last of the file first
         for &child in children.iter().rev() {
             if sum == UNSPECIFIED {
                 sum = sums[child.index()];
@@ -172,6 +175,7 @@ struct Allotment {
 
 /// Positive zeros if the product of the sum and the parent's percentage is zero, whatever its sign.
 fn allotment(shares: i32, sum: i32, above: Floats) -> Allotment {
+    // as in `calc_fair_share_perc`, which tests the product and not its factors
     if sum as f32 * above.perc == 0.0 {
         return Allotment {
             fraction: 0.0,

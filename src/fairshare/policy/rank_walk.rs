@@ -51,6 +51,7 @@ pub(super) fn ranks(siblings: &impl Siblings, nodes: usize, users: u32) -> Vec<u
             frame.next += 1;
             rank = if is_tied { rank } else { next_rank };
             ranks[node as usize] = rank;
+            // 0 only after the last user, since each user takes one rank
             next_rank = next_rank.saturating_sub(1);
         } else {
             let below = frame.take_accounts(siblings, node);
@@ -66,7 +67,9 @@ pub(super) fn ranks(siblings: &impl Siblings, nodes: usize, users: u32) -> Vec<u
 
 impl Frame {
     fn new(siblings: &impl Siblings, mut members: Vec<u32>, is_first_tied: bool) -> Self {
+        // stable, so that ties keep the order of the list
         members.sort_by(|&one, &other| siblings.order(one, other));
+        // not in the comparison, because a tie within a tolerance is not transitive
         for run in members.chunk_by_mut(|&one, &other| siblings.tied(one, other)) {
             run.sort_by_key(|&node| !siblings.is_user(node));
         }

@@ -57,6 +57,7 @@ pub(super) fn daemon_order(tree: &ShareTree, release: Release) -> Vec<u32> {
 pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<u32> {
     depth_first(tree, |users, accounts| {
         users.sort_by_key(|&user| tree.base_name(user));
+        // 22.05 compares the names by `strcmp`, 26.11 the lineages
         match release {
             Release::V22_05 => accounts.sort_by_key(|&account| tree.name(account)),
             Release::V26_11 => accounts
@@ -84,6 +85,7 @@ fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) ->
         }
         sort(&mut users, &mut accounts);
         order.extend(users.drain(..).map(|user| user.0));
+        // reversed, because the last is popped first
         stack.extend(accounts.drain(..).rev());
     }
     order

@@ -116,6 +116,7 @@ impl<'a> SlurmModel<'a> {
         for node in self.tree.nodes() {
             let parent = self.tree.parent(node).map_or(0, NodeId::index);
             let node = node.index();
+            // a factor of 1 changes nothing: a long chain of single accounts takes no time
             let skipped = self.uses_parent(parent) || self.fraction(parent) == 1.0;
             next[node] = if parent == 0 || skipped {
                 next[parent]
@@ -220,6 +221,7 @@ fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
         fractions.push(if is_unused {
             Extended::ZERO
         } else {
+            // usage that was set, not summed, may be more than the root's
             Extended::one().min(own / whole)
         });
     }
@@ -230,10 +232,13 @@ fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
 /// represent.
 fn from_state_file(usage: f64) -> Extended {
     const DECIMALS: f64 = 1e6;
+    // a whole number is exact in the file and as a `double`
     if usage as u64 as f64 == usage {
         return Extended::from(usage);
     }
     let millionths = (usage * DECIMALS).round();
+    // 2^53: beyond it, the product with a million is not exact; the quotient tells whether six
+    // decimals are all that the usage had
     if millionths.abs() < (1u64 << f64::MANTISSA_DIGITS) as f64 && millionths / DECIMALS == usage {
         Extended::from(millionths) / Extended::from(DECIMALS)
     } else {

@@ -70,8 +70,10 @@ impl TicketBased {
     /// Which nodes have a pending job, or a node below with one.
     fn active(&self, tree: &ShareTree) -> Vec<bool> {
         let mut active = vec![false; tree.len()];
+        // an id may belong to another tree, and `assess` cannot fail
         for &node in self.pending.iter().filter(|node| node.index() < tree.len()) {
             let mut next = Some(node);
+            // above an active node all are active, so each node is visited once
             while let Some(node) = next.filter(|node| !active[node.index()]) {
                 active[node.index()] = true;
                 next = tree.parent(node);
@@ -177,6 +179,8 @@ impl TicketBased {
                 tickets: active[node].then_some(tickets[node]),
                 ..model.association(node, norm_shares[node])
             };
+            // the daemon overwrites the numbers of such a node by those of its fair-share
+            // parent
             if model.uses_parent(node) && model.above(node) != 0 {
                 association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
@@ -250,6 +254,7 @@ fn factor(norm_shares: f64, usage: Extended) -> f64 {
 /// Distributes the tickets from the root down. The siblings are summed in the daemon's order, which
 /// decides the last bit.
 fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f64]) -> Vec<f64> {
+    // 14.11 has no lineage yet
     let lists = model.lists(Release::V22_05);
     let mut tickets = vec![0.0; active.len()];
     if active[0] {
@@ -266,6 +271,7 @@ fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f6
             .fold(0.0, |sum, member| sum + shares[member] * factors[member]);
         for member in members {
             tickets[member] =
+                // 0 / 0, where no sibling has a weight, becomes 0
                 f64::from((tickets[node] * shares[member] * factors[member] / sum) as u32);
         }
     }

@@ -171,6 +171,7 @@ impl<'a> Bank<'a> {
             .list_usage
             .get(self.above[node.index()] as usize)
             .copied();
+        // `NO_LIST` is no index: the quotient is then not finite, and not shown
         self.usage[node.index()] / list_usage.unwrap_or(0) as f64
     }
 
@@ -178,6 +179,7 @@ impl<'a> Bank<'a> {
         if node == self.tree.root() || !self.is_walked(node) || self.fraction(node) == 0.0 {
             0.0
         } else if self.usage[node.index()].abs() < 1e-9 {
+            // flux-accounting takes a usage below this for none
             UNUSED
         } else {
             self.fraction(node) / self.usage_fraction(node)

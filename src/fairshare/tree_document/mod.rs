@@ -140,6 +140,7 @@ impl TreeDocument {
                 name: tree.base_name(id).to_owned(),
                 parent: tree
                     .parent(id)
+                    // the root is not among the nodes of a document
                     .and_then(|parent| parent.index().checked_sub(1)),
                 partition: tree.partition(id).map(str::to_owned),
                 shares: tree.shares(id),

@@ -99,6 +99,7 @@ impl Extended {
                 Self::INFINITY
             };
         }
+        // one bit stays free, because the remainder is doubled
         let shifts = [numerator, denominator].map(|integer| integer.leading_zeros() as i32 - 1);
         if shifts.contains(&-1) {
             // an integer of 128 significant bits, which no tree reaches, is rounded before the
@@ -233,6 +234,7 @@ impl Extended {
         let ratio = (near_one - Self::one()) / (near_one + Self::one());
         let square = ratio * ratio;
         let mut series = Self::ZERO;
+        // the smallest terms first, which keeps their rounding errors below the last bit
         for term in (1..TERMS).rev() {
             series = (series + Self::one() / Self::from(2 * term + 1)) * square;
         }

@@ -17,6 +17,7 @@ pub(crate) fn power(base: f64, exponent: u32) -> f64 {
         }
         square = square.times(square);
     }
+    // far beyond the format: underflows to 0 or overflows to infinity
     let exponent = product.exponent.clamp(-100_000, 100_000) as i32;
     // truncated, so that a bit is set below those that are kept
     Extended::scaled(product.mantissa | 1, exponent - 127).to_f64()
@@ -47,6 +48,7 @@ impl Wide {
     fn times(self, other: Self) -> Self {
         let high = high_product(self.mantissa, other.mantissa);
         let shift = high.leading_zeros();
+        // saturating: the squares beyond the highest bit of the exponent are not used
         let exponent = self
             .exponent
             .saturating_add(other.exponent)

@@ -28,6 +28,7 @@ pub(super) fn check(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
 fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut reported: Vec<Span> = Vec::new();
+    // parents come after their children, so the outermost is met first
     for node in expr.nodes().iter().rev() {
         let Some(found) = construct(expr, node, schema) else {
             continue;
@@ -187,6 +188,7 @@ fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
             ExprKind::Conditional {
                 then, otherwise, ..
             } => results.extend([*then, *otherwise]),
+            // `and` and `or` return one of their operands
             ExprKind::Boolean { operands, .. } => results.extend(operands.iter()),
             _ if is_non_numeric(expr, id, schema) => findings.push(
                 Diagnostic::new(Code::NotANumber, "the result is not a number", node.span)
@@ -257,6 +259,7 @@ fn index_out_of_range(expr: &Expr, node: &Node) -> Option<Diagnostic> {
     else {
         return None;
     };
+    // a hexadecimal index or one with `_` does not parse, and is left to Python
     let index: usize = text.parse().ok()?;
     (index >= items.len()).then(|| {
         let message = format!("index {index} is out of range, which is an error for every job");

@@ -76,6 +76,7 @@ pub(super) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'
         return None;
     };
     let base = parts.first().and_then(|&base| expr.node(base).name());
+    // the last point, because the base may have some as well
     let (_, attribute) = node.span.slice(expr.text()).rsplit_once('.')?;
     Some((base, attribute.trim()))
 }

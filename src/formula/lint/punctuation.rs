@@ -47,6 +47,7 @@ fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic>
         end: expr.node(right).span.start,
     };
     let range = comma.range();
+    // the text, because an item may be longer than its last number: `a + 0,5`
     let before = expr.text()[..range.start]
         .rsplit(|c: char| !is_word_or_dot(c))
         .next()
@@ -55,6 +56,7 @@ fn decimal_comma(expr: &Expr, left: ExprId, right: ExprId) -> Option<Diagnostic>
         .split(|c: char| !is_word_or_dot(c))
         .next()
         .unwrap_or("");
+    // exactly the comma: with a blank after it, a list is meant
     if range.len() != 1 || !is_digits(before) || !is_digits(after) {
         return None;
     }
@@ -119,6 +121,7 @@ fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
     };
     let left = expr.node(left).span;
     let right = expr.node(right).span;
+    // `10% + x` is written like a percentage, `10 % +x` like a remainder
     let follows_directly = expr.text()[left.end as usize..].starts_with('%');
     let is_followed_by_blanks =
         expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;

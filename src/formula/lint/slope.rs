@@ -61,6 +61,7 @@ pub fn slope(expr: &Expr, facts: &Facts, name: &str) -> Option<Slope> {
     for (id, node) in expr.iter() {
         let slope = analysis
             .node(id, &node.kind)
+            // the product of an infinity and 0, or their difference, is no bound
             .filter(|slope| !slope.least.is_nan() && !slope.most.is_nan());
         analysis.slopes.push(slope);
     }
@@ -172,6 +173,7 @@ impl Slope {
         Self {
             least,
             most,
+            // the least normal number covers the rounding of subnormals
             error: error * (1.0 + MARGIN) + size * relative + f64::MIN_POSITIVE,
         }
     }
@@ -180,12 +182,14 @@ impl Slope {
 /// Bounds that cover the rounding errors of this analysis.
 fn with_margin(bounds: Range) -> Range {
     let margin = MARGIN * bounds.least.abs().max(bounds.most.abs());
+    // an infinite bound needs none, and would make the other one infinite
     let margin = if margin.is_finite() { margin } else { 0.0 };
     widened(bounds, margin, margin)
 }
 
 /// The product, which is 0 if a factor is.
 fn product(x: f64, y: f64) -> f64 {
+    // 0 times infinity: a value that does not change, however steep the function is
     if x == 0.0 || y == 0.0 { 0.0 } else { x * y }
 }
 
@@ -233,6 +237,7 @@ impl Analysis<'_> {
     fn node(&self, id: ExprId, kind: &ExprKind) -> Option<Slope> {
         let children = kind.children();
         match kind {
+            // not evaluated, so it changes nothing
             _ if !self.facts.at(id).reachable => Some(Slope::CONSTANT),
             ExprKind::Name(name) if **name == *self.name => Some(Slope {
                 least: 1.0,
@@ -240,6 +245,7 @@ impl Analysis<'_> {
                 error: 0.0,
             }),
             _ if self.is_constant(&children) => Some(Slope::CONSTANT),
+            // a range of one value, for instance behind a `min`
             _ if self.facts.number(id).is_some_and(is_one_value) => Some(Slope::CONSTANT),
             ExprKind::Parenthesized(inner) => self.slope(*inner),
             ExprKind::Unary {
@@ -363,6 +369,7 @@ impl Analysis<'_> {
             a.slope
                 .chained(extremes.map(|x| exponent * x.powf(exponent - 1.0)))
         } else if a.slope.is_constant() {
+            // the logarithm of the base needs a positive one
             let base = single(base).filter(|base| *base > 0.0)?;
             b.slope
                 .chained([b.least, b.most].map(|y| product(base.ln(), base.powf(y))))
@@ -384,6 +391,7 @@ impl Analysis<'_> {
                 let is_result = |number: Interval| {
                     number.low() <= result.high() && number.high() >= result.low()
                 };
+                // an item that is never the result does not move it
                 let slopes = items
                     .iter()
                     .filter(|&&item| self.facts.number(item).is_none_or(is_result));
@@ -459,6 +467,7 @@ fn quotient(a: Operand, b: Operand) -> Option<Slope> {
     };
     let sign = if is_positive { 1.0 } else { -1.0 };
     let size = a.least.abs().max(a.most.abs());
+    // divided twice, because the square of a small divisor may underflow
     let steepest = product(size, 1.0 / nearest / nearest);
     let by_divisor = match (a.least >= 0.0, a.most <= 0.0) {
         // -a / b² is of one sign

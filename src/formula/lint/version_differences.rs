@@ -119,7 +119,9 @@ struct Call<'a> {
 impl Call<'_> {
     /// What this version computes in another way than the one before.
     fn difference(&self, since: PythonVersion) -> Option<VersionDifference> {
+        // the oldest known version has nothing before it
         let before = since.minor().checked_sub(1).and_then(PythonVersion::new)?;
+        // a function that is new has a finding of its own
         if !self.function.exists_in(before) {
             return None;
         }
@@ -194,6 +196,7 @@ impl Call<'_> {
             }
             Function::Pow => {
                 let is_pole = self.argument(0).is_none_or(|base| base.contains_zero())
+                    // an interval holds no infinity: only an unknown exponent may be one
                     && self.argument(1).is_none();
                 is_pole.then(|| {
                     error(format!(
@@ -201,6 +204,7 @@ impl Call<'_> {
                     ))
                 })
             }
+            // one coordinate is returned as it is in every version
             Function::Hypot if self.positional.len() < 2 => None,
             _ => Some(last_digit("")),
         }

@@ -39,6 +39,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             program
                 .constants
                 .iter()
+                // kept as a result: a refused literal fails only where it is evaluated
                 .map(|constant| match &constant.text {
                     Some(text) => arithmetic.literal(text, &constant.value),
                     None => arithmetic.number(&constant.value),
@@ -232,6 +233,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         };
         let span = expr.node(node).span;
         let children = match self.program.code.get(index) {
+            // the callee is no operand
             Some(Instruction::Call { .. }) => expr
                 .node(node)
                 .kind
@@ -242,6 +244,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             Some(Instruction::Unary(_) | Instruction::Binary(_)) => expr.node(node).kind.children(),
             _ => Vec::new(),
         };
+        // an instruction that fails leaves its operands on the stack
         let first = self.stack.len().saturating_sub(children.len());
         let values = self.stack[first..]
             .iter()

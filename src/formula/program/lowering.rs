@@ -127,10 +127,12 @@ impl<'e> Lowering<'e> {
                 Task::Visit(node) => {
                     let first = self.tasks.len();
                     self.visit(node)?;
+                    // the last task is done first
                     self.tasks[first..].reverse();
                 }
             }
         }
+        // jumps are forward, so that their labels are all bound only now
         for instruction in &mut self.program.code {
             if let Some(exit) = instruction.exit_mut() {
                 *exit = self.labels[*exit as usize];
@@ -221,6 +223,7 @@ impl<'e> Lowering<'e> {
                 self.emit(constant, id);
             }
             Err(raised) => {
+                // no instruction, because a refused program never runs
                 self.program
                     .refused
                     .get_or_insert((raised, self.expr.node(id).span));

@@ -60,6 +60,7 @@ impl Program {
             values[node.index()] = Some(value.clone())
         });
         let work = interpreter.arithmetic().work();
+        // children precede their parents
         for (id, node) in self.expr.iter() {
             if values[id.index()].is_none() {
                 values[id.index()] = value_of_child(&node.kind, &values);
@@ -180,6 +181,7 @@ fn summands(expr: &Expr) -> Vec<(ExprId, bool)> {
                 right,
             } => {
                 summands.push((right, op == BinaryOperator::Subtract));
+                // only the left operand is split: Python adds a bracket on the right first
                 node = left;
             }
             _ => break,

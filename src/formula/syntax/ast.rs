@@ -198,6 +198,7 @@ impl Expr {
 
     /// The node of the whole formula.
     pub fn root(&self) -> ExprId {
+        // a text without an expression is a syntax error, so there is a node
         ExprId(self.nodes.len() as u32 - 1)
     }
 
@@ -226,6 +227,7 @@ impl Expr {
     pub fn first_use(&self, name: &str) -> Option<Span> {
         self.nodes
             .iter()
+            // leaves are in the order of the text
             .find(|node| node.name() == Some(name))
             .map(|node| node.span)
     }
@@ -236,6 +238,7 @@ impl Expr {
             ExprKind::Unsupported { construct, .. } => Some((construct, node.span)),
             _ => None,
         });
+        // nodes are not in the order of the text: an outer one comes after its parts
         unsupported.min_by_key(|(_, span)| span.start)
     }
 

@@ -264,6 +264,7 @@ impl AstBuilder {
                     && let Some(template) = &mut self.template
                 {
                     template.refer(name.clone(), span);
+                    // the name in braces would be left as a node without a parent
                     self.expr.remove_last();
                     return Ok(self.expr.push(ExprKind::Name(name), span));
                 }
@@ -284,6 +285,7 @@ impl AstBuilder {
     /// The name, if the items between braces are a name alone, which is the last node.
     fn only_name(&self, group: &Group) -> Option<Box<str>> {
         match (&group.items[..], group.commas) {
+            // only the last node can be removed
             (&[item], 0) if item == self.expr.root() && !group.has_keys => {
                 match &self.expr.node(item).kind {
                     ExprKind::Name(name) => Some(name.clone()),
@@ -419,6 +421,7 @@ impl AstBuilder {
         }
         let parts = self.parts(pair)?;
         match (rules.as_slice(), parts.as_slice()) {
+            // before the others, as it may follow a keyword argument
             ([Rule::spread, ..], _) => {
                 arguments
                     .positional
@@ -446,6 +449,7 @@ impl AstBuilder {
         let Node { kind, span } = self.expr.node(id).clone();
         match kind {
             ExprKind::Name(name) if !matches!(&*name, "True" | "False" | "None" | "__debug__") => {
+                // the name of a keyword is not a name that the formula reads
                 self.expr.remove_last();
                 Ok((name, span))
             }

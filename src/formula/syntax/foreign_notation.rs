@@ -163,6 +163,7 @@ fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<
     if let Some(bytes) = bytes(&unit) {
         return Some(unit_error(
             Unit::Size,
+            // OpenPBS rounds sizes up to whole kb
             (amount * bytes / 1024.0).ceil(),
             unit.len() == 2,
             span,
@@ -173,6 +174,7 @@ fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<
     Some(unit_error(
         Unit::Duration,
         amount * seconds,
+        // a letter alone may be meant otherwise: `m` is a minute or a megabyte
         unit.len() > 1,
         span,
         text,
@@ -198,6 +200,7 @@ fn bytes(unit: &str) -> Option<f64> {
     match unit {
         "b" => Some(1.0),
         "w" => Some(8.0),
+        // not `m`, which is taken for minutes
         "k" | "g" | "t" | "p" => binary_prefix(unit),
         _ => {
             let prefix = unit
@@ -254,6 +257,7 @@ fn amount(number: &str) -> Option<f64> {
         .replace('_', "")
         .parse()
         .ok()
+        // a double holds 15 digits exactly
         .filter(|_| is_number && number.len() <= 15)
 }
 

@@ -40,6 +40,7 @@ fn to_syntax_error(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
         InputLocation::Pos(position) | InputLocation::Span((position, _)) => position,
     };
     let position = skip_whitespace(text, position);
+    // first, because to the parser a unit is a name
     if let Some(error) = number_with_unit(text, position) {
         return Some(error);
     }
@@ -77,6 +78,7 @@ fn error_at_token(
     }
     let word = &unparsed[..word_length(unparsed)];
     if !word.is_empty() {
+        // a prefix, such as `rb`, has at most two letters
         let is_string_prefix = unparsed[word.len()..].starts_with(['"', '\'']) && word.len() <= 2;
         let kind = match word {
             _ if is_string_prefix => SyntaxErrorKind::UnclosedString,
@@ -152,6 +154,7 @@ fn starts_with_number(unparsed: &str) -> bool {
 
 /// The length of the number at the start of `unparsed`, with all letters and digits that follow it.
 fn number_length(unparsed: &str) -> usize {
+    // in `0x1e+1` the `e` is a digit, not an exponent
     let is_hexadecimal = unparsed.starts_with("0x");
     let mut previous = ' ';
     let end = unparsed.find(|character: char| {
@@ -195,6 +198,7 @@ pub(super) fn is_reserved(word: &str) -> bool {
         "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with",
         "yield",
     ];
+    // the length of `continue` and `nonlocal`: most names need no search
     const LONGEST: usize = 8;
     word.len() <= LONGEST && RESERVED.contains(&word)
 }

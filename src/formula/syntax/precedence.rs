@@ -137,6 +137,7 @@ impl PrecedenceParser {
             .pending
             .last()
             .is_some_and(|(pending, _)| pending.binding_power() > binding_power::NOT);
+        // `-not x` and `a + not b` are syntax errors in Python
         if op == UnaryOperator::Not && binds_tighter {
             return Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses, span));
         }
@@ -165,6 +166,7 @@ impl PrecedenceParser {
                 self.pending.push((Pending::Binary(op), span));
             }
             Infix::Comparison(op) => {
+                // not the pending comparison, which this one continues to a chain
                 self.reduce_above(binding_power::COMPARISON, expr);
                 self.comparisons.push(op);
                 match self.pending.last_mut() {
@@ -173,6 +175,7 @@ impl PrecedenceParser {
                 }
             }
             Infix::Boolean(op) => {
+                // not an operator of the same kind, which takes one more operand
                 self.reduce_above(boolean_binding_power(op), expr);
                 match self.pending.last_mut() {
                     Some((Pending::Boolean(pending_op, count), _)) if *pending_op == op => {
@@ -182,6 +185,7 @@ impl PrecedenceParser {
                 }
             }
             Infix::Identity => {
+                // unlike a comparison, it ends a pending chain
                 self.reduce_above(binding_power::COMPARISON - 1, expr);
                 self.pending.push((Pending::Identity, span));
             }
@@ -228,6 +232,7 @@ impl PrecedenceParser {
 
     /// Replaces the operands of a complete operator by its node.
     fn reduce(&mut self, pending: Pending, span: Span, expr: &mut Expr) {
+        // the grammar gives each operator its operands, so this never saturates
         let first = self.operands.len().saturating_sub(pending.operand_count());
         let operands = &self.operands[first..];
         let covered = match operands {
@@ -271,6 +276,7 @@ impl PrecedenceParser {
 impl Pending {
     fn binding_power(self) -> u8 {
         match self {
+            // not completed by any operator: an `if` waits for its `else`
             Self::Start | Self::If => 0,
             Self::Else => binding_power::CONDITIONAL,
             Self::Boolean(op, _) => boolean_binding_power(op),

@@ -28,6 +28,7 @@ impl Display for Expr {
                 Step::Node(id) => {
                     let first = steps.len();
                     push_parts(self, id, &mut steps);
+                    // the part that comes next belongs on top
                     steps[first..].reverse();
                 }
             }
@@ -118,6 +119,7 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
             let (open, close) = if *parenthesized { ("(", ")") } else { ("", "") };
             steps.push(Step::Text(open));
             push_list(items, steps);
+            // without its comma, a tuple of one item is the item
             steps.push(Step::Text(if items.len() == 1 { "," } else { "" }));
             steps.push(Step::Text(close));
         }

@@ -114,6 +114,7 @@ impl TemplateConstants {
             };
             filled.push((*span, constant));
         }
+        // in the order of the text, in which numbers are filled in
         filled.sort_unstable();
         // a formula may be longer where the caller allows it
         if !filled.is_empty() && expr.text().len() + filled.len() * MAX_FILLED > MAX_LENGTH {
@@ -243,6 +244,7 @@ impl<'t> Part<'t> {
     }
 
     fn number(self) -> Result<f64> {
+        // the standard library reads `inf` and `nan` as well
         let is_written_as_number = self
             .text
             .bytes()

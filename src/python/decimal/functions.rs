@@ -174,6 +174,7 @@ fn call_with_many(function: Function, values: &[DecimalValue]) -> Result<Decimal
                 .collect::<Result<Vec<_>, _>>()?;
             norm(&lengths)
         }
+        // without arguments only types are called: `float()` here, `bool()` below
         Function::Float => Ok(Decimal::ZERO.into()),
         _ => Ok(DecimalValue::Bool(false)),
     }
@@ -197,6 +198,7 @@ fn call_with_keywords(
             )?;
             checked(value.decimal().map(|value| value.trunc()))
         }
+        // a base needs a string, so that Python always raises here, with its own texts
         (Function::Int, [x, base, ..]) => {
             let positional: Vec<_> = x.iter().map(|x| x.to_python()).collect();
             let keywords: Vec<_> = base.iter().map(|base| ("base", base.to_python())).collect();
@@ -377,6 +379,7 @@ fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
     }
     let result = match function {
         Function::Log10 => x.checked_log10(),
+        // `rust_decimal` has no logarithm to the base 2
         Function::Log2 => x
             .checked_ln()
             .zip(Decimal::TWO.checked_ln())
@@ -402,6 +405,7 @@ fn binary_real_function(
         .into()),
         Function::Fmod | Function::Remainder if y.is_zero() => Err(Raised::domain()),
         Function::Fmod => {
+            // C's `fmod` has the sign of the first operand, unlike Python's `%`
             let (_, rest) = operators::divmod(x.abs(), y.abs())?;
             Ok(if x.is_sign_negative() { -rest } else { rest }.into())
         }
@@ -470,6 +474,7 @@ fn round(x: &DecimalValue, digits: Option<&DecimalValue>) -> Result<DecimalValue
         },
     };
     match i64::try_from(digits) {
+        // left of the point, where `rust_decimal` does not round
         Ok(places @ ..0) => round_to_tens(value, places.unsigned_abs()).map(DecimalValue::Decimal),
         Ok(decimals @ 0..=28) => Ok(value
             .round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven)

@@ -106,6 +106,7 @@ pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     if x.is_sign_negative() {
         return Err(Raised::complex_power());
     }
+    // a root is rounded once, unlike `exp(ln(x) / 2)`
     if y == Decimal::new(5, 1) {
         return checked(scaled::square_root(x));
     }
@@ -148,6 +149,7 @@ pub(super) fn compare(
     y: &DecimalValue,
 ) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
+        // `in` of a number is a `TypeError`, not a comparison
         && !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
     {
         return Ok(python_operators::holds(op, Some(a.cmp(&b))));
@@ -188,6 +190,7 @@ fn compare_sequences(
         return Ok(by_length);
     }
     for (a, b) in x.iter().zip(y) {
+        // unequal is all that `==` and `!=` need: any order but `Equal` says so
         if !compare(ComparisonOperator::Equal, a, b)? {
             return match op {
                 ComparisonOperator::Equal | ComparisonOperator::NotEqual => {

@@ -25,6 +25,7 @@ pub(super) fn power_of_ten(exponent: u32) -> BigInt {
 /// The decimal nearest to `digits * 10^-scale`; zero when that is too small, `None` when it is too
 /// large.
 pub(super) fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
+    // n bits are at most n decimal digits, so the number rounds to 0 without a division
     if digits.is_zero() || scale > MAX_SCALE + 3 + digits.bits() as i64 {
         return Some(Decimal::ZERO);
     }

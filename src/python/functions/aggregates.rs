@@ -51,6 +51,7 @@ fn extreme_value<'a>(
         return Ok(None);
     };
     for value in rest {
+        // the item on the left, as in CPython's `min_max`: with a nan the side decides
         if operators::compare(op, value, best, fuel)? {
             best = value;
         }
@@ -98,6 +99,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
         let Some(item) = rest.next() else {
             return Ok(total);
         };
+        // CPython leaves this loop at the first item that is no integer of a C `long`
         let small = match item.integer() {
             Some(Integer::Small(item)) => sum.checked_add(item),
             _ => None,
@@ -123,6 +125,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
                     Some(integer) if python.version.compensates_integers_in_sums() => {
                         sum.add(integer.to_float()?)
                     }
+                    // before 3.14, CPython adds an integer without its rounding error
                     Some(Integer::Small(item)) => sum.sum += item as f64,
                     _ => {
                         total = operators::binary(
@@ -157,6 +160,7 @@ impl CompensatedSum {
         } else {
             (item, self.sum)
         };
+        // exact only if the larger operand comes first
         self.compensation += (large - next) + small;
         self.sum = next;
     }
@@ -195,6 +199,7 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
         .and_then(|(p, q)| float_factors(p, q))
         .map(|(p, q)| floats.plus_product(p, q))
     {
+        // CPython goes on with `*` and `+` from the first infinity or nan
         if !next.high.is_finite() {
             break;
         }
@@ -213,6 +218,7 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
         let product = operators::binary(BinaryOperator::Multiply, p, q, fuel)?;
         total = operators::binary(BinaryOperator::Add, &total, &product, fuel)?;
     }
+    // last, because CPython notices it only after all pairs, whose errors come first
     if p.len() == q.len() {
         Ok(total)
     } else {
@@ -319,6 +325,7 @@ pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
             infinities += value;
         }
         special += value;
+        // what was added before an infinity or a nan no longer matters
         partials.clear();
     }
     if special == 0.0 {
@@ -410,6 +417,7 @@ pub(super) fn dist(p: &Value, q: &Value, python: PythonVersion) -> Result<Value,
 /// numbers.
 fn norm(lengths: &[f64], python: PythonVersion) -> f64 {
     let largest = lengths.iter().copied().fold(0.0, f64::max);
+    // before the nans: an infinite coordinate counts more
     if largest.is_infinite() {
         return largest;
     }
@@ -428,6 +436,7 @@ fn norm(lengths: &[f64], python: PythonVersion) -> f64 {
     let mut low = 0.0_f64;
     for length in lengths {
         let scaled = length
+            // in two steps, because a factor as large as 2^1073 is no double
             * float_parts::power_of_two(-scale / 2)
             * float_parts::power_of_two(scale / 2 - scale);
         let square = scaled * scaled;
@@ -448,6 +457,7 @@ fn norm(lengths: &[f64], python: PythonVersion) -> f64 {
 
 /// The square root of the sum of squares, with the rounding errors of the sum.
 fn compensated_norm(lengths: &[f64], largest: f64) -> f64 {
+    // begins at 1, so that it is never less than a square; subtracted at the end
     let mut sum = 1.0;
     let mut fraction = 0.0;
     for length in lengths {

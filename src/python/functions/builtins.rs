@@ -91,6 +91,7 @@ pub(super) fn divmod(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised>
 
 /// `floor(x)` and `ceil(x)`.
 pub(super) fn to_integer(x: &Value, round: fn(f64) -> f64) -> Result<Value, Raised> {
+    // not by way of a double, which would round it
     match x.integer() {
         Some(value) => Ok(value.to_value()),
         None => conversion::float_to_int(round(x.math_argument()?)),
@@ -148,6 +149,7 @@ fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Rais
     if places > value.bits() / 3 + 2 {
         return Ok(Value::Int(0));
     }
+    // a power and a division, each quadratic in the length
     let words = value.word_count();
     fuel.consume(words.saturating_mul(words).saturating_mul(2))?;
     let unit = BigInt::from(10).pow(places as u32);
@@ -166,9 +168,11 @@ fn round_float(x: f64, digits: i64) -> Result<f64, Raised> {
         return Ok(x);
     }
     if digits < MIN_DIGITS {
+        // keeps the sign of `x`
         return Ok(0.0 * x);
     }
     let result = match usize::try_from(digits) {
+        // the standard library prints the exact value, so that its decimals are rounded once
         Ok(decimals) => format!("{:.decimals$}", x.abs()).parse().unwrap_or(x),
         Err(_) => round_to_tens(x.abs(), digits.unsigned_abs() as u32),
     };

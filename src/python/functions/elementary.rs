@@ -38,6 +38,7 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
         F::Exp => checked(x, x.exp(), InfiniteResult::Range),
         F::Log | F::Log2 | F::Log10 => logarithm_of_float(function, x),
         F::Fabs => Ok(x.abs()),
+        // CPython multiplies by the rounded quotient, not by 180 and then divides
         F::Degrees => Ok(x * (180.0 / PI)),
         F::Radians => Ok(x * (PI / 180.0)),
         F::Ulp => Ok(float_parts::ulp(x)),
@@ -79,6 +80,7 @@ fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
 /// The result, or the error that a nan or an infinity indicates.
 #[inline]
 fn checked(x: f64, result: f64, infinite: InfiniteResult) -> Result<f64, Raised> {
+    // as `math_1` of CPython tells errors apart, without C's `errno`
     if result.is_nan() && !x.is_nan() {
         return Err(Raised::domain());
     }
@@ -98,6 +100,7 @@ pub(super) fn binary_real_function(
     python: PythonVersion,
 ) -> Result<f64, Raised> {
     match function {
+        // CPython returns its own nan, whose sign depends on the version
         Function::Atan2 if x.is_nan() || y.is_nan() => Ok(python.nan()),
         Function::Atan2 => Ok(x.atan2(y)),
         Function::Copysign => Ok(x.copysign(y)),

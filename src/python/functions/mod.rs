@@ -88,6 +88,7 @@ fn call_with_one(function: Function, x: &Value, python: &Python) -> Result<Value
         F::Trunc => builtins::trunc(x),
         F::Factorial => number_theory::factorial(x, python),
         F::Isqrt => number_theory::isqrt(x, &python.fuel),
+        // `perm(n)` is `n!`
         F::Perm => number_theory::factorial(x, python),
         F::Isfinite => Ok(Value::Bool(x.math_argument()?.is_finite())),
         F::Isinf => Ok(Value::Bool(x.math_argument()?.is_infinite())),
@@ -125,6 +126,7 @@ fn call_with_two(
         F::Lcm => number_theory::lcm(x.integer_argument()?, y.integer_argument()?, &python.fuel),
         F::Hypot => aggregates::hypot([x, y].into_iter(), python.version).map(Value::Float),
         F::Sumprod => aggregates::sumprod(x, y, &python.fuel),
+        // `remainder` is of Python 3.7, where the first error counts
         _ if python.version.raises_the_second_error() && function != F::Remainder => {
             let (x, y) = (x.math_argument(), y.math_argument());
             let y = y?;
@@ -148,6 +150,7 @@ fn call_with_many(function: Function, values: &[Value], python: &Python) -> Resu
         }
         Function::Hypot => aggregates::hypot(values.iter(), python.version).map(Value::Float),
         Function::Float => Ok(Value::Float(0.0)),
+        // `bool()`, the only other call without arguments
         _ => Ok(Value::Bool(false)),
     }
 }
@@ -172,6 +175,7 @@ fn call_with_keywords(
         (Function::Isclose, [Some(a), Some(b), relative, absolute]) => {
             float_parts::isclose(a, b, relative, absolute)
         }
+        // not reachable: `bind` has filled all required parameters
         _ => Ok(Value::None),
     }
 }

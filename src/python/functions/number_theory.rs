@@ -91,6 +91,7 @@ pub(super) fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let Some((n, k)) = n_and_k(n, k)? else {
         return Ok(Value::Int(0));
     };
+    // `comb(n, k)` is `comb(n, n - k)`: the smaller one takes fewer factors
     let other = &n - &k;
     let Some(k) = k.min(other).to_i64() else {
         return Err(Raised::overflow(
@@ -160,6 +161,7 @@ pub(super) fn fold(
     let Some((first, rest)) = values.split_first() else {
         return Ok(empty);
     };
+    // `gcd(-4)` is 4, though there is nothing to combine it with
     let first = integer::magnitude(first.integer_argument()?);
     rest.iter().try_fold(first, |result, value| {
         function(result.integer_argument()?, value.integer_argument()?, fuel)
@@ -188,6 +190,7 @@ pub(super) fn lcm(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> 
     if x.is_zero() || y.is_zero() {
         return Ok(Value::Int(0));
     }
+    // divided first, so that the product is no longer than the result
     let divisor = gcd(x, y, fuel)?;
     let (quotient, _) = integer::floor_divide(x, divisor.integer_argument()?, fuel)?;
     let multiple = integer::multiply(Integer::Big(&quotient), y, fuel)?;

@@ -106,6 +106,7 @@ pub(super) fn gamma(x: f64) -> Result<f64, Raised> {
         1.0 / x
     } else if magnitude > GAMMA_LIMIT {
         if x < 0.0 {
+            // underflows to a zero with the sign of `sin(pi x)`
             0.0 / sin_pi(x)
         } else {
             f64::INFINITY
@@ -129,6 +130,7 @@ fn gamma_of_integer(n: u64) -> f64 {
 /// for the rounding of `|x| + g - 1/2`.
 fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
     let base = magnitude + G_MINUS_HALF;
+    // exact only if the larger of the two is subtracted first
     let rounding_error = if magnitude > G_MINUS_HALF {
         (base - magnitude) - G_MINUS_HALF
     } else {
@@ -384,6 +386,7 @@ pub(super) fn own_error_function(function: Function, x: f64) -> Result<f64, Rais
     if x.is_nan() {
         return Ok(x);
     }
+    // CPython's `ERF_SERIES_CUTOFF`
     if magnitude < 1.5 {
         let erf = erf_by_series(x);
         return Ok(if is_complement { 1.0 - erf } else { erf });
@@ -399,6 +402,7 @@ pub(super) fn own_error_function(function: Function, x: f64) -> Result<f64, Rais
 
 fn erf_by_series(x: f64) -> f64 {
     let square = x * x;
+    // CPython's `ERF_SERIES_TERMS`; the last term is added first
     let sum = (0..25).fold(0.0, |sum, term| {
         2.0 + square * sum / (25.5 - f64::from(term))
     });
@@ -406,6 +410,7 @@ fn erf_by_series(x: f64) -> f64 {
 }
 
 fn erfc_by_fraction(x: f64) -> f64 {
+    // CPython's `ERFC_CONTFRAC_CUTOFF`: the result underflows
     if x >= 30.0 {
         return 0.0;
     }
@@ -413,6 +418,7 @@ fn erfc_by_fraction(x: f64) -> f64 {
     let (mut a, mut step) = (0.0, 0.5);
     let (mut numerator, mut numerator_before) = (1.0, 0.0);
     let (mut denominator, mut denominator_before) = (step + square, 1.0);
+    // CPython's `ERFC_CONTFRAC_TERMS`
     for _ in 0..50 {
         a += step;
         step += 2.0;

@@ -47,11 +47,13 @@ const ROUND_TO_INT: f64 = 1.5 * (1u64 << 52) as f64;
 #[inline(always)]
 pub(super) fn exp(high: f64, low: f64, margin: f64) -> Approximation {
     let shifted = high.mul_add(LOG2_E, ROUND_TO_INT);
+    // the same constant subtracted leaves the rounded integer
     let k = shifted - ROUND_TO_INT;
     let t = k.mul_add(-LN_2_HIGH, high);
     let t_rest = k.mul_add(-LN_2_LOW, low);
     let (fraction, rest) = reduced(t, t_rest);
     let approximation = rounded(fraction, rest, margin);
+    // the lowest bits of `shifted` are k, which is added to the exponent
     let scaled = f64::from_bits(
         approximation
             .value

@@ -38,6 +38,7 @@ pub(super) fn apply<K: Kernel<N>, const N: usize>(
         .iter()
         .fold(out.len(), |length, input| length.min(input.len()));
     let out = &mut out[..length];
+    // one length for all, so that all have the same number of blocks
     let inputs = inputs.map(|input| &input[..length]);
     if !(HAS_PUBLISHED_BOUNDS && has_fused_multiply_add(level)) {
         return compute_with_library(kernel, inputs, out, 0..length);

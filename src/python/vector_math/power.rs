@@ -114,6 +114,7 @@ fn product(base: f64, high: f64, low: f64) -> Approximation {
     const INTEGER_BITS: u64 = 0x4330_0000_0000_0000;
     let exponent = f64::from_bits((high.to_bits() >> 52) & EXPONENT | INTEGER_BITS)
         - ((1u64 << 52) + 1023) as f64;
+    // the library's error grows with the exponent on either side of 1
     let doublings = exponent.abs();
     let approximation = rounded(
         high,

@@ -42,6 +42,7 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
             ExprKind::Boolean { op, operands } => {
                 let is_deciding = *op == BooleanOperator::Or;
                 let deciding = operands
+                    // pairs, because the last operand keeps none from being evaluated
                     .windows(2)
                     .find(|pair| constant_truth(analysis, pair[0]) == Some(is_deciding));
                 if let Some(pair) = deciding {
@@ -52,6 +53,7 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
             _ => {}
         }
     }
+    // a condition whose branch is reported needs no second finding
     let comparisons = analysis.expr.iter().filter(|(node, part)| {
         matches!(part.kind, ExprKind::Comparison { .. })
             && analysis.facts.at(*node).reachable
@@ -110,6 +112,7 @@ fn covered_branch(analysis: &Analysis<'_>, above: ExprId, otherwise: ExprId) -> 
         _ => return None,
     };
     let jobs = Interval::new(range.kind(), low, high);
+    // an empty interval compares as anything
     if name != other_name || low > high || comparison(op, jobs, bound) != Some(true) {
         return None;
     }
@@ -187,6 +190,7 @@ fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
         };
         for (op, pair) in operators.iter().zip(operands.windows(2)) {
             let is_order = !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn);
+            // the input may be on either side
             let finding = wrong_unit(analysis, pair[0], pair[1])
                 .or_else(|| wrong_unit(analysis, pair[1], pair[0]));
             findings

@@ -33,6 +33,7 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
             findings.push(finding);
         }
     }
+    // `^` of two integers fails for no job, so that no failure leads to it
     for (node, _) in analysis.expr.iter() {
         let Some(finding) = power_by_caret(analysis, node, false) else {
             continue;
@@ -46,6 +47,7 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
     let samples = analysis.samples.failures();
+    // an error knows its span, not its node
     let by_span: HashMap<Span, ExprId> = analysis
         .expr
         .iter()
@@ -72,6 +74,7 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
             sample,
         });
     }
+    // what fails for every job is reported as certain above
     for (sample, error) in samples {
         if let Some(&node) = by_span.get(&error.span)
             && !analysis.facts.always_fails(node)

@@ -66,12 +66,14 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
         samples,
     };
     let mut findings = failures::check(&analysis);
+    // the result is judged by sample jobs, and a refused program has none
     if program.refused().is_none() {
         findings.extend(result::check(&analysis, &findings));
     }
     findings.extend(result::check_fairness(&analysis, &program));
     findings.extend(conditions::check(&analysis));
     findings.extend(precision::check(&analysis));
+    // before the cut, so that the first ones in the text are kept
     sort_by_span(&mut findings);
     findings.truncate(MAX_FINDINGS);
     findings
@@ -122,6 +124,7 @@ impl Analysis<'_> {
                 kind => unvisited.extend(kind.children()),
             }
         }
+        // by place, since the walk visits nodes from the last to the first
         uses.sort_unstable();
         let mut seen = HashSet::new();
         uses.into_iter()
@@ -136,6 +139,7 @@ impl Analysis<'_> {
         for word in self.text(node).split_whitespace() {
             text += if text.is_empty() { "" } else { " " };
             text += word;
+            // a character has at most four bytes: more cannot be shown
             if text.len() > MAX_QUOTED * 4 {
                 break;
             }

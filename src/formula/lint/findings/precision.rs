@@ -77,6 +77,7 @@ fn summands(analysis: &Analysis<'_>) -> Option<Vec<(ExprId, Interval)>> {
             _ => {
                 let values = analysis.facts.number(part)?;
                 let negated = Interval::new(values.kind(), -values.high(), -values.low());
+                // a negated sum swaps its bounds
                 terms.push((part, if negative { negated } else { values }));
             }
         }
@@ -92,6 +93,7 @@ fn absorbed_term(
     others: Range,
 ) -> Option<Absorbed> {
     let Range { least, most } = others;
+    // the least magnitude that the others have; not positive if they can be 0
     let size = if least > 0.0 { least } else { -most };
     let width = values.high() - values.low();
     if size <= 0.0
@@ -103,6 +105,7 @@ fn absorbed_term(
         return None;
     }
     let spacing = float_spacing(size);
+    // beyond the C `float`s, where the value is infinite with or without the term
     if spacing.is_infinite() {
         return None;
     }
@@ -201,6 +204,7 @@ fn inexact_integer(analysis: &Analysis<'_>, node: ExprId) -> Option<String> {
         )
         .ok()?;
     (!python
+        // exact, as Python compares an integer with a float
         .compare(ComparisonOperator::Equal, &double, &value)
         .ok()?)
     .then_some(message)

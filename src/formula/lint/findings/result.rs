@@ -235,6 +235,7 @@ pub(super) fn check_fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<
 /// Whether a change of the input alone changes the value of a sample job, in the wrong direction.
 fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: Unfair) -> bool {
     let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
+    // ascending, so that adjacent values show the direction
     let mut candidates: Vec<&Value> = analysis.samples.candidates[input].iter().collect();
     candidates.sort_by(|x, y| nearest_double(x).total_cmp(&nearest_double(y)));
     let bases = analysis
@@ -242,6 +243,7 @@ fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: U
         .all
         .iter()
         .filter(|sample| sample.result.is_ok())
+        // several, because one may hide the effect behind a `max` or a condition
         .take(8);
     for base in bases {
         let values = candidates.iter().filter_map(|&candidate| {

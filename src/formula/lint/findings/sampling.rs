@@ -69,6 +69,7 @@ impl Samples {
         if program.refused().is_some() || samples.candidates.iter().any(Vec::is_empty) {
             return samples;
         }
+        // at least 4 for the longest formula, to have more than the typical job
         let max_samples = (MAX_STEPS / program.expr().nodes().len().max(1)).clamp(4, MAX_SAMPLES);
         let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
         samples.vary_one_input(max_samples, &mut interpreter);
@@ -123,6 +124,7 @@ impl Samples {
                 let Some(value) = self.candidates[input].get(choice).cloned() else {
                     continue;
                 };
+                // two thirds, which leaves the rest to jobs with several unusual inputs
                 if self.all.len() * 3 > self.limited(max_samples) * 2 {
                     return;
                 }
@@ -135,6 +137,7 @@ impl Samples {
 
     /// Evaluates jobs with pseudo-random candidates for all inputs.
     fn mix_inputs(&mut self, max_samples: usize, interpreter: &mut Interpreter<'_, Python>) {
+        // a fixed seed: the same formula has the same findings everywhere
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         if self.names.len() < 2 {
             return;
@@ -145,6 +148,7 @@ impl Samples {
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
                 candidates
+                    // the high bits, because the low ones of this generator repeat soon
                     .get((state >> 33) as usize % candidates.len().max(1))
                     .cloned()
             });
@@ -258,6 +262,7 @@ fn to_value(number: f64, within: Interval) -> Value {
         NumberType::Float => false,
         NumberType::Either => number == number.floor(),
     };
+    // below 2^53, where the conversion is exact
     if is_whole && number.abs() < 9e15 {
         Value::Int(number.round() as i64)
     } else {

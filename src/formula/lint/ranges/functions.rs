@@ -13,6 +13,7 @@ pub(super) fn call(function: Function, arguments: &[Interval], items: &[Interval
         (F::Max | F::Min, []) => extreme(function, items),
         (F::Sum, []) => sum(items),
         (F::Pow, &[x, y]) => match operators::power(x, y) {
+            // `math.pow` has no complex numbers: a `ValueError`
             Known::Fails(_) => Known::Fails(ErrorKind::Value),
             known => as_float(known),
         },
@@ -37,6 +38,7 @@ pub(super) fn call(function: Function, arguments: &[Interval], items: &[Interval
             x.low().round_ties_even(),
             x.high().round_ties_even(),
         ),
+        // not monotonic, so that the bounds of the argument say nothing
         (F::Sin | F::Cos, &[_]) => Known::rounded(NumberType::Float, -1.0, 1.0),
         (_, &[x]) => real(function, x),
         _ => Known::Anything,
@@ -67,6 +69,7 @@ fn round_to_digits(x: Interval, digits: Interval) -> Known {
     else {
         return Known::Anything;
     };
+    // half a unit, a little more for its own rounding, and that of the result
     let unit = 10.0_f64.powf(-places) * 0.500_001 + x.size() * f64::EPSILON;
     let Range { least, most } = widened(
         Range {
@@ -108,6 +111,7 @@ fn sum(items: &[Interval]) -> Known {
     let Known::Number(sum) = all else {
         return Known::Anything;
     };
+    // since 3.12, `sum` compensates errors of at most this size
     let size: f64 = items.iter().map(Interval::size).sum();
     let slack = if kind == NumberType::Int {
         0.0
@@ -123,6 +127,7 @@ fn real(function: Function, x: Interval) -> Known {
     let Some(domain) = domain(function) else {
         return Known::Anything;
     };
+    // all of it outside: an error for every job; a part: nothing is known
     if x.high() < domain.least || domain.most < x.low() {
         return Known::Fails(ErrorKind::Value);
     }
@@ -155,6 +160,7 @@ fn domain(function: Function) -> Option<Range> {
     use Function as F;
     let (least, most) = match function {
         F::Sqrt => (0.0, f64::MAX),
+        // the least positive double, since 0 itself is a pole
         F::Log | F::Log2 | F::Log10 => (f64::from_bits(1), f64::MAX),
         F::Log1p => ((-1.0_f64).next_up(), f64::MAX),
         F::Acosh => (1.0, f64::MAX),

@@ -69,6 +69,7 @@ impl Interval {
         match kind {
             NumberType::Int => Self {
                 kind,
+                // no integer lies between a bound and the next integer
                 low: low.ceil(),
                 high: high.floor(),
             },
@@ -94,6 +95,7 @@ impl Interval {
     pub(super) fn rounded(kind: NumberType, low: f64, high: f64) -> Option<Self> {
         let is_bounded = low.abs() <= MAX_BOUND && high.abs() <= MAX_BOUND && low <= high;
         let has_integers = kind != NumberType::Float;
+        // a conversion to a double may have rounded it inwards
         let low = if has_integers && low.abs() >= MAX_EXACT_FLOAT {
             low.next_down()
         } else {
@@ -219,6 +221,7 @@ pub(in crate::formula::lint) fn widened(bounds: Range, below: f64, above: f64) -
     let least = bounds.least - below;
     let most = bounds.most + above;
     Range {
+        // rounding does not change the sign
         least: if bounds.least >= 0.0 {
             least.max(0.0)
         } else {
@@ -234,6 +237,7 @@ pub(in crate::formula::lint) fn widened(bounds: Range, below: f64, above: f64) -
 
 /// A few units in the last place, by which the C library may be wrong.
 pub(super) fn library_error(result: f64) -> f64 {
+    // the least normal number, because the relative error of a subnormal is larger
     result.abs() * 8.0 * f64::EPSILON + f64::MIN_POSITIVE
 }
 
@@ -243,6 +247,7 @@ pub(in crate::formula::lint) struct Rounded(pub f64);
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let magnitude = self.0.abs();
+        // through the text, which rounds in base ten
         let rounded: f64 = format!("{:.5e}", self.0).parse().unwrap_or(self.0);
         match magnitude {
             0.0 => f.write_str("0"),

@@ -188,6 +188,7 @@ pub fn analyze_ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
     let mut facts = Facts {
         all: facts.collect(),
     };
+    // reachability goes from the root down, the other way than the values
     facts.all[expr.root().index()].reachable = true;
     for (id, node) in expr.iter().rev() {
         if !facts.at(id).reachable {
@@ -211,6 +212,7 @@ fn evaluated(kind: &ExprKind, facts: &Facts) -> Vec<(ExprId, bool)> {
             condition,
             otherwise,
         } => match known(condition).truth() {
+            // a condition that fails evaluates no branch
             _ if known(condition).has_no_value() => vec![(*condition, false)],
             Some(true) => vec![(*condition, false), (*then, false)],
             Some(false) => vec![(*condition, false), (*otherwise, false)],
@@ -221,6 +223,7 @@ fn evaluated(kind: &ExprKind, facts: &Facts) -> Vec<(ExprId, bool)> {
                 !known(node).has_no_value()
                     && known(node).truth() != Some(*op == BooleanOperator::Or)
             };
+            // the first operand that decides or fails is evaluated itself
             let count = operands.iter().take_while(|node| continues(node)).count() + 1;
             let mut is_conditional = false;
             let evaluated = operands.iter().take(count).map(|node| {
@@ -233,6 +236,7 @@ fn evaluated(kind: &ExprKind, facts: &Facts) -> Vec<(ExprId, bool)> {
         ExprKind::Comparison { operands, .. } => operands
             .iter()
             .enumerate()
+            // the first two are always compared; the others only if the chain goes on
             .map(|(index, operand)| (*operand, index > 1))
             .collect(),
         kind => kind
@@ -279,6 +283,7 @@ impl Analysis<'_> {
                 Resolution::Undefined => Known::Fails(ErrorKind::Name),
             },
             ExprKind::Parenthesized(inner) => match self.known(*inner) {
+                // the bracket does not fail itself: the error has the span of what is in it
                 Known::Fails(_) => Known::Never,
                 known => known.clone(),
             },
@@ -375,6 +380,7 @@ impl Analysis<'_> {
     fn comparison(&self, ops: &[ComparisonOperator], operands: &[ExprId]) -> Known {
         if operands
             .iter()
+            // only these two are evaluated for every job
             .take(2)
             .any(|&operand| self.known(operand).has_no_value())
         {
@@ -391,6 +397,7 @@ impl Analysis<'_> {
             .zip(numbers.windows(2))
             .map(|(op, pair)| operators::comparison(*op, pair[0], pair[1]))
             .collect();
+        // one false link decides, though links before it may be unknown
         let is_false = links.contains(&Some(false));
         let is_true = links.iter().all(|link| *link == Some(true));
         Interval::truth_values(if is_false {
@@ -410,6 +417,7 @@ impl Analysis<'_> {
             .iter()
             .map(|keyword| (&*keyword.name, ()))
             .collect();
+        // arguments are counted before they are looked at, as in CPython
         if bind(function, self.python, &vec![(); positional.len()], &names).is_err() {
             return Known::Fails(ErrorKind::Type);
         }

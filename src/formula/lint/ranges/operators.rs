@@ -33,6 +33,7 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
         Op::Divide | Op::FloorDivide | Op::Modulo if y.single() == Some(0.0) => {
             Known::Fails(ErrorKind::ZeroDivision)
         }
+        // may divide by zero, and is not bounded near it
         Op::Divide | Op::FloorDivide | Op::Modulo if y.contains_zero() => Known::Anything,
         Op::Divide => corners(NumberType::Float, x, y, |x, y| x / y),
         Op::FloorDivide => floor_quotient(kind, x, y),
@@ -43,7 +44,9 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
         _ if kind == NumberType::Either => Known::Anything,
         Op::ShiftLeft | Op::ShiftRight if y.high() < 0.0 => Known::Fails(ErrorKind::Value),
         Op::ShiftLeft | Op::ShiftRight if y.low() < 0.0 => Known::Anything,
+        // a shift is a product with a power of two
         Op::ShiftLeft => corners(kind, x, y, |x, y| x * y.exp2()),
+        // a shift moves a number towards 0 or -1, so that 0 bounds it on the other side
         Op::ShiftRight => Known::rounded(kind, x.low().min(0.0), x.high().max(0.0)),
         Op::BitAnd | Op::BitOr | Op::BitXor => bitwise(op, x, y),
     }
@@ -69,6 +72,7 @@ fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
     let slack = if kind == NumberType::Int { 0.0 } else { 1.0 };
     let low = quotient.low().next_down().floor() - slack;
     let high = quotient.high().next_up().floor() + slack;
+    // the margins do not change the sign of the quotient
     let low = if quotient.low() >= 0.0 {
         low.max(0.0)
     } else {
@@ -84,6 +88,7 @@ fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
 
 /// `x % y`, which has the sign of `y`.
 fn modulo(kind: NumberType, x: Interval, y: Interval) -> Known {
+    // the remainder of integers is at least 1 less than the divisor
     let step = if kind == NumberType::Int { 1.0 } else { 0.0 };
     if y.low() > 0.0 {
         let below = y.high() - step;
@@ -179,6 +184,7 @@ fn bitwise(op: BinaryOperator, x: Interval, y: Interval) -> Known {
     }
     let high = match op {
         BinaryOperator::BitAnd => x.high().min(y.high()),
+        // the next power of two, and one more because the logarithm is rounded
         _ => ((x.high().max(y.high()) + 1.0).log2().ceil() + 1.0).exp2(),
     };
     Known::rounded(NumberType::Int, 0.0, high)
@@ -199,11 +205,13 @@ pub(in crate::formula::lint) fn comparison(
                 (x.low() >= y.high()).then_some(false)
             }
         }
+        // there are no nans in an interval, so that the negation is exact
         Op::LessOrEqual => comparison(Op::Less, y, x).map(|is_less| !is_less),
         Op::Greater => comparison(Op::Less, y, x),
         Op::GreaterOrEqual => comparison(Op::Less, x, y).map(|is_less| !is_less),
         Op::Equal if x.high() < y.low() || y.high() < x.low() => Some(false),
         Op::Equal => {
+            // beyond 2^53 a bound stands for several integers
             let is_exact = x.size() < MAX_EXACT_FLOAT;
             (is_exact && x.single().is_some() && x.single() == y.single()).then_some(true)
         }

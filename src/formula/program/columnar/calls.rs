@@ -91,6 +91,7 @@ impl Run<'_, '_> {
         f: impl FnOnce(VectorMath, &[f64], &mut [f64]),
     ) -> Option<LaneTypes> {
         self.compute(out, |run, numbers| {
+            // always: a call with nothing but scalars is computed before
             if let Operand::Each(x) = run.operand(x) {
                 f(VectorMath::new(), x, numbers);
             }
@@ -106,6 +107,7 @@ impl Run<'_, '_> {
         x: usize,
         round: impl Fn(f64) -> f64 + Copy,
     ) -> Option<LaneTypes> {
+        // an integer has no negative zero
         self.map(out, x, move |x| round(x) + 0.0)?;
         self.fall_back_where(out, |integer| !is_exact(integer));
         Some(LaneTypes::All(LaneType::Int))

@@ -28,6 +28,7 @@ impl Run<'_, '_> {
             Some(false) => Some(exit),
             None => {
                 let [is_true, is_false] = masks;
+                // `lower` puts the jump of the first branch just before the second
                 let jump = exit.checked_sub(1)?;
                 let Some(Instruction::Jump { exit: end }) = self.program.code.get(jump) else {
                     return None;
@@ -106,6 +107,7 @@ impl Run<'_, '_> {
         }
         self.depth += 1;
         let outer = self.active.replace(active);
+        // `None` ends the evaluation, so the mask need not be restored
         self.run(code)?;
         self.active = outer;
         self.depth -= 1;
@@ -122,6 +124,7 @@ impl Run<'_, '_> {
             return Some(false);
         };
         let active = self.active.as_ref().unwrap_or(&[true; LANES]);
+        // both tests, because inactive lanes are neither; a nan is true, as in Python
         kernels::test(numbers, active, is_true, |number| number != 0.0);
         kernels::test(numbers, active, is_false, |number| number == 0.0);
         match (is_true.contains(&true), is_false.contains(&true)) {

@@ -114,6 +114,7 @@ impl Lanes {
 pub(super) fn lane_of(value: &Value) -> Option<(f64, LaneType)> {
     match value {
         Value::Float(float) => Some((*float, LaneType::Float)),
+        // an integer that a double does not represent is left to the interpreter
         Value::Int(integer) if is_exact(*integer as f64) => Some((*integer as f64, LaneType::Int)),
         Value::Bool(truth) => Some((f64::from(u8::from(*truth)), LaneType::Bool)),
         _ => None,

@@ -175,6 +175,7 @@ impl Run<'_, '_> {
 
     fn push(&mut self, entry: Entry) {
         self.stack.push(entry);
+        // one more than entries, into which `compute` writes
         while self.lanes.len() <= self.stack.len() {
             self.lanes.push(Lanes::default());
         }
@@ -210,6 +211,7 @@ impl Run<'_, '_> {
 
     /// Marks all active lanes as falling back.
     fn fail_active(&mut self) -> Option<()> {
+        // without a branch, all lanes fall back, which ends the evaluation
         let active = self.active.as_ref()?;
         self.fallback
             .iter_mut()
@@ -221,6 +223,7 @@ impl Run<'_, '_> {
     /// Marks the active lanes as falling back whose number in an entry `fails`.
     fn fall_back_where(&mut self, index: usize, fails: impl Fn(f64) -> bool + Copy) {
         let numbers = &self.lanes[index].numbers[..self.rows];
+        // vectorized, and false for most blocks
         if !kernels::any(numbers, fails) {
             return;
         }
@@ -294,6 +297,7 @@ impl Run<'_, '_> {
                 kernels::load(index, numbers, value)
             }
         };
+        // a column that is too short
         if loaded < self.rows {
             return self.replace_by_lanes(index, None);
         }
@@ -431,6 +435,7 @@ impl Run<'_, '_> {
                 found = evaluate(self, lane).ok().as_ref().and_then(lane_of);
             }
             self.fallback[lane] |= is_active && found.is_none();
+            // the lane falls back or is not active, so its value is not used
             let (number, kind) = found.unwrap_or((0.0, LaneType::Float));
             self.lanes[index].numbers[lane] = number;
             self.lanes[index].types[lane] = kind as u8;

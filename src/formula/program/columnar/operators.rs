@@ -26,6 +26,7 @@ impl Run<'_, '_> {
             }
             UnaryOperator::Minus => self.arithmetic(x, x, x, |x, _| -x),
             UnaryOperator::Plus => self.arithmetic(x, x, x, |x, _| x),
+            // `~x` is `-x - 1`, exact below 2^53
             UnaryOperator::Invert if are_integers => self.arithmetic(x, x, x, |x, _| -1.0 - x),
             UnaryOperator::Invert => Some(self.each_lane(x, |run, lane| {
                 run.lane_python.unary(op, &run.value(x, lane))
@@ -133,6 +134,7 @@ impl Run<'_, '_> {
             return self.arithmetic(x, x, x, |x, _| x * x);
         }
         let mut types = self.common_types(x, x, y)?;
+        // exact for integers below 2^53: the library errs by less than their distance
         self.float_power(x, x, y)?;
         if types == FLOATS || exponent.is_some_and(|(exponent, _)| exponent < 0.0) {
             return Some(FLOATS);
@@ -146,6 +148,7 @@ impl Run<'_, '_> {
                 kinds[..rows]
                     .iter_mut()
                     .zip(exponents)
+                    // Python's integer to a negative power is a float
                     .for_each(|(kind, y)| *kind &= u8::from(*y >= 0.0));
             }
             self.lanes[x].types = kinds;
@@ -226,6 +229,7 @@ fn truth(holds: bool) -> f64 {
 fn reciprocal(divisor: f64) -> Option<f64> {
     let is_power_of_two =
         divisor.is_normal() && divisor.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
+    // a subnormal reciprocal has lost bits
     Some(1.0 / divisor).filter(|factor| is_power_of_two && factor.is_normal())
 }
 
