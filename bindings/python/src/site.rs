@@ -8,16 +8,20 @@ use job_sort_formula::diagnostic::Message;
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::ScoreError;
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
+use jsf::commands::rank::answer::Line;
 use jsf::commands::replay::answer::ReplayReport;
-use jsf::requests::{AskedSite, RunError};
+use jsf::ranked_row::RankedRow;
+use jsf::requests::{AnsweredRank, AskedSite, RunError};
 use jsf_json::clipped;
 use jsf_openpbs::check::SiteFacts;
+use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::{
-    FileSource, FormulaText, PolicyName, Role, Site as OpenedSite, SiteError, SiteFiles, SiteJobs,
-    SiteOptions,
+    FileSource, FormulaText, PolicyName, RankedQueue, Role, Site as OpenedSite, SiteError,
+    SiteFiles, SiteJobs, SiteOptions,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -37,21 +41,6 @@ use crate::source::source;
 use crate::table::{Kind, Table, TableBuilder};
 use crate::template::Template;
 
-/// The columns of a ranking; those of its inputs follow.
-const RANKED: [(&str, Kind); 12] = [
-    ("rank", Kind::Integer),
-    ("id", Kind::Text),
-    ("entity", Kind::Text),
-    ("queue", Kind::Text),
-    ("state", Kind::Text),
-    ("score", Kind::Float),
-    ("exact", Kind::Text),
-    ("logged", Kind::Text),
-    ("error", Kind::Text),
-    ("considered", Kind::Truth),
-    ("excluded", Kind::Text),
-    ("reason", Kind::Text),
-];
 /// The columns of a comparison.
 const COMPARED: [(&str, Kind); 8] = [
     ("id", Kind::Text),
@@ -224,8 +213,10 @@ impl Site {
         formula: Option<&Bound<'_, PyAny>>,
         inputs: bool,
     ) -> PyResult<Table> {
-        let request = json!({"formula": self.text_of(formula)?, "inputs": inputs});
-        Table::of_answer(&self.answer(py, "rank", request)?, "jobs", &RANKED)
+        let text = self.text_of(formula)?;
+        let ranked = py.detach(|| self.asked_site().rank_queue(text.as_deref()));
+        let ranked = ranked.map_err(|error| self.run_error(py, error))?;
+        py.detach(|| ranking(&ranked, inputs))
     }
 
     /// What `jsf check --format json` answers for the text of a formula, as a `Check`, which is a
@@ -430,23 +421,30 @@ impl Site {
         command: &str,
         request: serde_json::Value,
     ) -> PyResult<String> {
-        let asked = AskedSite {
+        py.detach(|| self.asked_site().answer(command, request))
+            .map_err(|error| self.run_error(py, error))
+    }
+
+    fn asked_site(&self) -> AskedSite<'_> {
+        AskedSite {
             site: &self.site,
             numbers: self.numbers,
             worded: in_python,
-        };
-        py.detach(|| asked.answer(command, request))
-            .map_err(|error| match error {
-                RunError::Request(message) => PyValueError::new_err(message),
-                RunError::Site(error) => site_error(&error),
-                RunError::Syntax(text, finding) => syntax_error(&text, &finding),
-                RunError::NotArithmetic(text, parsed) => match parsed.compile(self.site.schema()) {
-                    Err(error) => {
-                        not_arithmetic(py, &text, &error, self.site.schema(), &SiteFacts::default())
-                    }
-                    Ok(_) => site_error(&SiteError::NotArithmetic),
-                },
-            })
+        }
+    }
+
+    fn run_error(&self, py: Python<'_>, error: RunError) -> PyErr {
+        match error {
+            RunError::Request(message) => PyValueError::new_err(message),
+            RunError::Site(error) => site_error(&error),
+            RunError::Syntax(text, finding) => syntax_error(&text, &finding),
+            RunError::NotArithmetic(text, parsed) => match parsed.compile(self.site.schema()) {
+                Err(error) => {
+                    not_arithmetic(py, &text, &error, self.site.schema(), &SiteFacts::default())
+                }
+                Ok(_) => site_error(&SiteError::NotArithmetic),
+            },
+        }
     }
 
     /// The text of the formula that a caller gives; `None`: the one in force.
@@ -556,6 +554,80 @@ pub fn file(path: PathBuf) -> PathBuf {
     } else {
         path
     }
+}
+
+/// The columns of a ranking: JSON of each row would take several times as long, and has no integers
+/// beyond 64 bits.
+fn ranking(ranked: &AnsweredRank, with_inputs: bool) -> PyResult<Table> {
+    let RankedQueue {
+        table,
+        ranking,
+        program,
+        ..
+    } = &ranked.queue;
+    let decides = ranked.queue.decides();
+    let report = ranked.report(&[], &[], &decides);
+    let maker = report.line_maker();
+    let lines: Vec<Line<'_>> = RankedRow::all(ranking)
+        .into_iter()
+        .map(|row| maker.line(row))
+        .collect();
+    let excluded: Vec<_> = lines.iter().map(|line| report.excluded(line)).collect();
+    let rows = || lines.iter().map(|line| line.row);
+    let values = || {
+        lines
+            .iter()
+            .map(|line| line.score.as_ref().map(|score| score.value))
+    };
+    let mut columns = TableBuilder::default();
+    columns.integers(
+        "rank",
+        lines.iter().map(|line| line.rank.map(|rank| rank as i64)),
+    );
+    columns.texts("id", rows().map(|row| Some(table.id(row))));
+    columns.texts("entity", rows().map(|row| Some(table.entity(row))));
+    columns.texts("queue", rows().map(|row| Some(table.queue(row))));
+    columns.texts("state", rows().map(|row| Some(table.state(row).letter())));
+    columns.floats(
+        "score",
+        values().map(|value| value.filter(|value| value.is_finite())),
+    );
+    columns.texts("exact", lines.iter().map(exact));
+    columns.texts("logged", values().map(|value| value.map(logged)));
+    columns.texts(
+        "error",
+        lines
+            .iter()
+            .map(|line| line.error().map(ScoreError::to_string)),
+    );
+    columns.truths("considered", lines.iter().map(Line::is_considered));
+    columns.texts(
+        "excluded",
+        excluded
+            .iter()
+            .map(|excluded| excluded.as_ref().map(|(keyword, _)| *keyword)),
+    );
+    columns.texts(
+        "reason",
+        excluded
+            .iter()
+            .map(|excluded| excluded.as_ref().map(|(_, reason)| reason)),
+    );
+    for name in program.inputs().iter().filter(|_| with_inputs) {
+        columns.values(name, &inputs(table, name, rows()));
+    }
+    let document = written(&report, &[])?;
+    Ok(columns
+        .finish(&[], document)?
+        .with_warnings(ranked.warnings.clone()))
+}
+
+/// The value of the formula, as Python or decimal arithmetic prints it.
+fn exact(line: &Line<'_>) -> Option<String> {
+    line.unrounded()?;
+    let mut text = String::new();
+    line.write_exact(&mut text);
+    Some(text)
 }
 
 /// An input of these rows; `None` if the scheduler ignores the job and the value was not read.

@@ -161,10 +161,14 @@ impl TableBuilder {
 }
 
 impl Table {
-    /// The rows of an answer: those of these columns that its first row has, and its inputs.
+    /// The rows of an answer: those of these columns that its first row has.
     pub fn of_answer(document: &str, rows: &str, columns: &[(&str, Kind)]) -> PyResult<Self> {
         read_answer(document, rows, columns)
             .map_err(|error| PyValueError::new_err(error.to_string()))?
+    }
+
+    pub fn with_warnings(self, warnings: Vec<String>) -> Self {
+        Self { warnings, ..self }
     }
 
     /// The columns that a formula reads, and the number of rows.
@@ -387,21 +391,10 @@ fn read_answer(
             }
         }
     }
-    let mut inputs: BTreeMap<String, Vec<Option<Value>>> = BTreeMap::new();
-    for row in rows.iter().filter_map(|row| row.get("inputs")) {
-        for (name, value) in serde_json::from_str::<BTreeMap<String, serde_json::Value>>(row.get())?
-        {
-            inputs.entry(name).or_default().push(input(&value));
-        }
-    }
-    inputs
-        .iter()
-        .for_each(|(name, values)| table.values(name, values));
     let document = serde_json::to_string(&members)?;
-    Ok(table.finish(&[], document).map(|table| Table {
-        warnings: warnings.unwrap_or_default(),
-        ..table
-    }))
+    Ok(table
+        .finish(&[], document)
+        .map(|table| table.with_warnings(warnings.unwrap_or_default())))
 }
 
 /// The cells of a column; a null or something else than the column has is none.
@@ -429,14 +422,6 @@ fn text(value: &serde_json::Value) -> Option<String> {
         .unwrap_or(value)
         .as_str()
         .map(str::to_owned)
-}
-
-/// An input of a formula; JSON has the `repr` of one for which it has no number.
-fn input(value: &serde_json::Value) -> Option<Value> {
-    match value.as_i64() {
-        Some(integer) => Some(Value::Int(integer)),
-        None => float(value).map(Value::Float),
-    }
 }
 
 /// A column as a list of Python objects.

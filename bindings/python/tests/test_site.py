@@ -507,3 +507,27 @@ def test_what_the_stubs_promise_exists():
         public = {name for name in actual if not name.startswith("_")}
         assert promised <= actual | {"__init__"} and public <= promised, (node.name, promised ^ public)
     assert np.asarray(Formula("1").evaluate()).tolist() == [1.0]
+
+
+def test_inputs_are_in_the_order_of_the_formula_and_integers_beyond_64_bits_stay_integers(tmp_path):
+    jobs = [{"id": "1.s", "z": 1, "big": 2**80}, {"id": "2.s", "z": 0, "big": 4.5}]
+    (tmp_path / "jobs.ndjson").write_text("\n".join(map(json.dumps, jobs)))
+    ranking = Site.open(tmp_path, numbers="exact").rank("z + big", inputs=True)
+    assert ranking.column_names[-2:] == ["z", "big"]
+    assert ranking["big"] == [2**80, 4.5]
+    assert [type(value) for value in ranking["big"]] == [int, float]
+
+
+def test_a_wrong_request_is_refused():
+    site = Site.open(SITE)
+    for hours in [0, -1, 8785, float("nan"), float("inf")]:
+        with pytest.raises(ValueError, match="expected from a minute to 8784"):
+            site.trajectory(["184652"], "ncpus", hours=hours)
+    with pytest.raises(ValueError, match="there is no rank 0"):
+        site.explain("184652", "ncpus", to=0)
+    with pytest.raises(ValueError, match="no job is called"):
+        site.explain("no such job", "ncpus")
+    with pytest.raises(ValueError, match="expected"):
+        site.shares("no such policy")
+    with pytest.raises(TypeError):
+        site.rank(1)

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Severity};
-use job_sort_formula::rank::{OldNew, SEARCH_WORK};
+use job_sort_formula::rank::{OldNew, SEARCH_WORK, SummandAgreement};
 use jsf_openpbs::check::{Checked, FAILURE_CODES};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -153,6 +153,42 @@ struct Asked {
     parsed: Formula,
 }
 
+/// A ranked queue, for who reads its columns rather than its JSON.
+#[derive(Debug)]
+pub struct AnsweredRank {
+    /// The formula's text.
+    pub formula: String,
+    /// The queue.
+    pub queue: RankedQueue,
+    /// What is doubtful about the site, the formula and the ranking.
+    pub warnings: Vec<String>,
+}
+
+impl AnsweredRank {
+    /// The ranking with these rows, inputs and decisions of the summands.
+    pub fn report<'a>(
+        &'a self,
+        rows: &'a [RankedRow],
+        inputs: &'a [&'a str],
+        decides: &'a [SummandAgreement],
+    ) -> RankReport<'a> {
+        RankReport {
+            formula: &self.formula,
+            table: &self.queue.table,
+            ranking: &self.queue.ranking,
+            not_considered: &self.queue.not_considered,
+            rows,
+            inputs,
+            terms: None,
+            schema: &self.queue.schema,
+            rules: &[],
+            decides,
+            checked: None,
+            page: None,
+        }
+    }
+}
+
 impl AskedSite<'_> {
     /// Answers a question about this site.
     ///
@@ -175,38 +211,35 @@ impl AskedSite<'_> {
     }
 
     fn rank(&self, asked: &RankAsked) -> Result<String, RunError> {
-        let formula = self.formula(asked.formula.as_deref())?;
+        let ranked = self.rank_queue(asked.formula.as_deref())?;
+        let names = ranked.queue.program.inputs().iter();
+        let inputs: Vec<&str> = names.map(|name| &**name).filter(|_| asked.inputs).collect();
+        let rows = RankedRow::all(&ranked.queue.ranking);
+        json_of(
+            &ranked.report(&rows, &inputs, &ranked.queue.decides()),
+            &ranked.warnings,
+        )
+    }
+
+    /// Ranks the queue under a formula; `None`: the one in force.
+    ///
+    /// # Errors
+    /// The formula cannot be ranked.
+    pub fn rank_queue(&self, formula: Option<&str>) -> Result<AnsweredRank, RunError> {
+        let formula = self.formula(formula)?;
         let queue = self.ranked(&formula, false)?;
         let checked = self
             .site
             .check_ranked(&FormulaSubmission::to_openpbs(&formula.text), &queue);
-        let decides = queue.decides();
-        let inputs: Vec<&str> = queue
-            .program
-            .inputs()
-            .iter()
-            .map(|name| &**name)
-            .filter(|_| asked.inputs)
-            .collect();
-        let report = RankReport {
-            formula: &formula.text,
-            table: &queue.table,
-            ranking: &queue.ranking,
-            not_considered: &queue.not_considered,
-            rows: &RankedRow::all(&queue.ranking),
-            inputs: &inputs,
-            terms: None,
-            schema: &queue.schema,
-            rules: &[],
-            decides: &decides,
-            checked: None,
-            page: None,
-        };
-        let doubts = self
+        let found = self
             .doubts_of(&queue)
             .into_iter()
             .chain(doubts(failures(&checked)));
-        self.written(&report, doubts)
+        Ok(AnsweredRank {
+            warnings: self.warnings(found),
+            formula: formula.text,
+            queue,
+        })
     }
 
     fn check(&self, asked: &CheckAsked) -> Result<String, RunError> {
@@ -456,6 +489,11 @@ impl AskedSite<'_> {
         answer: &impl Answer,
         others: impl IntoIterator<Item = Message>,
     ) -> Result<String, RunError> {
+        json_of(answer, &self.warnings(others))
+    }
+
+    /// The warnings about the site and these, each once.
+    fn warnings(&self, others: impl IntoIterator<Item = Message>) -> Vec<String> {
         let mut warnings: Vec<String> = Vec::new();
         for warning in self.site.warnings().iter().cloned().chain(others) {
             let warning = warning.worded(self.worded);
@@ -463,11 +501,15 @@ impl AskedSite<'_> {
                 warnings.push(warning);
             }
         }
-        let mut json = Vec::new();
-        write_json(answer, &warnings, &mut json)
-            .map_err(|error| RunError::Request(error.to_string()))?;
-        String::from_utf8(json).map_err(|error| RunError::Request(error.to_string()))
+        warnings
     }
+}
+
+fn json_of(answer: &impl Answer, warnings: &[String]) -> Result<String, RunError> {
+    let mut json = Vec::new();
+    write_json(answer, warnings, &mut json)
+        .map_err(|error| RunError::Request(error.to_string()))?;
+    String::from_utf8(json).map_err(|error| RunError::Request(error.to_string()))
 }
 
 /// The rows of these jobs.

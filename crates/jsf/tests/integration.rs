@@ -7,4 +7,5 @@ mod finding_pages;
 mod fuzzing;
 mod pbsfs;
 mod report;
+mod requests;
 mod site;
