@@ -2,7 +2,8 @@
 //! by rounding.
 
 use job_sort_formula::python::{
-    Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value,
+    Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Function, Python, PythonVersion,
+    Raised, Value,
 };
 use jsf_testing::random::Generator;
 use jsf_testing::random::operations::Operation;
@@ -131,4 +132,16 @@ fn decimal_agrees_with_python() {
     }
     wrong.truncate(30);
     assert!(wrong.is_empty(), "of {compared}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn none_is_a_key_from_python_3_8_on() {
+    let mut decimal = DecimalArithmetic::new();
+    for (version, is_key) in [("3.7", false), ("3.8", true)] {
+        decimal.set_version(version.parse::<PythonVersion>().expect("a version"));
+        let items = [1, 2].map(|item| decimal.number(&Value::Int(item)).expect("a number"));
+        let max = DecimalValue::Function(Function::Max);
+        let result = decimal.call(&max, &items, &[("key", DecimalValue::None)]);
+        assert_eq!(result.is_ok(), is_key, "{version}: {result:?}");
+    }
 }

@@ -164,7 +164,7 @@ impl Column {
     /// Sets every row that is not the job's own to the value of its entity, or to a default of 0 if
     /// that is `None`. A later call replaces what an earlier one has set.
     pub(super) fn fill(&mut self, entity_of: impl Fn(usize) -> usize, values: &[Option<Value>]) {
-        // built anew: a row that changes its kind would move all exceptions behind it
+        // the whole column is built again: a row that changes its kind would move all exceptions behind it
         let mut filled = Self::new();
         for row in 0..self.len() {
             if self.sources.get(row) == Some(Source::Job) {

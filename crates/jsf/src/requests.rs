@@ -11,7 +11,6 @@ use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Severity};
 use job_sort_formula::rank::{OldNew, SEARCH_WORK, SummandAgreement};
 use jsf_openpbs::check::{Checked, FAILURE_CODES};
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{
     CompareRequest, CycleRequest, ExplainOptions, FormulaText, PolicyName, RankRequest,
     RankedQueue, SharesRequest, Site, SiteError, SiteFiles, SiteOptions,
@@ -27,11 +26,8 @@ use crate::commands::cycle::answer::CycleReport;
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::rank::answer::RankReport;
 use crate::commands::shares::answer::{PolicyView, SharesReport};
-use crate::commands::trajectory::answer::{TrajectoryReport, eligible_times};
+use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport, eligible_times};
 use crate::ranked_row::RankedRow;
-
-/// How long jobs are followed, in seconds.
-const FOLLOWED_SECONDS: std::ops::RangeInclusive<f64> = 60.0..=8784.0 * 3600.0;
 
 /// Why a question has no answer.
 #[derive(Debug)]
@@ -147,9 +143,9 @@ struct CycleAsked {
     processors: Option<u32>,
 }
 
-/// A formula, and the text that the answer has.
+/// A formula, and where it comes from.
 struct Asked {
-    text: String,
+    source: FormulaText,
     parsed: Formula,
 }
 
@@ -228,16 +224,15 @@ impl AskedSite<'_> {
     pub fn rank_queue(&self, formula: Option<&str>) -> Result<AnsweredRank, RunError> {
         let formula = self.formula(formula)?;
         let queue = self.ranked(&formula, false)?;
-        let checked = self
-            .site
-            .check_ranked(&FormulaSubmission::to_openpbs(&formula.text), &queue);
+        let submitted = formula.source.submitted(self.numbers);
+        let checked = self.site.check_ranked(&submitted, &queue);
         let found = self
             .doubts_of(&queue)
             .into_iter()
             .chain(doubts(failures(&checked)));
         Ok(AnsweredRank {
             warnings: self.warnings(found),
-            formula: formula.text,
+            formula: formula.source.text,
             queue,
         })
     }
@@ -272,7 +267,7 @@ impl AskedSite<'_> {
             .explain(&queue, &rows(&queue, &asked.jobs)?, &options)?;
         let decides = queue.decides();
         let report = ExplainReport {
-            formula: &formula.text,
+            formula: &formula.source.text,
             queue: &queue,
             explanations: &explanations,
             rules: &queue.rules,
@@ -291,7 +286,7 @@ impl AskedSite<'_> {
             ));
         }
         let seconds = asked.hours * 3600.0;
-        if !FOLLOWED_SECONDS.contains(&seconds) {
+        if !(60.0..=f64::from(MAX_FOLLOWED)).contains(&seconds) {
             return Err(RunError::Request(format!(
                 "`hours` is {}, expected from a minute to 8784",
                 asked.hours
@@ -306,7 +301,7 @@ impl AskedSite<'_> {
             .site
             .trajectory(&queue, &rows, seconds.round() as i64, SEARCH_WORK);
         let report = TrajectoryReport {
-            formula: &formula.text,
+            formula: &formula.source.text,
             table: &queue.table,
             considered: queue.ranking.order().len(),
             eligible_times: &eligible_times(&queue.table, &trajectory),
@@ -330,7 +325,7 @@ impl AskedSite<'_> {
         };
         let submitted = formulas
             .as_ref()
-            .map(|formula| FormulaSubmission::to_openpbs(&formula.text));
+            .map(|formula| formula.source.submitted(self.numbers));
         let checked = self
             .site
             .check_compared(self.site, submitted.as_ref(), &compared);
@@ -343,8 +338,8 @@ impl AskedSite<'_> {
         let decides = compared.decides();
         let report = CompareReport {
             formulas: OldNew {
-                old: &formulas.old.text,
-                new: &formulas.new.text,
+                old: &formulas.old.source.text,
+                new: &formulas.new.source.text,
             },
             table: &compared.table,
             rankings: OldNew {
@@ -417,7 +412,7 @@ impl AskedSite<'_> {
             Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic(formula)),
             cycle => cycle?,
         };
-        let text = formula.as_ref().map(|formula| &*formula.text);
+        let text = formula.as_ref().map(|formula| &*formula.source.text);
         let report = CycleReport {
             formula: text,
             cycle: &cycle,
@@ -441,16 +436,16 @@ impl AskedSite<'_> {
 
     fn formula(&self, formula: Option<&str>) -> Result<Asked, RunError> {
         let source = self.text(formula)?;
-        match source.submitted(self.numbers).formula() {
-            Ok(parsed) => Ok(Asked {
-                parsed: parsed.clone(),
-                text: source.text.clone(),
-            }),
-            Err(refusal) => Err(RunError::Syntax(
-                source.text.clone(),
-                refusal.finding.clone(),
-            )),
-        }
+        let parsed = match source.submitted(self.numbers).formula() {
+            Ok(parsed) => parsed.clone(),
+            Err(refusal) => {
+                return Err(RunError::Syntax(
+                    source.text.clone(),
+                    refusal.finding.clone(),
+                ));
+            }
+        };
+        Ok(Asked { source, parsed })
     }
 
     fn ranked(&self, formula: &Asked, record_origins: bool) -> Result<RankedQueue, RunError> {
@@ -459,7 +454,7 @@ impl AskedSite<'_> {
             ..RankRequest::from(&formula.parsed)
         }) {
             Err(SiteError::NotArithmetic) => Err(RunError::NotArithmetic(
-                formula.text.clone(),
+                formula.source.text.clone(),
                 Box::new(formula.parsed.clone()),
             )),
             ranked => Ok(ranked?),
@@ -472,7 +467,7 @@ impl AskedSite<'_> {
             .into_iter()
             .find(|formula| formula.parsed.compile(self.site.schema()).is_err());
         refused.map_or(RunError::Site(SiteError::NotArithmetic), |formula| {
-            RunError::NotArithmetic(formula.text, Box::new(formula.parsed))
+            RunError::NotArithmetic(formula.source.text, Box::new(formula.parsed))
         })
     }
 

@@ -1,7 +1,7 @@
 //! What each command prints on recorded sites, damaged files and wrong options, in each format:
 //! `frozen/NAME.txt` has the command lines, and a compressed snapshot their standard output,
 //! standard error and exit code. They run in the root of the repository, which is why they are a
-//! binary of their own. `INSTA_UPDATE=always cargo test --test frozen` writes the snapshots anew; a
+//! binary of their own. `INSTA_UPDATE=always cargo test --test frozen` rewrites the snapshots; a
 //! commit that changes one says which lines change, and why.
 
 use std::fmt::Write as _;

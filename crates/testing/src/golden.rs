@@ -20,7 +20,6 @@ pub fn bytes(name: &str) -> Vec<u8> {
     }
 }
 
-#[cfg(feature = "sites")]
 fn unpacked(bytes: &[u8]) -> Vec<u8> {
     use std::io::Read;
 
@@ -29,11 +28,6 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
         .read_to_end(&mut unpacked)
         .expect("gzip");
     unpacked
-}
-
-#[cfg(not(feature = "sites"))]
-fn unpacked(_: &[u8]) -> Vec<u8> {
-    panic!("without the feature `sites` no compressed file is read")
 }
 
 pub fn text(name: &str) -> String {

@@ -242,7 +242,8 @@ fn extreme(
         [single] => single.iterable_argument()?,
         several => several,
     };
-    let key = key.filter(|key| !matches!(key, DecimalValue::None));
+    let key =
+        key.filter(|key| !python.version.has_none_as_a_key() || !matches!(key, DecimalValue::None));
     let mut best: Option<(DecimalValue, &DecimalValue)> = None;
     for value in values {
         let value_key = match key {

@@ -326,11 +326,41 @@ fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<
     let finding = finding.with_help(help);
     let between =
         analysis.expr.node(left).span.end as usize..analysis.expr.node(right).span.start as usize;
-    let caret = between.start + analysis.expr.text().get(between)?.find('^')?;
+    let caret = between.start + caret_outside_comments(analysis.expr.text().get(between)?)?;
     let fix = Fix {
         span: Span::new(caret, caret + 1),
         replacement: "**".into(),
         applicability: Applicability::Unsafe,
     };
     Some(finding.with_fix(fix))
+}
+
+/// Where the operator is between two operands: a comment there may contain a caret too.
+fn caret_outside_comments(between: &str) -> Option<usize> {
+    let mut start = 0;
+    for line in between.split_inclusive(['\n', '\r']) {
+        let code = line.split('#').next().unwrap_or_default();
+        if let Some(caret) = code.find('^') {
+            return Some(start + caret);
+        }
+        start += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::caret_outside_comments;
+
+    #[test]
+    fn a_caret_in_a_comment_is_not_the_operator() {
+        for (between, caret) in [
+            (" ^ ", Some(1)),
+            (") # not ^\n ^ (", Some(11)),
+            (" # ^\r^ # ^\n", Some(5)),
+            (" # ^", None),
+        ] {
+            assert_eq!(caret_outside_comments(between), caret, "{between:?}");
+        }
+    }
 }

@@ -11,6 +11,9 @@ use crate::answer::{Answer, Format};
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
 
+/// The longest time to follow jobs, in seconds: a leap year.
+pub const MAX_FOLLOWED: u32 = 8784 * 3600;
+
 /// A trajectory, ready to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct TrajectoryReport<'a> {

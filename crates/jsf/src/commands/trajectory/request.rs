@@ -6,9 +6,7 @@ use jsf_openpbs::duration_notation::parse_duration;
 use crate::answer::Format;
 use crate::cli::args::{CsvArgs, JobArgs, QueueArgs, TextArgs};
 use crate::cli::output::format;
-
-/// The longest time to follow jobs, in seconds: a leap year.
-const MAX_FOLLOWED: u32 = 8784 * 3600;
+use crate::commands::trajectory::answer::MAX_FOLLOWED;
 
 /// `jsf trajectory`
 #[derive(Debug, Args)]
