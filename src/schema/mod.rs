@@ -5,6 +5,7 @@
 //! nearest to it ([`Schema::suggestions`]).
 
 mod openpbs;
+mod slurm;
 pub mod suggestions;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use crate::python::PythonVersion;
 
 pub use openpbs::is_scheduler_input;
 pub use openpbs::{FairshareInput, current_name};
+pub use slurm::slurm_source;
 
 /// What a name measures, and in which unit its value reaches the formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -134,6 +136,8 @@ pub enum Origin {
     Standard,
     /// A resource that the site defines (`resourcedef`, `qmgr`).
     Site,
+    /// A number that Slurm's priority is made of.
+    Slurm,
     /// A resource that a job or a queue has but no file defines; its type is inferred from its
     /// value.
     Seen,
@@ -264,6 +268,17 @@ impl Schema {
             self.withhold(name);
         }
         true
+    }
+
+    /// Adds the numbers that Slurm's priority is made of; `weighted` are the names of those of single
+    /// resources (TRES).
+    pub fn add_slurm<'n>(&mut self, weighted: impl IntoIterator<Item = &'n str>) {
+        for &(name, range, _) in slurm::INPUTS {
+            self.insert(name, InputType::Float, Origin::Slurm, range);
+        }
+        for name in weighted {
+            self.insert(name, InputType::Float, Origin::Slurm, Range::ANY);
+        }
     }
 
     /// Records that no job can request a resource of the site.

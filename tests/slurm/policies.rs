@@ -299,7 +299,7 @@ fn depth_oblivious_22_05_in_the_first_cycle() {
         "do_d1",
         &DepthOblivious::new(DAEMON)
             .release(Release::V22_05)
-            .first_cycle(),
+            .first_cycle(&[]),
     );
 }
 
@@ -310,7 +310,7 @@ fn depth_oblivious_22_05_damped_in_the_first_cycle() {
         &DepthOblivious::new(DAEMON)
             .release(Release::V22_05)
             .dampening(5)
-            .first_cycle(),
+            .first_cycle(&[]),
     );
 }
 

@@ -278,7 +278,7 @@ impl Documents {
             };
             let reason = match entry.origin {
                 Origin::Special | Origin::Standard => "OpenPBS defines it",
-                Origin::Site => "a document of the site declares it",
+                Origin::Site | Origin::Slurm => "a document of the site declares it",
                 Origin::Seen => "the jobs or queues of the site have it",
             };
             let given = declared.pbs_type();

@@ -3,6 +3,7 @@
 
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::{clipped, strip_byte_order_mark};
+use jsf_slurm::SlurmDocument;
 
 use super::SiteError;
 use super::compression::Compression;
@@ -31,6 +32,12 @@ pub(super) enum FileKind {
     NativeTree,
     FluxTree,
     SlurmConf,
+    SlurmJobs,
+    SlurmPartitions,
+    SlurmNodes,
+    SlurmQos,
+    SlurmAssociations,
+    Sprio,
     Log,
     CommandError,
     Archive,
@@ -85,6 +92,18 @@ impl FileKind {
                 "is a tree of flux-accounting, as `flux account export-db --fairshare-emulate` prints it"
             }
             Self::SlurmConf => "contains settings of Slurm, as `slurm.conf` does",
+            Self::SlurmJobs => "is a document of Slurm's jobs, as `squeue --json` prints it",
+            Self::SlurmPartitions => {
+                "describes partitions, as `scontrol show partition` prints them"
+            }
+            Self::SlurmNodes => "describes nodes, as `scontrol show node` prints them",
+            Self::SlurmQos => {
+                "describes qualities of service, as `sacctmgr -P show qos` prints them"
+            }
+            Self::SlurmAssociations => {
+                "lists associations, as `sacctmgr -P show assoc` prints them"
+            }
+            Self::Sprio => "is a table of `sprio`",
             Self::Log => "is a log, such as a daemon of PBS writes",
             Self::CommandError => "contains the error message of a command instead of its output",
             Self::Archive => "is an archive",
@@ -97,8 +116,8 @@ impl FileKind {
     /// The error for a file that a site has no use for.
     pub(super) fn not_of_a_site(self, name: &str) -> SiteError {
         SiteError::content(format!(
-            "`{}` {}, expected a file of a site: jobs (`qstat -f`), `sched_priv`, `qstat -Bf`, `sshare`, `slurm.conf` or an \
-             archive of them",
+            "`{}` {}, expected a file of a site: jobs (`qstat -f`, `squeue --json`), `sched_priv`, `qstat -Bf`, `sshare`, \
+             `slurm.conf` or an archive of them",
             clipped(name),
             self.description()
         ))
@@ -176,6 +195,9 @@ fn detect_in_json(text: &str) -> FileKind {
         {
             FileKind::NativeTree
         }
+        Some(("\"jobs\"", _)) if quotes.any(|rest| begins_with_key(rest, "\"accrue_time\"")) => {
+            FileKind::SlurmJobs
+        }
         Some((_, kind)) => kind,
         None => FileKind::Json,
     }
@@ -189,6 +211,16 @@ fn begins_with_key(text: &str, key: &str) -> bool {
 fn detect_in_text(text: &str) -> FileKind {
     if text.starts_with("### PBS INTERNAL FILE") {
         return FileKind::SchedFormula;
+    }
+    if let Some(document) = SlurmDocument::detect(text) {
+        return match document {
+            SlurmDocument::Jobs => FileKind::SlurmJobs,
+            SlurmDocument::Partitions => FileKind::SlurmPartitions,
+            SlurmDocument::Nodes => FileKind::SlurmNodes,
+            SlurmDocument::Qos => FileKind::SlurmQos,
+            SlurmDocument::Associations => FileKind::SlurmAssociations,
+            SlurmDocument::Sprio => FileKind::Sprio,
+        };
     }
     let by_line = text
         .lines()

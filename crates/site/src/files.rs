@@ -305,7 +305,10 @@ fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
             folders.extend(entry.file_name().into_string().ok());
         }
     }
-    let found = find_at_top(folder, &folders)?;
+    let mut found = find_at_top(folder, &folders)?;
+    if !found.has_files_of_pbs() {
+        recognise_slurm_files(&mut found, folder)?;
+    }
     if !found.is_empty() {
         return Ok(found);
     }
@@ -355,6 +358,30 @@ fn find_at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
             .try_for_each(|path| add(&mut found, folder, path))?;
     }
     Ok(found)
+}
+
+/// The most files of a folder whose contents are looked at.
+const MAX_LOOKED_AT: usize = 1000;
+
+/// Adds the files with other names that the tools of Slurm have written, as their contents show.
+/// JSON has more of a job than a table, so it comes first.
+fn recognise_slurm_files(found: &mut FoundFiles, folder: &Path) -> io::Result<()> {
+    let mut names = Vec::new();
+    for entry in folder.read_dir()?.take(MAX_LOOKED_AT) {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_file() && !is_site_file(&name) {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(|name| (!name.ends_with(".json"), name.clone()));
+    for name in names {
+        let source = FileSource::from(folder.join(name));
+        let kind = source.opened().map(|opened| opened.kind);
+        let role = kind.ok().and_then(Role::of_slurm_file);
+        found.recognised.extend(role.map(|role| (role, source)));
+    }
+    Ok(())
 }
 
 /// Adds the file if it exists. A file that exists and cannot be read is an error: without it,

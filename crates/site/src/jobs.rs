@@ -27,6 +27,8 @@ pub struct SiteJobs {
     pub program: Option<Program>,
     /// The problems of single jobs, one sentence each.
     pub warnings: Vec<Message>,
+    /// Whether the formula is Slurm's priority at this site.
+    pub(super) is_slurm_priority: bool,
     /// The jobs as a scheduling cycle sees them, if that was asked for.
     pub(super) cycle: Option<CycleJobs>,
 }
@@ -67,6 +69,8 @@ impl Site {
     ) -> Result<SiteJobs, SiteError> {
         let mut jobs = self.read_columns(request)?;
         jobs.program = formula.compile(&jobs.schema).ok();
+        let slurm = self.slurm.as_ref();
+        jobs.is_slurm_priority = slurm.is_some_and(|slurm| slurm.is_priority(formula));
         Ok(jobs)
     }
 
@@ -86,7 +90,8 @@ impl Site {
     /// Reads the jobs with the columns of a request, and a column for every key that orders the
     /// queue.
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
-        match self.files.first(Role::Queue) {
+        let native = self.slurm.as_ref().map(|slurm| &slurm.jobs);
+        match native.or_else(|| self.files.first(Role::Queue)) {
             Some(source) => self.read_columns_of(source, request),
             None => {
                 let missing = "no jobs (`qstat -f` as JSON, dsv or text, native JSON or NDJSON): ";
@@ -191,6 +196,7 @@ impl Site {
             findings: Vec::new(),
             program: None,
             warnings,
+            is_slurm_priority: false,
             cycle: read.cycle_jobs,
         })
     }

@@ -73,6 +73,8 @@ pub(super) fn in_scheduler_folder(folder: &str) -> impl Iterator<Item = String> 
 #[derive(Debug, Default)]
 pub(super) struct FoundFiles {
     pub by_path: BTreeMap<String, FileSource>,
+    /// The files of a folder that have other names, and what their contents show them to be.
+    pub recognised: Vec<(Role, FileSource)>,
     /// What is doubtful about the folder or the archive, one sentence each.
     pub warnings: Vec<String>,
     /// What the folder or the archive has more than once, one sentence each.
@@ -105,7 +107,20 @@ impl FoundFiles {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.by_path.is_empty()
+        self.by_path.is_empty() && self.recognised.is_empty()
+    }
+
+    /// Whether a file is there that only a site of PBS has.
+    pub(super) fn has_files_of_pbs(&self) -> bool {
+        self.by_path.keys().any(|path| {
+            roles(path).any(|role| {
+                role.is_of_scheduler()
+                    || matches!(
+                        role,
+                        Role::Server | Role::Queues | Role::Resources | Role::Nodes
+                    )
+            })
+        })
     }
 
     /// The files in their roles.
@@ -133,6 +148,11 @@ impl FoundFiles {
                 .sources()
                 .map(|(role, source)| (role, vec![source.clone()]));
             files.schedulers.insert(folder.to_owned(), found.collect());
+        }
+        for (role, source) in self.recognised {
+            if !files.has(role) || role.takes_several() {
+                files = files.with(role, source);
+            }
         }
         files.warnings = self.warnings;
         files.repeated = self.repeated;

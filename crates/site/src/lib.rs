@@ -42,6 +42,7 @@ mod shares;
 mod simulate;
 mod simulation_rules;
 mod site_constants;
+mod slurm;
 mod source;
 mod summary;
 mod trajectory;
@@ -99,8 +100,9 @@ use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::resource_amount::NumberMode;
 use policy::PolicySelection;
-use printed_fairshare::compare_with_printed;
+use printed_fairshare::{compare_with_printed, follow_first_cycle};
 use python::ServerPython;
+use slurm::SlurmQueue;
 use source::{Content, JobDocument};
 use tree::SiteTree;
 
@@ -124,6 +126,9 @@ pub struct SiteOptions {
     /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this
     /// does not run.
     pub threshold: Option<f64>,
+    /// When Slurm's priorities are computed, in seconds since 1970; `None`: when the daemon computed
+    /// them, as far as the site's files say so.
+    pub at: Option<i64>,
     /// Whether a damaged job document is an error, see
     /// [`ReadOptions::strict`](jsf_ingest::ReadOptions::strict), any file that gives something more
     /// than once, and a usage that is not a number, infinite or subnormal.
@@ -160,6 +165,8 @@ pub struct Site {
     partition: Option<String>,
     policy: PolicySelection,
     tree: Option<SiteTree>,
+    /// The priority and the jobs, if these are Slurm's.
+    slurm: Option<SlurmQueue>,
     jobs: JobDocument,
     warnings: Vec<Message>,
     /// Which warnings are about the order of the jobs; those about fair share follow.
@@ -181,21 +188,21 @@ impl Site {
     ///
     /// # Errors
     /// A file cannot be read, or has another content than it should.
-    pub fn from_files(files: SiteFiles, rules: SiteOptions) -> Result<Self, SiteError> {
+    pub fn from_files(files: SiteFiles, mut rules: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
         files
             .first(Role::Queue)
             .map(|queue| queue.check(Role::Queue))
             .transpose()?;
         let Documents {
-            schema,
+            mut schema,
             queues,
             server,
             scheduler,
             python,
             hidden,
             partition,
-            formulas,
+            mut formulas,
             warnings: of_documents,
         } = Documents::read(&files, rules.python, rules.strict)?;
         let mut of_files = files.warnings.clone();
@@ -247,9 +254,23 @@ impl Site {
             .first(Role::SlurmConf)
             .map(FileSource::read_slurm_conf)
             .transpose()?;
+        let slurm = SlurmQueue::read(&files, conf.as_ref(), rules.at)?;
+        if let Some(slurm) = &slurm {
+            slurm.add_names_to(&mut schema);
+            formulas.in_force.get_or_insert(Ok(slurm.text.clone()));
+            // slurmctld computes with doubles
+            if rules.numbers == NumberMode::OpenPbs {
+                rules.numbers = NumberMode::Exact;
+            }
+        }
         let mut of_tree = Vec::new();
         let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;
         let mut warnings: Vec<Message> = of_files.into_iter().map(Message::from).collect();
+        warnings.extend(
+            slurm
+                .iter()
+                .flat_map(|slurm| slurm.warnings.iter().cloned()),
+        );
         let warnings_of_order = first_of_order..warnings.len();
         let of_conf = conf
             .iter()
@@ -264,7 +285,11 @@ impl Site {
         }
         let origin = tree.as_ref().and_then(SiteTree::origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
-        let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
+        let written_by = written_by.or(slurm.as_ref().and_then(|slurm| slurm.release));
+        let mut policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
+        if let (Some(slurm), Some(tree)) = (&slurm, &tree) {
+            follow_first_cycle(tree, &mut policy, &slurm.pending_users);
+        }
         warnings.extend(
             tree.as_ref()
                 .and_then(|tree| compare_with_printed(tree, &policy)),
@@ -284,6 +309,7 @@ impl Site {
             partition,
             policy,
             tree,
+            slurm,
             jobs,
             warnings,
             warnings_of_order,
@@ -310,6 +336,11 @@ impl Site {
     /// The files of the site.
     pub fn files(&self) -> &SiteFiles {
         &self.files
+    }
+
+    /// How numbers reach the formula, and how its value is kept.
+    pub fn numbers(&self) -> NumberMode {
+        self.rules.numbers
     }
 
     /// The names that a formula may use at this site.

@@ -86,6 +86,9 @@ pub(super) struct PolicySelection {
     /// Whether the release is given or read from a file.
     is_release_known: bool,
     pub conf: SlurmConf,
+    /// Whether the shares are those of the first cycle of slurmctld, and then the users of the
+    /// pending jobs, see [`DepthOblivious::first_cycle`].
+    pub first_cycle: Option<Vec<NodeId>>,
     /// Where the policy comes from.
     source: &'static str,
 }
@@ -195,6 +198,7 @@ impl PolicySelection {
             release: release.unwrap_or_default(),
             is_release_known,
             conf,
+            first_cycle: None,
             source,
         }
     }
@@ -281,11 +285,15 @@ impl PolicySelection {
             (PolicyName::Classic, _) => {
                 Box::new(Classic::new(rules).release(release).dampening(dampening))
             }
-            (PolicyName::DepthOblivious, _) => Box::new(
-                DepthOblivious::new(rules)
+            (PolicyName::DepthOblivious, _) => {
+                let policy = DepthOblivious::new(rules)
                     .release(release)
-                    .dampening(dampening),
-            ),
+                    .dampening(dampening);
+                Box::new(match &self.first_cycle {
+                    Some(requested) => policy.first_cycle(requested),
+                    None => policy,
+                })
+            }
             (PolicyName::TicketBased, _) => {
                 Box::new(TicketBased::new(rules, active.iter().copied()))
             }

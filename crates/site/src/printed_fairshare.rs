@@ -1,6 +1,8 @@
 //! Compares the column `FairShare` that `sshare` printed with the factors that the policy in force
 //! computes, and looks for the release or the policy that computes the column.
 
+use std::collections::HashMap;
+
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{AssociationShares, NodeId, PolicyRules, Release, ShareTree};
 
@@ -77,6 +79,38 @@ pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
         first.computed
     );
     Some(advice.after(difference))
+}
+
+/// Whether the printed factors are those of the first cycle of slurmctld under `depth-oblivious`, in
+/// which they depend on the order of the pending jobs; `users` are those of these jobs. The policy
+/// then follows them.
+pub(super) fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: &[String]) {
+    let Some((_, printed)) = tree.printed_fairshare() else {
+        return;
+    };
+    let is_candidate =
+        policy.name == PolicyName::DepthOblivious && policy.rules == PolicyRules::Scheduler;
+    let Some(shares) = tree.share_tree().ok().filter(|_| is_candidate) else {
+        return;
+    };
+    let differences = |policy: &PolicySelection| {
+        compare(&shares, printed, policy, (policy.name, policy.release))
+            .differences
+            .len()
+    };
+    let of_settled = differences(policy);
+    if of_settled == 0 {
+        return;
+    }
+    let nodes: HashMap<String, NodeId> = shares
+        .nodes()
+        .map(|node| (full_name(&shares, node), node))
+        .collect();
+    let requested = users.iter().filter_map(|user| nodes.get(user).copied());
+    policy.first_cycle = Some(requested.collect());
+    if differences(policy) >= of_settled {
+        policy.first_cycle = None;
+    }
 }
 
 /// Searches the release or the policy under which every factor is as printed, and returns both.

@@ -147,6 +147,7 @@ impl Site {
             findings,
             program,
             mut warnings,
+            is_slurm_priority,
             ..
         } = jobs;
         let program = program.ok_or(SiteError::NotArithmetic)?;
@@ -156,6 +157,8 @@ impl Site {
             not_considered,
         } = self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
         let rules = self.rules(&program, &table, tree.as_ref());
+        let slurm = self.slurm.as_ref().filter(|_| is_slurm_priority);
+        warnings.extend(slurm.and_then(|slurm| slurm.compare_with_printed(&table, &ranking)));
         Ok(RankedQueue {
             table,
             schema,

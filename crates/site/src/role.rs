@@ -40,6 +40,16 @@ pub enum Role {
     Tree,
     /// `slurm.conf`, or the output of `scontrol show config`.
     SlurmConf,
+    /// Slurm's partitions: `scontrol show partition -a`.
+    Partitions,
+    /// Slurm's nodes: `scontrol show node -a`.
+    SlurmNodes,
+    /// Slurm's qualities of service: `sacctmgr -P show qos`.
+    Qos,
+    /// The priorities of Slurm's associations: `sacctmgr -P show assoc`.
+    Associations,
+    /// What Slurm computed: `sprio -l`, `sprio -n`.
+    Sprio,
     /// The file with the formula, instead of the formula in force: as for
     /// [`FormulaText::read`](super::FormulaText::read).
     Formula,
@@ -122,7 +132,7 @@ const fn missing(
 }
 
 /// Every role, in the order of the enum.
-pub(super) static ROLES: [RoleFiles; 18] = [
+pub(super) static ROLES: [RoleFiles; 23] = [
     RoleFiles {
         role: Role::Queue,
         names: &[
@@ -135,18 +145,22 @@ pub(super) static ROLES: [RoleFiles; 18] = [
             "qstat.txt",
             "job/qstat_f.out",
             "qstat_f.txt",
+            "squeue.json",
+            "scontrol_show_job.txt",
+            "squeue_o.txt",
             "jobs.json",
             "jobs.ndjson",
         ],
         kinds: &[
             FileKind::Jobs,
+            FileKind::SlurmJobs,
             FileKind::Json,
             FileKind::Text,
             FileKind::Empty,
             FileKind::Binary,
         ],
-        what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON",
-        shown_by: &[FileKind::Jobs],
+        what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON, `squeue --json` or `scontrol show job`",
+        shown_by: &[FileKind::Jobs, FileKind::SlurmJobs],
         heading: "jobs",
         missing: missing(
             ExpectedAt::EverySite,
@@ -335,6 +349,7 @@ pub(super) static ROLES: [RoleFiles; 18] = [
         names: &["sshare.json", "sshare.txt", "sacctmgr_dump.cfg"],
         kinds: &[
             FileKind::SlurmTree,
+            FileKind::SlurmAssociations,
             FileKind::NativeTree,
             FileKind::FluxTree,
             FileKind::Json,
@@ -370,6 +385,52 @@ pub(super) static ROLES: [RoleFiles; 18] = [
             "`slurm.conf`",
             "Slurm's defaults apply: fair tree, a half-life of 7 days",
         ),
+    },
+    RoleFiles {
+        role: Role::Partitions,
+        names: &["partitions.txt", "scontrol_show_partition.txt"],
+        kinds: &[FileKind::SlurmPartitions],
+        what: "partitions: `scontrol show partition -a`",
+        shown_by: &[FileKind::SlurmPartitions],
+        heading: "Slurm",
+        ..NO_FILE
+    },
+    RoleFiles {
+        role: Role::SlurmNodes,
+        names: &["nodes.txt", "scontrol_show_node.txt"],
+        kinds: &[FileKind::SlurmNodes],
+        what: "nodes: `scontrol show node -a`",
+        shown_by: &[FileKind::SlurmNodes],
+        heading: "Slurm",
+        ..NO_FILE
+    },
+    RoleFiles {
+        role: Role::Qos,
+        names: &["qos.txt", "sacctmgr_show_qos.txt"],
+        kinds: &[FileKind::SlurmQos],
+        what: "qualities of service: `sacctmgr -P show qos`",
+        shown_by: &[FileKind::SlurmQos],
+        heading: "Slurm",
+        ..NO_FILE
+    },
+    RoleFiles {
+        role: Role::Associations,
+        names: &["assoc.txt", "sacctmgr_show_assoc.txt"],
+        kinds: &[FileKind::SlurmAssociations],
+        what: "associations: `sacctmgr -P show assoc`",
+        shown_by: &[FileKind::SlurmAssociations],
+        heading: "Slurm",
+        ..NO_FILE
+    },
+    // it is empty if no job is pending
+    RoleFiles {
+        role: Role::Sprio,
+        names: &["sprio_l.txt", "sprio_n.txt"],
+        kinds: &[FileKind::Sprio, FileKind::Empty],
+        what: "priorities: `sprio -l` or `sprio -n`",
+        shown_by: &[FileKind::Sprio],
+        heading: "Slurm",
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::Formula,
@@ -427,6 +488,21 @@ impl Role {
         &ROLES[self as usize]
     }
 
+    /// What a file of Slurm's tools is read for.
+    pub(super) fn of_slurm_file(kind: FileKind) -> Option<Self> {
+        Some(match kind {
+            FileKind::SlurmJobs => Self::Queue,
+            FileKind::SlurmTree => Self::Tree,
+            FileKind::SlurmConf => Self::SlurmConf,
+            FileKind::SlurmPartitions => Self::Partitions,
+            FileKind::SlurmNodes => Self::SlurmNodes,
+            FileKind::SlurmQos => Self::Qos,
+            FileKind::SlurmAssociations => Self::Associations,
+            FileKind::Sprio => Self::Sprio,
+            _ => return None,
+        })
+    }
+
     /// Whether the file is one of the scheduler's own, in its folder.
     pub(super) fn is_of_scheduler(self) -> bool {
         matches!(
@@ -437,7 +513,10 @@ impl Role {
 
     /// Whether several files can have this role at the same time.
     pub(super) fn takes_several(self) -> bool {
-        matches!(self, Self::Server | Self::Queues | Self::Resources)
+        matches!(
+            self,
+            Self::Server | Self::Queues | Self::Resources | Self::Sprio
+        )
     }
 }
 

@@ -245,6 +245,11 @@ impl FileSource {
         Role::SlurmConf.files().require(kind, &self.name(), bytes)
     }
 
+    /// Whether opening it does not consume it.
+    pub(super) fn can_be_opened_again(&self) -> bool {
+        matches!(self, Self::Bytes { .. }) || self.is_plain_file()
+    }
+
     fn is_plain_file(&self) -> bool {
         matches!(self, Self::Path(path) if open(path).is_ok_and(|mut file| is_plain(&mut file).unwrap_or(false)))
     }

@@ -12,8 +12,17 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cluster;
 pub mod conf;
+mod document;
+mod host_list;
+pub mod jobs;
 mod logical_lines;
+pub mod priority;
+mod records;
+pub mod sprio;
 pub mod tree;
+mod tres;
 
+pub use document::SlurmDocument;
 pub use tree::{SlurmTree, read_tree};

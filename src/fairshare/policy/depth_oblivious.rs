@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
+use crate::fairshare::NodeId;
 use crate::fairshare::policy::exponential_factor::ExponentialFactor;
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::sibling_lists::{SiblingLists, daemon_order, request_order};
@@ -29,11 +30,12 @@ use crate::fairshare::{ShareTree, Shares};
 /// `FairShareDampeningFactor` divides `R`. These are the numbers after every association has been
 /// computed once. [`first_cycle`](Self::first_cycle) gives those of a daemon's first cycle, which
 /// depend on the order of the requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DepthOblivious {
     rules: PolicyRules,
     factor: ExponentialFactor,
-    is_first_cycle: bool,
+    /// In the daemon's first cycle, the users that are requested before the others.
+    requested: Option<Vec<NodeId>>,
 }
 
 impl DepthOblivious {
@@ -67,16 +69,17 @@ impl DepthOblivious {
     }
 
     /// Under the scheduler's rules: the numbers of the first cycle after the daemon's start, as
-    /// `sshare -a` gets them.
+    /// `sshare -a` prints them.
     ///
-    /// The daemon computes one account after another, and users when they are requested:
-    /// `sshare -a` requests them in the order of its rows. A sibling that is not computed yet
+    /// The daemon computes one account after another, and users when they are requested: first
+    /// `requested`, which are those of the pending jobs in the order of these, then the others by
+    /// `sshare -a` in the order of its rows. A sibling that is not computed yet
     /// counts with a usage of 4294967294, so that all but the last sibling of a list seem to have
     /// used next to nothing.
     #[must_use]
-    pub fn first_cycle(self) -> Self {
+    pub fn first_cycle(self, requested: &[NodeId]) -> Self {
         Self {
-            is_first_cycle: true,
+            requested: Some(requested.to_vec()),
             ..self
         }
     }
@@ -86,15 +89,19 @@ impl DepthOblivious {
         let release = self.factor.release;
         let shares = model.norm_shares();
         let lists = model.lists(release);
-        let effective = if self.is_first_cycle {
+        let effective = if let Some(requested) = &self.requested {
             let mut order = daemon_order(tree, release);
             // the daemon computes accounts by itself, users only when they are requested
             order.retain(|&node| !model.is_user(node as usize));
-            order.extend(
-                request_order(tree, release)
-                    .into_iter()
-                    .filter(|&node| model.is_user(node as usize)),
-            );
+            let of_jobs = requested.iter().map(|node| node.index() as u32);
+            let mut is_computed = vec![false; tree.len()];
+            for node in of_jobs.chain(request_order(tree, release)) {
+                let index = node as usize;
+                if index < tree.len() && model.is_user(index) && !is_computed[index] {
+                    is_computed[index] = true;
+                    order.push(node);
+                }
+            }
             // the root is left out: its usage is 1, not computed
             first_cycle(&model, &lists, &shares, &order[1..])
         } else {
@@ -423,7 +430,7 @@ mod tests {
         }
         let tree = builder.finish();
         let policy = DepthOblivious::new(PolicyRules::Scheduler);
-        let [settled, first] = [policy, policy.first_cycle()].map(|policy| {
+        let [settled, first] = [policy.clone(), policy.first_cycle(&[])].map(|policy| {
             let assessed = AssessedTree::new(tree.clone(), &policy);
             ["ann", "bob", "uses-parent"].map(|name| {
                 assessed

@@ -4,7 +4,6 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::{FAILURE_CODES, counted};
-use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteError, SiteJobs};
 
@@ -21,23 +20,18 @@ pub(crate) const MAX_UNKNOWN: usize = 10;
 pub(crate) struct OpenedQueue {
     pub(crate) site: Site,
     pub(crate) source: FormulaText,
-    numbers: NumberMode,
 }
 
 impl OpenedQueue {
     pub(crate) fn open(arguments: &QueueArgs) -> Result<Self, CliError> {
         let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
         let source = read_formula(&arguments.formula, Some(&site))?;
-        Ok(Self {
-            site,
-            source,
-            numbers: arguments.site.numbers,
-        })
+        Ok(Self { site, source })
     }
 
     /// The formula as Python reads it.
     pub(crate) fn submitted(&self) -> FormulaSubmission<'_> {
-        self.source.submitted(self.numbers)
+        self.source.submitted(self.site.numbers())
     }
 }
 

@@ -1,10 +1,12 @@
 //! The file `slurm.conf`, or what `scontrol show config` prints of it.
 //!
 //! In: the file, and the files that it includes from its own folder. Out: the settings that affect
-//! fair share: policy, half-life, dampening factor. A value with which `slurmctld` does not start
+//! fair share and the priority of jobs, and the nodes and partitions. A value with which `slurmctld` does not start
 //! is a [`ConfWarning`], and the setting keeps its default. Flags that contradict each other, or
 //! that current releases do not have, are warnings too.
 
+mod objects;
+mod priority;
 mod settings;
 
 use std::fmt;
@@ -14,7 +16,11 @@ use std::path::{Path, PathBuf};
 
 use job_sort_formula::diagnostic::{Message, Need};
 use settings::Settings;
+pub(crate) use settings::parse_minutes;
 use thiserror::Error;
+
+pub use objects::ConfObjects;
+pub use priority::{PrioritySettings, TresWeight};
 
 /// The most bytes that are read of one file.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -68,7 +74,7 @@ pub enum ResetPeriod {
 }
 
 /// The settings that affect fair share.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SlurmConf {
     /// The priority plugin; `None` if the file does not set it. The default is `priority/basic`
     /// before 23.11.
@@ -92,6 +98,15 @@ pub struct SlurmConf {
     /// `FairShareDampeningFactor`, the divisor of the factor's exponent, 1..=65535; not used by
     /// fair tree. Default: 1.
     pub dampening_factor: u16,
+    /// The name of the cluster.
+    pub cluster: Option<String>,
+    /// Whether `scontrol show config` printed the settings. Before 23.02 it prints `NO_NORMAL_ALL`
+    /// for each of the flags that begin with `NO_NORMAL_`.
+    pub is_printed: bool,
+    /// The settings of the multifactor priority.
+    pub priority: PrioritySettings,
+    /// The nodes and partitions of `slurm.conf`.
+    pub objects: ConfObjects,
     /// The settings that are invalid, have no effect, contradict others or were removed, in the
     /// order of the files.
     pub warnings: Vec<ConfWarning>,
@@ -110,6 +125,10 @@ impl Default for SlurmConf {
             calc_period: 5 * 60,
             usage_reset_period: ResetPeriod::default(),
             dampening_factor: 1,
+            cluster: None,
+            is_printed: false,
+            priority: PrioritySettings::default(),
+            objects: ConfObjects::default(),
             warnings: Vec::new(),
         }
     }

@@ -9,7 +9,7 @@ use crate::conf::{
 };
 use crate::logical_lines::logical_lines;
 
-/// The settings that affect fair share, and those that they depend on.
+/// The settings that affect the priority of jobs, and those that they depend on.
 const KEYS: &[&str] = &[
     "PriorityType",
     "PriorityFlags",
@@ -19,18 +19,9 @@ const KEYS: &[&str] = &[
     "FairShareDampeningFactor",
     "ClusterName",
     "SLURM_VERSION",
-];
-
-/// The beginning of the first line of `scontrol show config`.
-const SHOW_CONFIG: &str = "Configuration data as of";
-
-/// Slurm's other settings that begin with `Priority`.
-const OTHER_KEYS: &[&str] = &[
+    "AccountingStorageTRES",
     "PriorityFavorSmall",
     "PriorityMaxAge",
-    "PriorityParameters",
-    "PrioritySiteFactorParameters",
-    "PrioritySiteFactorPlugin",
     "PriorityWeightAge",
     "PriorityWeightAssoc",
     "PriorityWeightFairshare",
@@ -38,6 +29,16 @@ const OTHER_KEYS: &[&str] = &[
     "PriorityWeightPartition",
     "PriorityWeightQOS",
     "PriorityWeightTRES",
+];
+
+/// The beginning of the first line of `scontrol show config`.
+const SHOW_CONFIG: &str = "Configuration data as of";
+
+/// Slurm's other settings that begin with `Priority`.
+const OTHER_KEYS: &[&str] = &[
+    "PriorityParameters",
+    "PrioritySiteFactorParameters",
+    "PrioritySiteFactorPlugin",
 ];
 
 /// The first keys of lines that describe nodes, partitions and the like.
@@ -98,6 +99,7 @@ impl<'a> Settings<'a> {
             conf: SlurmConf::default(),
         };
         if text.trim_start().starts_with(SHOW_CONFIG) {
+            settings.conf.is_printed = true;
             settings.read_show_config(file, text);
         } else {
             settings.read_file(file, text, 0);
@@ -158,7 +160,10 @@ impl<'a> Settings<'a> {
     fn read_line(&mut self, file: &str, line: usize, text: &str) {
         for (index, setting) in split_settings(text).enumerate() {
             match setting {
-                Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => return,
+                Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => {
+                    self.conf.objects.add_line(text);
+                    return;
+                }
                 Ok((key, value)) => self.set(file, line, key, value),
                 Err(rest) => {
                     let text = clipped(rest).into_owned();
@@ -206,14 +211,31 @@ impl<'a> Settings<'a> {
         }
     }
 
+    /// The values of the settings of the priority, interpreted; one that is wrong is a warning.
+    fn interpret_weights(&mut self) {
+        for (key, found) in self.found.clone() {
+            if let Err(expected) = self.conf.priority.set(key, &found.value) {
+                self.warn_of_bad_value(key, &found, expected);
+            }
+        }
+        let order = self.found.get("AccountingStorageTRES");
+        let order = order.map_or("", |found| &found.value).to_owned();
+        self.conf.priority.sort_tres(&order);
+    }
+
     /// Interprets each setting as the daemon does.
     fn interpret(&mut self) {
         self.conf.version = self
             .found
             .get("SLURM_VERSION")
             .map(|found| found.value.clone());
+        self.conf.cluster = self
+            .found
+            .get("ClusterName")
+            .map(|found| found.value.clone());
         self.interpret_priority_type();
         self.interpret_flags();
+        self.interpret_weights();
         self.interpret_decay_and_reset();
         if let Some(found) = self.found.get("PriorityCalcPeriod").cloned() {
             match parse_minutes(&found.value).filter(|&minutes| minutes >= 1) {
@@ -406,7 +428,7 @@ fn include_target(line: &str) -> Option<&str> {
 
 /// Splits a line into its settings, `Key=Value` or `Key="some value"`, which are separated by
 /// blanks. Text that is not a setting is returned as `Err`.
-fn split_settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
+pub(super) fn split_settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
     let mut rest = line.trim_start();
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -450,7 +472,7 @@ const INFINITE: i64 = -1;
 ///
 /// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
 /// `days-hours:minutes:seconds`.
-fn parse_minutes(text: &str) -> Option<i64> {
+pub(crate) fn parse_minutes(text: &str) -> Option<i64> {
     if ["-1", "infinite", "unlimited"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word))
@@ -484,7 +506,7 @@ fn short_number(text: &str) -> Option<i64> {
 
 /// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes
 /// 136 years.
-fn stored_seconds(minutes: i64) -> u32 {
+pub(super) fn stored_seconds(minutes: i64) -> u32 {
     if minutes < 0 {
         (minutes * 60) as u32
     } else {

@@ -6,7 +6,7 @@ mod printed_tables;
 mod records;
 mod sacctmgr_file;
 mod sshare_json;
-mod table;
+pub(crate) mod table;
 
 use std::collections::HashMap;
 

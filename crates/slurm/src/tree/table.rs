@@ -6,13 +6,13 @@ use crate::tree::{Place, RowFault, TreeFault};
 
 /// A table with its header parsed.
 #[derive(Debug)]
-pub(super) struct Table<'t> {
+pub(crate) struct Table<'t> {
     text: &'t str,
     columns: Columns,
     names: Vec<String>,
     first_row: usize,
     /// The cluster of a line `CLUSTER: name` above the header.
-    pub(super) cluster: Option<&'t str>,
+    pub(crate) cluster: Option<&'t str>,
 }
 
 #[derive(Debug)]
@@ -23,14 +23,14 @@ enum Columns {
 }
 
 /// The place of a row, and its cells with their leading and trailing blanks.
-pub(super) struct Row<'t> {
-    pub(super) place: Place,
-    pub(super) cells: Vec<Cow<'t, str>>,
+pub(crate) struct Row<'t> {
+    pub(crate) place: Place,
+    pub(crate) cells: Vec<Cow<'t, str>>,
 }
 
 impl Row<'_> {
     /// The cell without its leading and trailing blanks; empty if there is no such column.
-    pub(super) fn cell(&self, column: Option<usize>) -> &str {
+    pub(crate) fn cell(&self, column: Option<usize>) -> &str {
         column
             .and_then(|column| self.cells.get(column))
             .map_or("", |cell| cell.trim())
@@ -38,7 +38,7 @@ impl Row<'_> {
 }
 
 /// Whether a column has that name, which may be cut at the column's width.
-pub(super) fn is_column(column: &str, name: &str) -> bool {
+pub(crate) fn is_column(column: &str, name: &str) -> bool {
     match column.strip_suffix('+') {
         Some(start) => start.len() > 3 && name.starts_with(start),
         // older releases print blanks, `Raw Shares`
@@ -50,12 +50,18 @@ pub(super) fn is_column(column: &str, name: &str) -> bool {
 }
 
 /// The names in the header, if the text begins with one.
-pub(super) fn header(text: &str) -> Option<Vec<String>> {
+pub(crate) fn header(text: &str) -> Option<Vec<String>> {
     Table::parse(text).map(|table| table.names)
 }
 
 impl<'t> Table<'t> {
-    pub(super) fn parse(text: &'t str) -> Option<Self> {
+    /// The table of associations that a text begins with.
+    pub(crate) fn parse(text: &'t str) -> Option<Self> {
+        Self::parse_with(text, "Account")
+    }
+
+    /// The table that a text begins with; one with cells separated by `|` must have a column.
+    pub(crate) fn parse_with(text: &'t str, column: &str) -> Option<Self> {
         let mut lines = text
             .lines()
             .enumerate()
@@ -67,7 +73,7 @@ impl<'t> Table<'t> {
         }
         if line.contains('|') {
             let names: Vec<String> = line.split('|').map(|name| name.trim().to_owned()).collect();
-            let is_header = names.iter().any(|name| is_column(name, "Account"));
+            let is_header = names.iter().any(|name| is_column(name, column));
             return is_header.then(|| Self {
                 text,
                 columns: Columns::Piped,
@@ -97,14 +103,22 @@ impl<'t> Table<'t> {
     }
 
     /// The index of the column with one of these names.
-    pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
+    pub(crate) fn column(&self, names: &[&str]) -> Option<usize> {
         names
             .iter()
             .find_map(|name| self.names.iter().position(|column| is_column(column, name)))
     }
 
+    /// The indices of all columns with a name.
+    pub(crate) fn columns(&self, name: &str) -> impl Iterator<Item = usize> {
+        let columns = self.names.iter().enumerate();
+        columns
+            .filter(move |(_, column)| is_column(column, name))
+            .map(|(index, _)| index)
+    }
+
     /// The index of a required column.
-    pub(super) fn required(
+    pub(crate) fn required(
         &self,
         column: &'static str,
         advice: &'static str,
@@ -114,13 +128,13 @@ impl<'t> Table<'t> {
     }
 
     /// Whether the columns have a fixed width, at which longer names are cut.
-    pub(super) fn is_fixed(&self) -> bool {
+    pub(crate) fn is_fixed(&self) -> bool {
         matches!(self.columns, Columns::Fixed(_))
     }
 
     /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number
     /// of cells than the header is an error.
-    pub(super) fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, TreeFault>> + 's {
+    pub(crate) fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, TreeFault>> + 's {
         let lines = self
             .text
             .lines()
@@ -142,7 +156,7 @@ impl<'t> Table<'t> {
     }
 
     /// The number of rows below the second line `CLUSTER: name`.
-    pub(super) fn rows_of_other_clusters(&self) -> usize {
+    pub(crate) fn rows_of_other_clusters(&self) -> usize {
         let lines = self
             .text
             .lines()
@@ -160,7 +174,7 @@ impl<'t> Table<'t> {
 
     /// The place of the second line `CLUSTER: name`, if there is one, and the cluster that it
     /// names.
-    pub(super) fn next_cluster(&self) -> Option<(Place, &'t str)> {
+    pub(crate) fn next_cluster(&self) -> Option<(Place, &'t str)> {
         let mut lines = self.text.lines().enumerate().skip(self.first_row);
         lines.find_map(|(at, line)| Some((Place::Line(at + 1), cluster_line(line)?)))
     }
@@ -277,14 +291,14 @@ fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
 /// The accounts from the root down to the latest row, in a table that gives the level by leading
 /// blanks.
 #[derive(Debug, Default)]
-pub(super) struct Indentation {
+pub(crate) struct Indentation {
     accounts: Vec<(usize, String)>,
 }
 
 impl Indentation {
     /// The account that a row of this depth is nested in; `None` at the top level. Forgets the
     /// accounts that are not less indented than the row.
-    pub(super) fn parent(&mut self, depth: usize) -> Option<&str> {
+    pub(crate) fn parent(&mut self, depth: usize) -> Option<&str> {
         while self
             .accounts
             .last()
@@ -296,13 +310,13 @@ impl Indentation {
     }
 
     /// Adds an account of this depth, which may be the parent of the next rows.
-    pub(super) fn push(&mut self, depth: usize, account: &str) {
+    pub(crate) fn push(&mut self, depth: usize, account: &str) {
         self.accounts.push((depth, account.to_owned()));
     }
 }
 
 /// The number of leading blanks of a cell, and its text without blanks at either end.
-pub(super) fn indented(cell: &str) -> (usize, &str) {
+pub(crate) fn indented(cell: &str) -> (usize, &str) {
     let name = cell.trim_start_matches(' ');
     (cell.len() - name.len(), name.trim_end())
 }

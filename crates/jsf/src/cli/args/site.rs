@@ -11,8 +11,10 @@ use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::wall_clock::Time;
 use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteOptions, is_stdin};
 
+use crate::cli::args::moment_or_wall_time;
 use crate::cli::{CliError, report};
 
 /// The environment variable with the site of a command that is given none.
@@ -94,6 +96,14 @@ pub struct SiteArgs {
     /// notes, releases before 23.11 use the rules of 22.05, and later ones those of 26.11
     #[arg(long, value_name = "RELEASE", value_parser = release, help_heading = "Rules")]
     pub slurm_release: Option<Release>,
+    /// The moment of a scheduling cycle, or that at which Slurm's priorities are computed
+    ///
+    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise, or as `date -u` prints it,
+    /// or as `qstat -f` prints times, on the clock of its host [default: that of the document of
+    /// jobs, else that of the capture; of Slurm's priorities, that which follows from the ages in
+    /// sprio, else that of the capture]
+    #[arg(long, value_name = "TIME", value_parser = moment_or_wall_time, allow_negative_numbers = true, help_heading = "Rules")]
+    pub at: Option<Time>,
     /// The fair-share policy [default: pbs, or that of --slurm-conf]
     #[arg(long, value_enum, help_heading = "Rules")]
     pub policy: Option<PolicyArg>,
@@ -462,6 +472,9 @@ impl SiteArgs {
             numbers: self.numbers,
             on_error: self.on_error,
             threshold,
+            at: self.at.map(|time| match time {
+                Time::Utc(seconds) | Time::Wall(seconds) => seconds,
+            }),
             strict: self.strict,
         }
     }

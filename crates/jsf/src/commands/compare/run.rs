@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let submitted = opened
         .sources
         .as_ref()
-        .map(|source| source.submitted(arguments.site.numbers));
+        .map(|source| source.submitted(opened.old_site.numbers()));
     let old = parsed_formula(&opened.sources.old, &submitted.old);
     let new = parsed_formula(&opened.sources.new, &submitted.new);
     let (Some(old), Some(new)) = (old, new) else {

@@ -1,11 +1,10 @@
 //! The arguments of `jsf cycle`.
 
 use clap::Args;
-use jsf_openpbs::wall_clock::Time;
 
 use crate::answer::Format;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::args::{EntityArgs, FormulaArgs, TextArgs, moment_or_wall_time};
+use crate::cli::args::{EntityArgs, FormulaArgs, TextArgs};
 use crate::cli::output::format;
 
 /// `jsf cycle`
@@ -48,13 +47,6 @@ pub struct CycleArgs {
     /// Whose jobs are shown.
     #[command(flatten)]
     pub entities: EntityArgs,
-    /// The moment of the cycle
-    ///
-    /// Seconds since 1970, or ISO 8601, in UTC unless it says otherwise, or as `date -u` prints it,
-    /// or as `qstat -f` prints times, on the clock of its host [default: that of the document of
-    /// jobs, else that of the capture]
-    #[arg(long, value_name = "TIME", value_parser = moment_or_wall_time, allow_negative_numbers = true)]
-    pub at: Option<Time>,
     /// The number of processors, instead of the nodes
     ///
     /// No job waits for anything else then, such as memory and GPUs: a warning names it.

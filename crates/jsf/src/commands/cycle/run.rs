@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         .as_ref()
         .map(|source| source.submitted(arguments.site.numbers));
     let mut request = CycleRequest {
-        at: arguments.at,
+        at: arguments.site.at,
         processors: arguments.processors,
         ..CycleRequest::default()
     };

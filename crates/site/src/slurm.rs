@@ -1,0 +1,486 @@
+//! A site of Slurm: its priority as a formula, and its jobs with the inputs of this formula.
+//!
+//! In: `slurm.conf`, the jobs, and what Slurm's tools print of partitions, nodes, qualities of
+//! service, associations and priorities. Out: a formula, and the jobs as native NDJSON, which the
+//! rest of the site reads like any other document of jobs.
+
+use std::collections::{BTreeMap, HashMap};
+
+use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::fairshare::Release;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::Ranking;
+use job_sort_formula::schema::Schema;
+use jsf_slurm::cluster::Cluster;
+use jsf_slurm::conf::SlurmConf;
+use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit};
+use jsf_slurm::priority::{PriorityInputs, PriorityTerm};
+use jsf_slurm::sprio::Sprio;
+use serde::Serialize;
+
+use super::SiteError;
+use super::file_kind::FileKind;
+use super::files::SiteFiles;
+use super::formula_text::FormulaText;
+use super::role::Role;
+use super::source::FileSource;
+
+/// The longest document of jobs of Slurm that is read, in bytes.
+const MAX_JOBS: u64 = 4 << 30;
+
+/// The priority of a site of Slurm, and its jobs.
+#[derive(Debug)]
+pub(super) struct SlurmQueue {
+    /// The priority as a formula.
+    pub text: FormulaText,
+    /// The same, as it is printed.
+    formula: String,
+    /// Its summands, with their columns in `sprio -l`.
+    pub terms: Vec<PriorityTerm>,
+    /// The jobs as native NDJSON.
+    pub jobs: FileSource,
+    /// What `squeue` prints as the priority of the pending jobs.
+    printed: HashMap<String, u32>,
+    /// `ACCOUNT/USER` of the pending jobs that are not held, in the order of the jobs' numbers.
+    pub pending_users: Vec<String>,
+    /// The release that printed the jobs.
+    pub release: Option<Release>,
+    pub warnings: Vec<Message>,
+}
+
+/// A job as native JSON.
+#[derive(Serialize)]
+struct NativeJob<'a> {
+    id: &'a str,
+    entity: String,
+    queue: &'a str,
+    state: &'static str,
+    queued_at: Option<u64>,
+    eligible_time: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walltime: Option<u64>,
+    ncpus: u32,
+    nodect: f64,
+    mem: String,
+    inputs: BTreeMap<String, f64>,
+}
+
+impl SlurmQueue {
+    /// Reads the jobs and what their priority depends on; `None` if the jobs are not Slurm's. `at`
+    /// is the time at which the priorities are computed, in seconds since 1970.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(super) fn read(
+        files: &SiteFiles,
+        conf: Option<&SlurmConf>,
+        at: Option<i64>,
+    ) -> Result<Option<Self>, SiteError> {
+        let Some(queue) = files.first(Role::Queue) else {
+            return Ok(None);
+        };
+        if !queue.can_be_opened_again() || queue.opened()?.kind != FileKind::SlurmJobs {
+            return Ok(None);
+        }
+        let name = queue.name();
+        let text = String::from_utf8_lossy(&queue.read_up_to(MAX_JOBS)?).into_owned();
+        let read = SlurmJobs::read(&name, &text).map_err(SiteError::content)?;
+        drop(text);
+        let default = SlurmConf::default();
+        let mut warnings: Vec<Message> = read.warnings.into_iter().map(Message::from).collect();
+        if conf.is_none() {
+            let missing = "the weights of Slurm's priority are not known, and each is taken as 0: ";
+            warnings.push(Message::asking(missing, [Need::SlurmConf]));
+        }
+        let conf = conf.unwrap_or(&default);
+        let cluster = read_cluster(files, conf, &mut warnings)?;
+        let mut sprio = Sprio::default();
+        for source in files.all(Role::Sprio) {
+            sprio.add(&source.read_text(Role::Sprio)?);
+        }
+        let clock = Clock::new(at, &read.jobs, conf, &sprio, files);
+        let mut queue = Self {
+            text: FormulaText::new(conf.priority.formula())?,
+            formula: Formula::parse(&conf.priority.formula())
+                .map_err(SiteError::content)?
+                .to_string(),
+            terms: conf.priority.terms(),
+            jobs: queue.clone(),
+            printed: HashMap::new(),
+            pending_users: pending_users(&read.jobs),
+            release: read.version.as_deref().and_then(Release::from_version),
+            warnings,
+        };
+        queue.text.origin = match files.first(Role::SlurmConf) {
+            Some(source) => source.name(),
+            None => "Slurm's defaults".to_owned(),
+        };
+        queue.warn_of_missing(conf, &cluster, files);
+        queue.warn_of_clock(&clock, &read.jobs, conf);
+        queue.warn_of_jobs(&read.jobs, conf, &sprio);
+        let mut lines = Vec::new();
+        for job in &read.jobs {
+            let native = native_job(job, conf, &cluster, &sprio, &clock);
+            serde_json::to_writer(&mut lines, &native).map_err(SiteError::content)?;
+            lines.push(b'\n');
+            if let Some(priority) = job.priority.filter(|_| job.is_pending() && !job.is_held()) {
+                queue.printed.insert(job.id.clone(), priority);
+            }
+        }
+        queue.jobs = FileSource::Bytes {
+            name,
+            bytes: lines.into(),
+        };
+        Ok(Some(queue))
+    }
+
+    /// Adds the names of the priority's inputs.
+    pub(super) fn add_names_to(&self, schema: &mut Schema) {
+        let terms = self.terms.iter().map(|term| term.formula.as_str());
+        schema.add_slurm(terms.filter(|input| input.starts_with("tres_")));
+    }
+
+    /// Whether a formula is the priority.
+    pub(super) fn is_priority(&self, formula: &Formula) -> bool {
+        formula.to_string() == self.formula
+    }
+
+    /// A warning if `squeue` printed other priorities than the computed ones.
+    pub(super) fn compare_with_printed(
+        &self,
+        table: &JobTable,
+        ranking: &Ranking,
+    ) -> Option<Message> {
+        let mut compared = 0;
+        let mut different = Vec::new();
+        for &row in ranking.order() {
+            let printed = self.printed.get(table.id(row));
+            if let (Some(&printed), Some(score)) = (printed, ranking.score(row)) {
+                compared += 1;
+                if score.value != f64::from(printed) {
+                    different.push((table.id(row), printed, score.value));
+                }
+            }
+        }
+        let (job, printed, computed) = different.first()?;
+        let warning = format!(
+            "the priority that `{}` prints differs from the computed one for {} of {compared} jobs, such as `{job}`: printed \
+             {printed}, computed {computed}; slurmctld computes it every PriorityCalcPeriod and at a change of the job, but not \
+             at a change of partitions, QOS or settings",
+            self.jobs.name(),
+            different.len(),
+        );
+        Some(warning.into())
+    }
+
+    fn warn_of_missing(&mut self, conf: &SlurmConf, cluster: &Cluster, files: &SiteFiles) {
+        for missing in conf.priority.missing(cluster) {
+            self.warnings.push(
+                format!(
+                    "{} is not 0, and what it weighs is not known and taken as 0: give what `{}` prints in the site's folder",
+                    missing.setting, missing.command
+                )
+                .into(),
+            );
+        }
+        if conf.priority.weight_fairshare > 0 && !files.has(Role::Tree) {
+            self.warnings.push(Message::asking(
+                "PriorityWeightFairshare is not 0, and the fair-share factors are not known and taken as 0: ",
+                [Need::Tree],
+            ));
+        }
+        let raw = &conf.priority;
+        if conf.is_printed && raw.raw_assoc && raw.raw_partition && raw.raw_qos && raw.raw_tres {
+            self.warnings.push(
+                "`scontrol show config` prints NO_NORMAL_ALL before 23.02 for each of NO_NORMAL_ASSOC, NO_NORMAL_PART, \
+                 NO_NORMAL_QOS and NO_NORMAL_TRES: give slurm.conf, which says which of them are set"
+                    .into(),
+            );
+        }
+    }
+
+    fn warn_of_clock(&mut self, clock: &Clock, jobs: &[SlurmJob], conf: &SlurmConf) {
+        let has_age =
+            conf.priority.weight_age > 0 && jobs.iter().any(|job| job.accrues_from.is_some());
+        if clock.is_guessed && has_age {
+            self.warnings.push(Message::asking(
+                "when the priorities are computed is not known, and the last submission is taken: ",
+                [Need::Moment],
+            ));
+        }
+    }
+
+    /// Warns of what the formula cannot say of single jobs.
+    fn warn_of_jobs(&mut self, jobs: &[SlurmJob], conf: &SlurmConf, sprio: &Sprio) {
+        let pending = || jobs.iter().filter(|job| job.is_pending());
+        let direct = pending().filter(|job| is_direct(job, sprio));
+        let direct = about_jobs(
+            direct,
+            "has",
+            "have",
+            "a priority that was set directly, which `site_factor` is here",
+        );
+        let several = pending().filter(|job| job.partition.contains(','));
+        let several = about_jobs(
+            several,
+            "names",
+            "name",
+            "several partitions, of which the first counts",
+        );
+        let waiting = pending().filter(|job| !job.is_held() && is_waiting(job));
+        let waiting = about_jobs(
+            waiting,
+            "waits",
+            "wait",
+            "for another job or for a time: Slurm starts none of them before, and they are ranked",
+        );
+        self.warnings.extend(
+            [direct, several, waiting]
+                .into_iter()
+                .flatten()
+                .map(Message::from),
+        );
+        if conf.priority.increases_only {
+            self.warnings.push(
+                "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
+                    .into(),
+            );
+        }
+    }
+}
+
+/// The users whose shares slurmctld asks for in its first cycle, in the order in which it does.
+fn pending_users(jobs: &[SlurmJob]) -> Vec<String> {
+    let pending = jobs.iter().filter(|job| job.is_pending() && !job.is_held());
+    let mut pending: Vec<(Option<u64>, String)> = pending
+        .map(|job| (number(job), format!("{}/{}", job.account, job.user)))
+        .collect();
+    pending.sort_by_key(|(number, _)| *number);
+    pending.into_iter().map(|(_, user)| user).collect()
+}
+
+/// The number of a job, without the index of its task.
+fn number(job: &SlurmJob) -> Option<u64> {
+    job.id
+        .split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
+}
+
+/// A sentence about some jobs.
+fn about_jobs<'a>(
+    jobs: impl Iterator<Item = &'a SlurmJob>,
+    one: &str,
+    several: &str,
+    what: &str,
+) -> Option<String> {
+    let ids: Vec<&str> = jobs.map(|job| job.id.as_str()).collect();
+    match ids.as_slice() {
+        [] => None,
+        [id] => Some(format!("`{id}` {one} {what}")),
+        [first, ..] => Some(format!(
+            "{} jobs {several} {what} (first `{first}`)",
+            ids.len()
+        )),
+    }
+}
+
+/// Whether the scheduler does not start a job yet.
+fn is_waiting(job: &SlurmJob) -> bool {
+    matches!(
+        job.reason.as_str(),
+        "Dependency" | "BeginTime" | "DependencyNeverSatisfied"
+    )
+}
+
+/// Whether the priority of a job was set directly, as far as `sprio` says.
+fn is_direct(job: &SlurmJob, sprio: &Sprio) -> bool {
+    sprio.row(&job.id).is_some_and(|row| row.is_direct)
+}
+
+/// Reads what the priority depends on beside the jobs.
+fn read_cluster(
+    files: &SiteFiles,
+    conf: &SlurmConf,
+    warnings: &mut Vec<Message>,
+) -> Result<Cluster, SiteError> {
+    let read = |role| -> Result<Option<(String, String)>, SiteError> {
+        let source = files.first(role);
+        source
+            .map(|source| Ok((source.name(), source.read_text(role)?)))
+            .transpose()
+    };
+    let mut cluster = Cluster::from_conf(conf);
+    if let Some((_, text)) = read(Role::SlurmNodes)? {
+        cluster.add_nodes(&text, conf);
+    }
+    if let Some((_, text)) = read(Role::Partitions)? {
+        cluster.add_partitions(&text);
+    }
+    let mut problems = Vec::new();
+    if let Some((name, text)) = read(Role::Qos)? {
+        problems.extend(cluster.add_qos(&name, &text).map_err(SiteError::content)?);
+    }
+    if let Some((name, text)) = read(Role::Associations)? {
+        let of_cluster = conf.cluster.as_deref();
+        let read = cluster.add_associations(&name, &text, of_cluster);
+        problems.extend(read.map_err(SiteError::content)?);
+    }
+    warnings.extend(problems.into_iter().map(Message::from));
+    Ok(cluster)
+}
+
+/// When the priorities are computed.
+struct Clock {
+    now: i64,
+    is_guessed: bool,
+    /// The times of single jobs that the daemon computed at another time.
+    of_jobs: HashMap<String, i64>,
+}
+
+impl Clock {
+    /// The time that was asked for; else that of the daemon's calculation, which follows from the
+    /// ages in `sprio`; else that of the collected files; else the latest one of the jobs.
+    fn new(
+        at: Option<i64>,
+        jobs: &[SlurmJob],
+        conf: &SlurmConf,
+        sprio: &Sprio,
+        files: &SiteFiles,
+    ) -> Self {
+        let known = |now| Self {
+            now,
+            is_guessed: false,
+            of_jobs: HashMap::new(),
+        };
+        if let Some(at) = at {
+            return known(at);
+        }
+        let ages: Vec<(&SlurmJob, (i64, i64))> = jobs
+            .iter()
+            .filter(|job| job.is_pending())
+            .filter_map(|job| {
+                let between = sprio.calculated_between(&job.id, job.accrues_from?, &conf.priority);
+                Some((job, between?))
+            })
+            .collect();
+        if let Some(now) = most_common(ages.iter().map(|(_, between)| *between)) {
+            let others = ages
+                .iter()
+                .filter(|(_, (first, last))| !(*first..=*last).contains(&now));
+            let of_jobs =
+                others.map(|(job, (first, last))| (job.id.clone(), middle(*first, *last)));
+            return Self {
+                now,
+                is_guessed: false,
+                of_jobs: of_jobs.collect(),
+            };
+        }
+        if let Some(now) = files.jobs_taken_at() {
+            return known(now);
+        }
+        let times = jobs
+            .iter()
+            .filter_map(|job| job.submitted.max(job.accrues_from));
+        Self {
+            now: times.max().unwrap_or(0),
+            is_guessed: true,
+            of_jobs: HashMap::new(),
+        }
+    }
+
+    fn of(&self, job: &SlurmJob) -> i64 {
+        self.of_jobs.get(&job.id).copied().unwrap_or(self.now)
+    }
+}
+
+/// The middle of the times that most intervals contain.
+fn most_common(intervals: impl Iterator<Item = (i64, i64)> + Clone) -> Option<i64> {
+    let mut ends: Vec<(i64, i32)> = intervals
+        .flat_map(|(first, last)| [(first, -1), (last, 1)])
+        .collect();
+    // of equal times, beginnings come first
+    ends.sort_unstable();
+    let (mut count, mut most, mut best) = (0, 0, None);
+    for pair in 0..ends.len() {
+        let (time, end) = ends[pair];
+        count -= end;
+        if count > most {
+            let until = ends.get(pair + 1).map_or(time, |(next, _)| *next);
+            (most, best) = (count, Some(middle(time, until)));
+        }
+    }
+    best
+}
+
+/// A time of an interval that may be open at one end.
+fn middle(first: i64, last: i64) -> i64 {
+    match (first, last) {
+        (i64::MIN, last) => last,
+        (first, i64::MAX) => first,
+        (first, last) => first + (last - first) / 2,
+    }
+}
+
+fn native_job<'a>(
+    job: &'a SlurmJob,
+    conf: &SlurmConf,
+    cluster: &Cluster,
+    sprio: &Sprio,
+    clock: &Clock,
+) -> NativeJob<'a> {
+    let now = clock.of(job);
+    let mut inputs = PriorityInputs::new(job, &conf.priority, cluster, now);
+    if let Some(row) = sprio.row(&job.id) {
+        inputs.site_factor = row.site as f64;
+    }
+    if let Some(priority) = job.priority.filter(|_| is_direct(job, sprio)) {
+        inputs = PriorityInputs {
+            tres: vec![0.0; inputs.tres.len()],
+            site_factor: f64::from(priority),
+            ..PriorityInputs::default()
+        };
+    }
+    let mut named = BTreeMap::from([
+        ("age_factor".to_owned(), inputs.age_factor),
+        ("assoc_factor".to_owned(), inputs.assoc_factor),
+        ("size_factor".to_owned(), inputs.size_factor),
+        ("partition_factor".to_owned(), inputs.partition_factor),
+        ("qos_factor".to_owned(), inputs.qos_factor),
+        ("site_factor".to_owned(), inputs.site_factor),
+        ("nice".to_owned(), inputs.nice),
+        ("tres_points".to_owned(), inputs.tres_points()),
+    ]);
+    if is_direct(job, sprio) {
+        named.insert("fairshare_factor".to_owned(), 0.0);
+    }
+    let weights = conf.priority.weight_tres.iter();
+    named.extend(
+        weights
+            .zip(&inputs.tres)
+            .map(|(tres, points)| (tres.input(), *points)),
+    );
+    NativeJob {
+        id: &job.id,
+        entity: format!("{}/{}", job.account, job.user),
+        queue: job.first_partition(),
+        state: match () {
+            () if job.is_held() => "H",
+            () if job.is_pending() => "Q",
+            () => "R",
+        },
+        // of equal priorities, the smaller number is first
+        queued_at: number(job),
+        eligible_time: job.accrues_from.map_or(0, |from| (now - from).max(0)),
+        walltime: match job.time_limit {
+            TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
+            _ => None,
+        },
+        ncpus: job.cpus,
+        nodect: job.nodes(),
+        mem: format!("{}mb", job.memory().round()),
+        inputs: named,
+    }
+}

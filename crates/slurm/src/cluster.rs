@@ -1,0 +1,271 @@
+//! What the priority of a job depends on beside the job: partitions, nodes, qualities of service
+//! and associations.
+
+use std::collections::HashMap;
+
+use jsf_json::clipped;
+
+use crate::conf::SlurmConf;
+use crate::jobs::TimeLimit;
+use crate::records::{Record, records};
+use crate::tree::table::Table;
+use crate::tres::TresAmounts;
+
+/// A partition.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Partition {
+    pub(crate) job_factor: u32,
+    pub(crate) tier: u32,
+    pub(crate) max_time: TimeLimit,
+    /// `None` if only `slurm.conf` describes the partition.
+    pub(crate) tres: Option<TresAmounts>,
+}
+
+/// All nodes of the cluster and their processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NodeTotals {
+    pub(crate) nodes: u32,
+    pub(crate) cpus: u32,
+}
+
+/// The priorities that the database gives to names, and the largest of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Priorities {
+    of: HashMap<String, u32>,
+    largest: u32,
+}
+
+impl Priorities {
+    pub(crate) fn of(&self, name: &str) -> Option<u32> {
+        self.of.get(name).copied()
+    }
+
+    /// A priority as a part of the largest one, or as it is.
+    pub(crate) fn factor(&self, priority: u32, is_raw: bool) -> f64 {
+        part_of_largest(priority, self.largest, is_raw)
+    }
+}
+
+/// A number as a part of the largest one, or as it is.
+pub(crate) fn part_of_largest(number: u32, largest: u32, is_raw: bool) -> f64 {
+    match number {
+        0 => 0.0,
+        _ if is_raw => f64::from(number),
+        _ => f64::from(number) / f64::from(largest.max(1)),
+    }
+}
+
+/// The parts of a cluster that were read; one that is `None` was not given.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cluster {
+    pub(crate) partitions: HashMap<String, Partition>,
+    pub(crate) largest_job_factor: u32,
+    pub(crate) nodes: Option<NodeTotals>,
+    pub(crate) qos: Option<Priorities>,
+    pub(crate) associations: Option<Priorities>,
+    /// The records of `scontrol show node`.
+    node_records: Vec<Record>,
+}
+
+impl Cluster {
+    /// The nodes and partitions that `slurm.conf` describes.
+    pub fn from_conf(conf: &SlurmConf) -> Self {
+        let mut cluster = Self {
+            nodes: totals(&conf.objects.nodes, &[]),
+            ..Self::default()
+        };
+        cluster.add_partition_records(&conf.objects.partitions);
+        cluster
+    }
+
+    /// Adds what `scontrol show node -a` prints. The nodes that it does not print, such as those
+    /// with the state `FUTURE`, count as `slurm.conf` has them.
+    pub fn add_nodes(&mut self, text: &str, conf: &SlurmConf) {
+        self.node_records = records(text, "NodeName");
+        self.nodes = totals(&conf.objects.nodes, &self.node_records);
+    }
+
+    /// Adds what `scontrol show partition -a` prints, which replaces what `slurm.conf` says. Give
+    /// the nodes before, from which the exact memory of the partitions follows.
+    pub fn add_partitions(&mut self, text: &str) {
+        self.partitions.clear();
+        self.add_partition_records(&records(text, "PartitionName"));
+    }
+
+    fn add_partition_records(&mut self, records: &[Record]) {
+        for record in records {
+            let Some(name) = record.get("PartitionName") else {
+                continue;
+            };
+            let mut tres = record.get("TRES").map(TresAmounts::parse);
+            if let Some(tres) = &mut tres {
+                tres.refine_memory(self.memory_of_partition(name));
+            }
+            // the old key sets the factor and the tier
+            let of_both = record.number("Priority");
+            let partition = Partition {
+                job_factor: record.number("PriorityJobFactor").or(of_both).unwrap_or(1),
+                tier: record.number("PriorityTier").or(of_both).unwrap_or(1),
+                max_time: record
+                    .get("MaxTime")
+                    .map_or(TimeLimit::Unlimited, TimeLimit::parse),
+                tres,
+            };
+            self.partitions.insert(name.to_owned(), partition);
+        }
+        let factors = self
+            .partitions
+            .values()
+            .map(|partition| partition.job_factor);
+        self.largest_job_factor = factors.max().unwrap_or(0);
+    }
+
+    /// The memory of the nodes of a partition in MB.
+    fn memory_of_partition(&self, partition: &str) -> f64 {
+        let nodes = self.node_records.iter().filter(|node| {
+            let partitions = node.get("Partitions").unwrap_or_default();
+            partitions.split(',').any(|name| name.trim() == partition)
+        });
+        nodes
+            .filter_map(|node| node.number::<f64>("RealMemory"))
+            .sum()
+    }
+
+    /// Adds what `sacctmgr -P show qos` prints.
+    ///
+    /// # Errors
+    /// It is not such a table.
+    pub fn add_qos(&mut self, name: &str, text: &str) -> Result<Vec<String>, String> {
+        let expected = || {
+            format!(
+                "`{}`: expected the output of `sacctmgr -P show qos`",
+                clipped(name)
+            )
+        };
+        let table = Table::parse_with(text, "Name").ok_or_else(expected)?;
+        let (Some(qos), Some(priority)) = (table.column(&["Name"]), table.column(&["Priority"]))
+        else {
+            return Err(expected());
+        };
+        let mut priorities = Priorities::default();
+        let mut problems = Vec::new();
+        for row in table.rows() {
+            match row {
+                Ok(row) => priorities.add(row.cell(Some(qos)), row.cell(Some(priority))),
+                Err(fault) => problems.push(format!("`{name}`: a QOS is left out: {fault}")),
+            }
+        }
+        self.qos = Some(priorities);
+        Ok(problems)
+    }
+
+    /// Adds what `sacctmgr -P show assoc` prints, of the cluster with a name if it has several.
+    ///
+    /// # Errors
+    /// It is not such a table, or has no column `Priority`.
+    pub fn add_associations(
+        &mut self,
+        name: &str,
+        text: &str,
+        cluster: Option<&str>,
+    ) -> Result<Vec<String>, String> {
+        let expected = || {
+            format!(
+                "`{}`: expected the output of `sacctmgr -P show assoc` with the column Priority",
+                clipped(name)
+            )
+        };
+        let table = Table::parse(text).ok_or_else(expected)?;
+        let [account, user, priority] =
+            ["Account", "User", "Priority"].map(|name| table.column(&[name]));
+        if priority.is_none() {
+            return Err(expected());
+        }
+        let (of_cluster, partition) = (table.column(&["Cluster"]), table.column(&["Partition"]));
+        let mut priorities = Priorities::default();
+        let mut problems = Vec::new();
+        for row in table.rows() {
+            let row = match row {
+                Ok(row) => row,
+                Err(fault) => {
+                    problems.push(format!("`{name}`: an association is left out: {fault}"));
+                    continue;
+                }
+            };
+            let is_other = cluster.is_some_and(|cluster| {
+                of_cluster.is_some() && !row.cell(of_cluster).eq_ignore_ascii_case(cluster)
+            });
+            if !is_other {
+                let key = association_key(row.cell(account), row.cell(user), row.cell(partition));
+                priorities.add(&key, row.cell(priority));
+            }
+        }
+        self.associations = Some(priorities);
+        Ok(problems)
+    }
+}
+
+/// The name of an association among the priorities.
+pub(crate) fn association_key(account: &str, user: &str, partition: &str) -> String {
+    format!("{account}/{user}/{partition}").to_lowercase()
+}
+
+impl Priorities {
+    /// Adds a name; without a number it has none.
+    fn add(&mut self, name: &str, priority: &str) {
+        let priority = priority.parse().unwrap_or(0);
+        self.largest = self.largest.max(priority);
+        self.of.insert(name.to_owned(), priority);
+    }
+}
+
+/// The nodes of `slurm.conf` and their processors, as `scontrol show node` prints those that it
+/// prints. `None` if there are none.
+fn totals(of_conf: &[Record], printed: &[Record]) -> Option<NodeTotals> {
+    let printed: HashMap<&str, &Record> = printed
+        .iter()
+        .filter_map(|node| Some((node.get("NodeName")?, node)))
+        .collect();
+    if of_conf.is_empty() && printed.is_empty() {
+        return None;
+    }
+    let listed: Vec<&Record> = if of_conf.is_empty() {
+        printed.values().copied().collect()
+    } else {
+        of_conf.iter().collect()
+    };
+    let cpus = listed.iter().map(|node| {
+        let printed = node.get("NodeName").and_then(|name| printed.get(name));
+        printed
+            .and_then(|node| node.number("CPUEfctv").or(node.number("CPUTot")))
+            .unwrap_or_else(|| configured_cpus(node))
+    });
+    Some(NodeTotals {
+        nodes: u32::try_from(listed.len()).unwrap_or(u32::MAX),
+        cpus: cpus.fold(0, u32::saturating_add),
+    })
+}
+
+/// The processors of a node that jobs can use, as its line in `slurm.conf` says.
+fn configured_cpus(node: &Record) -> u32 {
+    let count = |key| node.number::<u32>(key);
+    let threads = count("ThreadsPerCore").unwrap_or(1);
+    let product = || {
+        let sockets = count("Sockets")
+            .or_else(|| count("SocketsPerBoard"))
+            .unwrap_or(1);
+        let boards = count("Boards")
+            .filter(|_| count("SocketsPerBoard").is_some())
+            .unwrap_or(1);
+        let cores = count("CoresPerSocket").unwrap_or(1);
+        boards
+            .saturating_mul(sockets)
+            .saturating_mul(cores)
+            .saturating_mul(threads)
+    };
+    let cpus = count("CPUs")
+        .or_else(|| count("Procs"))
+        .unwrap_or_else(product);
+    let reserved = count("CoreSpecCount").unwrap_or(0).saturating_mul(threads);
+    cpus.saturating_sub(reserved)
+}

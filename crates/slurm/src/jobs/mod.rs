@@ -1,0 +1,230 @@
+//! The jobs of a queue, as `squeue` and `scontrol show job` print them.
+
+mod json;
+mod scontrol;
+mod table;
+
+use job_sort_formula::diagnostic::limit_each_kind;
+use jsf_json::clipped;
+
+use crate::conf::parse_minutes;
+use crate::tres::TresAmounts;
+
+pub(crate) use table::is_header;
+
+/// How long a job may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimeLimit {
+    /// The job has none of its own: that of its partition.
+    #[default]
+    OfPartition,
+    /// `UNLIMITED`
+    Unlimited,
+    /// So many minutes.
+    Minutes(u32),
+}
+
+impl TimeLimit {
+    pub(crate) fn parse(text: &str) -> Self {
+        match text {
+            "UNLIMITED" | "INFINITE" => Self::Unlimited,
+            _ => parse_minutes_of_job(text).map_or(Self::OfPartition, Self::Minutes),
+        }
+    }
+}
+
+/// `squeue` prints `30:00` for half an hour, where `slurm.conf` has minutes before seconds too, and
+/// `1:00:00` for an hour.
+fn parse_minutes_of_job(text: &str) -> Option<u32> {
+    u32::try_from(parse_minutes(text)?).ok()
+}
+
+/// A job of Slurm with what its priority depends on. Times are seconds since 1970 on the clock of
+/// the document.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SlurmJob {
+    /// The number of the job.
+    pub id: String,
+    /// The user.
+    pub user: String,
+    /// The account.
+    pub account: String,
+    /// The partition, or several of them with commas.
+    pub partition: String,
+    /// The quality of service.
+    pub qos: String,
+    /// The state, such as `PENDING`.
+    pub state: String,
+    /// Why the job is pending.
+    pub reason: String,
+    /// The priority that the daemon computed; 0 for a job that is held.
+    pub priority: Option<u32>,
+    /// `nice`, which is subtracted.
+    pub nice: i64,
+    /// When the job was submitted.
+    pub submitted: Option<i64>,
+    /// From when on it may start; in the future for one with `--begin`.
+    pub eligible: Option<i64>,
+    /// From when on its age counts; `None` while it does not.
+    pub accrues_from: Option<i64>,
+    /// How long it may run.
+    pub time_limit: TimeLimit,
+    /// The processors that it asks for, as `squeue` prints them (`%C`).
+    pub cpus: u32,
+    /// The resources that it asks for.
+    pub(crate) tres: TresAmounts,
+    /// What it waits for, such as `afterok:12(unfulfilled)`.
+    pub dependency: String,
+}
+
+impl SlurmJob {
+    /// Whether the job is pending.
+    pub fn is_pending(&self) -> bool {
+        self.state.eq_ignore_ascii_case("PENDING") || self.state == "PD"
+    }
+
+    /// Whether the job is pending and has the priority 0, with which the scheduler does not
+    /// consider it.
+    pub fn is_held(&self) -> bool {
+        self.is_pending() && self.priority == Some(0)
+    }
+
+    /// Whether the job has ended.
+    pub fn has_ended(&self) -> bool {
+        const ACTIVE: [&str; 16] = [
+            "PENDING",
+            "PD",
+            "RUNNING",
+            "R",
+            "SUSPENDED",
+            "S",
+            "CONFIGURING",
+            "CF",
+            "COMPLETING",
+            "CG",
+            "STAGE_OUT",
+            "SO",
+            "SIGNALING",
+            "SI",
+            "STOPPED",
+            "ST",
+        ];
+        !ACTIVE
+            .iter()
+            .any(|state| self.state.eq_ignore_ascii_case(state))
+    }
+
+    /// The first of its partitions.
+    pub fn first_partition(&self) -> &str {
+        self.partition.split(',').next().unwrap_or_default().trim()
+    }
+
+    /// The nodes that it asks for.
+    pub fn nodes(&self) -> f64 {
+        self.tres.get("node").unwrap_or(1.0)
+    }
+
+    /// The memory that it asks for, in MB.
+    pub fn memory(&self) -> f64 {
+        self.tres.get("mem").unwrap_or(0.0)
+    }
+}
+
+/// The jobs of a document.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SlurmJobs {
+    /// The jobs that have not ended, in the order of the document.
+    pub jobs: Vec<SlurmJob>,
+    /// The version of Slurm that printed them, which only JSON says.
+    pub version: Option<String>,
+    /// What cannot be read, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl SlurmJobs {
+    /// Reads `squeue --json`, `scontrol show job`, or the output of `squeue -O` or `squeue -o` with
+    /// a header and cells separated by `|`. `name` is that of the document in messages.
+    ///
+    /// # Errors
+    /// It is neither, or lacks a column.
+    pub fn read(name: &str, text: &str) -> Result<Self, String> {
+        let text = text.trim_start_matches('\u{feff}');
+        let mut version = None;
+        let read = if text.trim_start().starts_with('{') {
+            json::read(text).map(|(read, version_read)| {
+                version = version_read;
+                read
+            })
+        } else if text.trim_start().starts_with("JobId=") {
+            Ok(scontrol::read(text))
+        } else {
+            table::read(text)
+        };
+        let (mut jobs, problems) = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
+        jobs.retain(|job| !job.has_ended());
+        let problems = problems
+            .into_iter()
+            .map(|problem| format!("`{name}`: {problem}"));
+        Ok(Self {
+            jobs,
+            version,
+            warnings: limit_each_kind(problems),
+        })
+    }
+}
+
+/// The jobs that a reader found, and what it could not read.
+type Read = (Vec<SlurmJob>, Vec<String>);
+
+/// Seconds since 1970 of `2026-11-27T08:54:58`, on the clock of the document; `None` for words such
+/// as `Unknown` and `N/A`.
+pub(crate) fn parse_time(text: &str) -> Option<i64> {
+    let (date, time) = text.split_once('T')?;
+    let numbers = |text: &str, separator| -> Option<[i64; 3]> {
+        let parts: Option<Vec<i64>> = text
+            .split(separator)
+            .map(|part| part.parse().ok())
+            .collect();
+        parts?.try_into().ok()
+    };
+    let [year, month, day] = numbers(date, '-')?;
+    let [hour, minute, second] = numbers(time, ':')?;
+    let in_range =
+        (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    in_range
+        .then(|| days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+/// The days from 1970-01-01 to a date of the Gregorian calendar, whose years are counted from March
+/// so that the leap day is the last one.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_seconds_since_1970() {
+        assert_eq!(parse_time("1970-01-01T00:00:00"), Some(0));
+        assert_eq!(parse_time("2026-11-27T08:54:58"), Some(1_795_769_698));
+        assert_eq!(parse_time("2024-02-29T00:00:01"), Some(1_709_164_801));
+        assert_eq!(parse_time("Unknown"), None);
+    }
+
+    #[test]
+    fn limits_are_minutes() {
+        assert_eq!(TimeLimit::parse("5:00"), TimeLimit::Minutes(5));
+        assert_eq!(TimeLimit::parse("1-00:00:00"), TimeLimit::Minutes(1440));
+        assert_eq!(TimeLimit::parse("00:05:00"), TimeLimit::Minutes(5));
+        assert_eq!(TimeLimit::parse("UNLIMITED"), TimeLimit::Unlimited);
+        assert_eq!(TimeLimit::parse("Partition_Limit"), TimeLimit::OfPartition);
+    }
+}

@@ -1,0 +1,97 @@
+//! Reads `squeue -O` or `squeue -o` with a header and cells separated by `|`.
+
+use crate::jobs::{Read, SlurmJob, TimeLimit, parse_time};
+use crate::tree::table::{Row, Table, is_column};
+use crate::tres::{TresAmounts, parse_amount};
+
+/// The columns of the table by what they contain, each by its names in the order in which they are
+/// looked for.
+struct Columns<'t> {
+    table: &'t Table<'t>,
+}
+
+impl Columns<'_> {
+    /// The first cell of a row below one of these names that `accept` takes. `squeue` gives several
+    /// columns the same name: `PRIORITY` is also that of the priority divided by the largest one.
+    fn find<'r, T>(
+        &self,
+        row: &'r Row<'_>,
+        names: &[&str],
+        accept: impl Fn(&'r str) -> Option<T>,
+    ) -> Option<T> {
+        let columns = names.iter().flat_map(|name| self.table.columns(name));
+        columns
+            .map(|column| row.cell(Some(column)))
+            .filter(|cell| !matches!(*cell, "" | "N/A" | "(null)"))
+            .find_map(accept)
+    }
+
+    fn text(&self, row: &Row<'_>, names: &[&str]) -> String {
+        self.find(row, names, |cell| Some(cell.to_owned()))
+            .unwrap_or_default()
+    }
+}
+
+pub(super) fn read(text: &str) -> Result<Read, String> {
+    let expected = "expected `squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
+    let table = Table::parse_with(text, "PRIORITY").ok_or(expected)?;
+    let columns = Columns { table: &table };
+    if table.columns("TRES_ALLOC").next().is_none() {
+        return Err("the table of `squeue` has no column TRES_ALLOC (`tres-alloc`)".to_owned());
+    }
+    let mut jobs = Vec::new();
+    let mut problems = Vec::new();
+    for row in table.rows() {
+        match row {
+            Ok(row) => jobs.push(job(&columns, &row)),
+            Err(fault) => problems.push(format!("a job is left out: {fault}")),
+        }
+    }
+    Ok((jobs, problems))
+}
+
+fn job(columns: &Columns<'_>, row: &Row<'_>) -> SlurmJob {
+    let number = |cell: &str| cell.parse::<i64>().ok();
+    let time = |names| columns.find(row, names, parse_time);
+    let mut tres = TresAmounts::parse(&columns.text(row, &["TRES_ALLOC"]));
+    if let Some(memory) = columns.find(row, &["MIN_MEMORY"], |cell| parse_amount(cell, true)) {
+        // it is that of a node or of a processor
+        for count in ["node", "cpu"] {
+            let count = tres.get(count).unwrap_or(0.0);
+            tres.refine_memory(memory * count);
+        }
+    }
+    let cpus = columns.find(row, &["CPUS"], number).unwrap_or(0);
+    SlurmJob {
+        id: columns
+            .find(row, &["JOBID"], |cell| {
+                number(cell).map(|_| cell.to_owned())
+            })
+            .unwrap_or_else(|| columns.text(row, &["JOBID", "JOB_ID"])),
+        user: columns.text(row, &["USER"]),
+        account: columns.text(row, &["ACCOUNT"]),
+        partition: columns.text(row, &["PARTITION"]),
+        qos: columns.text(row, &["QOS"]),
+        state: columns.text(row, &["STATE", "ST"]),
+        reason: columns.text(row, &["REASON"]),
+        priority: columns.find(row, &["PRIORITY"], |cell| cell.parse().ok()),
+        nice: columns.find(row, &["NICE"], number).unwrap_or(0),
+        submitted: time(&["SUBMIT_TIME"]),
+        eligible: time(&["ELIGIBLE_TIME"]),
+        accrues_from: time(&["ACCRUE_TIME"]),
+        time_limit: columns
+            .find(row, &["TIME_LIMIT"], |cell| Some(TimeLimit::parse(cell)))
+            .unwrap_or_default(),
+        cpus: u32::try_from(cpus).unwrap_or(0),
+        tres,
+        dependency: columns.text(row, &["DEPENDENCY"]),
+    }
+}
+
+/// Whether a line is the header of such a table.
+pub(crate) fn is_header(line: &str) -> bool {
+    let mut names = line.split('|').map(str::trim);
+    line.contains('|')
+        && names.clone().any(|name| is_column(name, "PRIORITY"))
+        && names.any(|name| is_column(name, "TRES_ALLOC"))
+}

@@ -1,0 +1,269 @@
+//! The multifactor priority: the formula that follows from the settings, and the numbers that it
+//! gets for each job. The rules are those of Slurm 22.05, as recorded in
+//! `tests/golden/slurm-priority`.
+
+use crate::cluster::{Cluster, NodeTotals, association_key, part_of_largest};
+use crate::conf::{PrioritySettings, TresWeight};
+use crate::jobs::{SlurmJob, TimeLimit};
+
+/// The minutes that Slurm keeps for a job without a limit.
+const UNLIMITED_MINUTES: u32 = u32::MAX;
+
+/// A summand of the priority.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriorityTerm {
+    /// The column of `sprio -l`.
+    pub column: String,
+    /// The summand as a formula.
+    pub formula: String,
+}
+
+/// What a file of the site has to say so that the priority can be computed, and which command
+/// prints it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissingInput {
+    /// The setting whose weight is not 0.
+    pub setting: &'static str,
+    /// The command.
+    pub command: &'static str,
+}
+
+impl PrioritySettings {
+    /// The weighted factors without the resources, in the order in which Slurm adds them.
+    fn weighted(&self) -> [(&'static str, u32, &'static str); 6] {
+        [
+            ("AGE", self.weight_age, "age_factor"),
+            ("ASSOC", self.weight_assoc, "assoc_factor"),
+            ("FAIRSHARE", self.weight_fairshare, "fairshare_factor"),
+            ("JOBSIZE", self.weight_job_size, "size_factor"),
+            ("PARTITION", self.weight_partition, "partition_factor"),
+            ("QOS", self.weight_qos, "qos_factor"),
+        ]
+    }
+
+    /// The priority as a formula, with the weights of this site; what has the weight 0 is left out.
+    /// Slurm adds doubles in this order and cuts the sum off once.
+    ///
+    /// ```
+    /// use jsf_slurm::conf::SlurmConf;
+    ///
+    /// let conf = SlurmConf::parse("slurm.conf", b"PriorityWeightAge=1000\nPriorityWeightTRES=cpu=5\n");
+    /// let formula = "min(4294967295, max(1, floor(1000*age_factor + tres_points + site_factor - nice)))";
+    /// assert_eq!(conf.priority.formula(), formula);
+    /// ```
+    pub fn formula(&self) -> String {
+        let terms = self
+            .weighted()
+            .into_iter()
+            .filter(|(_, weight, _)| *weight > 0);
+        let mut sum: Vec<String> = terms
+            .map(|(_, weight, factor)| format!("{weight}*{factor}"))
+            .collect();
+        if !self.weight_tres.is_empty() {
+            sum.push("tres_points".to_owned());
+        }
+        sum.push("site_factor - nice".to_owned());
+        format!("min(4294967295, max(1, floor({})))", sum.join(" + "))
+    }
+
+    /// The summands with the columns in which `sprio -l` prints them, each rounded to a whole
+    /// number.
+    pub fn terms(&self) -> Vec<PriorityTerm> {
+        let term = |column: &str, formula: &str| PriorityTerm {
+            column: column.to_owned(),
+            formula: formula.to_owned(),
+        };
+        let mut terms = vec![term("SITE", "site_factor")];
+        for (column, weight, factor) in self.weighted() {
+            if weight > 0 {
+                terms.push(term(column, &format!("{weight}*{factor}")));
+            }
+        }
+        terms.push(term("NICE", "nice"));
+        for tres in &self.weight_tres {
+            terms.push(term(&tres.name, &tres.input()));
+        }
+        terms
+    }
+
+    /// What the cluster does not say although its weight is not 0.
+    pub fn missing(&self, cluster: &Cluster) -> Vec<MissingInput> {
+        let has_tres = cluster
+            .partitions
+            .values()
+            .all(|partition| partition.tres.is_some())
+            && !cluster.partitions.is_empty();
+        let needs_partitions = (self.weight_tres.is_empty() || self.raw_tres || has_tres)
+            && (self.weight_partition == 0 || !cluster.partitions.is_empty());
+        let missing = [
+            (
+                !needs_partitions,
+                "PriorityWeightPartition or PriorityWeightTRES",
+                "scontrol show partition -a",
+            ),
+            (
+                self.weight_job_size > 0 && cluster.nodes.is_none(),
+                "PriorityWeightJobSize",
+                "scontrol show node -a",
+            ),
+            (
+                self.weight_qos > 0 && cluster.qos.is_none(),
+                "PriorityWeightQOS",
+                "sacctmgr -P show qos",
+            ),
+            (
+                self.weight_assoc > 0 && cluster.associations.is_none(),
+                "PriorityWeightAssoc",
+                "sacctmgr -P show assoc",
+            ),
+        ];
+        missing
+            .into_iter()
+            .filter(|(is_missing, ..)| *is_missing)
+            .map(|(_, setting, command)| MissingInput { setting, command })
+            .collect()
+    }
+}
+
+impl TresWeight {
+    /// The name of the weighted resource as an input of a formula: `tres_gres_gpu` for `gres/gpu`.
+    pub fn input(&self) -> String {
+        let name = self.name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        format!("tres_{name}")
+    }
+}
+
+/// The numbers that the formula gets for a job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PriorityInputs {
+    /// The age as a part of `PriorityMaxAge`, from 0 to 1.
+    pub age_factor: f64,
+    /// The priority of the association as a part of the largest one, or as it is.
+    pub assoc_factor: f64,
+    /// The size of the job as a part of the cluster, from 0 to 1.
+    pub size_factor: f64,
+    /// The `PriorityJobFactor` of the first partition as a part of the largest one, or as it is.
+    pub partition_factor: f64,
+    /// The priority of the QOS as a part of the largest one, or as it is.
+    pub qos_factor: f64,
+    /// The weighted parts of the resources of the partition, in the order of the weights.
+    pub tres: Vec<f64>,
+    /// The site's factor.
+    pub site_factor: f64,
+    /// `nice`, which is subtracted.
+    pub nice: f64,
+}
+
+impl PriorityInputs {
+    /// The numbers for a job whose age is computed at `now`, in seconds since 1970 on the clock of
+    /// the job.
+    pub fn new(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster, now: i64) -> Self {
+        let partition = cluster.partitions.get(job.first_partition());
+        let of_partition = |name: &str| partition?.tres.as_ref()?.get(name);
+        let tres = settings.weight_tres.iter().map(|tres| {
+            let requested = job.tres.get(&tres.name).unwrap_or(0.0);
+            let factor = match of_partition(&tres.name) {
+                _ if settings.raw_tres => requested,
+                Some(total) if total > 0.0 => requested / total,
+                _ => 0.0,
+            };
+            tres.weight * factor
+        });
+        Self {
+            age_factor: age_factor(job, settings, now),
+            assoc_factor: assoc_factor(job, settings, cluster),
+            size_factor: size_factor(job, settings, cluster),
+            partition_factor: partition.map_or(0.0, |partition| {
+                let largest = cluster.largest_job_factor;
+                part_of_largest(partition.job_factor, largest, settings.raw_partition)
+            }),
+            qos_factor: cluster.qos.as_ref().map_or(0.0, |qos| {
+                qos.factor(qos.of(&job.qos).unwrap_or(0), settings.raw_qos)
+            }),
+            tres: tres.collect(),
+            site_factor: 0.0,
+            nice: job.nice as f64,
+        }
+    }
+
+    /// The sum of the weighted resources.
+    pub fn tres_points(&self) -> f64 {
+        self.tres.iter().sum()
+    }
+}
+
+fn age_factor(job: &SlurmJob, settings: &PrioritySettings, now: i64) -> f64 {
+    let Some(from) = job.accrues_from else {
+        return 0.0;
+    };
+    match u32::try_from(now.saturating_sub(from).max(0)) {
+        Ok(age) if age < settings.max_age => f64::from(age) / f64::from(settings.max_age),
+        _ => 1.0,
+    }
+}
+
+/// The association with the partition of the job, else that without one.
+fn assoc_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -> f64 {
+    cluster.associations.as_ref().map_or(0.0, |associations| {
+        let priority = [job.first_partition(), ""]
+            .into_iter()
+            .find_map(|partition| {
+                associations.of(&association_key(&job.account, &job.user, partition))
+            });
+        associations.factor(priority.unwrap_or(0), settings.raw_assoc)
+    })
+}
+
+fn size_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -> f64 {
+    let Some(totals) = cluster
+        .nodes
+        .filter(|totals| totals.nodes > 0 && totals.cpus > 0)
+    else {
+        return 0.0;
+    };
+    let nodes = job.nodes() as u32;
+    let factor = if settings.relative_to_time {
+        let (all_nodes, all_cpus) = (f64::from(totals.nodes), f64::from(totals.cpus));
+        let equivalent = (f64::from(nodes) * all_cpus / all_nodes).max(f64::from(job.cpus));
+        let factor = equivalent / f64::from(minutes(job, cluster)) / all_cpus;
+        if settings.favor_small {
+            1.0 - factor
+        } else {
+            factor
+        }
+    } else if settings.favor_small {
+        // unsigned numbers: a job that is larger than the cluster has the factor 1
+        let (nodes, cpus) = (
+            totals.nodes.wrapping_sub(nodes),
+            totals.cpus.wrapping_sub(job.cpus),
+        );
+        mean_part(nodes, cpus, totals, job)
+    } else {
+        mean_part(nodes, job.cpus, totals, job)
+    };
+    factor.clamp(0.0, 1.0)
+}
+
+/// The mean of the parts of all nodes and of all processors; the first alone if the job has no
+/// processors.
+fn mean_part(nodes: u32, cpus: u32, totals: NodeTotals, job: &SlurmJob) -> f64 {
+    let of_nodes = f64::from(nodes) / f64::from(totals.nodes);
+    if job.cpus == 0 {
+        return of_nodes;
+    }
+    (of_nodes + f64::from(cpus) / f64::from(totals.cpus)) / 2.0
+}
+
+/// The limit of a job, else that of its partition.
+fn minutes(job: &SlurmJob, cluster: &Cluster) -> u32 {
+    let partition = cluster.partitions.get(job.first_partition());
+    let of_partition = partition.map_or(TimeLimit::Unlimited, |partition| partition.max_time);
+    let limit = match job.time_limit {
+        TimeLimit::OfPartition => of_partition,
+        limit => limit,
+    };
+    match limit {
+        TimeLimit::Minutes(minutes) => minutes.max(1),
+        TimeLimit::Unlimited | TimeLimit::OfPartition => UNLIMITED_MINUTES,
+    }
+}

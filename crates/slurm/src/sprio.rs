@@ -1,0 +1,154 @@
+//! What `sprio` prints of pending jobs. It is not an input of the priority, but for two things that
+//! nothing else prints: the site's factor, and which jobs have a priority that was set directly.
+//! From the age that it prints follows when the daemon computed the priorities.
+
+use std::collections::HashMap;
+
+use crate::conf::PrioritySettings;
+
+/// A row of `sprio`, the first of a job with several partitions.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SprioRow {
+    /// The site's factor.
+    pub site: i64,
+    /// Whether the priority was set directly (`scontrol update priority=`): all factors are 0.
+    pub is_direct: bool,
+    /// The weighted age, a whole number.
+    pub age: Option<f64>,
+    /// The age as a part of `PriorityMaxAge`, with seven decimals (`sprio -n`).
+    pub age_factor: Option<f64>,
+}
+
+/// The rows of the tables of `sprio`, by the job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sprio(HashMap<String, SprioRow>);
+
+/// The smallest number that `nice` and the site's factor are stored with, which is printed for jobs
+/// with a direct priority and several partitions.
+const UNSET: i64 = -(1 << 31);
+
+/// Whether a line is the header of such a table.
+pub(crate) fn is_header(line: &str) -> bool {
+    let names = cells(line);
+    names.first() == Some(&"JOBID") && names.contains(&"PRIORITY") && names.contains(&"FAIRSHARE")
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    if line.contains('|') {
+        line.split('|').map(str::trim).collect()
+    } else {
+        line.split_ascii_whitespace().collect()
+    }
+}
+
+impl Sprio {
+    /// The first row of a job.
+    pub fn row(&self, job: &str) -> Option<&SprioRow> {
+        self.0.get(job)
+    }
+
+    /// Adds a table of `sprio -l`, `sprio -n` or `sprio -o` with a header.
+    pub fn add(&mut self, text: &str) {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let Some(header) = lines.next().map(cells) else {
+            return;
+        };
+        let seen = self.0.clone();
+        for line in lines {
+            let cells = cells(line);
+            let cell = |name: &str| {
+                // the first PARTITION is its name, the second its factor
+                let column = header.iter().position(|column| *column == name);
+                column.and_then(|column| cells.get(column).copied())
+            };
+            let Some(job) =
+                cell("JOBID").filter(|job| job.starts_with(|c: char| c.is_ascii_digit()))
+            else {
+                continue;
+            };
+            let row = self.0.entry(job.to_owned()).or_default();
+            let is_normalised = cell("PRIORITY").is_some_and(|priority| priority.contains('.'));
+            let age = cell("AGE").and_then(|age| age.parse::<f64>().ok());
+            if is_normalised {
+                row.age_factor = row.age_factor.or(age);
+                continue;
+            }
+            // only the long forms have the site's factor, and of several partitions the first counts
+            let is_first = row.age.is_none() || !seen.contains_key(job) && row.age == age;
+            let site = cell("SITE").and_then(|site| site.parse().ok());
+            if let (true, Some(site)) = (is_first, site) {
+                row.is_direct = is_direct(&header, &cells, site);
+                row.site = if row.is_direct { 0 } else { site };
+            }
+            row.age = row.age.or(age);
+        }
+    }
+
+    /// Between which two times the daemon computed the priority of a job whose age counts from
+    /// `accrues_from`, as far as its row says: both ends belong to it.
+    pub fn calculated_between(
+        &self,
+        job: &str,
+        accrues_from: i64,
+        settings: &PrioritySettings,
+    ) -> Option<(i64, i64)> {
+        let row = self.row(job)?;
+        let (factor, precision) = match (row.age_factor, row.age) {
+            (Some(factor), _) => (factor, 0.5e-7),
+            (None, Some(age)) => {
+                let weight = f64::from(settings.weight_age);
+                (age / weight, 0.5 / weight)
+            }
+            (None, None) => return None,
+        };
+        let max_age = f64::from(settings.max_age);
+        if row.is_direct || !factor.is_finite() || max_age == 0.0 {
+            return None;
+        }
+        let first = ((factor - precision) * max_age).ceil();
+        let last = ((factor + precision) * max_age).floor();
+        if last >= max_age {
+            return Some((accrues_from + first as i64, i64::MAX));
+        }
+        // an age of 0 is also that of a job whose age begins to count later
+        let earliest = if first <= 0.0 {
+            i64::MIN
+        } else {
+            accrues_from + first as i64
+        };
+        Some((earliest, accrues_from + last.max(first) as i64))
+    }
+}
+
+/// Whether a row of `sprio -l` is one of a job with a direct priority: it has no factors, no list
+/// of resources, and more priority than the least. `nice` and the site's factor are not counted, or
+/// not stored.
+fn is_direct(header: &[&str], cells: &[&str], site: i64) -> bool {
+    if site <= UNSET / 10 {
+        return true;
+    }
+    let components = [
+        "SITE",
+        "AGE",
+        "ASSOC",
+        "FAIRSHARE",
+        "JOBSIZE",
+        "QOS",
+        "NICE",
+    ];
+    let is_zero = |name: &&str| {
+        let column = header.iter().position(|column| column == name);
+        column
+            .and_then(|column| cells.get(column))
+            .is_none_or(|cell| *cell == "0")
+    };
+    let partition = header.iter().rposition(|column| *column == "PARTITION");
+    let has_partition = partition
+        .and_then(|column| cells.get(column))
+        .is_some_and(|cell| *cell != "0");
+    let has_tres = cells.len() == header.len() && cells.last().is_some_and(|tres| !tres.is_empty());
+    let priority = header.iter().position(|column| *column == "PRIORITY");
+    let priority = priority.and_then(|column| cells.get(column)?.parse::<u64>().ok());
+    // each of six components that are printed as 0 may be almost half a point
+    priority > Some(3) && !has_partition && !has_tres && components.iter().all(is_zero)
+}
