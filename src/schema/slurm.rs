@@ -27,6 +27,11 @@ pub(super) const INPUTS: &[(&str, Range, &str)] = &[
         POSITIVE,
         "Slurm: Priority of the association",
     ),
+    (
+        "direct_priority",
+        POSITIVE,
+        "Slurm: the priority of a job, if it was set directly",
+    ),
     ("nice", Range::ANY, "Slurm: Nice of the job"),
     (
         "partition_factor",

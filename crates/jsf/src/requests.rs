@@ -176,6 +176,7 @@ impl AnsweredRank {
             rows,
             inputs,
             terms: None,
+            is_slurm_priority: self.queue.is_slurm_priority,
             schema: &self.queue.schema,
             rules: &[],
             decides,

@@ -176,7 +176,12 @@ impl Site {
             old: self.config.fairshare_entity,
             new: new.config.fairshare_entity,
         };
-        let is_read_again = entities.old != entities.new;
+        // other settings of Slurm give other inputs
+        let has_other_inputs = match (&self.slurm, &new.slurm) {
+            (Some(own), Some(others)) => own.jobs != others.jobs,
+            _ => false,
+        };
+        let is_read_again = entities.old != entities.new || has_other_inputs;
         let request = ColumnsRequest {
             schema: &schema,
             again: is_read_again,
@@ -189,12 +194,14 @@ impl Site {
             ..
         } = self.read_columns(&request)?;
         let new_table = if is_read_again {
+            let reader = if has_other_inputs { new } else { self };
             Some(
-                self.read_columns(&ColumnsRequest {
-                    entity: entities.new,
-                    ..request
-                })?
-                .table,
+                reader
+                    .read_columns(&ColumnsRequest {
+                        entity: entities.new,
+                        ..request
+                    })?
+                    .table,
             )
         } else {
             None

@@ -29,6 +29,8 @@ pub struct SiteJobs {
     pub warnings: Vec<Message>,
     /// Whether the formula is Slurm's priority at this site.
     pub(super) is_slurm_priority: bool,
+    /// The columns of `sprio`, if they were asked for: the name and the program of each.
+    pub(super) sprio_columns: Vec<(String, Program)>,
     /// The jobs as a scheduling cycle sees them, if that was asked for.
     pub(super) cycle: Option<CycleJobs>,
 }
@@ -197,6 +199,7 @@ impl Site {
             program: None,
             warnings,
             is_slurm_priority: false,
+            sprio_columns: Vec::new(),
             cycle: read.cycle_jobs,
         })
     }

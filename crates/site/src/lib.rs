@@ -338,6 +338,12 @@ impl Site {
         &self.files
     }
 
+    /// When Slurm's priorities are computed, in seconds since 1970; `None` if the jobs are not
+    /// Slurm's.
+    pub fn priorities_at(&self) -> Option<i64> {
+        self.slurm.as_ref().map(|slurm| slurm.at)
+    }
+
     /// How numbers reach the formula, and how its value is kept.
     pub fn numbers(&self) -> NumberMode {
         self.rules.numbers

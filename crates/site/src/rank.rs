@@ -15,6 +15,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::jobs::ColumnsRequest;
+use super::slurm::SlurmQueue;
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// A formula by which the jobs of a site are ranked, with the options of the ranking.
@@ -26,6 +27,8 @@ pub struct RankRequest<'a> {
     /// Whether it is recorded where the inputs of the jobs come from, which [`Site::explain`]
     /// shows.
     pub record_origins: bool,
+    /// Whether the columns of `sprio` are read, if the formula is Slurm's priority.
+    pub sprio_columns: bool,
 }
 
 impl<'a> From<&'a Formula> for RankRequest<'a> {
@@ -35,6 +38,7 @@ impl<'a> From<&'a Formula> for RankRequest<'a> {
             formula,
             limit: usize::MAX,
             record_origins: false,
+            sprio_columns: false,
         }
     }
 }
@@ -61,6 +65,10 @@ pub struct RankedQueue {
     /// The warnings, one sentence each: those about the jobs, then those about the inputs of the
     /// formula.
     pub warnings: Vec<Message>,
+    /// Whether the formula is Slurm's priority.
+    pub is_slurm_priority: bool,
+    /// The columns of `sprio`, if they were asked for: the name and the program of each.
+    pub sprio_columns: Vec<(String, Program)>,
 }
 
 impl RankedQueue {
@@ -89,13 +97,22 @@ impl Site {
     /// # Errors
     /// The jobs cannot be read.
     pub fn read_jobs_to_rank(&self, request: &RankRequest<'_>) -> Result<SiteJobs, SiteError> {
-        let names = request.formula.names();
+        let mut names = request.formula.names();
+        let slurm = self.slurm.as_ref();
+        let slurm =
+            slurm.filter(|slurm| slurm.is_priority(request.formula) && request.sprio_columns);
+        let of_sprio: Vec<(String, Formula)> = slurm.map_or_else(Vec::new, SlurmQueue::columns);
+        names.extend(of_sprio.iter().flat_map(|(_, formula)| formula.names()));
         let columns = ColumnsRequest {
             record_origins: request.record_origins,
             ..self.request(&names)
         };
         let mut jobs = self.read_jobs(request.formula, &columns)?;
         jobs.findings = lint(request.formula.expr(), &jobs.schema);
+        let columns = of_sprio.iter().filter_map(|(name, formula)| {
+            Some((name.clone(), formula.compile(&jobs.schema).ok()?))
+        });
+        jobs.sprio_columns = columns.collect();
         Ok(jobs)
     }
 
@@ -148,6 +165,7 @@ impl Site {
             program,
             mut warnings,
             is_slurm_priority,
+            sprio_columns,
             ..
         } = jobs;
         let program = program.ok_or(SiteError::NotArithmetic)?;
@@ -169,6 +187,8 @@ impl Site {
             rules,
             findings,
             warnings,
+            is_slurm_priority,
+            sprio_columns,
         })
     }
 

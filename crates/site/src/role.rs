@@ -425,7 +425,7 @@ pub(super) static ROLES: [RoleFiles; 23] = [
     // it is empty if no job is pending
     RoleFiles {
         role: Role::Sprio,
-        names: &["sprio_l.txt", "sprio_n.txt"],
+        names: &["sprio_o.txt", "sprio_l.txt", "sprio_n.txt"],
         kinds: &[FileKind::Sprio, FileKind::Empty],
         what: "priorities: `sprio -l` or `sprio -n`",
         shown_by: &[FileKind::Sprio],

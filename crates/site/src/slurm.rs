@@ -37,9 +37,11 @@ pub(super) struct SlurmQueue {
     /// The same, as it is printed.
     formula: String,
     /// Its summands, with their columns in `sprio -l`.
-    pub terms: Vec<PriorityTerm>,
+    terms: Vec<PriorityTerm>,
     /// The jobs as native NDJSON.
     pub jobs: FileSource,
+    /// When the priorities are computed, in seconds since 1970 on the clock of the jobs.
+    pub at: i64,
     /// What `squeue` prints as the priority of the pending jobs.
     printed: HashMap<String, u32>,
     /// `ACCOUNT/USER` of the pending jobs that are not held, in the order of the jobs' numbers.
@@ -100,13 +102,16 @@ impl SlurmQueue {
             sprio.add(&source.read_text(Role::Sprio)?);
         }
         let clock = Clock::new(at, &read.jobs, conf, &sprio, files);
+        let has_direct = read.jobs.iter().any(|job| is_direct(job, &sprio));
+        let formula = conf.priority.formula(has_direct);
         let mut queue = Self {
-            text: FormulaText::new(conf.priority.formula())?,
-            formula: Formula::parse(&conf.priority.formula())
+            formula: Formula::parse(&formula)
                 .map_err(SiteError::content)?
                 .to_string(),
+            text: FormulaText::new(formula)?,
             terms: conf.priority.terms(),
             jobs: queue.clone(),
+            at: clock.now,
             printed: HashMap::new(),
             pending_users: pending_users(&read.jobs),
             release: read.version.as_deref().and_then(Release::from_version),
@@ -144,6 +149,14 @@ impl SlurmQueue {
     /// Whether a formula is the priority.
     pub(super) fn is_priority(&self, formula: &Formula) -> bool {
         formula.to_string() == self.formula
+    }
+
+    /// The columns of `sprio -l`: the name and the formula of each.
+    pub(super) fn columns(&self) -> Vec<(String, Formula)> {
+        let terms = self.terms.iter();
+        terms
+            .filter_map(|term| Some((term.column.clone(), Formula::parse(&term.formula).ok()?)))
+            .collect()
     }
 
     /// A warning if `squeue` printed other priorities than the computed ones.
@@ -219,7 +232,7 @@ impl SlurmQueue {
             direct,
             "has",
             "have",
-            "a priority that was set directly, which `site_factor` is here",
+            "a priority that was set directly, which no weight changes",
         );
         let several = pending().filter(|job| job.partition.contains(','));
         let several = about_jobs(
@@ -436,10 +449,10 @@ fn native_job<'a>(
     if let Some(row) = sprio.row(&job.id) {
         inputs.site_factor = row.site as f64;
     }
-    if let Some(priority) = job.priority.filter(|_| is_direct(job, sprio)) {
+    let direct = job.priority.filter(|_| is_direct(job, sprio));
+    if direct.is_some() {
         inputs = PriorityInputs {
             tres: vec![0.0; inputs.tres.len()],
-            site_factor: f64::from(priority),
             ..PriorityInputs::default()
         };
     }
@@ -452,8 +465,9 @@ fn native_job<'a>(
         ("site_factor".to_owned(), inputs.site_factor),
         ("nice".to_owned(), inputs.nice),
         ("tres_points".to_owned(), inputs.tres_points()),
+        ("direct_priority".to_owned(), direct.map_or(0.0, f64::from)),
     ]);
-    if is_direct(job, sprio) {
+    if direct.is_some() {
         named.insert("fairshare_factor".to_owned(), 0.0);
     }
     let weights = conf.priority.weight_tres.iter();

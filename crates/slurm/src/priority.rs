@@ -42,16 +42,17 @@ impl PrioritySettings {
     }
 
     /// The priority as a formula, with the weights of this site; what has the weight 0 is left out.
-    /// Slurm adds doubles in this order and cuts the sum off once.
+    /// Slurm adds doubles in this order and cuts the sum off once. With `has_direct`, jobs whose
+    /// priority was set directly have it as `direct_priority`, and 0 for all else.
     ///
     /// ```
     /// use jsf_slurm::conf::SlurmConf;
     ///
     /// let conf = SlurmConf::parse("slurm.conf", b"PriorityWeightAge=1000\nPriorityWeightTRES=cpu=5\n");
     /// let formula = "min(4294967295, max(1, floor(1000*age_factor + tres_points + site_factor - nice)))";
-    /// assert_eq!(conf.priority.formula(), formula);
+    /// assert_eq!(conf.priority.formula(false), formula);
     /// ```
-    pub fn formula(&self) -> String {
+    pub fn formula(&self, has_direct: bool) -> String {
         let terms = self
             .weighted()
             .into_iter()
@@ -63,6 +64,9 @@ impl PrioritySettings {
             sum.push("tres_points".to_owned());
         }
         sum.push("site_factor - nice".to_owned());
+        if has_direct {
+            sum.push("direct_priority".to_owned());
+        }
         format!("min(4294967295, max(1, floor({})))", sum.join(" + "))
     }
 

@@ -53,7 +53,6 @@ impl Sprio {
         let Some(header) = lines.next().map(cells) else {
             return;
         };
-        let seen = self.0.clone();
         for line in lines {
             let cells = cells(line);
             let cell = |name: &str| {
@@ -73,8 +72,8 @@ impl Sprio {
                 row.age_factor = row.age_factor.or(age);
                 continue;
             }
-            // only the long forms have the site's factor, and of several partitions the first counts
-            let is_first = row.age.is_none() || !seen.contains_key(job) && row.age == age;
+            // only the long forms have the site's factor, which a column of fixed width may cut
+            let is_first = row.age.is_none() || line.contains('|');
             let site = cell("SITE").and_then(|site| site.parse().ok());
             if let (true, Some(site)) = (is_first, site) {
                 row.is_direct = is_direct(&header, &cells, site);
@@ -124,7 +123,8 @@ impl Sprio {
 /// of resources, and more priority than the least. `nice` and the site's factor are not counted, or
 /// not stored.
 fn is_direct(header: &[&str], cells: &[&str], site: i64) -> bool {
-    if site <= UNSET / 10 {
+    let unset = UNSET.to_string();
+    if site == UNSET || cells.contains(&unset.as_str()) {
         return true;
     }
     let components = [

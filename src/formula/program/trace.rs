@@ -73,10 +73,13 @@ impl Program {
         }
     }
 
-    /// The summands at the top of the formula, with their signs applied. Added in order, as Python
-    /// does, they give the result. Empty if the evaluation failed.
+    /// The [`summands`](Self::summands) with their values. Added in order, as Python does, they give
+    /// the result, or the sum to which limits apply. Empty if the evaluation failed.
     pub fn terms(&self, trace: &Trace) -> Vec<Term> {
-        let Ok(result) = &trace.result else {
+        if trace.result.is_err() {
+            return Vec::new();
+        }
+        let Some(result) = trace.value(sum_under_limits(&self.expr)) else {
             return Vec::new();
         };
         let all: Vec<Term> = self
@@ -94,7 +97,8 @@ impl Program {
         }
     }
 
-    /// The summands at the top of the formula, left to right, with their signs applied.
+    /// The summands at the top of the formula, left to right, with their signs applied. Those of
+    /// `min(100, max(0, floor(a + b)))` are `a` and `b`.
     pub fn summands(&self) -> Vec<Summand> {
         let parts = summands(&self.expr).into_iter();
         parts
@@ -171,7 +175,7 @@ fn value_of_child(kind: &ExprKind, values: &[Option<Value>]) -> Option<Value> {
 /// The summands at the top of a formula, left to right, each with whether it is subtracted.
 fn summands(expr: &Expr) -> Vec<(ExprId, bool)> {
     let mut summands = Vec::new();
-    let mut node = expr.root();
+    let mut node = sum_under_limits(expr);
     loop {
         match expr.node(node).kind {
             ExprKind::Parenthesized(inner) => node = inner,
@@ -190,6 +194,43 @@ fn summands(expr: &Expr) -> Vec<(ExprId, bool)> {
     summands.push((node, false));
     summands.reverse();
     summands
+}
+
+/// The sum to which a formula applies limits or rounding, which change no order but by making
+/// values equal; the formula itself if there is no such sum.
+fn sum_under_limits(expr: &Expr) -> ExprId {
+    let mut node = expr.root();
+    loop {
+        match &expr.node(node).kind {
+            ExprKind::Parenthesized(inner) => node = *inner,
+            ExprKind::Call {
+                callee,
+                positional,
+                keywords,
+            } if keywords.is_empty() => {
+                let ExprKind::Name(function) = &expr.node(*callee).kind else {
+                    return expr.root();
+                };
+                let is_literal =
+                    |id: &ExprId| matches!(expr.node(*id).kind, ExprKind::Literal { .. });
+                let mut others = positional.iter().filter(|id| !is_literal(id));
+                let is_limit = match &**function {
+                    "min" | "max" => positional.len() > 1,
+                    "floor" | "ceil" | "int" | "round" => positional.len() == 1,
+                    _ => false,
+                };
+                match (others.next(), others.next()) {
+                    (Some(&only), None) if is_limit => node = only,
+                    _ => return expr.root(),
+                }
+            }
+            ExprKind::Binary {
+                op: BinaryOperator::Add | BinaryOperator::Subtract,
+                ..
+            } => return node,
+            _ => return expr.root(),
+        }
+    }
 }
 
 /// The sum of the terms in their order; `None` if Python raises an exception.

@@ -34,6 +34,7 @@ mod simulate;
 mod simulated_pairs;
 mod site_constants;
 mod slurm;
+mod slurm_priority;
 mod small_site;
 mod sweeps;
 mod terminal;

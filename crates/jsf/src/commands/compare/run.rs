@@ -324,6 +324,7 @@ struct Sides {
     trees: OldNew<Option<PathBuf>>,
     policies: OldNew<Option<PolicyArg>>,
     sched_configs: OldNew<Option<PathBuf>>,
+    slurm_confs: OldNew<Option<PathBuf>>,
     thresholds: OldNew<Option<f64>>,
 }
 
@@ -351,6 +352,10 @@ impl Sides {
                 old: given.old_sched_config.clone(),
                 new: given.new_sched_config.clone(),
             },
+            slurm_confs: OldNew {
+                old: given.old_slurm_conf.clone(),
+                new: given.new_slurm_conf.clone(),
+            },
             thresholds: OldNew {
                 old: given.old_threshold,
                 new: given.new_threshold,
@@ -369,9 +374,14 @@ impl Sides {
             trees,
             policies,
             sched_configs,
+            slurm_confs,
             thresholds,
         } = self;
-        is_given(trees) || is_given(policies) || is_given(sched_configs) || is_given(thresholds)
+        is_given(trees)
+            || is_given(policies)
+            || is_given(sched_configs)
+            || is_given(slurm_confs)
+            || is_given(thresholds)
     }
 
     /// Whether nothing is given but what changes fair share.
@@ -400,6 +410,8 @@ impl Sides {
             ("--new-tree", &self.trees.new),
             ("--old-sched-config", &self.sched_configs.old),
             ("--new-sched-config", &self.sched_configs.new),
+            ("--old-slurm-conf", &self.slurm_confs.old),
+            ("--new-slurm-conf", &self.slurm_confs.new),
         ] {
             readers.extend(
                 file.as_deref()
@@ -429,9 +441,18 @@ impl Sides {
             .any(|role| site.has(role));
         let trees = chosen(&self.trees, has_tree)?;
         let configs = chosen(&self.sched_configs, has_config)?;
+        let confs = chosen(&self.slurm_confs, site.has(Role::SlurmConf))?;
+        let side = |formula, tree, config, conf| {
+            let own = [
+                (Role::Formula, formula),
+                (Role::SchedConfig, config),
+                (Role::SlurmConf, conf),
+            ];
+            side_files(&site, own, tree)
+        };
         let files = OldNew {
-            old: side_files(&site, formulas.old, trees.old, configs.old)?,
-            new: side_files(&site, formulas.new, trees.new, configs.new)?,
+            old: side(formulas.old, trees.old, configs.old, confs.old)?,
+            new: side(formulas.new, trees.new, configs.new, confs.new)?,
         };
         let mut rules = OldNew {
             old: arguments.site.rules(self.thresholds.old),
@@ -452,6 +473,7 @@ impl Sides {
             Role::Tree,
             Role::ResourceGroup,
             Role::SchedConfig,
+            Role::SlurmConf,
         ];
         let is_same = roles
             .into_iter()
@@ -459,6 +481,8 @@ impl Sides {
             && rules.old.policy == rules.new.policy
             && rules.old.threshold == rules.new.threshold;
         let old = Site::from_files(files.old, rules.old)?;
+        // the new weights do not tell when the old priorities were computed
+        rules.new.at = rules.new.at.or(old.priorities_at());
         let new = if is_same {
             None
         } else {
@@ -513,7 +537,7 @@ impl Sides {
         if !self.formulas.old.is_given() && !new.is_given() && !self.differ_otherwise() {
             return Err(CliError::usage(
                 "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
-                 --new-sched-config FILE or --new-threshold X",
+                 --new-sched-config FILE, --new-slurm-conf FILE or --new-threshold X",
             ));
         }
         let new = match read_formula_of(FormulaOptions::NEW, new, Some(new_site)) {
@@ -543,15 +567,15 @@ pub(crate) fn no_formula(given: &str) -> CliError {
 /// The files of a side: those of the site, and its own.
 fn side_files(
     site: &SiteFiles,
-    formula: Option<FileSource>,
+    own: [(Role, Option<FileSource>); 3],
     tree: Option<FileSource>,
-    sched_config: Option<FileSource>,
 ) -> Result<SiteFiles, SiteError> {
-    let own = [(Role::Formula, formula), (Role::SchedConfig, sched_config)];
-    let own = own
-        .into_iter()
-        .filter_map(|(role, file)| Some((role, file?)));
-    let files = own.fold(site.clone(), |files, (role, file)| files.with(role, file));
+    let mut files = site.clone();
+    for (role, file) in own {
+        if let Some(file) = file {
+            files = files.with(role, file);
+        }
+    }
     match tree {
         Some(tree) => files.with_tree(tree),
         None => Ok(files),

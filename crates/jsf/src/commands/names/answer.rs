@@ -2,7 +2,7 @@
 
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, PythonVersion, constant};
-use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema};
+use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema, slurm_source};
 use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
@@ -35,7 +35,10 @@ impl Name {
             name: name.to_owned(),
             kind,
             unit,
-            origin: origin(entry.origin),
+            origin: match entry.origin {
+                Origin::Slurm => slurm_source(name),
+                other => origin(other),
+            },
             since: None,
             unusable: unusable(name, entry, schema),
         }
@@ -151,6 +154,7 @@ fn order(origin: &str) -> usize {
         "the scheduler" => 0,
         "declared by the site" => 1,
         "every OpenPBS server" => 3,
+        _ if origin.starts_with("Slurm") => 0,
         _ => 2,
     }
 }

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::{Program, Summand};
-use job_sort_formula::jobs::{Exclusion, JobTable};
+use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::explain::inputs;
+use job_sort_formula::rank::explain::{inputs, nearest_double};
 use job_sort_formula::rank::{FormulaResult, Ranking, Score, ScoreError, SummandAgreement};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::NotConsidered;
+use jsf_site::RankedQueue;
 
 use crate::answer::{Answer, Format};
 use crate::commands::rank::csv::write_csv;
@@ -38,6 +39,8 @@ pub struct RankReport<'a> {
     pub inputs: &'a [&'a str],
     /// The summands of the formula to show with each job, if they are shown.
     pub terms: Option<&'a TermColumns<'a>>,
+    /// Whether the formula is Slurm's priority.
+    pub is_slurm_priority: bool,
     /// What the names of the inputs measure.
     pub schema: &'a Schema,
     /// What is shown above a table, such as the policy: a heading and a text each.
@@ -55,6 +58,8 @@ pub struct RankReport<'a> {
 pub struct TermColumns<'a> {
     program: &'a Program,
     summands: Vec<Summand>,
+    /// The columns of `sprio`, which take the place of the summands of Slurm's priority.
+    sprio: &'a [(String, Program)],
 }
 
 impl<'a> TermColumns<'a> {
@@ -63,23 +68,45 @@ impl<'a> TermColumns<'a> {
         Self {
             program,
             summands: program.summands(),
+            sprio: &[],
+        }
+    }
+
+    /// The columns of `sprio` for Slurm's priority, each a whole number; else the summands.
+    pub fn of(queue: &'a RankedQueue) -> Self {
+        let terms = Self::new(&queue.program);
+        match queue.sprio_columns.as_slice() {
+            [] => terms,
+            sprio => Self {
+                summands: Vec::new(),
+                sprio,
+                ..terms
+            },
         }
     }
 
     /// The text of each summand with its sign.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.summands.iter().map(|summand| &*summand.text)
+        self.parts().map(|(_, text)| text)
     }
 
-    /// Where each summand is, and its text.
+    /// Where each summand is, and its text. A column of `sprio` is no part of the formula's text.
     pub fn parts(&self) -> impl Iterator<Item = (Span, &str)> {
-        self.summands
-            .iter()
+        let summands = self.summands.iter();
+        let columns = self.sprio.iter();
+        summands
             .map(|summand| (summand.span, &*summand.text))
+            .chain(columns.map(|(name, _)| (Span::new(0, 0), name.as_str())))
     }
 
     /// The value of each summand for a job, with its sign; `None` where the formula fails.
     pub fn values(&self, table: &JobTable, row: usize) -> Vec<Option<Value>> {
+        if !self.sprio.is_empty() {
+            let columns = self.sprio.iter();
+            return columns
+                .map(|(_, program)| sprio_value(program, table, row))
+                .collect();
+        }
         let inputs = inputs(self.program, table, row);
         let trace = inputs
             .map(|inputs| self.program.trace(&inputs))
@@ -89,6 +116,13 @@ impl<'a> TermColumns<'a> {
             .map(|summand| trace.as_ref()?.summand(summand))
             .collect()
     }
+}
+
+/// The value of a column as `sprio` prints it: the nearest whole number, an even one in the middle.
+fn sprio_value(program: &Program, table: &JobTable, row: usize) -> Option<Value> {
+    let inputs = inputs(program, table, row)?;
+    let value = nearest_double(&program.evaluate(&inputs).ok()?)?;
+    Some(Value::Int(value.round_ties_even() as i64))
 }
 
 impl Answer for RankReport<'_> {
@@ -209,6 +243,14 @@ impl Line<'_> {
     /// Whether the scheduler considers the job.
     pub fn is_considered(&self) -> bool {
         self.rank.is_some()
+    }
+
+    /// The value as Slurm's priority: 0 for a job that is held.
+    pub fn slurm_priority(&self, table: &JobTable) -> Option<u32> {
+        match table.state(self.row) {
+            JobState::Held => Some(0),
+            _ => self.score.as_ref().map(|score| score.value as u32),
+        }
     }
 
     /// The value of the formula.

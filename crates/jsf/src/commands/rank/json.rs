@@ -21,6 +21,10 @@ struct Job<'a> {
     state: &'static str,
     /// The value that jobs are sorted by; null if it is not finite.
     score: Option<f64>,
+    /// Slurm's priority, as `squeue` prints it with `%Q`: 0 for a job that is held. Absent for
+    /// another formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u32>,
     /// Python's `repr` of the value before it is rounded to float32.
     exact: Option<String>,
     /// The digits that OpenPBS logs.
@@ -151,6 +155,10 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
             .as_ref()
             .map(|score| score.value)
             .filter(|kept| kept.is_finite()),
+        value: report
+            .is_slurm_priority
+            .then(|| line.slurm_priority(table))
+            .flatten(),
         exact: line.unrounded().map(|_| exact),
         logged: line
             .score

@@ -41,7 +41,10 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let read = JobsToRank::read(
         &opened,
         &submitted,
-        &RankRequest::from(formula),
+        &RankRequest {
+            sprio_columns: arguments.terms,
+            ..RankRequest::from(formula)
+        },
         is_document,
         drawn,
     )?;
@@ -61,7 +64,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
             "terms follow Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
         ));
     }
-    let terms = arguments.terms.then(|| TermColumns::new(&ranked.program));
+    let terms = arguments.terms.then(|| TermColumns::of(&ranked));
     let rows = rows(arguments, site, &ranked)?;
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
@@ -85,6 +88,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         rows: &rows,
         inputs: &inputs,
         terms: terms.as_ref(),
+        is_slurm_priority: ranked.is_slurm_priority,
         schema: &ranked.schema,
         rules: &rules,
         decides: &decides,

@@ -1,0 +1,181 @@
+//! The priorities that Slurm 22.05 computed, as `jsf rank` computes them from what a site can print.
+//!
+//! Recorded in `tests/golden/slurm-priority`, with the rules in its `SPEC.md`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jsf_testing::golden;
+use serde_json::Value;
+
+use crate::command::{jsf, json};
+
+/// The case in which the daemon has not computed eight priorities again after a change of the
+/// partitions.
+const STALE: &str = "35_part_updated_norestart";
+
+/// The columns of `sprio -l` by their keys in the recordings.
+const COLUMNS: [(&str, &str); 8] = [
+    ("SITE", "site"),
+    ("AGE", "age"),
+    ("ASSOC", "assoc"),
+    ("FAIRSHARE", "fairshare"),
+    ("JOBSIZE", "jobsize"),
+    ("PARTITION", "partition_prio"),
+    ("QOS", "qos"),
+    ("NICE", "nice"),
+];
+
+struct Case {
+    name: String,
+    archive: PathBuf,
+    /// The recorded jobs by their numbers.
+    jobs: BTreeMap<String, Value>,
+}
+
+fn cases() -> Vec<Case> {
+    let folder = golden::path("slurm-priority");
+    let mut cases: Vec<Case> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "gz"))
+        .map(|archive| {
+            let want = member(&archive, "want.json");
+            let want: Value = serde_json::from_str(&want).expect("JSON");
+            let jobs = want["jobs"].as_array().expect("a list").iter();
+            Case {
+                name: archive
+                    .file_name()
+                    .expect("a name")
+                    .to_string_lossy()
+                    .replace(".tar.gz", ""),
+                jobs: jobs
+                    .map(|job| (golden::field(job, "job").to_owned(), job.clone()))
+                    .collect(),
+                archive,
+            }
+        })
+        .collect();
+    cases.sort_by(|one, other| one.name.cmp(&other.name));
+    assert_eq!(cases.len(), 68);
+    cases
+}
+
+/// A file of an archive.
+fn member(archive: &Path, name: &str) -> String {
+    let file = fs::File::open(archive).expect("an archive");
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(file));
+    for entry in archive.entries().expect("members") {
+        let mut entry = entry.expect("a member");
+        if entry.path().expect("a path").as_ref() == Path::new(name) {
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut entry, &mut text).expect("text");
+            return text;
+        }
+    }
+    panic!("no {name}")
+}
+
+/// The jobs that a command prints, by their numbers.
+fn ranked(site: &Path, arguments: &[&str]) -> BTreeMap<String, Value> {
+    let site = site.to_str().expect("UTF-8");
+    let command = [&["rank", "--site", site, "--format", "json"], arguments].concat();
+    let answer = json(&jsf(&command));
+    let jobs = answer["jobs"].as_array().expect("a list").iter();
+    jobs.map(|job| (golden::field(job, "id").to_owned(), job.clone()))
+        .collect()
+}
+
+/// The jobs whose totals differ from those that `squeue` printed.
+fn different_totals(case: &Case, jobs: &BTreeMap<String, Value>) -> Vec<String> {
+    let mut different = Vec::new();
+    for (id, recorded) in &case.jobs {
+        let expected: u64 = golden::field(recorded, "squeue_priority")
+            .parse()
+            .expect("a number");
+        let value = jobs.get(id).and_then(|job| job["value"].as_u64());
+        if value != Some(expected) {
+            different.push(format!("{} {id}: {expected}, got {value:?}", case.name));
+        }
+    }
+    different
+}
+
+#[test]
+fn all_totals_are_those_of_squeue() {
+    for case in cases() {
+        let different = different_totals(&case, &ranked(&case.archive, &[]));
+        let stale = if case.name == STALE { 8 } else { 0 };
+        assert_eq!(different.len(), stale, "{different:?}");
+    }
+}
+
+#[test]
+fn all_components_are_those_of_sprio() {
+    let mut compared = 0;
+    for case in cases() {
+        let jobs = ranked(&case.archive, &["--terms"]);
+        let mut different = Vec::new();
+        for (id, recorded) in &case.jobs {
+            let job = &jobs[id];
+            let rows = recorded["sprio"].as_array().expect("a list");
+            // the row of the first partition; sprio has no correct one of a job with a direct
+            // priority and several partitions
+            let row = rows.iter().find(|row| row["partition"] == job["queue"]);
+            let Some(row) = row.filter(|row| row["nice"] != "-2147483648") else {
+                continue;
+            };
+            let terms = job["terms"].as_array().expect("a list").iter();
+            let terms: BTreeMap<&str, &str> = terms
+                .map(|term| (golden::field(term, "text"), golden::field(term, "value")))
+                .collect();
+            let resources = golden::field(row, "tres").split(',');
+            let resources = resources.filter_map(|amount| amount.split_once('='));
+            let columns = COLUMNS.map(|(column, key)| (column, golden::field(row, key)));
+            for (column, expected) in columns.into_iter().chain(resources) {
+                compared += 1;
+                let value = terms.get(column).copied().unwrap_or("0");
+                if value != expected {
+                    different.push(format!(
+                        "{} {id} {column}: {expected}, got {value}",
+                        case.name
+                    ));
+                }
+            }
+        }
+        let stale = if case.name == STALE { 8 } else { 0 };
+        assert_eq!(different.len(), stale, "{different:?}");
+    }
+    assert!(compared > 8500, "{compared}");
+}
+
+/// The same numbers from the other documents of the jobs, in files with any names.
+#[test]
+fn each_document_of_jobs_gives_the_same_totals() {
+    const OTHERS: [&str; 8] = [
+        "slurm.conf",
+        "sshare.txt",
+        "qos.txt",
+        "assoc.txt",
+        "partitions.txt",
+        "nodes.txt",
+        "sprio_l.txt",
+        "sprio_n.txt",
+    ];
+    for case in cases()
+        .into_iter()
+        .filter(|case| case.name != STALE)
+        .step_by(3)
+    {
+        for document in ["squeue_o.txt", "scontrol_show_job.txt"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            for (index, name) in OTHERS.into_iter().chain([document]).enumerate() {
+                let path = folder.path().join(format!("file{index}"));
+                fs::write(path, member(&case.archive, name)).expect("written");
+            }
+            let different = different_totals(&case, &ranked(folder.path(), &[]));
+            assert!(different.is_empty(), "{document}: {different:?}");
+        }
+    }
+}
