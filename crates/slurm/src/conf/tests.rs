@@ -73,9 +73,13 @@ fn keys_are_case_insensitive_and_lines_may_be_continued() {
         calc_period: 60,
         usage_reset_period: ResetPeriod::Monthly,
         dampening_factor: 5,
-        warnings: Vec::new(),
+        cluster: Some("x".into()),
+        // those of the nodes are not compared
+        objects: conf.objects.clone(),
+        ..SlurmConf::default()
     };
     assert_eq!(conf, expected);
+    assert_eq!(conf.objects.nodes.len(), 1);
 }
 
 #[test]
@@ -257,6 +261,12 @@ fn the_output_of_scontrol_show_config_has_no_false_warnings() {
         sets_half_life: true,
         sets_dampening: true,
         decay_half_life: 1_209_600,
+        cluster: Some("kestrel".into()),
+        is_printed: true,
+        priority: PrioritySettings {
+            weight_age: 1000,
+            ..PrioritySettings::default()
+        },
         ..SlurmConf::default()
     };
     assert_eq!(conf, expected);
@@ -298,4 +308,40 @@ fn a_key_without_a_value_is_a_parse_error() {
     ];
     assert_eq!(messages(&conf), expected);
     assert_eq!(SlurmConf::parse("s", b"PriorityFlags=\"\"\n").warnings, []);
+}
+
+#[test]
+fn weights_of_resources_have_units_and_an_order() {
+    let text = "PriorityWeightTRES=GRES/gpu=3000,Mem=10G,CPU=1.5K,License/lab=-2\n\
+        AccountingStorageTRES=license/lab,gres/gpu\nPriorityFavorSmall=maybe\nPriorityWeightQOS=-1\n";
+    let conf = SlurmConf::parse("s", text.as_bytes());
+    let weights: Vec<(&str, f64)> = conf
+        .priority
+        .weight_tres
+        .iter()
+        .map(|tres| (tres.name.as_str(), tres.weight))
+        .collect();
+    let expected = [
+        ("cpu", 1.5 / 1024.0),
+        ("mem", 10.0 / 1024.0),
+        ("license/lab", -2.0),
+        ("gres/gpu", 3000.0),
+    ];
+    assert_eq!(weights, expected);
+    let mut keys: Vec<String> = conf.warnings.iter().map(ToString::to_string).collect();
+    keys.sort();
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    assert!(keys[0].contains("PriorityFavorSmall") && keys[1].contains("PriorityWeightQOS"));
+}
+
+#[test]
+fn nodes_and_partitions_have_the_values_of_their_defaults() {
+    let text = "NodeName=DEFAULT CPUs=8\nNodeName=n[1-3] RealMemory=5\nNodeName=big CPUs=64\n\
+        PartitionName=DEFAULT PriorityJobFactor=7\nPartitionName=a Nodes=ALL\nPartitionName=b PriorityJobFactor=2\n";
+    let objects = SlurmConf::parse("s", text.as_bytes()).objects;
+    let cpus = objects.nodes.iter().map(|node| node.number::<u32>("CPUs"));
+    assert_eq!(cpus.collect::<Vec<_>>(), [8, 8, 8, 64].map(Some));
+    let factors = objects.partitions.iter();
+    let factors = factors.map(|partition| partition.number::<u32>("PriorityJobFactor"));
+    assert_eq!(factors.collect::<Vec<_>>(), [7, 2].map(Some));
 }

@@ -170,7 +170,7 @@ const FILE_OPTIONS: [(Role, &str, &str); 12] = [
     (
         Role::Queue,
         "--queue",
-        "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input",
+        "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON, `squeue --json` or `scontrol show job`; - is standard input",
     ),
     (
         Role::SchedPriv,
@@ -226,7 +226,7 @@ const FILE_OPTIONS: [(Role, &str, &str); 12] = [
     (
         Role::SlurmConf,
         "--slurm-conf",
-        "The slurm.conf, which chooses the policy, its dampening factor and half-life",
+        "The slurm.conf, which chooses the policy, its dampening factor and half-life, and the weights of the priority",
     ),
 ];
 

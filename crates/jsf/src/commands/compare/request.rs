@@ -79,12 +79,12 @@ pub struct CompareArgs {
     /// The new sched_config, as for --sched-config
     #[arg(long, value_name = "FILE")]
     pub new_sched_config: Option<PathBuf>,
-    /// The old slurm.conf, as for --slurm-conf
+    /// The old slurm.conf: its policy and weights
     #[arg(long, value_name = "FILE")]
     pub old_slurm_conf: Option<PathBuf>,
-    /// The new slurm.conf, as for --slurm-conf
+    /// The new slurm.conf: its policy and weights
     ///
-    /// Its weights are those of the new formula, if none is given
+    /// Slurm's priority with its weights is the new formula, if none is given
     #[arg(long, value_name = "FILE")]
     pub new_slurm_conf: Option<PathBuf>,
     /// The old job_sort_formula_threshold
