@@ -17,6 +17,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::diagnostic::Span;
 use crate::python::PythonVersion;
 use crate::schema::Schema;
 use program::{CompileError, Program};
@@ -53,6 +54,12 @@ impl Formula {
         syntax::parse(text).map(|expr| Self {
             expr: Arc::new(expr),
         })
+    }
+
+    /// Where the sum is to which the formula applies limits or rounding: `a + b` in
+    /// `max(0, floor(a + b))`; all of the formula if there is no such sum.
+    pub fn sum_under_limits(&self) -> Span {
+        self.expr.node(program::sum_under_limits(&self.expr)).span
     }
 
     /// Parses the text as a version of Python does; [`parse`](Self::parse) does so as the default

@@ -28,6 +28,21 @@ pub(super) const INPUTS: &[(&str, Range, &str)] = &[
         "Slurm: Priority of the association",
     ),
     (
+        "assoc_priority",
+        POSITIVE,
+        "Slurm: Priority of the association, as it is",
+    ),
+    (
+        "job_factor",
+        POSITIVE,
+        "Slurm: PriorityJobFactor of the partition, as it is",
+    ),
+    (
+        "qos_priority",
+        POSITIVE,
+        "Slurm: Priority of the QOS, as it is",
+    ),
+    (
         "direct_priority",
         POSITIVE,
         "Slurm: the priority of a job, if it was set directly",

@@ -46,6 +46,7 @@ mod slurm;
 mod source;
 mod summary;
 mod trajectory;
+mod translate;
 mod tree;
 mod warm_up;
 mod what_if;
@@ -81,6 +82,7 @@ pub use shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulate::{SimulateRequest, SimulatedQueue, StartingUsage};
 pub use simulation_rules::{LeftOut, ProcessorsSource};
 pub use source::{FileSource, is_stdin};
+pub use translate::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
 pub use warm_up::check_warm_up;
 pub use what_if::WhatIf;
 
@@ -262,6 +264,12 @@ impl Site {
             if rules.numbers == NumberMode::OpenPbs {
                 rules.numbers = NumberMode::Exact;
             }
+        } else if let Some(conf) = conf.as_ref().filter(|_| !files.has(Role::Queue))
+            && !conf.priority.is_without_weights()
+        {
+            schema.add_slurm([]);
+            let priority = FormulaText::new(conf.priority.formula(false));
+            formulas.in_force.get_or_insert(Ok(priority?));
         }
         let mut of_tree = Vec::new();
         let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;
@@ -347,6 +355,11 @@ impl Site {
     /// How numbers reach the formula, and how its value is kept.
     pub fn numbers(&self) -> NumberMode {
         self.rules.numbers
+    }
+
+    /// Whether there are jobs.
+    pub(crate) fn has_jobs(&self) -> bool {
+        self.files.has(Role::Queue)
     }
 
     /// The names that a formula may use at this site.

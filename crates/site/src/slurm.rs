@@ -19,12 +19,12 @@ use jsf_slurm::priority::{PriorityInputs, PriorityTerm};
 use jsf_slurm::sprio::Sprio;
 use serde::Serialize;
 
-use super::SiteError;
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
 use super::formula_text::FormulaText;
 use super::role::Role;
 use super::source::FileSource;
+use super::{Site, SiteError};
 
 /// The longest document of jobs of Slurm that is read, in bytes.
 const MAX_JOBS: u64 = 4 << 30;
@@ -62,7 +62,9 @@ struct NativeJob<'a> {
     eligible_time: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     walltime: Option<u64>,
+    queue_priority: i64,
     ncpus: u32,
+    ngpus: f64,
     nodect: f64,
     mem: String,
     inputs: BTreeMap<String, f64>,
@@ -313,6 +315,16 @@ fn is_direct(job: &SlurmJob, sprio: &Sprio) -> bool {
     sprio.row(&job.id).is_some_and(|row| row.is_direct)
 }
 
+impl Site {
+    /// What Slurm's priority depends on beside the jobs.
+    pub(super) fn slurm_cluster(&self) -> Result<Cluster, SiteError> {
+        if !self.files.has(Role::SlurmConf) {
+            return Err(SiteError::missing("no weights of Slurm: ", Need::SlurmConf));
+        }
+        read_cluster(&self.files, &self.policy.conf, &mut Vec::new())
+    }
+}
+
 /// Reads what the priority depends on beside the jobs.
 fn read_cluster(
     files: &SiteFiles,
@@ -470,6 +482,8 @@ fn native_job<'a>(
     if direct.is_some() {
         named.insert("fairshare_factor".to_owned(), 0.0);
     }
+    let unweighted = PriorityInputs::unweighted(job, cluster);
+    named.extend(unweighted.map(|(name, number)| (name.to_owned(), number)));
     let weights = conf.priority.weight_tres.iter();
     named.extend(
         weights
@@ -492,7 +506,9 @@ fn native_job<'a>(
             TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
             _ => None,
         },
+        queue_priority: unweighted[2].1 as i64,
         ncpus: job.cpus,
+        ngpus: job.gpus(),
         nodect: job.nodes(),
         mem: format!("{}mb", job.memory().round()),
         inputs: named,

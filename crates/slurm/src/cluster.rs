@@ -1,7 +1,7 @@
 //! What the priority of a job depends on beside the job: partitions, nodes, qualities of service
 //! and associations.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jsf_json::clipped;
 
@@ -36,6 +36,13 @@ pub(crate) struct Priorities {
 }
 
 impl Priorities {
+    fn all(&self) -> BTreeMap<String, u32> {
+        let priorities = self.of.iter();
+        priorities
+            .map(|(name, priority)| (name.clone(), *priority))
+            .collect()
+    }
+
     pub(crate) fn of(&self, name: &str) -> Option<u32> {
         self.of.get(name).copied()
     }
@@ -118,6 +125,44 @@ impl Cluster {
             .values()
             .map(|partition| partition.job_factor);
         self.largest_job_factor = factors.max().unwrap_or(0);
+    }
+
+    /// The nodes and processors of the cluster.
+    pub fn size(&self) -> Option<(f64, f64)> {
+        let totals = self.nodes?;
+        Some((f64::from(totals.nodes), f64::from(totals.cpus)))
+    }
+
+    /// The `PriorityJobFactor` of each partition.
+    pub fn job_factors(&self) -> BTreeMap<String, u32> {
+        let partitions = self.partitions.iter();
+        partitions
+            .map(|(name, partition)| (name.clone(), partition.job_factor))
+            .collect()
+    }
+
+    /// The largest `PriorityJobFactor`.
+    pub fn largest_factor(&self) -> u32 {
+        self.largest_job_factor
+    }
+
+    /// The priority of each QOS.
+    pub fn qos_priorities(&self) -> BTreeMap<String, u32> {
+        self.qos.as_ref().map(Priorities::all).unwrap_or_default()
+    }
+
+    /// The priority of each association.
+    pub fn association_priorities(&self) -> BTreeMap<String, u32> {
+        let associations = self.associations.as_ref();
+        associations.map(Priorities::all).unwrap_or_default()
+    }
+
+    /// The totals of a resource that partitions have.
+    pub fn totals_of(&self, tres: &str) -> Vec<f64> {
+        let partitions = self.partitions.values();
+        partitions
+            .filter_map(|partition| partition.tres.as_ref()?.get(tres))
+            .collect()
     }
 
     /// The memory of the nodes of a partition in MB.

@@ -190,6 +190,23 @@ impl PriorityInputs {
         }
     }
 
+    /// The numbers behind the factors, in the names that a formula of PBS has for them: the priority
+    /// of the QOS, that of the association and the `PriorityJobFactor` of the first partition.
+    pub fn unweighted(job: &SlurmJob, cluster: &Cluster) -> [(&'static str, f64); 3] {
+        let raw = PrioritySettings {
+            raw_assoc: true,
+            raw_partition: true,
+            raw_qos: true,
+            ..PrioritySettings::default()
+        };
+        let inputs = Self::new(job, &raw, cluster, 0);
+        [
+            ("qos_priority", inputs.qos_factor),
+            ("assoc_priority", inputs.assoc_factor),
+            ("job_factor", inputs.partition_factor),
+        ]
+    }
+
     /// The sum of the weighted resources.
     pub fn tres_points(&self) -> f64 {
         self.tres.iter().sum()

@@ -19,6 +19,7 @@ pub use error::{CompileError, EvalError, Operand};
 pub use interpreter::{Interpreter, InterpreterBuffers};
 pub(crate) use lowering::literal_value;
 pub use trace::Summand;
+pub(super) use trace::sum_under_limits;
 pub use trace::{Term, Trace};
 
 use crate::diagnostic::Span;

@@ -32,6 +32,7 @@ use crate::commands::replay::request::ReplayArgs;
 use crate::commands::shares::request::SharesArgs;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::trajectory::request::TrajectoryArgs;
+use crate::commands::translate::request::TranslateArgs;
 use crate::view::csv_writer::Cells;
 
 /// Shows what a PBS job_sort_formula will do, before the scheduler uses it.
@@ -132,6 +133,8 @@ pub enum Command {
     Fit(FitArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences
     Replay(ReplayArgs),
+    /// Carry a formula over to the other scheduler, Slurm or PBS
+    Translate(TranslateArgs),
     /// Print a formula with normalised spaces
     Fmt(FmtArgs),
     /// List the kinds of findings, or explain one

@@ -55,6 +55,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Simulate(arguments) => commands::simulate::run::run(arguments, &mut out)?,
         Command::Fit(arguments) => commands::fit::run::run(arguments, &mut out)?,
         Command::Replay(arguments) => commands::replay::run::run(arguments, &mut out)?,
+        Command::Translate(arguments) => commands::translate::run::run(arguments, &mut out)?,
         Command::Fmt(arguments) => commands::fmt::run::run(arguments, &mut out)?,
         Command::Codes(arguments) => commands::codes::run::run(arguments, &mut out)?,
         Command::Pbsfs(arguments) => commands::pbsfs::run::run(arguments)?,

@@ -25,3 +25,5 @@ pub mod replay;
 pub mod shares;
 pub mod simulate;
 pub mod trajectory;
+#[cfg(feature = "command")]
+pub mod translate;

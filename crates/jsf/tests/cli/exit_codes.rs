@@ -25,6 +25,7 @@ const CALLS: &[&[&str]] = &[
     &["check", FORMULA, "--site", SITE, "--format", "json"],
     &["check", FORMULA, "--site", SITE, "--format", "sarif"],
     &["check", FORMULA, "--qmgr"],
+    &["translate", FORMULA, "--to", "slurm", "--site", SITE],
     &["rank", FORMULA, "--site", SITE],
     &["rank", FORMULA, "--site", SITE, "--format", "json"],
     &["rank", FORMULA, "--site", SITE, "--format", "csv"],

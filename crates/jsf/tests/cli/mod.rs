@@ -39,3 +39,4 @@ mod small_site;
 mod sweeps;
 mod terminal;
 mod trajectory;
+mod translate;

@@ -124,6 +124,11 @@ impl SlurmJob {
         self.tres.get("node").unwrap_or(1.0)
     }
 
+    /// The GPUs that it asks for.
+    pub fn gpus(&self) -> f64 {
+        self.tres.get("gres/gpu").unwrap_or(0.0)
+    }
+
     /// The memory that it asks for, in MB.
     pub fn memory(&self) -> f64 {
         self.tres.get("mem").unwrap_or(0.0)

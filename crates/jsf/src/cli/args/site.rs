@@ -425,7 +425,10 @@ impl SiteArgs {
             note_idle(&of_jobs, "without jobs: give --queue FILE");
         }
         let of_slurm = [
-            ("--slurm-conf", self.files.has(Role::SlurmConf)),
+            (
+                "--slurm-conf",
+                self.files.has(Role::SlurmConf) && site.formula_in_force().is_none(),
+            ),
             ("--slurm-release", self.slurm_release.is_some()),
         ];
         let of_policy = [

@@ -1,0 +1,5 @@
+//! `jsf translate`
+
+pub mod request;
+pub mod run;
+mod view;
