@@ -316,6 +316,20 @@ fn is_direct(job: &SlurmJob, sprio: &Sprio) -> bool {
 }
 
 impl Site {
+    /// Slurm's priority with the weights of `slurm.conf`, as a formula.
+    ///
+    /// # Errors
+    /// The site has no `slurm.conf`.
+    pub fn slurm_priority(&self) -> Result<FormulaText, SiteError> {
+        if !self.files.has(Role::SlurmConf) {
+            return Err(SiteError::missing(
+                "no formula and no weights of Slurm: ",
+                Need::SlurmConf,
+            ));
+        }
+        FormulaText::new(self.policy.conf.priority.formula(false))
+    }
+
     /// What Slurm's priority depends on beside the jobs.
     pub(super) fn slurm_cluster(&self) -> Result<Cluster, SiteError> {
         if !self.files.has(Role::SlurmConf) {

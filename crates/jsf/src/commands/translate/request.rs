@@ -19,7 +19,7 @@ Each other part is named with the reason. To PBS: Slurm's priority as slurm.conf
 Examples:
   jsf translate 'fairshare_factor*500 + min(99, eligible_time/3600)' \\
       --to slurm --site examples/site
-  jsf translate --to pbs --slurm-conf examples/slurm/slurm.conf")]
+  jsf translate --to pbs --site examples/slurm")]
 pub struct TranslateArgs {
     /// The formula.
     #[command(flatten)]

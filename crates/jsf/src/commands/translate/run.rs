@@ -5,6 +5,8 @@ use std::io::Write;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::formula::lint::lint;
 
+use jsf_site::SiteError;
+
 use crate::cli::output::Output;
 use crate::cli::queue::draw_submitted;
 use crate::cli::warnings::Warnings;
@@ -16,7 +18,12 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
     arguments.text.note_idle(arguments.format);
     let site = open_site(&arguments.site, &arguments.formula, None)?;
     show_site(&arguments.site, &site, arguments.format.is_document());
-    let source = read_formula(&arguments.formula, Some(&site))?;
+    let source = match read_formula(&arguments.formula, Some(&site)) {
+        Err(CliError::Site(SiteError::Missing(_))) if arguments.to == Scheduler::Pbs => {
+            site.slurm_priority()?
+        }
+        read => read?,
+    };
     let submitted = source.submitted(site.numbers());
     let Some(formula) = parsed_formula(&source, &submitted) else {
         return Ok(Outcome::Findings);
