@@ -68,17 +68,14 @@ impl Site {
             }
             return Ok(checked);
         };
-        let mut names = formula.names();
-        // a finding is about running jobs without one
-        names.push("walltime");
-        let mut jobs = self.read_columns_of(
-            source,
+        let mut jobs = self.read_for_formula(
+            formula,
             &ColumnsRequest {
+                document: queue,
                 again: true,
-                ..self.request(&names)
+                ..self.request(&formula.names())
             },
         )?;
-        jobs.program = formula.compile(&jobs.schema).ok();
         let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
         jobs.warnings
             .extend(guessed_types.iter().map(|name| guessed_type(name)));

@@ -183,7 +183,7 @@ impl Site {
         };
         let is_read_again = entities.old != entities.new || has_other_inputs;
         let request = ColumnsRequest {
-            schema: &schema,
+            schema: Some(&schema),
             again: is_read_again,
             ..self.request(&names)
         };

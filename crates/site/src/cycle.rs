@@ -212,7 +212,7 @@ impl Site {
             mut warnings,
             cycle,
             ..
-        } = self.read_jobs(formula, &columns)?;
+        } = self.read_for_formula(formula, &columns)?;
         let mut cycle = cycle.unwrap_or_default();
         cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
         let at = moment(request.at, &cycle)?;

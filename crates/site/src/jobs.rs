@@ -6,6 +6,7 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, ReadOptions};
+use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::order::Order;
 
@@ -38,10 +39,12 @@ pub struct SiteJobs {
 /// What is read of the jobs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ColumnsRequest<'a> {
+    /// The document of the jobs.
+    pub document: Option<&'a FileSource>,
     /// The names, each of which gets a column.
     pub names: &'a [&'a str],
-    /// The types of the names.
-    pub schema: &'a Schema,
+    /// The types of the names, if they are not those that the site declares.
+    pub schema: Option<&'a Schema>,
     /// What names the entity of a job.
     pub entity: FairshareEntity,
     /// Whether the jobs may be read once more.
@@ -62,9 +65,23 @@ impl Site {
         self.read_columns(&self.request(names))
     }
 
+    /// A request for a column for each of these names, as the site declares them.
+    pub(super) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
+        let native = self.slurm.as_ref().map(|slurm| &slurm.jobs);
+        ColumnsRequest {
+            document: native.or_else(|| self.files.first(Role::Queue)),
+            names,
+            schema: None,
+            entity: self.config.fairshare_entity,
+            again: false,
+            record_origins: false,
+            cycle: false,
+        }
+    }
+
     /// Reads the jobs with the columns of a request, which names those of the formula, and compiles
     /// the formula; nothing is found in its text yet.
-    pub(super) fn read_jobs(
+    pub(super) fn read_for_formula(
         &self,
         formula: &Formula,
         request: &ColumnsRequest<'_>,
@@ -76,90 +93,57 @@ impl Site {
         Ok(jobs)
     }
 
-    /// A request for a column for each of these names, as the site declares them.
-    pub(super) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
-        let entity = self.config.fairshare_entity;
-        ColumnsRequest {
-            names,
-            schema: &self.schema,
-            entity,
-            again: false,
-            record_origins: false,
-            cycle: false,
-        }
-    }
-
-    /// Reads the jobs with the columns of a request, and a column for every key that orders the
-    /// queue.
+    /// Reads the jobs with the columns of a request, and those for every key that orders the queue
+    /// and for what is found in the jobs under any formula. Jobs that may be read again are kept
+    /// for a request for no other columns, as a formula that was mended makes it.
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
-        let native = self.slurm.as_ref().map(|slurm| &slurm.jobs);
-        match native.or_else(|| self.files.first(Role::Queue)) {
-            Some(source) => self.read_columns_of(source, request),
+        let Some(document) = request.document else {
+            let missing = "no jobs (`qstat -f` as JSON, dsv or text, native JSON or NDJSON): ";
+            return Err(SiteError::missing(missing, Need::Queue));
+        };
+        let mut jobs = match self.jobs.kept(document, request) {
+            Some(kept) => kept,
             None => {
-                let missing = "no jobs (`qstat -f` as JSON, dsv or text, native JSON or NDJSON): ";
-                Err(SiteError::missing(missing, Need::Queue))
+                let jobs = self.parse_jobs(document, request)?;
+                self.jobs.keep(document, request, &jobs);
+                jobs
             }
+        };
+        let SiteJobs {
+            table, warnings, ..
+        } = &mut jobs;
+        if request.names.contains(&"queue_priority") {
+            warnings.extend(self.unknown_queue_priority(table));
+            warnings.extend(self.jobs_of_unlisted_queues(table));
         }
-    }
-
-    /// Reads the jobs of a document. Those that may be read again are kept for a request for the
-    /// same columns, as a formula that was mended makes it.
-    pub(super) fn read_columns_of(
-        &self,
-        source: &FileSource,
-        request: &ColumnsRequest<'_>,
-    ) -> Result<SiteJobs, SiteError> {
-        let &ColumnsRequest {
-            names,
-            schema,
-            entity,
-            again,
-            record_origins,
-            cycle,
-        } = request;
-        let is_plain = std::ptr::eq(schema, &self.schema) && !record_origins && !cycle;
-        if !again || !is_plain {
-            return self.parse_columns_of(source, request);
+        if request.names.contains(&"eligible_time") {
+            warnings.extend(missing_eligible_time(table, &document.name()));
         }
-        let mut columns: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        if let Some(kept) = self.jobs.kept(source, &columns, entity) {
-            return Ok(kept);
-        }
-        let jobs = self.parse_columns_of(source, request)?;
-        self.jobs.keep(source, columns, entity, &jobs);
         Ok(jobs)
     }
 
-    fn parse_columns_of(
+    fn parse_jobs(
         &self,
-        source: &FileSource,
+        document: &FileSource,
         request: &ColumnsRequest<'_>,
     ) -> Result<SiteJobs, SiteError> {
-        let &ColumnsRequest {
-            names,
-            schema,
-            entity,
-            again,
-            record_origins,
-            cycle,
-        } = request;
-        let source_name = source.name();
-        let mut needed = names.to_vec();
+        let mut schema = request.schema.unwrap_or(&self.schema).clone();
+        let source_name = document.name();
+        let mut needed = request.names.to_vec();
         needed.extend(self.order_columns());
+        needed.extend(CHECKED_COLUMNS);
         let options = ReadOptions {
             source_name: &source_name,
             needed: &needed,
-            schema,
+            schema: &schema,
             numbers: self.rules.numbers,
-            entity,
+            entity: request.entity,
             queue_priorities: &self.queues.priorities(),
             strict: self.rules.strict,
-            cycle_jobs: cycle,
-            record_origins,
+            cycle_jobs: request.cycle,
+            record_origins: request.record_origins,
         };
-        let mut read = self.jobs.read(source, &options, again)?;
+        let mut read = self.jobs.read(document, &options, request.again)?;
         if read.table.is_empty()
             && let Some(first) = read
                 .problems
@@ -172,7 +156,6 @@ impl Site {
                 "`{source_name}`: none of its {skipped} jobs can be read: {first}"
             )));
         }
-        let mut schema = schema.clone();
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);
         }
@@ -185,13 +168,6 @@ impl Site {
         warnings.extend(self.exclude_by_queue(&mut read.table));
         warnings.extend(self.unknown_sort_keys(&read.table));
         warnings.extend(invalid_jobs(&read.table, &source_name));
-        if names.contains(&"queue_priority") {
-            warnings.extend(self.unknown_queue_priority(&read.table));
-            warnings.extend(self.jobs_of_unlisted_queues(&read.table));
-        }
-        if names.contains(&"eligible_time") {
-            warnings.extend(missing_eligible_time(&read.table, &source_name));
-        }
         Ok(SiteJobs {
             table: read.table,
             schema,

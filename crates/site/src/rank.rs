@@ -107,7 +107,7 @@ impl Site {
             record_origins: request.record_origins,
             ..self.request(&names)
         };
-        let mut jobs = self.read_jobs(request.formula, &columns)?;
+        let mut jobs = self.read_for_formula(request.formula, &columns)?;
         jobs.findings = lint(request.formula.expr(), &jobs.schema);
         let columns = of_sprio.iter().filter_map(|(name, formula)| {
             Some((name.clone(), formula.compile(&jobs.schema).ok()?))

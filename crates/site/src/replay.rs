@@ -55,7 +55,7 @@ impl Site {
         let candidates = self.other_formulas(&log.name(), &bytes, formula);
         let names = formula.names();
         let again = !candidates.is_empty();
-        let jobs = self.read_jobs(
+        let jobs = self.read_for_formula(
             formula,
             &ColumnsRequest {
                 again,
@@ -126,7 +126,7 @@ impl Site {
         let formula = submission.formula().ok()?;
         let names = formula.names();
         let jobs = self
-            .read_jobs(
+            .read_for_formula(
                 formula,
                 &ColumnsRequest {
                     again: true,

@@ -289,7 +289,7 @@ impl Site {
         request: &SharesRequest,
     ) -> Result<ComparedQueue, SiteError> {
         let names = formula.names();
-        let mut jobs = self.read_jobs(
+        let mut jobs = self.read_for_formula(
             formula,
             &ColumnsRequest {
                 again: true,

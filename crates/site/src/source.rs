@@ -14,7 +14,7 @@ use jsf_slurm::conf::SlurmConf;
 use super::SiteError;
 use super::compression::{Compression, Stream, decompressed};
 use super::file_kind::{FileKind, HEAD};
-use super::jobs::SiteJobs;
+use super::jobs::{ColumnsRequest, SiteJobs};
 use super::quoted_mail::may_be_quoted;
 use super::role::Role;
 
@@ -306,39 +306,36 @@ pub(super) struct JobDocument {
 #[derive(Debug)]
 struct KeptJobs {
     source: FileSource,
-    columns: Vec<String>,
+    names: Vec<String>,
     entity: FairshareEntity,
     jobs: SiteJobs,
 }
 
 impl JobDocument {
-    /// The jobs that were read last, if that was for these columns.
+    /// The jobs that were read last, if they have all that is asked for.
     pub(super) fn kept(
         &self,
         source: &FileSource,
-        columns: &[String],
-        entity: FairshareEntity,
+        request: &ColumnsRequest<'_>,
     ) -> Option<SiteJobs> {
         let last = self.last.lock().ok()?;
-        let last = last.as_ref().filter(|last| {
-            last.source == *source && last.columns == *columns && last.entity == entity
-        })?;
-        Some(last.jobs.clone())
+        let last = last.as_ref().filter(|_| is_kept(request))?;
+        let has = |name: &&str| last.names.iter().any(|known| known == name);
+        let has_all = last.source == *source
+            && last.entity == request.entity
+            && request.names.iter().all(has);
+        has_all.then(|| last.jobs.clone())
     }
 
-    /// Keeps jobs in place of those that were read last.
-    pub(super) fn keep(
-        &self,
-        source: &FileSource,
-        columns: Vec<String>,
-        entity: FairshareEntity,
-        jobs: &SiteJobs,
-    ) {
-        if let Ok(mut last) = self.last.lock() {
+    /// Keeps jobs in place of those that were read last, if they may be read once more.
+    pub(super) fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
+        if is_kept(request)
+            && let Ok(mut last) = self.last.lock()
+        {
             *last = Some(KeptJobs {
                 source: source.clone(),
-                columns,
-                entity,
+                names: request.names.iter().map(|&name| name.into()).collect(),
+                entity: request.entity,
                 jobs: jobs.clone(),
             });
         }
@@ -393,6 +390,12 @@ impl JobDocument {
         }
         Ok(Cow::Borrowed(self.stdin.get().map_or(&[], Vec::as_slice)))
     }
+}
+
+/// Whether the jobs of a request are kept: those with other types, or with more than columns, are
+/// asked for once.
+fn is_kept(request: &ColumnsRequest<'_>) -> bool {
+    request.again && request.schema.is_none() && !request.record_origins && !request.cycle
 }
 
 /// Whether the file is a regular one that is neither compressed nor quoted. Leaves a regular file

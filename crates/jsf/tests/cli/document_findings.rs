@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::small_site::{SmallSite, qstat};
-use crate::command::stderr;
+use crate::command::{stderr, stdout};
 
 const RESOURCES: (&str, &str) = ("resourcedef", "base type=long\njob_priority type=long\n");
 const QUEUES: &str = r#"{"Queue":{"workq":{"queue_type":"Execution","resources_default":{"base":51}},
@@ -86,12 +86,12 @@ fn running_jobs_without_a_walltime_are_counted() {
         ("4", "workq", "R", json!({"ncpus": 2}), json!({})),
     ];
     for formula in ["ncpus", "ncpus + walltime"] {
-        let found = site(&server(json!({})), &jobs).findings(formula, "JSF620");
-        assert_eq!(
-            found,
-            ["2 running jobs have no `walltime`: first `2.vm`"],
-            "{formula}"
-        );
+        let site = site(&server(json!({})), &jobs);
+        let message = "2 running jobs have no `walltime`: first `2.vm`";
+        assert_eq!(site.findings(formula, "JSF620"), [message], "{formula}");
+        let ranked = stdout(&site.run(&["rank", formula]));
+        let line = format!("warning[JSF620] {message}");
+        assert!(ranked.contains(&line), "{ranked}");
     }
     assert!(
         site(&server(json!({})), &jobs[..1])

@@ -11,6 +11,9 @@ use crate::files::queues::Queues;
 use crate::number_format;
 use crate::order::NotConsidered;
 
+/// The columns of the jobs in which something is found under any formula.
+pub const CHECKED_COLUMNS: [&str; 1] = ["walltime"];
+
 /// A finding for each resource of the formula that waiting jobs lack although new ones of their
 /// queue get it.
 pub(super) fn without_default(

@@ -25,6 +25,7 @@ use crate::qmgr::{self, NotSettable};
 use crate::qmgr_validation::{Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
+pub use document_findings::CHECKED_COLUMNS;
 pub use site_findings::{counted, error_findings, error_findings_of, job_error};
 pub use verdict::Verdict;
 
