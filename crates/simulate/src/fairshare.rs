@@ -176,6 +176,14 @@ impl Fairshare {
         self
     }
 
+    /// Without a least usage, as Slurm has none.
+    #[must_use]
+    pub fn from_nothing(mut self) -> Self {
+        self.is_floored.fill(false);
+        self.own_usage.fill(0.0);
+        self
+    }
+
     /// With this measure of what a running job is charged.
     #[must_use]
     pub fn measured_by(self, measure: UsageMeasure) -> Self {

@@ -74,6 +74,6 @@ pub use validate::Validation;
 pub use warm_up::WarmUp;
 pub use workload::{
     Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS,
-    MAX_RUN_SUBJOBS, MAX_SECONDS, NameLists, Names, Workload, WorkloadBuilder, WorkloadJob,
-    compare_ids,
+    MAX_RUN_SUBJOBS, MAX_SECONDS, NameLists, Names, SlurmPriority, Workload, WorkloadBuilder,
+    WorkloadJob, compare_ids,
 };

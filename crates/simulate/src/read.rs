@@ -95,6 +95,11 @@ pub fn read_workload(
         }
         true
     })?;
+    if let Some(Reader::Sacct(columns)) = &reader
+        && let Some(missing) = columns.missing(builder)
+    {
+        builder.note(format!("`{name}` {missing}"));
+    }
     if let Some(Reader::Swf { columns }) = &reader
         && *columns > FIELDS
     {

@@ -64,6 +64,8 @@ pub struct SimulationRules {
     /// Whether a job at a limit of its user, group or project does not become older
     /// (`eligible_time_enable`).
     pub has_accrual: bool,
+    /// `PriorityMaxAge` of Slurm in seconds, from which `age_factor` follows.
+    pub max_age: Option<u32>,
     /// The precision to which values are rounded before they are compared; decimals are computed as
     /// doubles.
     pub precision: ScorePrecision,
@@ -84,6 +86,7 @@ impl SimulationRules {
             limits: Vec::new(),
             threshold: None,
             has_accrual: false,
+            max_age: None,
             precision: ScorePrecision::Double,
             on_error: OnError::ZeroLikePbs,
         }

@@ -9,10 +9,12 @@
 //! changes to summer time, waits across the change are an hour off.
 
 use jsf_openpbs::duration::seconds;
+use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts};
+use jsf_slurm::priority::PriorityInputs;
 
 use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::{Cancelled, processor_count};
-use super::workload::{LoggedJob, WorkloadBuilder};
+use super::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};
 
 /// The columns whose texts users choose.
 const TEXTS: [&str; 14] = [
@@ -38,8 +40,8 @@ const TOO_MANY: &str = "more fields than the first line has, because a name cont
                         names last, as in `sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,\
                         ElapsedRaw,TimelimitRaw,ReqCPUS,AllocCPUS,State,JobName`, or print another separator (option delimiter)";
 /// What `sacct` must be told to print a log.
-const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
-                       ReqCPUS,AllocCPUS,State,JobName`";
+const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
+                       ReqCPUS,AllocCPUS,ReqTRES,State,JobName`";
 
 /// The columns that XDMoD has `sacct` print, without a line of their names, and those of its
 /// versions before 10.
@@ -53,7 +55,7 @@ const XDMOD: [&str; 2] = [
 ];
 
 /// The columns that are read, by their names in small letters.
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 22] = [
     "jobid",
     "user",
     "account",
@@ -70,6 +72,27 @@ const COLUMNS: [&str; 16] = [
     "reqcpus",
     "alloccpus",
     "ncpus",
+    "qos",
+    "reqtres",
+    "alloctres",
+    "reqnodes",
+    "nnodes",
+    "nice",
+];
+/// What of Slurm's priority, by the begin of its name, follows from which column, or from others in its place.
+const PRIORITY: [(&str, &[&str]); 9] = [
+    ("partition_factor", &["Partition"]),
+    ("job_factor", &["Partition"]),
+    ("qos_", &["QOS"]),
+    ("assoc_", &["Account"]),
+    ("assoc_", &["User"]),
+    (
+        "size_factor",
+        &["ReqTRES", "AllocTRES", "ReqNodes", "NNodes"],
+    ),
+    ("size_factor", &["TimelimitRaw", "Timelimit"]),
+    ("tres_", &["Partition"]),
+    ("tres_", &["ReqTRES", "AllocTRES"]),
 ];
 /// The column that replaces `jobid` in a log without it.
 const RAW_ID: &str = "jobidraw";
@@ -115,6 +138,7 @@ impl SacctColumns {
             requested,
             allocated,
             processors,
+            ..,
         ] = places.map(|place| place.is_some());
         let has_length = elapsed || elapsed_raw || (start && end);
         let is_usable =
@@ -188,6 +212,41 @@ impl SacctColumns {
         }))
     }
 
+    /// The columns that the log does not have although numbers of Slurm's priority that it is read
+    /// for follow from them.
+    pub(super) fn missing(&self, builder: &WorkloadBuilder) -> Option<String> {
+        let slurm = builder.slurm.as_ref()?;
+        let has = |column: &&str| {
+            let mut known = COLUMNS.iter().zip(&self.places);
+            known.any(|(name, place)| name.eq_ignore_ascii_case(column) && place.is_some())
+        };
+        let (mut missing, mut inputs) = (Vec::new(), Vec::new());
+        for (input, columns) in PRIORITY {
+            let is_needed = match (input, columns[0]) {
+                ("size_factor", "TimelimitRaw") => slurm.settings.relative_to_time,
+                ("tres_", "Partition") => !slurm.settings.raw_tres,
+                _ => true,
+            };
+            let named: Vec<&str> = builder
+                .inputs()
+                .filter(|name| name.starts_with(input))
+                .collect();
+            if is_needed && !named.is_empty() && !columns.iter().any(has) {
+                missing.push(columns[0]);
+                inputs.extend(named.iter().map(|name| format!("`{name}`")));
+            }
+        }
+        missing.dedup();
+        inputs.dedup();
+        (!missing.is_empty()).then(|| {
+            format!(
+                "has no column {}, from which {} follows: give what {COMMAND} prints",
+                missing.join(", "),
+                inputs.join(", ")
+            )
+        })
+    }
+
     /// Adds the job of a line.
     pub(super) fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
         let line = line.trim_end_matches(['\r', '\n']);
@@ -216,6 +275,12 @@ impl SacctColumns {
             requested,
             allocated,
             processors,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
         ] = fields;
         let [_, _, _, _, _, _, has_start, has_end, ..] = self.places.map(|place| place.is_some());
         if id.contains('.')
@@ -262,6 +327,34 @@ impl SacctColumns {
             return Err(Fault::CANCELLED.of_jobs(tasks(id)));
         }
         let run = if is_cancelled { Some(0) } else { run };
+        let amounts = builder.slurm.as_ref().map(|slurm| {
+            let job = SlurmJob {
+                submitted: Some(submit),
+                accrues_from: Some(submit),
+                ..slurm_job(fields)
+            };
+            let weighed = PriorityInputs::new(&job, &slurm.settings, &slurm.cluster, submit);
+            let unweighted = PriorityInputs::unweighted(&job, &slurm.cluster);
+            let unweighted = unweighted.map(|(name, number)| (name.to_owned(), number));
+            [weighed.named(&slurm.settings), unweighted.to_vec()].concat()
+        });
+        let mut texts: Vec<(String, String)> = Vec::new();
+        for (name, number) in amounts.into_iter().flatten() {
+            if builder.takes(&name) {
+                // all digits, so that the same number is read
+                texts.push((name, format!("{number:?}")));
+            }
+        }
+        let amounts: Vec<LoggedAmount<'_>> = texts
+            .iter()
+            .map(|(name, text)| LoggedAmount {
+                name,
+                text,
+                source: None,
+            })
+            .collect();
+        let association = format!("{account}/{user}");
+        let is_association = builder.by_association && !account.is_empty() && !user.is_empty();
         let requested = processor_count(requested, "`ReqCPUS` is not a whole number");
         let allocated = if matches!(allocated, "" | "0") {
             processors
@@ -271,7 +364,7 @@ impl SacctColumns {
         let allocated = processor_count(allocated, "`AllocCPUS` or `NCPUS` is not a whole number");
         builder.push(&LoggedJob {
             id,
-            entity: user,
+            entity: if is_association { &association } else { user },
             user,
             group: account,
             queue: partition,
@@ -284,8 +377,48 @@ impl SacctColumns {
                 .choose(requested, allocated)?
                 .ok_or(Fault::NO_PROCESSORS)?,
             started: start.filter(|_| !is_cancelled),
+            amounts: &amounts,
             ..LoggedJob::default()
         })
+    }
+}
+
+/// The job of a row with what its priority depends on, as it was when it was submitted.
+fn slurm_job(fields: [&str; COLUMNS.len()]) -> SlurmJob {
+    let [_, user, account, partition, ..] = fields;
+    let [
+        ..,
+        limit,
+        limit_raw,
+        _,
+        requested,
+        allocated,
+        processors,
+        qos,
+        requested_tres,
+        allocated_tres,
+        requested_nodes,
+        nodes,
+        nice,
+    ] = fields;
+    let first = |texts: &[&'_ str]| {
+        let mut texts = texts.iter().filter(|text| !matches!(**text, "" | "0"));
+        texts.next().copied().unwrap_or_default().to_owned()
+    };
+    let cpus = first(&[requested, allocated, processors]);
+    let nodes = first(&[requested_nodes, nodes]);
+    let tres = first(&[requested_tres, allocated_tres]);
+    SlurmJob {
+        user: user.to_owned(),
+        account: account.to_owned(),
+        partition: partition.to_owned(),
+        qos: qos.to_owned(),
+        state: "PENDING".to_owned(),
+        nice: number(nice).unwrap_or(0),
+        time_limit: TimeLimit::parse(&first(&[limit_raw, limit])),
+        cpus: cpus.parse().unwrap_or(0),
+        tres: TresAmounts::parse(&format!("{tres},node={nodes},cpu={cpus}")),
+        ..SlurmJob::default()
     }
 }
 

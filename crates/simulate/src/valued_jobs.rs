@@ -7,6 +7,7 @@ use job_sort_formula::rank::{
 };
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::cycle::MostProcessors;
+use jsf_slurm::priority::age_factor;
 
 use super::errors::EvaluationErrors;
 use super::fairshare::{EntityNumbers, Fairshare};
@@ -20,6 +21,8 @@ enum Input {
     Walltime,
     /// The time since the submission.
     Wait,
+    /// The time since the submission as a part of so many seconds.
+    Age(u32),
     Fairshare(FairshareInput),
     /// One that was taken from the log, by its index.
     Logged(usize),
@@ -28,9 +31,10 @@ enum Input {
 }
 
 impl Input {
-    fn new(name: &str, workload: &Workload) -> Self {
+    fn new(name: &str, workload: &Workload, max_age: Option<u32>) -> Self {
         let logged = || workload.input(name).map_or(Self::Zero, Self::Logged);
         match name {
+            "age_factor" => max_age.map_or_else(logged, Self::Age),
             "ncpus" => Self::Processors,
             "walltime" => Self::Walltime,
             "eligible_time" => Self::Wait,
@@ -40,7 +44,7 @@ impl Input {
 
     /// Whether the input of a job changes while it waits.
     fn changes(self) -> bool {
-        matches!(self, Self::Wait | Self::Fairshare(_))
+        matches!(self, Self::Wait | Self::Age(_) | Self::Fairshare(_))
     }
 }
 
@@ -102,6 +106,7 @@ pub(super) struct ValuedJobs<'p> {
     submits: Vec<i64>,
     entities: Vec<u32>,
     waits: Vec<i64>,
+    ages: Vec<f64>,
     /// Of every job; `None` if all that wait are eligible.
     accruals: Option<Vec<Accrual>>,
     /// By the index of the input.
@@ -124,7 +129,7 @@ impl<'p> ValuedJobs<'p> {
         let inputs: Vec<Input> = program
             .inputs()
             .iter()
-            .map(|name| Input::new(name, workload))
+            .map(|name| Input::new(name, workload, rules.max_age))
             .collect();
         let mut logged = Vec::new();
         for input in &inputs {
@@ -147,6 +152,7 @@ impl<'p> ValuedJobs<'p> {
             submits: Vec::new(),
             entities: Vec::new(),
             waits: Vec::new(),
+            ages: Vec::new(),
             accruals: has_accrual.then(Vec::new),
             logged,
             values: Vec::new(),
@@ -270,7 +276,11 @@ impl<'p> ValuedJobs<'p> {
             self.values.len()
         };
         self.values.resize(self.len(), 0.0);
-        if self.inputs.contains(&Input::Wait) {
+        let max_age = self.inputs.iter().find_map(|input| match input {
+            Input::Age(max_age) => Some(*max_age),
+            _ => None,
+        });
+        if self.inputs.contains(&Input::Wait) || max_age.is_some() {
             self.waits.clear();
             match &self.accruals {
                 Some(accruals) => self
@@ -280,6 +290,11 @@ impl<'p> ValuedJobs<'p> {
                     .waits
                     .extend(self.submits.iter().map(|submit| now - submit)),
             }
+        }
+        if let Some(max_age) = max_age {
+            self.ages.clear();
+            let ages = self.waits.iter().map(|&wait| age_factor(wait, max_age));
+            self.ages.extend(ages);
         }
         let none = EntityNumbers::default();
         let mut numbers = &none;
@@ -297,6 +312,7 @@ impl<'p> ValuedJobs<'p> {
             Input::Processors => InputColumn::I64(&self.processors[first..]),
             Input::Walltime => InputColumn::I64(&self.walltimes[first..]),
             Input::Wait => InputColumn::I64(&self.waits[first..]),
+            Input::Age(_) => InputColumn::F64(&self.ages[first..]),
             Input::Zero => InputColumn::Same(Value::Int(0)),
             Input::Logged(index) => InputColumn::Mixed {
                 values: &self.logged[index].values[first..],

@@ -8,6 +8,8 @@ use job_sort_formula::python::{MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::resource_amount::{AmountSource, NumberMode, number};
+use jsf_slurm::cluster::Cluster;
+use jsf_slurm::conf::PrioritySettings;
 
 use super::complete::complete_from;
 use super::left_out::{Fault, Faults, LeftOutReason};
@@ -37,8 +39,21 @@ pub struct LogInputs {
     /// The time that a job of a queue gets if it asks for none, in seconds; that of an empty name
     /// is for all other queues.
     pub default_walltimes: BTreeMap<String, i64>,
+    /// What the numbers of Slurm's priority follow from, if they are to be computed.
+    pub slurm: Option<SlurmPriority>,
+    /// Whether the entity of a job of Slurm is its association, `ACCOUNT/USER`, and not its user.
+    pub by_association: bool,
     /// What is made of a log.
     pub rules: LogRules,
+}
+
+/// What the numbers of Slurm's priority follow from beside the jobs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlurmPriority {
+    /// The settings.
+    pub settings: PrioritySettings,
+    /// Partitions, nodes, qualities of service and associations.
+    pub cluster: Cluster,
 }
 
 /// The priority of the job's queue, which the queues give where the log does not.
@@ -558,6 +573,8 @@ pub struct WorkloadBuilder {
     pub(super) entity: FairshareEntity,
     queue_priorities: BTreeMap<String, i64>,
     default_walltimes: BTreeMap<String, i64>,
+    pub(super) slurm: Option<SlurmPriority>,
+    pub(super) by_association: bool,
     pub(super) rules: LogRules,
 }
 
@@ -575,6 +592,8 @@ impl WorkloadBuilder {
             entity,
             queue_priorities,
             default_walltimes,
+            slurm,
+            by_association,
             rules,
         } = inputs;
         let inputs = names
@@ -601,6 +620,8 @@ impl WorkloadBuilder {
             entity,
             queue_priorities,
             default_walltimes,
+            slurm,
+            by_association,
             rules,
             ..Self::default()
         }
@@ -609,6 +630,11 @@ impl WorkloadBuilder {
     /// Whether an input is taken from the logs.
     pub(super) fn takes(&self, name: &str) -> bool {
         self.read.input(name).is_some()
+    }
+
+    /// The inputs that are taken from the logs.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.read.inputs.iter().map(|input| &*input.name)
     }
 
     /// The number of jobs.

@@ -133,6 +133,22 @@ impl SiteFiles {
         }
     }
 
+    /// Whether a file of OpenPBS is among them.
+    pub fn are_of_openpbs(&self) -> bool {
+        [
+            Role::Server,
+            Role::Queues,
+            Role::Resources,
+            Role::Nodes,
+            Role::SchedPriv,
+            Role::ResourceGroup,
+            Role::SchedConfig,
+            Role::SchedFormula,
+        ]
+        .into_iter()
+        .any(|role| self.has(role))
+    }
+
     /// These files for the scheduler that has the jobs of a partition: its own folder
     /// (`sched_priv_NAME`), formula and attributes count, and those of the default scheduler do
     /// not.

@@ -67,7 +67,7 @@ impl Site {
 
     /// A request for a column for each of these names, as the site declares them.
     pub(super) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
-        let native = self.slurm.as_ref().map(|slurm| &slurm.jobs);
+        let native = self.slurm.as_ref().and_then(|slurm| slurm.jobs.as_ref());
         ColumnsRequest {
             document: native.or_else(|| self.files.first(Role::Queue)),
             names,

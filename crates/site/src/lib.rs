@@ -349,7 +349,7 @@ impl Site {
     /// When Slurm's priorities are computed, in seconds since 1970; `None` if the jobs are not
     /// Slurm's.
     pub fn priorities_at(&self) -> Option<i64> {
-        self.slurm.as_ref().map(|slurm| slurm.at)
+        self.slurm.as_ref().and_then(|slurm| slurm.at)
     }
 
     /// How numbers reach the formula, and how its value is kept.

@@ -9,14 +9,14 @@ use job_sort_formula::fairshare::decay::HalfLife;
 use job_sort_formula::fairshare::{PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::schema::{FairshareInput, InputType};
+use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS,
-    Observer, Results, Schedule, UsageMeasure, Workload, WorkloadBuilder, read_workload,
-    sacct_advice, simulate,
+    Observer, Results, Schedule, SlurmPriority, UsageMeasure, Workload, WorkloadBuilder,
+    read_workload, sacct_advice, simulate,
 };
 
 use super::file_kind::FileKind;
@@ -212,6 +212,9 @@ impl Site {
                 .map(|(name, priority)| (name.to_owned(), priority.unwrap_or(0)))
                 .collect(),
             default_walltimes: self.default_walltimes(),
+            slurm: self.logged_priority(formulas),
+            by_association: self.slurm.is_some()
+                && self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
             rules,
         };
         read_logs(sources, WorkloadBuilder::with_inputs(inputs))
@@ -225,8 +228,30 @@ impl Site {
             .collect();
         names.sort_unstable();
         names.dedup();
-        names.retain(|name| self.schema.is_numeric(name) && !is_always_known(name));
+        names.retain(|name| self.schema.is_numeric(name) && !self.is_simulated(name));
         names
+    }
+
+    /// Whether a simulation computes an input, whatever the log says.
+    fn is_simulated(&self, name: &str) -> bool {
+        is_always_known(name) || name == "age_factor" && self.slurm.is_some()
+    }
+
+    /// What the numbers of Slurm's priority follow from, if the site is one of Slurm and a formula
+    /// names one.
+    fn logged_priority(&self, formulas: &[&Formula]) -> Option<SlurmPriority> {
+        let is_of_slurm = |name: &&str| {
+            let entry = self.schema.entry(name);
+            entry.is_some_and(|entry| entry.origin == Origin::Slurm)
+        };
+        let slurm = self.slurm.as_ref()?;
+        self.names_in_log(formulas)
+            .iter()
+            .any(is_of_slurm)
+            .then(|| SlurmPriority {
+                settings: slurm.settings.clone(),
+                cluster: slurm.cluster.clone(),
+            })
     }
 
     /// The time that a job of each queue gets if it asks for none; that of an empty name is for all
@@ -262,7 +287,7 @@ impl Site {
         let decay = self.simulated_decay(decay_period, decay_factor);
         let mut warnings = Vec::new();
         let mut unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
-        unknown.retain(|name| !is_always_known(name) && !workload.has_input(name));
+        unknown.retain(|name| !self.is_simulated(name) && !workload.has_input(name));
         if !unknown.is_empty() {
             warnings.push(format!(
                 "no job of the log has {}, so every job has 0",
@@ -457,6 +482,9 @@ impl Site {
         let mut fairshare = Fairshare::new(tree, policy, decay, in_log);
         if self.files.has(Role::SchedConfig) {
             fairshare = fairshare.measured_by(measure.unwrap_or_default());
+        }
+        if self.slurm.is_some() {
+            fairshare = fairshare.from_nothing();
         }
         let is_documented = (name, self.policy.rules) == (PolicyName::Pbs, PolicyRules::Documented);
         if usage == StartingUsage::Tree && !is_documented {

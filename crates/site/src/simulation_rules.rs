@@ -21,6 +21,10 @@ use super::{Site, SiteError};
 /// The resource that every machine counts.
 pub(super) const PROCESSORS: &str = "ncpus";
 
+/// What of Slurm's scheduling is not simulated.
+const LEFT_OUT_OF_SLURM: &str = "the interval and the depth of Slurm's backfill, the limits of QOS, associations and partitions, \
+     PriorityTier, preemption, reservations";
+
 /// Something that the site has and a simulation does without.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
@@ -149,6 +153,7 @@ impl Site {
             limits,
             threshold: self.threshold(),
             has_accrual: self.server.eligible_time_enable.unwrap_or(false),
+            max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
             precision: self.precision(),
             on_error: self.rules.on_error,
         }
@@ -185,6 +190,10 @@ impl Site {
                 names,
                 source: ProcessorsSource::Nodes,
             });
+        }
+        let slurm = self.slurm.as_ref();
+        if let Some(processors) = slurm.and_then(|slurm| slurm.cluster.usable_processors()) {
+            return Ok(Counted::one_pool(processors, ProcessorsSource::Nodes));
         }
         match workload.machine_processors() {
             Some(processors) => Ok(Counted::one_pool(processors, ProcessorsSource::Log)),
@@ -278,6 +287,12 @@ impl Site {
         let mut found: Vec<LeftOut> = Vec::new();
         let mut add =
             |what: String, jobs: usize| found.extend((jobs > 0).then_some(LeftOut { what, jobs }));
+        if self.slurm.is_some() {
+            add(LEFT_OUT_OF_SLURM.to_owned(), all);
+            if self.tree.is_some() {
+                add("billing TRES in usage".to_owned(), all);
+            }
+        }
         if config.preemptive_sched.prime {
             let least = i64::from(config.preempt_queue_prio);
             let is_express = |queue: &str| self.queues.priority(queue).unwrap_or(0) >= least;

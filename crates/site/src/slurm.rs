@@ -13,7 +13,7 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::Ranking;
 use job_sort_formula::schema::Schema;
 use jsf_slurm::cluster::Cluster;
-use jsf_slurm::conf::SlurmConf;
+use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit};
 use jsf_slurm::priority::{PriorityInputs, PriorityTerm};
 use jsf_slurm::sprio::Sprio;
@@ -38,10 +38,13 @@ pub(super) struct SlurmQueue {
     formula: String,
     /// Its summands, with their columns in `sprio -l`.
     terms: Vec<PriorityTerm>,
-    /// The jobs as native NDJSON.
-    pub jobs: FileSource,
+    /// The jobs as native NDJSON; `None` if they are those of a log.
+    pub jobs: Option<FileSource>,
     /// When the priorities are computed, in seconds since 1970 on the clock of the jobs.
-    pub at: i64,
+    pub at: Option<i64>,
+    /// What the priority of a job depends on.
+    pub settings: PrioritySettings,
+    pub cluster: Cluster,
     /// What `squeue` prints as the priority of the pending jobs.
     printed: HashMap<String, u32>,
     /// `ACCOUNT/USER` of the pending jobs that are not held, in the order of the jobs' numbers.
@@ -82,7 +85,8 @@ impl SlurmQueue {
         at: Option<i64>,
     ) -> Result<Option<Self>, SiteError> {
         let Some(queue) = files.first(Role::Queue) else {
-            return Ok(None);
+            let conf = conf.filter(|_| files.has_jobs_of_log && !files.are_of_openpbs());
+            return conf.map(|conf| Self::of_log(files, conf)).transpose();
         };
         if !queue.can_be_opened_again() || queue.opened()?.kind != FileKind::SlurmJobs {
             return Ok(None);
@@ -105,41 +109,72 @@ impl SlurmQueue {
         }
         let clock = Clock::new(at, &read.jobs, conf, &sprio, files);
         let has_direct = read.jobs.iter().any(|job| is_direct(job, &sprio));
-        let formula = conf.priority.formula(has_direct);
         let mut queue = Self {
-            formula: Formula::parse(&formula)
-                .map_err(SiteError::content)?
-                .to_string(),
-            text: FormulaText::new(formula)?,
-            terms: conf.priority.terms(),
-            jobs: queue.clone(),
-            at: clock.now,
-            printed: HashMap::new(),
+            at: Some(clock.now),
             pending_users: pending_users(&read.jobs),
             release: read.version.as_deref().and_then(Release::from_version),
             warnings,
+            ..Self::new(files, conf, cluster, has_direct)?
         };
-        queue.text.origin = match files.first(Role::SlurmConf) {
-            Some(source) => source.name(),
-            None => "Slurm's defaults".to_owned(),
-        };
-        queue.warn_of_missing(conf, &cluster, files);
+        queue.warn_of_missing(conf, files);
         queue.warn_of_clock(&clock, &read.jobs, conf);
         queue.warn_of_jobs(&read.jobs, conf, &sprio);
         let mut lines = Vec::new();
         for job in &read.jobs {
-            let native = native_job(job, conf, &cluster, &sprio, &clock);
+            let native = native_job(job, conf, &queue.cluster, &sprio, &clock);
             serde_json::to_writer(&mut lines, &native).map_err(SiteError::content)?;
             lines.push(b'\n');
             if let Some(priority) = job.priority.filter(|_| job.is_pending() && !job.is_held()) {
                 queue.printed.insert(job.id.clone(), priority);
             }
         }
-        queue.jobs = FileSource::Bytes {
+        queue.jobs = Some(FileSource::Bytes {
             name,
             bytes: lines.into(),
-        };
+        });
         Ok(Some(queue))
+    }
+
+    /// What the priority of the jobs of a log depends on.
+    fn of_log(files: &SiteFiles, conf: &SlurmConf) -> Result<Self, SiteError> {
+        let mut warnings = Vec::new();
+        let cluster = read_cluster(files, conf, &mut warnings)?;
+        let mut queue = Self {
+            warnings,
+            ..Self::new(files, conf, cluster, false)?
+        };
+        queue.warn_of_missing(conf, files);
+        Ok(queue)
+    }
+
+    /// The priority without jobs.
+    fn new(
+        files: &SiteFiles,
+        conf: &SlurmConf,
+        cluster: Cluster,
+        has_direct: bool,
+    ) -> Result<Self, SiteError> {
+        let formula = conf.priority.formula(has_direct);
+        let mut text = FormulaText::new(formula)?;
+        text.origin = match files.first(Role::SlurmConf) {
+            Some(source) => source.name(),
+            None => "Slurm's defaults".to_owned(),
+        };
+        Ok(Self {
+            formula: Formula::parse(&text.text)
+                .map_err(SiteError::content)?
+                .to_string(),
+            text,
+            terms: conf.priority.terms(),
+            jobs: None,
+            at: None,
+            settings: conf.priority.clone(),
+            cluster,
+            printed: HashMap::new(),
+            pending_users: Vec::new(),
+            release: None,
+            warnings: Vec::new(),
+        })
     }
 
     /// Adds the names of the priority's inputs.
@@ -183,14 +218,14 @@ impl SlurmQueue {
             "the priority that `{}` prints differs from the computed one for {} of {compared} jobs, such as `{job}`: printed \
              {printed}, computed {computed}; slurmctld computes it every PriorityCalcPeriod and at a change of the job, but not \
              at a change of partitions, QOS or settings",
-            self.jobs.name(),
+            self.jobs.as_ref().map(FileSource::name).unwrap_or_default(),
             different.len(),
         );
         Some(warning.into())
     }
 
-    fn warn_of_missing(&mut self, conf: &SlurmConf, cluster: &Cluster, files: &SiteFiles) {
-        for missing in conf.priority.missing(cluster) {
+    fn warn_of_missing(&mut self, conf: &SlurmConf, files: &SiteFiles) {
+        for missing in conf.priority.missing(&self.cluster) {
             self.warnings.push(
                 format!(
                     "{} is not 0, and what it weighs is not known and taken as 0: give what `{}` prints in the site's folder",
@@ -482,28 +517,13 @@ fn native_job<'a>(
             ..PriorityInputs::default()
         };
     }
-    let mut named = BTreeMap::from([
-        ("age_factor".to_owned(), inputs.age_factor),
-        ("assoc_factor".to_owned(), inputs.assoc_factor),
-        ("size_factor".to_owned(), inputs.size_factor),
-        ("partition_factor".to_owned(), inputs.partition_factor),
-        ("qos_factor".to_owned(), inputs.qos_factor),
-        ("site_factor".to_owned(), inputs.site_factor),
-        ("nice".to_owned(), inputs.nice),
-        ("tres_points".to_owned(), inputs.tres_points()),
-        ("direct_priority".to_owned(), direct.map_or(0.0, f64::from)),
-    ]);
+    let mut named = BTreeMap::from_iter(inputs.named(&conf.priority));
+    named.insert("direct_priority".to_owned(), direct.map_or(0.0, f64::from));
     if direct.is_some() {
         named.insert("fairshare_factor".to_owned(), 0.0);
     }
     let unweighted = PriorityInputs::unweighted(job, cluster);
     named.extend(unweighted.map(|(name, number)| (name.to_owned(), number)));
-    let weights = conf.priority.weight_tres.iter();
-    named.extend(
-        weights
-            .zip(&inputs.tres)
-            .map(|(tres, points)| (tres.input(), *points)),
-    );
     NativeJob {
         id: &job.id,
         entity: format!("{}/{}", job.account, job.user),

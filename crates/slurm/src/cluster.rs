@@ -99,6 +99,22 @@ impl Cluster {
         self.add_partition_records(&records(text, "PartitionName"));
     }
 
+    /// The processors of the nodes that `scontrol show node` prints and that are not down or
+    /// drained; without its output those of `slurm.conf`. `None` if no node is known.
+    pub fn usable_processors(&self) -> Option<u32> {
+        if self.node_records.is_empty() {
+            return Some(self.nodes?.cpus);
+        }
+        let is_usable = |node: &&Record| {
+            let state = node.get("State").unwrap_or_default().to_uppercase();
+            !["DOWN", "DRAIN", "FAIL"]
+                .iter()
+                .any(|word| state.contains(word))
+        };
+        let usable = self.node_records.iter().filter(is_usable);
+        Some(usable.map(processors).fold(0, u32::saturating_add))
+    }
+
     fn add_partition_records(&mut self, records: &[Record]) {
         for record in records {
             let Some(name) = record.get("PartitionName") else {
@@ -281,14 +297,18 @@ fn totals(of_conf: &[Record], printed: &[Record]) -> Option<NodeTotals> {
     };
     let cpus = listed.iter().map(|node| {
         let printed = node.get("NodeName").and_then(|name| printed.get(name));
-        printed
-            .and_then(|node| node.number("CPUEfctv").or(node.number("CPUTot")))
-            .unwrap_or_else(|| configured_cpus(node))
+        processors(printed.unwrap_or(node))
     });
     Some(NodeTotals {
         nodes: u32::try_from(listed.len()).unwrap_or(u32::MAX),
         cpus: cpus.fold(0, u32::saturating_add),
     })
+}
+
+/// The processors of a node that jobs can use.
+fn processors(node: &Record) -> u32 {
+    let printed = node.number("CPUEfctv").or(node.number("CPUTot"));
+    printed.unwrap_or_else(|| configured_cpus(node))
 }
 
 /// The processors of a node that jobs can use, as its line in `slurm.conf` says.

@@ -174,7 +174,9 @@ impl PriorityInputs {
             tres.weight * factor
         });
         Self {
-            age_factor: age_factor(job, settings, now),
+            age_factor: job.accrues_from.map_or(0.0, |from| {
+                age_factor(now.saturating_sub(from), settings.max_age)
+            }),
             assoc_factor: assoc_factor(job, settings, cluster),
             size_factor: size_factor(job, settings, cluster),
             partition_factor: partition.map_or(0.0, |partition| {
@@ -207,18 +209,32 @@ impl PriorityInputs {
         ]
     }
 
-    /// The sum of the weighted resources.
-    pub fn tres_points(&self) -> f64 {
-        self.tres.iter().sum()
+    /// The numbers by their names in formulas.
+    pub fn named(&self, settings: &PrioritySettings) -> Vec<(String, f64)> {
+        let mut named = vec![
+            ("age_factor".to_owned(), self.age_factor),
+            ("assoc_factor".to_owned(), self.assoc_factor),
+            ("size_factor".to_owned(), self.size_factor),
+            ("partition_factor".to_owned(), self.partition_factor),
+            ("qos_factor".to_owned(), self.qos_factor),
+            ("site_factor".to_owned(), self.site_factor),
+            ("nice".to_owned(), self.nice),
+            ("tres_points".to_owned(), self.tres.iter().sum()),
+        ];
+        let weights = settings.weight_tres.iter();
+        named.extend(
+            weights
+                .zip(&self.tres)
+                .map(|(tres, points)| (tres.input(), *points)),
+        );
+        named
     }
 }
 
-fn age_factor(job: &SlurmJob, settings: &PrioritySettings, now: i64) -> f64 {
-    let Some(from) = job.accrues_from else {
-        return 0.0;
-    };
-    match u32::try_from(now.saturating_sub(from).max(0)) {
-        Ok(age) if age < settings.max_age => f64::from(age) / f64::from(settings.max_age),
+/// The factor of an age in seconds.
+pub fn age_factor(age: i64, max_age: u32) -> f64 {
+    match u32::try_from(age.max(0)) {
+        Ok(age) if age < max_age => f64::from(age) / f64::from(max_age),
         _ => 1.0,
     }
 }

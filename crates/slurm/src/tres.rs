@@ -2,11 +2,12 @@
 
 /// Amounts by their names in lower case; memory is in MB.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct TresAmounts(pub(crate) Vec<(String, f64)>);
+pub struct TresAmounts(pub(crate) Vec<(String, f64)>);
 
 impl TresAmounts {
-    /// Parses a list; a part that is not an amount is left out.
-    pub(crate) fn parse(text: &str) -> Self {
+    /// Parses a list; a part that is not an amount is left out, and of several of one name the first
+    /// one counts.
+    pub fn parse(text: &str) -> Self {
         let amounts = text.split(',').filter_map(|part| {
             let (name, amount) = part.split_once('=')?;
             let name = name.trim().to_ascii_lowercase();

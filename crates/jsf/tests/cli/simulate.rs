@@ -236,6 +236,9 @@ fn the_policy_is_that_of_slurm_conf() {
     let no_decay = folder.path().join("no-decay.conf").display().to_string();
     let text = "PriorityType=priority/multifactor\nPriorityFlags=NO_FAIR_TREE\nPriorityDecayHalfLife=0\n                PriorityUsageResetPeriod=YEARLY\n";
     std::fs::write(&no_decay, text).expect("written");
+    let no_flags = folder.path().join("no-flags.conf").display().to_string();
+    let text = text.replace("PriorityFlags=NO_FAIR_TREE\n", "");
+    std::fs::write(&no_flags, text).expect("written");
     let job = |(index, user): (usize, &str)| {
         format!(
             r#"{{"id":{index},"entity":"{user}","submit":{index},"run":100,"resources":{{"ncpus":1}}}}"#
@@ -269,8 +272,9 @@ fn the_policy_is_that_of_slurm_conf() {
     };
     let read = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
     let by_conf = simulate(&["--slurm-conf", &no_decay]);
-    assert_eq!(by_conf, simulate(&["--policy", "classic"]));
-    assert_ne!(by_conf, simulate(&[]));
+    let by_option = simulate(&["--policy", "classic", "--slurm-conf", &no_flags]);
+    assert_eq!(by_conf, by_option);
+    assert_ne!(by_conf, simulate(&["--slurm-conf", &no_flags]));
     let decay = |options: &[&str]| read(&simulate(options))["decay"].clone();
     assert_eq!(decay(&["--slurm-conf", &no_decay]), Value::Null);
     let half_life = decay(&["--slurm-conf", &conf]);

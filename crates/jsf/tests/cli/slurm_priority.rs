@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use job_sort_formula::Formula;
+use jsf_simulate::LogRules;
+use jsf_site::{FileSource, SimulateRequest, Site, SiteFiles, SiteOptions};
 use jsf_testing::golden;
 use serde_json::Value;
 
@@ -178,4 +181,118 @@ fn each_document_of_jobs_gives_the_same_totals() {
             assert!(different.is_empty(), "{document}: {different:?}");
         }
     }
+}
+
+/// The processors of a simulated machine on which all jobs of a case have room.
+const PROCESSORS: u32 = 1_000_000;
+/// The cases recorded in the first cycle of slurmctld under depth-oblivious, in which it has not
+/// computed all of the tree yet. A simulation has no such cycle.
+const FIRST_CYCLES: [&str; 2] = ["77_fs_depth_oblivious", "95_random12"];
+
+/// A log of `sacct` with the pending jobs of a table of `squeue -O`, which wait from the time at
+/// which they began to age until `now` for a job that holds the whole machine.
+fn log_of(squeue: &str, now: i64) -> String {
+    let mut lines = squeue.lines().map(|line| line.split('|').collect());
+    let heading: Vec<&str> = lines.next().expect("a heading");
+    let begin = now - 1_000_000;
+    let mut log = format!(
+        "JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|Timelimit|ReqCPUS|ReqTRES|Nice\n\
+         0|nobody|none|none|none|{begin}|{begin}|{now}|1000000|30-00:00:00|{PROCESSORS}||\n"
+    );
+    for row in lines {
+        let row: Vec<&str> = row;
+        let place = |name| heading.iter().position(|known| *known == name);
+        let cell = |name| row[place(name).expect("a column")];
+        if cell("STATE") == "PENDING" {
+            let before = [
+                "JOBID",
+                "USER",
+                "ACCOUNT",
+                "PARTITION",
+                "QOS",
+                "ACCRUE_TIME",
+            ];
+            let after = ["TIME_LIMIT", "CPUS", "TRES_ALLOC", "NICE"];
+            let (before, after) = (before.map(cell).join("|"), after.map(cell).join("|"));
+            log += &format!("{before}|{now}|{}|60|{after}\n", now + 60);
+        }
+    }
+    log
+}
+
+fn open(files: SiteFiles, at: Option<i64>) -> Site {
+    let options = SiteOptions {
+        at,
+        ..SiteOptions::default()
+    };
+    Site::from_files(files, options).expect("a site")
+}
+
+/// At the moment at which the jobs of a log start, they have the priorities that a ranking computes
+/// for the same jobs in the queue at that moment.
+#[test]
+fn a_simulation_has_the_priorities_of_a_ranking() {
+    let mut compared = 0;
+    for case in cases() {
+        if FIRST_CYCLES.contains(&&*case.name) {
+            continue;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in [
+            "slurm.conf",
+            "sshare.txt",
+            "qos.txt",
+            "assoc.txt",
+            "partitions.txt",
+            "nodes.txt",
+            "squeue_o.txt",
+        ] {
+            let content = member(&case.archive, name);
+            fs::write(folder.path().join(name), content).expect("written");
+        }
+        let files = || SiteFiles::open(folder.path()).expect("files");
+        let now = open(files(), None).priorities_at().expect("a time") + 600;
+        let queue = open(files(), Some(now));
+        let text = queue.formula_text().expect("a formula").text;
+        let formula = Formula::parse(&text).expect("a formula");
+        let ranked = queue.rank(&formula).expect("a ranking");
+        let values = ranked.ranking.order().iter();
+        let values: BTreeMap<&str, Option<f64>> = values
+            .map(|&row| {
+                let score = ranked.ranking.score(row);
+                (ranked.table.id(row), score.map(|score| score.value))
+            })
+            .collect();
+        let site = open(files().for_workload(), None);
+        assert_eq!(site.formula_text().expect("a formula").text, text);
+        let log = log_of(&member(&case.archive, "squeue_o.txt"), now).into_bytes();
+        let log = FileSource::Bytes {
+            name: "log".to_owned(),
+            bytes: log.into(),
+        };
+        let rules = LogRules {
+            from: Some(0),
+            ..LogRules::default()
+        };
+        let workload = site.open_workload(&[log], &[&formula], rules);
+        let workload = workload.expect("a log");
+        let mut observer = ();
+        let request = SimulateRequest {
+            processors: Some(PROCESSORS),
+            decay_period: Some(1),
+            decay_factor: Some(1.0),
+            ..SimulateRequest::new(&formula, &workload, &mut observer)
+        };
+        let schedule = site.simulate(request).expect("a schedule").schedule;
+        for job in 1..workload.jobs().len() {
+            let id = workload.id(job);
+            // a ranking has no held jobs
+            if let Some(value) = values.get(id) {
+                compared += 1;
+                let simulated = (schedule.start(job), schedule.start_value(job));
+                assert_eq!(simulated, (Some(now), *value), "{} {id}", case.name);
+            }
+        }
+    }
+    assert!(compared > 800, "{compared}");
 }

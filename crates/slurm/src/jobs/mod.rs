@@ -8,7 +8,7 @@ use job_sort_formula::diagnostic::limit_each_kind;
 use jsf_json::clipped;
 
 use crate::conf::parse_minutes;
-use crate::tres::TresAmounts;
+pub use crate::tres::TresAmounts;
 
 pub(crate) use table::is_header;
 
@@ -25,7 +25,8 @@ pub enum TimeLimit {
 }
 
 impl TimeLimit {
-    pub(crate) fn parse(text: &str) -> Self {
+    /// Parses what Slurm's tools print, such as `1-00:00:00` or `UNLIMITED`.
+    pub fn parse(text: &str) -> Self {
         match text {
             "UNLIMITED" | "INFINITE" => Self::Unlimited,
             _ => parse_minutes_of_job(text).map_or(Self::OfPartition, Self::Minutes),
@@ -72,7 +73,7 @@ pub struct SlurmJob {
     /// The processors that it asks for, as `squeue` prints them (`%C`).
     pub cpus: u32,
     /// The resources that it asks for.
-    pub(crate) tres: TresAmounts,
+    pub tres: TresAmounts,
     /// What it waits for, such as `afterok:12(unfulfilled)`.
     pub dependency: String,
 }

@@ -51,7 +51,10 @@ pub(crate) fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
             ("--decay", arguments.log.decay.is_some()),
             ("--decay-factor", arguments.log.decay_factor.is_some()),
             ("--policy", arguments.site.policy.is_some()),
-            ("--slurm-conf", arguments.site.files.has(Role::SlurmConf)),
+            (
+                "--slurm-conf",
+                arguments.site.files.has(Role::SlurmConf) && files.are_of_openpbs(),
+            ),
             ("--slurm-release", arguments.site.slurm_release.is_some()),
         ];
         note_idle(
