@@ -240,6 +240,7 @@ fn a_job_document_from_which_the_environment_cannot_be_left_out_is_not_kept() {
     printing(&folder.join("bin"), "qstat", "-f -F json", one_line);
     let sshare = "slurm/files/t01a_doc_defaultroot/classic_d1.sshare_a_l_P.txt";
     fake(&folder.join("bin"), "sshare", &[("-a -l -P", sshare)]);
+    fake(&folder.join("bin"), "qmgr", &[]);
     let script = folder.join("capture.sh");
     fs::write(
         &script,
@@ -326,6 +327,212 @@ fn the_script_collects_the_files_of_slurm() {
     ]);
     assert_eq!(success(&from_site), success(&from_files));
     assert_eq!(json(&from_site)["policy"], "classic");
+}
+
+/// A command of Slurm that runs a part of a script for its arguments, and fails for others, or if
+/// it would print times of another zone or what the caller's variables ask for.
+fn slurm(bin: &Path, name: &str, cases: &str) {
+    let path = bin.join(name);
+    let script = format!(
+        "#!/bin/sh\n[ \"$TZ $SLURM_TIME_FORMAT$SQUEUE_USERS$SPRIO_FORMAT$SLURM_CLUSTERS\" = 'UTC standard' ] || exit 4\n\
+         case \"$*\" in\n{cases}\n*) echo \"{name}: error: Invalid\" >&2; exit 1;;\nesac\n"
+    );
+    fs::write(&path, script).expect("a command");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a command");
+}
+
+/// A recorded site in `site`, the commands that print it in `bin`, and its settings in files that
+/// include each other.
+fn recorded_cluster(folder: &Path) {
+    let (bin, site) = (folder.join("bin"), folder.join("recorded"));
+    for path in [&bin, &site] {
+        fs::create_dir_all(path).expect("a folder");
+    }
+    let archive = golden::path("slurm-priority/84_random1.tar.gz");
+    let file = File::open(archive).expect("an archive");
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(file));
+    archive.unpack(&site).expect("files");
+    let conf = fs::read_to_string(site.join("slurm.conf")).expect("settings");
+    let (weights, others): (Vec<&str>, Vec<&str>) =
+        conf.lines().partition(|line| line.contains("Weight"));
+    let included = folder.join("included.conf").display().to_string();
+    fs::write(&included, "include weights.conf # relative\n").expect("a file");
+    fs::write(folder.join("weights.conf"), weights.join("\n")).expect("a file");
+    let main = format!(
+        "AccountingStoragePass=s3cret\n{}\nINCLUDE {included}\nInclude none.conf\n",
+        others.join("\n")
+    );
+    fs::write(folder.join("slurm.conf"), main).expect("a file");
+    let path = site.display();
+    slurm(
+        &bin,
+        "sprio",
+        &format!(
+            "'-o %i|%r|%u|%Y|%S|%A|%B|%F|%J|%P|%Q|%N|%T') cat {path}/sprio_o.txt;;\n'-n -l') cat {path}/sprio_n.txt;;"
+        ),
+    );
+    slurm(
+        &bin,
+        "sshare",
+        &format!("'-a -l -P') cat {path}/sshare.txt;;"),
+    );
+    slurm(
+        &bin,
+        "sacctmgr",
+        &format!("'-P show qos') cat {path}/qos.txt;;\n'-P show assoc') cat {path}/assoc.txt;;"),
+    );
+    let conf = folder.join("slurm.conf").display().to_string();
+    let config = format!(
+        "grep -v -e SLURM_CONF -e PrivateData {path}/scontrol_show_config.txt; echo 'PrivateData = jobs'; echo 'SLURM_CONF = {conf}'"
+    );
+    slurm(
+        &bin,
+        "scontrol",
+        &format!(
+            "'show config') {config};;\n'show partition -a') cat {path}/partitions.txt;;\n\
+             'show node -a') cat {path}/nodes.txt; echo '   Reason=s3cret [root@2026-11-27T08:00:00]';;\n\
+             'show job -a') cat {path}/jobs.txt;;"
+        ),
+    );
+    slurm(
+        &bin,
+        "squeue",
+        &format!("'-a -O JobID:|,'*':|,tres-alloc:|,Dependency:|') cat {path}/squeue_o.txt;;"),
+    );
+}
+
+/// Runs the script with the variables of a user who has his own formats.
+fn captured_cluster(folder: &Path) -> String {
+    let variables = [
+        ("TZ", "America/Denver"),
+        ("SQUEUE_USERS", "ann"),
+        ("SPRIO_FORMAT", "%i"),
+        ("SLURM_CLUSTERS", "other"),
+    ];
+    let variables = variables.map(|(name, value)| (name, Path::new(value)));
+    let output = capture(folder, &folder.join("bin"), "site", &variables);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    folder.join("site").display().to_string()
+}
+
+/// The priorities that `jsf rank` computes, by the numbers of the jobs.
+fn priorities(site: &str) -> Vec<(String, u64)> {
+    let answer = json(&jsf(&["rank", "--site", site, "--format", "json"]));
+    let jobs = answer["jobs"].as_array().expect("a list").iter();
+    let mut priorities: Vec<(String, u64)> = jobs
+        .map(|job| {
+            let value = job["value"].as_u64().expect("a number");
+            (golden::field(job, "id").to_owned(), value)
+        })
+        .collect();
+    priorities.sort();
+    priorities
+}
+
+#[test]
+fn the_priorities_of_a_captured_cluster_are_those_of_squeue() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path();
+    recorded_cluster(folder);
+    let site = captured_cluster(folder);
+    let want = fs::read_to_string(folder.join("recorded/want.json")).expect("totals");
+    let want: serde_json::Value = serde_json::from_str(&want).expect("JSON");
+    let jobs = want["jobs"].as_array().expect("a list").iter();
+    let recorded = jobs.map(|job| {
+        let total = golden::field(job, "squeue_priority").parse();
+        (
+            golden::field(job, "job").to_owned(),
+            total.expect("a number"),
+        )
+    });
+    let mut recorded: Vec<(String, u64)> = recorded.collect();
+    recorded.sort();
+    let computed = priorities(&site);
+    let pending: Vec<(String, u64)> = computed
+        .into_iter()
+        .filter(|(id, _)| recorded.iter().any(|(recorded, _)| recorded == id))
+        .collect();
+    assert_eq!(pending, recorded);
+    assert!(recorded.len() > 10);
+
+    let missing = fs::read_to_string(folder.join("site/missing.txt")).expect("notes");
+    assert!(missing.contains("none.conf, which it includes, cannot be read"));
+    assert!(missing.contains("PrivateData = jobs: "), "{missing}");
+    let conf = fs::read_to_string(folder.join("site/slurm.conf")).expect("settings");
+    assert!(conf.contains("PriorityWeightAge=19\n") && !conf.contains("s3cret"));
+    let nodes = fs::read_to_string(folder.join("site/nodes.txt")).expect("nodes");
+    assert!(nodes.contains("CPUEfctv=64") && !nodes.contains("s3cret"));
+}
+
+#[test]
+fn jobs_of_slurm_are_collected_without_the_texts_of_their_users() {
+    for squeue in [
+        "exit 1",
+        // before columns could have a separator
+        "echo 'JOBID ACCOUNT TRES_ALLOC'",
+    ] {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let folder = temporary.path();
+        recorded_cluster(folder);
+        let expected = priorities(&folder.join("recorded").display().to_string());
+        slurm(&folder.join("bin"), "squeue", &format!("*) {squeue};;"));
+        // as `scontrol` prints them without `-o`
+        let lines = fs::read_to_string(folder.join("recorded/scontrol_show_job.txt"));
+        let jobs: String = lines
+            .expect("jobs")
+            .lines()
+            .map(|job| {
+                let mut job = job.replace("JobName=wrap", "JobName=s3cret Priority=1");
+                for key in [
+                    "UserId",
+                    "Priority=",
+                    "JobState",
+                    "RunTime",
+                    "SubmitTime",
+                    "AccrueTime",
+                    "StartTime",
+                ]
+                .into_iter()
+                .chain([
+                    "Partition",
+                    "ReqNodeList",
+                    "NumNodes",
+                    "TRES=",
+                    "Socks",
+                    "MinCPUsNode",
+                    "Features",
+                ]) {
+                    let at = job.rfind(&format!(" {key}")).expect("a key");
+                    job.replace_range(at..=at, "\n   ");
+                }
+                job + "\n   Command=/home/s3cret\n   Comment=s3cret Nice=9\n   WorkDir=/s3cret\n\n"
+            })
+            .collect();
+        fs::write(folder.join("recorded/jobs.txt"), jobs).expect("a file");
+        let site = captured_cluster(folder);
+        let kept = fs::read_to_string(folder.join("site/scontrol_show_job.txt")).expect("jobs");
+        assert!(!kept.contains("s3cret"), "{kept}");
+        assert!(!folder.join("site/squeue_o.txt").exists());
+        let missing = fs::read_to_string(folder.join("site/missing.txt")).expect("notes");
+        assert!(missing.contains("squeue_o.txt: "), "{missing}");
+        assert_eq!(priorities(&site), expected);
+    }
+}
+
+/// The package slurm-torque has a `qstat` that prints jobs as PBS does.
+#[test]
+fn a_qstat_without_qmgr_is_not_asked_on_a_cluster_of_slurm() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path();
+    recorded_cluster(folder);
+    fake(
+        &folder.join("bin"),
+        "qstat",
+        &[("-f", "openpbs/qstat/qstat_f.txt")],
+    );
+    let site = captured_cluster(folder);
+    assert!(!folder.join("site/qstat.txt").exists());
+    assert!(priorities(&site).len() > 10);
 }
 
 #[test]

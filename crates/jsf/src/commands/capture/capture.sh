@@ -4,7 +4,8 @@
 # and 2 if the folder exists already or cannot be made.
 #
 # usage: sh capture.sh [--without-environment] [FOLDER]
-# With --without-environment, the environments of jobs (Variable_List) are left out.
+# With --without-environment, the environments of jobs (Variable_List) are left out. Of Slurm's jobs neither names nor
+# commands, folders or comments are collected.
 
 without_environment=
 if [ "${1-}" = --without-environment ]; then
@@ -64,24 +65,36 @@ save() {
     rm -f "$folder/.error"
 }
 
+# filter FILE COMMAND…: a saved file becomes what the command makes of it
+filter() {
+    file=$1
+    shift
+    mv "$folder/$file" "$folder/.whole"
+    LC_ALL=C "$@" <"$folder/.whole" >"$folder/$file"
+    rm -f "$folder/.whole"
+}
+
+# discard FILE REASON: a saved file is not kept
+discard() {
+    rm -f "$folder/$1"
+    found=$((found - 1))
+    note "$1: $2"
+}
+
 # save_jobs FILE COMMAND…: the same of a command that prints environments, which are left out if that is asked for
 save_jobs() {
     save "$@" || return 1
     if [ -z "$without_environment" ]; then return 0; fi
-    mv "$folder/$1" "$folder/.jobs"
-    drop_environment <"$folder/.jobs" >"$folder/$1"
-    rm -f "$folder/.jobs"
+    filter "$1" drop_environment
     if grep -q PBS_O_ "$folder/$1" || [ ! -s "$folder/$1" ]; then
-        rm -f "$folder/$1"
-        found=$((found - 1))
-        note "$1: the environments of jobs could not be left out"
+        discard "$1" "the environments of jobs could not be left out"
         return 1
     fi
 }
 
 # drop_environment: Variable_List in JSON becomes an empty object, and in text it is left out. A value may have several lines.
 drop_environment() {
-    LC_ALL=C awk '
+    awk '
         # a brace at the indentation of the object closes it, unless it belongs to a value
         end != "" && !/^[ \t]*["}]/ { end = ""; next }
         end != "" { print end; end = ""; json = 0 }
@@ -127,9 +140,52 @@ python_version() {
     } </dev/null | LC_ALL=C sed -n 's/^\(Python [0-9][0-9.]*\).*/\1/p' | head -n 1
 }
 
+# save_slurm_jobs: a table without the texts of users, which JSON has; else the lines of the jobs that have none
+save_slurm_jobs() {
+    columns=
+    for column in JobID Account UserName Partition QOS State Reason PriorityLong Nice SubmitTime EligibleTime AccrueTime \
+        TimeLimit NumCPUs MinMemory tres-alloc Dependency; do
+        columns="$columns$column:|,"
+    done
+    if save squeue_o.txt squeue -a -O "${columns%,}"; then
+        if head -n 1 "$folder/squeue_o.txt" | grep -q '|TRES_ALLOC|'; then return 0; fi
+        discard squeue_o.txt "this squeue does not separate columns by |"
+    fi
+    save scontrol_show_job.txt scontrol show job -a || return 1
+    filter scontrol_show_job.txt awk '
+        /^JobId=/ { print $1; next }
+        /^ +(UserId|Priority|JobState|RunTime|SubmitTime|AccrueTime|Partition|NumNodes|TRES|ReqTRES|AllocTRES|MinCPUsNode)=/
+    '
+}
+
+# save_slurm_conf PATH: the file with the contents of those that it includes in place of their names, without passwords
+save_slurm_conf() {
+    save slurm.conf awk -v main="$1" -v missing="$missing" '
+        function print_file(path, depth, line, name) {
+            while ((getline line <path) > 0) {
+                name = line
+                if (tolower(line) ~ /^[ \t]*[a-z]*pass[ \t]*=/) continue
+                if (tolower(line) !~ /^[ \t]*include[ \t]/ || depth == 8) { print line; continue }
+                sub(/^[ \t]*[A-Za-z]*[ \t]*/, "", name)
+                sub(/[ \t\r]*(#.*)?$/, "", name)
+                if (name !~ /^\//) name = folder name
+                if ((getline line <name) < 0) {
+                    print "slurm.conf: " name ", which it includes, cannot be read" >>missing
+                    continue
+                }
+                close(name)
+                print_file(name, depth + 1)
+            }
+            close(path)
+        }
+        BEGIN { folder = main; sub(/[^\/]*$/, "", folder); print_file(main, 0) }
+    '
+}
+
 LC_ALL=C date -u >"$folder/ctime"
 
-if command -v qstat >/dev/null 2>&1; then
+# some sites of Slurm have a qstat that calls squeue, but no qmgr
+if command -v qstat >/dev/null 2>&1 && { command -v qmgr || ! command -v sshare; } >/dev/null 2>&1; then
     # with the subjobs of arrays, which tell what the running ones hold
     save_jobs qstat.json qstat -t -f -F json || save_jobs qstat.json qstat -f -F json || save_jobs qstat.txt qstat -f
     save server.json qstat -Bf -F json || save server.txt qstat -Bf
@@ -167,9 +223,35 @@ if command -v qstat >/dev/null 2>&1; then
 fi
 
 if command -v sshare >/dev/null 2>&1; then
+    # times in UTC, and nothing that the caller set for these commands
+    export TZ=UTC SLURM_TIME_FORMAT=standard
+    for variable in $(env | sed -n 's/^\(S[A-Z]*_[A-Z0-9_]*\)=.*/\1/p'); do
+        case $variable in SLURM_CLUSTERS | SQUEUE_* | SPRIO_* | SCONTROL_*) unset "$variable" ;; esac
+    done
+    save_slurm_jobs
+    # the columns of sprio -l, which cuts the last one, and the factors with more digits
+    save sprio_o.txt sprio -o '%i|%r|%u|%Y|%S|%A|%B|%F|%J|%P|%Q|%N|%T' || save sprio_l.txt sprio -l
+    save sprio_n.txt sprio -n -l
     save sshare.json sshare -a --json || save sshare.txt sshare -a -l -P
     save scontrol_show_config.txt scontrol show config
-    copy slurm.conf "${SLURM_CONF:-/etc/slurm/slurm.conf}"
+    save partitions.txt scontrol show partition -a
+    # the texts of operators are not needed
+    save nodes.txt scontrol show node -a && filter nodes.txt grep -Ev '^ *(Reason|Comment|Extra)='
+    save qos.txt sacctmgr -P show qos
+    save assoc.txt sacctmgr -P show assoc
+    # setting KEY: its value in what scontrol printed
+    setting() {
+        if [ -r "$folder/scontrol_show_config.txt" ]; then sed -n "s/^$1 *= *//p" "$folder/scontrol_show_config.txt"; fi
+    }
+    conf=${SLURM_CONF:-$(setting SLURM_CONF)}
+    # hosts that get the file from slurmctld have it elsewhere
+    if [ ! -r "$conf" ] && [ -r /run/slurm/conf/slurm.conf ]; then conf=/run/slurm/conf/slurm.conf; fi
+    conf=${conf:-/etc/slurm/slurm.conf}
+    if [ -r "$conf" ]; then save_slurm_conf "$conf"; else note "slurm.conf: $conf cannot be read by $(id -un)"; fi
+    case $(setting PrivateData) in
+    *jobs* | *usage* | *users* | *accounts*)
+        note "PrivateData = $(setting PrivateData): what belongs to others is missing unless an operator ran this" ;;
+    esac
 fi
 
 # who called sudo can read the folder
