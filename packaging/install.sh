@@ -29,7 +29,7 @@ done
 version=$("$jsf" --version | sed -n '1s/^jsf \([^ ]*\).*/\1/p')
 sed "s/@VERSION@/$version/" packaging/modulefile.tcl >"$share/modulefiles/jsf/$version"
 cp -R README.md CHANGELOG.md SECURITY.md LICENSE-* docs "$documents/"
-cp -R examples/README.md examples/captured examples/ci examples/formulas examples/goals.toml examples/site examples/slurm "$documents/examples/"
+cp -R examples/README.md examples/captured examples/ci examples/formulas examples/goals.toml examples/site examples/slurm examples/slurm_new.conf "$documents/examples/"
 {
     echo "job-sort-formula is under the MIT licence, which follows, or the Apache License, Version 2.0 (LICENSE-APACHE), as"
     echo "you like. It contains software under other licences: LICENSE-THIRD-PARTY. All of them are in this folder."

@@ -183,7 +183,7 @@ SACCT = """JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Tim
 
 # where the files of a kind are, relative to the root
 SEEDS = {
-    "queue": "examples/site/qstat.json examples/site/jobs.* examples/slurm/jobs.ndjson tests/golden/openpbs/bulk/jobs.*"
+    "queue": "examples/site/qstat.json examples/site/jobs.* examples/slurm/squeue_o.txt tests/golden/openpbs/bulk/jobs.*"
     " tests/golden/openpbs/qstat/qstat_f* tests/corpus/qstat/*.json tests/corpus/qstat/*.txt",
     "resource_group": "examples/site/sched_priv/resource_group tests/golden/openpbs/pbsfs/*/resource_group",
     "usage": "examples/site/sched_priv/usage tests/golden/openpbs/pbsfs/*/usage.initial",

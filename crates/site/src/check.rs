@@ -35,7 +35,7 @@ impl Site {
     /// # Errors
     /// The jobs or the tree cannot be read.
     pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
-        self.check_with(submitted, self.files.first(Role::Queue))
+        self.check_with(submitted, self.request(&[]).document)
     }
 
     /// Checks a formula as [`check`](Self::check) does, with the jobs that wait beside those of a

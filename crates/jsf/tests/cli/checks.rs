@@ -1175,7 +1175,14 @@ fn a_first_evaluation_that_never_comes_is_a_note() {
     // not reached in the validation, where every name is 1
     let (severity, _) = found("1 if ncpus == 1 else nosuch", "examples/site");
     assert_eq!(severity, "warning");
-    let (severity, message) = found("1/(fairshare_perc-fairshare_perc)", "examples/slurm");
+    let tree = tempfile::tempdir().expect("a folder");
+    std::fs::copy(
+        jsf_testing::path("examples/slurm/sshare.txt"),
+        tree.path().join("sshare.txt"),
+    )
+    .expect("a tree");
+    let tree = tree.path().display().to_string();
+    let (severity, message) = found("1/(fairshare_perc-fairshare_perc)", &tree);
     assert_eq!(
         (&*severity, &*message),
         (

@@ -371,7 +371,7 @@ fn usage_without_decimals_is_no_difference() {
 #[test]
 fn a_policy_of_slurm_is_on_the_first_screen() {
     let site = [
-        ["--queue", "examples/slurm/jobs.ndjson"],
+        ["--queue", "examples/slurm/squeue_o.txt"],
         ["--tree", "examples/slurm/sshare.txt"],
         ["--slurm-conf", "examples/slurm/slurm.conf"],
     ]

@@ -12,7 +12,7 @@ use jsf_site::{FileSource, SimulateRequest, Site, SiteFiles, SiteOptions};
 use jsf_testing::golden;
 use serde_json::Value;
 
-use crate::command::{jsf, json};
+use crate::command::{jsf, json, stderr};
 
 /// The case in which the daemon has not computed eight priorities again after a change of the
 /// partitions.
@@ -295,4 +295,56 @@ fn a_simulation_has_the_priorities_of_a_ranking() {
         }
     }
     assert!(compared > 800, "{compared}");
+}
+
+/// The cells of a table below one of its headers, by its first column.
+fn cells(table: &str, header: &str) -> BTreeMap<String, Vec<String>> {
+    let rows: Vec<Vec<&str>> = table.lines().map(|row| row.split('|').collect()).collect();
+    let column = rows[0].iter().position(|name| *name == header);
+    let column = column.expect("a column");
+    let mut cells: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in &rows[1..] {
+        let of_job = cells.entry(row[0].to_owned()).or_default();
+        of_job.push(row[column].to_owned());
+    }
+    cells
+}
+
+/// The numbers in the example follow from its other files, by the rules that were recorded.
+#[test]
+fn the_example_has_the_priorities_that_follow_from_its_files() {
+    let site = jsf_testing::path("examples/slurm");
+    let read = |name: &str| fs::read_to_string(site.join(name)).expect("a file");
+    let jobs = ranked(&site, &["--terms"]);
+    let totals = cells(&read("squeue_o.txt"), "PRIORITY");
+    let mut compared = 0;
+    for (id, total) in &totals {
+        if jobs[id]["rank"].is_null() {
+            continue;
+        }
+        compared += 1;
+        assert_eq!(jobs[id]["value"].to_string(), total[0], "{id}");
+    }
+    assert_eq!((totals.len(), compared), (20, 16));
+    let sprio = read("sprio_o.txt");
+    for column in ["AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "QOS", "NICE"] {
+        for (id, printed) in cells(&sprio, column) {
+            let terms = jobs[&id]["terms"].as_array().expect("a list").iter();
+            let mut terms = terms.filter(|term| term["text"] == column);
+            let term = terms.next().map(|term| golden::field(term, "value"));
+            assert_eq!(term, Some(&*printed[0]), "{id} {column}");
+        }
+    }
+    let output = jsf(&["rank", "--site", site.to_str().expect("UTF-8")]);
+    assert!(!stderr(&output).contains("differs"), "{}", stderr(&output));
+}
+
+/// Every command that reads the jobs of a site reads those of Slurm.
+#[test]
+fn the_priority_is_checked_with_the_jobs_of_the_site() {
+    let archive = golden::path("slurm-priority/84_random1.tar.gz");
+    for site in [&archive, &jsf_testing::path("examples/slurm")] {
+        let output = jsf(&["check", "--site", site.to_str().expect("UTF-8")]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
 }
