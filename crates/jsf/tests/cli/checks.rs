@@ -1181,6 +1181,11 @@ fn a_first_evaluation_that_never_comes_is_a_note() {
         tree.path().join("sshare.txt"),
     )
     .expect("a tree");
+    std::fs::write(
+        tree.path().join("jobs.ndjson"),
+        "{\"id\":\"1\",\"entity\":\"mara\",\"ncpus\":1}\n",
+    )
+    .expect("a job");
     let tree = tree.path().display().to_string();
     let (severity, message) = found("1/(fairshare_perc-fairshare_perc)", &tree);
     assert_eq!(
