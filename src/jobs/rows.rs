@@ -45,12 +45,15 @@ impl<T> Default for Rows<T> {
     }
 }
 
-impl<T> From<Vec<T>> for Rows<T> {
-    fn from(items: Vec<T>) -> Self {
-        Self {
-            len: items.len(),
-            items,
+impl<T: Item> From<Vec<T>> for Rows<T> {
+    fn from(mut items: Vec<T>) -> Self {
+        let len = items.len();
+        if let Some(&first) = items.first()
+            && items.iter().all(|item| item.is_same(first))
+        {
+            items.truncate(1);
         }
+        Self { items, len }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Converts the attributes of a job, whichever format they come from, into its row.
 //!
-//! Enters: a [`ParsedJob`]. Leaves, in [`ConvertedJobs`] and in the order of the document: rows,
+//! Enters: a [`ParsedJob`], the amounts of JSON one by one before it. Leaves, in [`ConvertedJobs`] and in the order of the document: rows,
 //! and what is to be reported.
 
 use std::borrow::Cow;
@@ -15,12 +15,13 @@ use jsf_openpbs::entity::EntityAttributes;
 use jsf_openpbs::requested_processors::of_nodes;
 use jsf_openpbs::resource_amount::AmountSource;
 
-use crate::attribute_values::{FormulaAmount, input, integer, small_integer};
+use crate::attribute_values::{FormulaAmount, input, integer};
 use crate::cycle_jobs::{CycleJob, CycleKey};
 use crate::job_key::{JobKey, SpecialInput};
+use crate::json_scanner::Scanner;
 use crate::known_names::{KnownNames, NameIndex};
 use crate::options::ReadOptions;
-use crate::parsed_job::{LAST_COUNTS, MAX_ENTRIES, ParsedJob};
+use crate::parsed_job::{ConvertedAmounts, LAST_COUNTS, MAX_ENTRIES, ParsedJob, push_entry};
 use crate::requested_columns::RequestedColumns;
 
 /// The most unknown keys that are counted by name. Later ones are not reported.
@@ -143,6 +144,8 @@ pub(super) struct JobConverter<'a> {
     large_inputs: Vec<(usize, InputPrecedence, Value)>,
     /// Whether a job without `ncpus` has the processors of its `nodes`.
     takes_nodes: bool,
+    /// Whether a job keeps its amounts, because they are needed beside those of the columns.
+    keeps_amounts: bool,
     pub output: ConvertedJobs,
 }
 
@@ -159,6 +162,7 @@ impl<'a> JobConverter<'a> {
             reported_keys: HashSet::new(),
             large_inputs: Vec::new(),
             takes_nodes: false,
+            keeps_amounts: options.cycle_jobs,
             output: ConvertedJobs::default(),
         };
         converter.clear_output();
@@ -255,7 +259,8 @@ impl<'a> JobConverter<'a> {
         if self.takes_nodes {
             self.add_processors_of_nodes(job);
         }
-        if job.resources.len().max(job.inputs.len()) > MAX_ENTRIES {
+        let entries = job.converted.read.max(job.resources.len());
+        if entries.max(job.inputs.len()) > MAX_ENTRIES {
             let reason = format!("the job has more than {MAX_ENTRIES} resources or inputs");
             job.problems.push(Problem::Unreadable { reason });
         }
@@ -267,36 +272,61 @@ impl<'a> JobConverter<'a> {
                 .into_iter()
                 .for_each(|problem| self.report(job.line, &id, problem));
             if let Some(problem) = rejections.into_iter().next() {
-                return self.report(job.line, &id, problem);
+                return self.skip(job.line, &id, problem);
             }
         }
-        let mut row = RowBuilder {
-            converter: self,
-            job,
-            id: &id,
-        };
-        let state = row.state();
-        let wrong_special = row.fill_special();
-        let unreadable = row.fill_resources();
-        let wrong_input = row.fill_inputs();
-        if let Some(problem) = wrong_special.or(wrong_input) {
-            self.report(job.line, &id, problem);
-        } else if self.finish_row(job, &id, state, unreadable) {
-            return;
+        let state = self.state(job, &id);
+        let wrong_special = self.fill_special(job);
+        for (name, scalar) in &job.resources {
+            self.convert_amount(&mut job.converted, *name, scalar);
         }
+        let wrong_input = self.fill_inputs(job);
+        self.report_amounts(job, &id);
+        if let Some(problem) = wrong_special.or(wrong_input) {
+            return self.skip(job.line, &id, problem);
+        }
+        if !self.finish_row(job, &id, state) {
+            self.abandon();
+        }
+    }
+
+    /// Reports what the amounts and the inputs of a job leave besides inputs of its row.
+    fn report_amounts(&mut self, job: &mut ParsedJob<'_>, id: &str) {
+        for (name, kind) in job.converted.kinds.drain(..) {
+            let name = self.names.get_mut(name);
+            if name.note_kind(kind) {
+                self.output.undeclared.push((name.name.clone(), kind));
+            }
+        }
+        for problem in job.converted.problems.drain(..) {
+            self.output.report(job.line, id, problem);
+        }
+        for (resource, amount) in job.converted.truncated.drain(..) {
+            let id = id.to_owned();
+            self.output.parts.push(Part::TruncatedToZero {
+                resource,
+                id,
+                amount,
+            });
+        }
+    }
+
+    /// Reports a problem of a job that is not added, and discards its inputs.
+    pub(super) fn skip(&mut self, line: Option<usize>, id: &str, problem: Problem) {
+        self.report(line, id, problem);
+        self.abandon();
+    }
+
+    /// Discards the inputs of the current job.
+    pub(super) fn abandon(&mut self) {
         self.output.batch.abandon();
         self.large_inputs.clear();
     }
 
     /// Adds a job whose inputs were set. Returns whether it is a row of the batch; a job that this
     /// cannot hold is added on its own.
-    fn finish_row(
-        &mut self,
-        job: &ParsedJob<'_>,
-        id: &str,
-        state: JobState,
-        unreadable: Option<Exclusion>,
-    ) -> bool {
+    fn finish_row(&mut self, job: &mut ParsedJob<'_>, id: &str, state: JobState) -> bool {
+        let unreadable = job.converted.unreadable.take();
         let attributes = EntityAttributes {
             user: &job.user,
             group: &job.group,
@@ -415,30 +445,20 @@ impl<'a> JobConverter<'a> {
     }
 }
 
-/// Fills the row of one job.
-struct RowBuilder<'b, 'a, 'j> {
-    converter: &'b mut JobConverter<'a>,
-    job: &'j ParsedJob<'j>,
-    id: &'j str,
-}
-
-impl RowBuilder<'_, '_, '_> {
+/// Fills the row of the current job.
+impl JobConverter<'_> {
     #[inline]
     fn set(&mut self, column: usize, source: InputPrecedence, value: Value) {
-        let converter = &mut *self.converter;
-        if !converter.large_inputs.is_empty() {
+        if !self.large_inputs.is_empty() {
             // the last value of a column counts
-            converter
-                .large_inputs
-                .retain(|(large, ..)| *large != column);
+            self.large_inputs.retain(|(large, ..)| *large != column);
         }
-        if converter.output.batch.put(column, source, &value).is_none() {
-            converter.large_inputs.push((column, source, value));
+        if self.output.batch.put(column, source, &value).is_none() {
+            self.large_inputs.push((column, source, value));
         }
     }
 
-    fn state(&mut self) -> JobState {
-        let job = self.job;
+    fn state(&mut self, job: &ParsedJob<'_>, id: &str) -> JobState {
         let Some(scalar) = &job.state else {
             return JobState::default();
         };
@@ -446,43 +466,28 @@ impl RowBuilder<'_, '_, '_> {
             .text()
             .and_then(JobState::from_letter)
             .unwrap_or_else(|| {
-                self.report("job_state", scalar, "a letter such as `Q`, `H` or `R`");
+                let expected = "a letter such as `Q`, `H` or `R`";
+                let problem = wrong_attribute("job_state", scalar, expected);
+                self.report(job.line, id, problem);
                 JobState::Unknown
             })
     }
 
-    fn report(&mut self, attribute: &str, scalar: &JsonScalar<'_>, expected: &'static str) {
-        let attribute = attribute.to_owned();
-        self.converter.report(
-            self.job.line,
-            self.id,
-            Problem::Attribute {
-                attribute,
-                found: scalar.found(),
-                expected,
-            },
-        );
-    }
-
     /// Fills the columns of the inputs that are not resources; returns the first one that has no
     /// value.
-    fn fill_special(&mut self) -> Option<Problem> {
-        if let Some(index) = self.converter.queue_priority
-            && let Some(&priority) = self
-                .converter
-                .options
-                .queue_priorities
-                .get(&*self.job.queue)
+    fn fill_special(&mut self, job: &ParsedJob<'_>) -> Option<Problem> {
+        if let Some(index) = self.queue_priority
+            && let Some(&priority) = self.options.queue_priorities.get(&*job.queue)
         {
             self.set(index, InputPrecedence::Queue, Value::Int(priority));
         }
         let mut wrong = None;
-        for &(special, ref scalar) in &self.job.special {
-            for index in 0..self.converter.columns.len() {
-                let Some(name) = self.converter.columns.name_of(special, index) else {
+        for &(special, ref scalar) in &job.special {
+            for index in 0..self.columns.len() {
+                let Some(name) = self.columns.name_of(special, index) else {
                     continue;
                 };
-                match special.value(scalar, self.converter.options.numbers) {
+                match special.value(scalar, self.options.numbers) {
                     Ok(value) => self.set(index, InputPrecedence::Job, value),
                     Err(expected) if wrong.is_none() => {
                         wrong = Some(wrong_input(name, scalar, expected))
@@ -494,107 +499,113 @@ impl RowBuilder<'_, '_, '_> {
         wrong
     }
 
-    /// Fills the columns of the resources; returns the first amount that the scheduler cannot read.
-    fn fill_resources(&mut self) -> Option<Exclusion> {
-        let mut unreadable = None;
-        for &(index, ref scalar) in &self.job.resources {
-            let name = self.converter.names.get_mut(index);
-            if name.is_skipped {
-                continue;
-            }
-            let column = name.column;
-            if name.keeps_small_integers
-                && let Some(small) = small_integer(scalar)
-            {
-                self.note_kind(index, InputType::Count);
-                if let Some(column) = column {
-                    self.report_if_repeated(column, InputPrecedence::Job, index);
-                    self.set(column, InputPrecedence::Job, Value::Int(small.into()));
-                }
-                continue;
-            }
-            if scalar.is_null() {
-                if column.is_some() {
-                    let name = name.name.clone();
-                    self.report(&name, scalar, "an amount");
-                }
-                continue;
-            }
-            let kind = name.kind(scalar);
-            self.note_kind(index, kind);
-            let text = scalar.text().unwrap_or("");
-            match self
-                .converter
-                .options
-                .numbers
-                .amount(text, Some(kind), self.converter.source)
-            {
-                Ok(amount) => self.fill_amount(index, column, scalar, amount),
-                Err(_) if kind.is_numeric() && unreadable.is_none() => {
-                    let found = scalar
-                        .text()
-                        .map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
-                    let resource = self.converter.names.name(index).to_owned();
-                    unreadable = Some(Exclusion::Invalid { resource, found });
-                }
-                Err(_) => {}
-            }
+    /// Reads an amount to its column, or keeps it until the job is converted.
+    #[inline]
+    pub(super) fn read_amount<'d>(
+        &mut self,
+        scanner: &mut Scanner<'d>,
+        job: &mut ParsedJob<'d>,
+        name: NameIndex,
+    ) -> Option<()> {
+        if self.keeps_amounts {
+            push_entry(&mut job.resources, name, scanner.scalar()?);
+            return Some(());
         }
-        unreadable
+        let converted = &mut job.converted;
+        converted.read += 1;
+        let is_surplus = converted.read > MAX_ENTRIES;
+        // most amounts are small integers, and are read in half the time without their text
+        if self.names.get(name).keeps_small_integers
+            && !is_surplus
+            && let Some(small) = scanner.small_integer()
+        {
+            self.note_kind(converted, name, InputType::Count);
+            if let Some(column) = self.names.get(name).column {
+                self.report_if_repeated(converted, column, InputPrecedence::Job, name);
+                self.set(column, InputPrecedence::Job, Value::Int(small.into()));
+            }
+            return Some(());
+        }
+        let scalar = scanner.scalar()?;
+        if !is_surplus {
+            self.convert_amount(converted, name, &scalar);
+        }
+        Some(())
+    }
+
+    /// Fills the column of a resource.
+    fn convert_amount(
+        &mut self,
+        converted: &mut ConvertedAmounts,
+        index: NameIndex,
+        scalar: &JsonScalar<'_>,
+    ) {
+        let name = self.names.get(index);
+        if name.is_skipped {
+            return;
+        }
+        if scalar.is_null() {
+            if name.column.is_some() {
+                let problem = wrong_attribute(&name.name, scalar, "an amount");
+                converted.problems.push(problem);
+            }
+            return;
+        }
+        let kind = name.kind(scalar);
+        self.note_kind(converted, index, kind);
+        let text = scalar.text().unwrap_or("");
+        match self.options.numbers.amount(text, Some(kind), self.source) {
+            Ok(amount) => self.fill_amount(converted, index, scalar, amount),
+            Err(_) if kind.is_numeric() && converted.unreadable.is_none() => {
+                let found = scalar
+                    .text()
+                    .map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
+                let resource = self.names.name(index).to_owned();
+                converted.unreadable = Some(Exclusion::Invalid { resource, found });
+            }
+            Err(_) => {}
+        }
     }
 
     /// Notes the kind that the amount of a name looks like, if no schema declares the name.
     #[inline]
-    fn note_kind(&mut self, index: NameIndex, kind: InputType) {
-        let name = self.converter.names.get_mut(index);
-        if name.is_new_kind(kind) {
-            self.converter
-                .output
-                .undeclared
-                .push((name.name.clone(), kind));
+    fn note_kind(&self, converted: &mut ConvertedAmounts, name: NameIndex, kind: InputType) {
+        if self.names.get(name).is_new_kind(kind) {
+            converted.kinds.push((name, kind));
         }
     }
 
     fn fill_amount(
         &mut self,
+        converted: &mut ConvertedAmounts,
         name: NameIndex,
-        column: Option<usize>,
         scalar: &JsonScalar<'_>,
         amount: Value,
     ) {
-        let Some(column) = column else { return };
-        self.report_if_repeated(column, InputPrecedence::Job, name);
-        let converter = &mut *self.converter;
-        let amount =
-            FormulaAmount::new(amount, scalar, converter.options.numbers, converter.source);
+        let Some(column) = self.names.get(name).column else {
+            return;
+        };
+        self.report_if_repeated(converted, column, InputPrecedence::Job, name);
+        let amount = FormulaAmount::new(amount, scalar, self.options.numbers, self.source);
         if amount.is_shortened || amount.is_saturated || amount.is_truncated_to_zero {
-            let resource = converter.names.name(name).to_owned();
+            let resource = self.names.name(name).to_owned();
             let found = scalar.text().unwrap_or("");
-            let output = &mut converter.output;
             if amount.is_shortened {
-                let problem = Problem::Shortened {
+                converted.problems.push(Problem::Shortened {
                     resource: resource.clone(),
                     found: found.to_owned(),
-                };
-                output.report(self.job.line, self.id, problem);
+                });
             }
             let found = clipped(found).into_owned();
             if amount.is_saturated {
-                let taken = amount.value.repr();
-                let problem = Problem::Saturated {
+                converted.problems.push(Problem::Saturated {
                     resource: resource.clone(),
                     found: found.clone(),
-                    taken,
-                };
-                output.report(self.job.line, self.id, problem);
+                    taken: amount.value.repr(),
+                });
             }
             if amount.is_truncated_to_zero {
-                let (resource, id) = (resource.into(), self.id.to_owned());
-                output.parts.push(Part::TruncatedToZero {
-                    resource,
-                    id,
-                    amount: found,
-                });
+                converted.truncated.push((resource.into(), found));
             }
         }
         self.set(column, InputPrecedence::Job, amount.value);
@@ -602,18 +613,19 @@ impl RowBuilder<'_, '_, '_> {
 
     /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no
     /// value.
-    fn fill_inputs(&mut self) -> Option<Problem> {
+    fn fill_inputs(&mut self, job: &mut ParsedJob<'_>) -> Option<Problem> {
         let mut wrong = None;
-        for &(index, ref scalar) in &self.job.inputs {
+        for &(index, ref scalar) in &job.inputs {
+            let converted = &mut job.converted;
             let Some(value) = input(scalar) else {
                 let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
-                let name = self.converter.names.get_mut(index);
+                let name = self.names.get(index);
                 let is_needed = !name.input_columns.is_empty();
-                let name = name.name.clone();
                 if scalar.is_null() == is_needed {
-                    self.report(&name, scalar, expected);
+                    let problem = wrong_attribute(&name.name, scalar, expected);
+                    converted.problems.push(problem);
                 } else if is_needed && wrong.is_none() {
-                    wrong = Some(wrong_input(&name, scalar, expected));
+                    wrong = Some(wrong_input(&name.name, scalar, expected));
                 }
                 continue;
             };
@@ -622,15 +634,12 @@ impl RowBuilder<'_, '_, '_> {
             } else {
                 InputType::Count
             };
-            self.note_kind(index, kind);
+            self.note_kind(converted, index, kind);
             let mut next = 0;
-            while let Some(&(column, precedence)) =
-                self.converter.names.get_mut(index).input_columns.get(next)
-            {
+            while let Some(&(column, precedence)) = self.names.get(index).input_columns.get(next) {
                 next += 1;
-                self.report_if_repeated(column, precedence, index);
+                self.report_if_repeated(converted, column, precedence, index);
                 if self
-                    .converter
                     .source_of(column)
                     .is_none_or(|source| source <= precedence)
                 {
@@ -643,19 +652,28 @@ impl RowBuilder<'_, '_, '_> {
 
     /// Reports a key whose column an earlier one of the same precedence has filled.
     #[inline]
-    fn report_if_repeated(&mut self, column: usize, precedence: InputPrecedence, key: NameIndex) {
-        if self.converter.source_of(column) == Some(precedence) {
-            self.report_repeated(key);
+    fn report_if_repeated(
+        &self,
+        converted: &mut ConvertedAmounts,
+        column: usize,
+        precedence: InputPrecedence,
+        key: NameIndex,
+    ) {
+        if self.source_of(column) == Some(precedence) {
+            converted.problems.push(Problem::Repeated {
+                key: clipped(self.names.name(key)).into_owned(),
+                consequence: LAST_COUNTS,
+            });
         }
     }
+}
 
-    fn report_repeated(&mut self, key: NameIndex) {
-        let key = clipped(self.converter.names.name(key)).into_owned();
-        let problem = Problem::Repeated {
-            key,
-            consequence: LAST_COUNTS,
-        };
-        self.converter.report(self.job.line, self.id, problem);
+/// The problem of an attribute whose value is not what it should be.
+fn wrong_attribute(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
+    Problem::Attribute {
+        attribute: name.to_owned(),
+        found: scalar.found(),
+        expected,
     }
 }
 

@@ -17,23 +17,22 @@ use crate::json_scanner::Scanner;
 use crate::known_names::NameIndex;
 use crate::object_keys::{Next, ObjectKeys};
 use crate::options::{ParsedJobs, ReadOptions};
-use crate::parsed_job::{Amount, ParsedJob, push_entry};
+use crate::parsed_job::{ParsedJob, push_entry};
 use crate::table_builder::TableBuilder;
 
 /// Reads one job after the other.
 #[derive(Debug)]
 pub(super) struct JsonReader {
     top: ObjectKeys<JobKey>,
-    resources: ObjectKeys<Option<NameIndex>>,
-    inputs: ObjectKeys<Option<NameIndex>>,
+    /// The keys of resources and of inputs.
+    amounts: ObjectKeys<Option<NameIndex>>,
 }
 
 impl JsonReader {
     pub(super) fn new() -> Self {
         Self {
             top: ObjectKeys::new(),
-            resources: ObjectKeys::new(),
-            inputs: ObjectKeys::new(),
+            amounts: ObjectKeys::new(),
         }
     }
 
@@ -47,8 +46,11 @@ impl JsonReader {
     ) -> Option<()> {
         job.clear();
         job.id = Some(scanner.key()?);
-        let shape = self.read_job(scanner, job, converter)?;
-        push(job, shape, converter);
+        let shape = self.read_job(scanner, job, converter);
+        if shape.is_none() {
+            converter.abandon();
+        }
+        push(job, shape?, converter);
         Some(())
     }
 
@@ -76,7 +78,7 @@ impl JsonReader {
                     found,
                     expected: "an object",
                 };
-                converter.report(line, job.id.as_deref().unwrap_or_default(), problem);
+                converter.skip(line, job.id.as_deref().unwrap_or_default(), problem);
             }
         }
     }
@@ -103,18 +105,14 @@ impl JsonReader {
             is_first = false;
             match meaning {
                 JobKey::Unused => scanner.skip_value()?,
-                JobKey::Resources => {
-                    job.has_resources = true;
+                JobKey::Resources | JobKey::Inputs => {
+                    job.has_resources |= meaning == JobKey::Resources;
                     job.note_given(meaning, self.top.name(key));
-                    let shape =
-                        read_amounts(scanner, &mut self.resources, &mut job.resources, converter)?;
+                    let shape = self.read_amounts(meaning, scanner, job, converter)?;
                     note_shape(shape, self.top.name(key), job);
                 }
-                JobKey::Inputs => {
-                    job.note_given(meaning, self.top.name(key));
-                    let shape =
-                        read_amounts(scanner, &mut self.inputs, &mut job.inputs, converter)?;
-                    note_shape(shape, self.top.name(key), job);
+                JobKey::Resource(name) if scanner.peek() != b'n' => {
+                    converter.read_amount(scanner, job, name)?
                 }
                 JobKey::CycleList => read_cycle_list(scanner, self.top.name(key), job, converter)?,
                 _ => {
@@ -137,39 +135,39 @@ impl JsonReader {
         converter: &mut JobConverter<'_>,
     ) -> Option<()> {
         let mut scanner = Scanner::new(text);
-        let shape = read_amounts(
-            &mut scanner,
-            &mut self.resources,
-            &mut job.resources,
-            converter,
-        )?;
+        let shape = self.read_amounts(JobKey::Resources, &mut scanner, job, converter)?;
         (shape == Shape::Expected).then_some(())
     }
-}
 
-/// Reads the entries of an object of resources or inputs.
-fn read_amounts<'d>(
-    scanner: &mut Scanner<'d>,
-    keys: &mut ObjectKeys<Option<NameIndex>>,
-    amounts: &mut Vec<Amount<'d>>,
-    converter: &mut JobConverter<'_>,
-) -> Option<Shape> {
-    let shape = scanner.object_shape()?;
-    if shape != Shape::Expected {
-        return Some(shape);
-    }
-    scanner.take(b'{')?;
-    let mut is_first = true;
-    while let Next::Value(name, _) =
-        keys.next(scanner, is_first, |name| converter.name_index(name))?
-    {
-        is_first = false;
-        let scalar = scanner.scalar()?;
-        if let Some(name) = name {
-            push_entry(amounts, name, scalar);
+    /// Reads the entries of an object of resources or inputs, whichever `list` says.
+    fn read_amounts<'d>(
+        &mut self,
+        list: JobKey,
+        scanner: &mut Scanner<'d>,
+        job: &mut ParsedJob<'d>,
+        converter: &mut JobConverter<'_>,
+    ) -> Option<Shape> {
+        let shape = scanner.object_shape()?;
+        if shape != Shape::Expected {
+            return Some(shape);
         }
+        scanner.take(b'{')?;
+        let mut is_first = true;
+        while let Next::Value(name, _) = self
+            .amounts
+            .next(scanner, is_first, |name| converter.name_index(name))?
+        {
+            is_first = false;
+            match name {
+                None => scanner.skip_value()?,
+                Some(name) if list == JobKey::Inputs => {
+                    push_entry(&mut job.inputs, name, scanner.scalar()?)
+                }
+                Some(name) => converter.read_amount(scanner, job, name)?,
+            }
+        }
+        Some(shape)
     }
-    Some(shape)
 }
 
 /// Reads an object with attributes of a scheduling cycle.
@@ -213,7 +211,7 @@ fn push(job: &mut ParsedJob<'_>, shape: Shape, converter: &mut JobConverter<'_>)
         }
         Shape::Expected => return converter.push(job),
     };
-    converter.report(
+    converter.skip(
         job.line,
         job.id.as_deref().unwrap_or_default(),
         Problem::NotAJob { found, expected },

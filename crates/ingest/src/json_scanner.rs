@@ -111,6 +111,25 @@ impl<'d> Scanner<'d> {
         Some(JsonScalar::from_text(self.value()?).unwrap_or(JsonScalar::NULL))
     }
 
+    /// Reads an integer of at most seven digits without sign: most amounts are such. `None`, and
+    /// nothing is skipped, if another value comes next.
+    #[inline]
+    pub(super) fn small_integer(&mut self) -> Option<u32> {
+        let start = self.at;
+        let mut value = 0;
+        while self.at < start + 7 && self.peek().is_ascii_digit() {
+            value = value * 10 + u32::from(self.peek() - b'0');
+            self.at += 1;
+        }
+        let is_longer = matches!(self.peek(), b'0'..=b'9' | b'.' | b'e' | b'E');
+        let has_leading_zero = self.at > start + 1 && self.bytes.get(start) == Some(&b'0');
+        if self.at == start || is_longer || has_leading_zero {
+            self.at = start;
+            return None;
+        }
+        Some(value)
+    }
+
     /// Skips a value that is no object, and describes it; of an object only says that it is one.
     pub(super) fn object_shape(&mut self) -> Option<Shape> {
         if self.peek() == b'{' {

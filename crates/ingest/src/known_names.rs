@@ -74,6 +74,10 @@ impl KnownNames {
         &self.names[index as usize].name
     }
 
+    pub(super) fn get(&self, index: NameIndex) -> &KnownName {
+        &self.names[index as usize]
+    }
+
     pub(super) fn get_mut(&mut self, index: NameIndex) -> &mut KnownName {
         &mut self.names[index as usize]
     }
@@ -94,14 +98,15 @@ impl KnownName {
             }
             Some(_) => false,
         };
+        let is_skipped = SpecialInput::from_name(name).is_some()
+            || declared.is_some_and(|kind| !kind.is_numeric());
         Self {
             name: name.into(),
             declared,
             column: columns.index(name),
             input_columns: columns.filled_by_input(name).collect(),
-            is_skipped: SpecialInput::from_name(name).is_some()
-                || declared.is_some_and(|kind| !kind.is_numeric()),
-            keeps_small_integers,
+            is_skipped,
+            keeps_small_integers: keeps_small_integers && !is_skipped,
             kinds: 0,
         }
     }
@@ -113,12 +118,16 @@ impl KnownName {
             .unwrap_or_else(|| inferred_type(scalar.text().unwrap_or(""), is_number))
     }
 
-    /// Notes the kind that an undeclared name looks like. Returns whether it is new.
+    /// Whether an undeclared name has not looked like this kind before.
     #[inline]
-    pub(super) fn is_new_kind(&mut self, kind: InputType) -> bool {
-        let bit = 1 << kind as u8;
-        let is_new = self.declared.is_none() && self.kinds & bit == 0;
-        self.kinds |= bit;
+    pub(super) fn is_new_kind(&self, kind: InputType) -> bool {
+        self.declared.is_none() && self.kinds & (1 << kind as u8) == 0
+    }
+
+    /// Notes the kind that an undeclared name looks like. Returns whether it is new.
+    pub(super) fn note_kind(&mut self, kind: InputType) -> bool {
+        let is_new = self.is_new_kind(kind);
+        self.kinds |= 1 << kind as u8;
         is_new
     }
 }

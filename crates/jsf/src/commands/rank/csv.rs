@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use job_sort_formula::jobs::JobState;
 use job_sort_formula::python::Value;
 use job_sort_formula::python::repr::fixed_point_digits;
 use job_sort_formula::rank::FormulaResult;
@@ -41,8 +42,12 @@ pub(crate) fn write_csv(
         // lines at once
         let lines: Vec<_> = rows.iter().map(|&ranked| lines.line(ranked)).collect();
         let ids: Vec<_> = lines.iter().map(|line| report.table.id(line.row)).collect();
-        for (line, id) in lines.iter().zip(ids) {
-            push_line(report, line, id, cells, &mut logged, text);
+        let states: Vec<_> = lines
+            .iter()
+            .map(|line| report.table.state(line.row))
+            .collect();
+        for ((line, id), state) in lines.iter().zip(ids).zip(states) {
+            push_line(report, line, id, state, cells, &mut logged, text);
         }
     })
 }
@@ -52,6 +57,7 @@ fn push_line(
     report: &RankReport<'_>,
     line: &Line<'_>,
     id: &str,
+    state: JobState,
     cells: Cells,
     logged: &mut String,
     text: &mut Vec<u8>,
@@ -65,7 +71,7 @@ fn push_line(
         push_text(name, cells, text);
     }
     text.push(b',');
-    push_str(table.state(line.row).letter(), text);
+    push_str(state.letter(), text);
     text.push(b',');
     push_values(line, logged, text);
     text.push(b',');
