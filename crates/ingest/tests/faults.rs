@@ -517,3 +517,42 @@ proptest! {
         }
     }
 }
+
+/// Amounts are converted where they are read, before it is known whether their job is one.
+#[test]
+fn a_job_that_is_skipped_leaves_nothing_to_the_next_one() {
+    for skipped in [
+        r#"{"resources":{"ncpus":4,"mem":"4gb","licence":7}}"#,
+        r#"{"id":"1.vm","resources":{"ncpus":4,"mem":"4gb","licence":7},}"#,
+        r#"{"id":"1.vm","resources":{"ncpus":9007199254740993,"mem":"4zb","licence":7},"entity":}"#,
+        r#"{"id":"1.vm","ncpus":4,"mem":4096,"resources":7}"#,
+    ] {
+        let read = read(&format!("{skipped}\n{{\"id\":\"2.vm\"}}\n"));
+        assert_eq!(
+            (read.table.len(), read.problems.skipped()),
+            (1, 1),
+            "{skipped}"
+        );
+        for (name, column) in read.table.columns() {
+            assert!(
+                !column.is_set(0) && column.exceptions().is_empty(),
+                "{name}: {skipped}"
+            );
+        }
+        assert_eq!(read.table.undeclared().count(), 0, "{skipped}");
+        assert!(read.table.exclusion(0).is_none(), "{skipped}");
+    }
+}
+
+#[test]
+fn the_last_of_repeated_amounts_counts_whatever_its_form() {
+    for (amounts, expected) in [
+        (r#""ncpus":4,"ncpus":"5""#, "5"),
+        (r#""ncpus":"4","ncpus":5"#, "5"),
+        (r#""ncpus":9007199254740993,"ncpus":5"#, "5"),
+    ] {
+        let read = read(&format!(r#"{{"id":"1.vm","resources":{{{amounts}}}}}"#));
+        assert_eq!(seen(&read, "ncpus", 0), expected, "{amounts}");
+        assert_eq!(problems(&read).len(), 1, "{amounts}");
+    }
+}
