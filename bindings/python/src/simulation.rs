@@ -191,7 +191,7 @@ impl Site {
             .into_iter()
             .chain(absent)
             .chain(too_short(default));
-        let warnings: Vec<String> = worded(self.shared().warnings())
+        let warnings: Vec<String> = worded(&self.shared().warnings())
             .into_iter()
             .chain(of_log)
             .chain(of_run)

@@ -199,7 +199,7 @@ impl Site {
     /// What is doubtful about the files, one sentence each.
     #[getter]
     pub fn warnings(&self) -> Vec<String> {
-        worded(self.site.warnings())
+        worded(&self.site.warnings())
     }
 
     /// The jobs in the order in which the scheduler considers them, and then those that it does not

@@ -491,7 +491,7 @@ impl AskedSite<'_> {
     /// The warnings about the site and these, each once.
     fn warnings(&self, others: impl IntoIterator<Item = Message>) -> Vec<String> {
         let mut warnings: Vec<String> = Vec::new();
-        for warning in self.site.warnings().iter().cloned().chain(others) {
+        for warning in self.site.warnings().into_iter().chain(others) {
             let warning = warning.worded(self.worded);
             if !warnings.contains(&warning) {
                 warnings.push(warning);

@@ -37,6 +37,7 @@ mod reach_rank;
 mod replay;
 mod reservations;
 mod role;
+mod sched_config;
 mod scheduling;
 mod shares;
 mod simulate;
@@ -53,7 +54,6 @@ mod what_if;
 mod workload_findings;
 
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,6 @@ pub use warm_up::check_warm_up;
 pub use what_if::WhatIf;
 
 use documents::Documents;
-use file_kind::FileKind;
 use formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
@@ -97,15 +96,16 @@ use job_sort_formula::schema::Schema;
 use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
+use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::resource_amount::NumberMode;
 use policy::PolicySelection;
 use printed_fairshare::{compare_with_printed, follow_first_cycle};
 use python::ServerPython;
+use sched_config::{defaults_assumed, read_sched_config};
 use slurm::SlurmQueue;
-use source::{Content, JobDocument};
+use source::JobDocument;
 use tree::SiteTree;
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
@@ -170,9 +170,7 @@ pub struct Site {
     /// The priority and the jobs, if these are Slurm's.
     slurm: Option<SlurmQueue>,
     jobs: JobDocument,
-    warnings: Vec<Message>,
-    /// Which warnings are about the order of the jobs; those about fair share follow.
-    warnings_of_order: Range<usize>,
+    warnings: SiteWarnings,
 }
 
 impl Site {
@@ -192,10 +190,9 @@ impl Site {
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, mut rules: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
-        files
-            .first(Role::Queue)
-            .map(|queue| queue.check(Role::Queue))
-            .transpose()?;
+        if let Some(queue) = files.first(Role::Queue) {
+            queue.check(Role::Queue)?;
+        }
         let Documents {
             mut schema,
             queues,
@@ -207,51 +204,10 @@ impl Site {
             mut formulas,
             warnings: of_documents,
         } = Documents::read(&files, rules.python, rules.strict)?;
-        let mut of_files = files.warnings.clone();
-        // only a scheduling cycle needs these, so that other commands do not fail
-        for (role, what) in [(Role::Nodes, "nodes"), (Role::Reservations, "reservations")] {
-            let wrong = files
-                .first(role)
-                .and_then(|source| source.check(role).err());
-            of_files.extend(wrong.map(|error| format!("the {what} are not used: {error}")));
-        }
-        warn_unless_strict(&mut of_files, files.repeated.iter().cloned(), rules.strict)?;
+        let mut of_files = warnings_of_files(&files, rules.strict)?;
         of_files.extend(of_documents);
-        let first_of_order = of_files.len();
-        let mut config = match files.first(Role::SchedConfig) {
-            Some(source) => {
-                let Content { bytes, kind } = source.read_expected(Role::SchedConfig)?;
-                if kind == FileKind::Empty {
-                    of_files.push(format!(
-                        "`{}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
-                         queue before the formula",
-                        source.name()
-                    ));
-                }
-                SchedConfig::parse(&bytes)
-            }
-            None => formula_only(),
-        };
-        if let Some(priority) = scheduler.preempt_queue_prio {
-            config.preempt_queue_prio = priority;
-        }
-        let (repeated, of_config): (Vec<_>, Vec<_>) = config
-            .warnings
-            .iter()
-            .partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
-        let name = files
-            .first(Role::SchedConfig)
-            .map(FileSource::name)
-            .unwrap_or_default();
-        let repeated = repeated
-            .into_iter()
-            .map(|warning| format!("`{name}`: {warning}"));
-        warn_unless_strict(&mut of_files, repeated, rules.strict)?;
-        of_files.extend(limit_each_kind(
-            of_config
-                .into_iter()
-                .map(|warning| format!("`{name}`: {warning}")),
-        ));
+        let mut of_order = Vec::new();
+        let config = read_sched_config(&files, &scheduler, rules.strict, &mut of_order)?;
         let conf = files
             .first(Role::SlurmConf)
             .map(FileSource::read_slurm_conf)
@@ -273,36 +229,29 @@ impl Site {
         }
         let mut of_tree = Vec::new();
         let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;
-        let mut warnings: Vec<Message> = of_files.into_iter().map(Message::from).collect();
-        warnings.extend(
-            slurm
-                .iter()
-                .flat_map(|slurm| slurm.warnings.iter().cloned()),
-        );
-        let warnings_of_order = first_of_order..warnings.len();
-        let of_conf = conf
-            .iter()
-            .flat_map(|conf| conf.warnings.iter().map(Message::from));
-        warnings.extend(limit_each_kind(of_conf));
-        warnings.extend(of_tree.into_iter().map(Message::from));
+        let mut warnings = SiteWarnings {
+            of_files: of_files.into_iter().map(Message::from).collect(),
+            of_order: of_order.into_iter().map(Message::from).collect(),
+            of_shares: Vec::new(),
+        };
+        let of_slurm = slurm.iter().flat_map(|slurm| slurm.warnings.iter());
+        warnings.of_order.extend(of_slurm.cloned());
+        let of_shares = &mut warnings.of_shares;
+        let of_conf = conf.iter().flat_map(|conf| &conf.warnings);
+        of_shares.extend(limit_each_kind(of_conf.map(Message::from)));
+        of_shares.extend(of_tree.into_iter().map(Message::from));
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
-            let assumed = format!(
-                "there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; "
-            );
-            warnings.push(Message::asking(assumed, [Need::SchedConfig]));
+            of_shares.push(defaults_assumed());
         }
         let origin = tree.as_ref().and_then(SiteTree::origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
         let written_by = written_by.or(slurm.as_ref().and_then(|slurm| slurm.release));
-        let mut policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
+        let mut policy = PolicySelection::new(&rules, conf, origin, written_by, of_shares);
         if let (Some(slurm), Some(tree)) = (&slurm, &tree) {
             follow_first_cycle(tree, &mut policy, &slurm.pending_users);
         }
-        warnings.extend(
-            tree.as_ref()
-                .and_then(|tree| compare_with_printed(tree, &policy)),
-        );
-        let jobs = JobDocument::default();
+        let printed = tree.as_ref();
+        of_shares.extend(printed.and_then(|tree| compare_with_printed(tree, &policy)));
         Ok(Self {
             files,
             rules,
@@ -318,27 +267,30 @@ impl Site {
             policy,
             tree,
             slurm,
-            jobs,
+            jobs: JobDocument::default(),
             warnings,
-            warnings_of_order,
         })
     }
 
     /// The warnings about the files that were read when the site was opened, one sentence each.
-    pub fn warnings(&self) -> &[Message] {
-        &self.warnings
+    pub fn warnings(&self) -> Vec<Message> {
+        let SiteWarnings {
+            of_files,
+            of_order,
+            of_shares,
+        } = &self.warnings;
+        [of_files.as_slice(), of_order, of_shares].concat()
     }
 
     /// The warnings that say why values and places under a formula with these names may be wrong:
     /// those about the order of the jobs and its settings, and those about fair share where the
     /// formula or the order uses it.
-    pub fn warnings_for(&self, names: &[impl AsRef<str>]) -> &[Message] {
-        let Range { start, end } = self.warnings_of_order.clone();
+    pub fn warnings_for(&self, names: &[impl AsRef<str>]) -> Vec<Message> {
+        let mut warnings = self.warnings.of_order.clone();
         if self.needs_shares(names) {
-            &self.warnings[start..]
-        } else {
-            &self.warnings[start..end]
+            warnings.extend_from_slice(&self.warnings.of_shares);
         }
+        warnings
     }
 
     /// The files of the site.
@@ -410,17 +362,30 @@ impl Site {
     }
 }
 
-/// What the shares depend on, as it is without a `sched_config`.
-pub(crate) const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
-     fairshare_decay_factor 0.5 every fairshare_decay_time 24:00:00";
+/// What is doubtful about the files of a site, one sentence each.
+#[derive(Debug)]
+struct SiteWarnings {
+    of_files: Vec<Message>,
+    /// Those about the order of the jobs and its settings.
+    of_order: Vec<Message>,
+    of_shares: Vec<Message>,
+}
 
-/// The settings without a `sched_config`: only the formula orders the jobs.
-fn formula_only() -> SchedConfig {
-    SchedConfig {
-        by_queue: ByTime::always(false),
-        preemptive_sched: ByTime::always(false),
-        ..SchedConfig::default()
+/// The warnings about the files as such, and about those that are not used.
+///
+/// # Errors
+/// A file is there more than once, if the rules of the site are strict.
+fn warnings_of_files(files: &SiteFiles, is_strict: bool) -> Result<Vec<String>, SiteError> {
+    let mut warnings = files.warnings.clone();
+    // only a scheduling cycle needs these, so that other commands do not fail
+    for (role, what) in [(Role::Nodes, "nodes"), (Role::Reservations, "reservations")] {
+        let wrong = files
+            .first(role)
+            .and_then(|source| source.check(role).err());
+        warnings.extend(wrong.map(|error| format!("the {what} are not used: {error}")));
     }
+    warn_unless_strict(&mut warnings, files.repeated.iter().cloned(), is_strict)?;
+    Ok(warnings)
 }
 
 /// Adds warnings, a few of each kind, about what is refused where the rules are strict, such as

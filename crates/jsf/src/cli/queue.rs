@@ -73,7 +73,7 @@ impl<'a> JobsToRank<'a> {
     ) -> Result<Option<Self>, CliError> {
         let OpenedQueue { site, source, .. } = opened;
         let mut warnings = Warnings::new(is_for_people);
-        warnings.add_site(site, site.warnings_for(&request.formula.names()));
+        warnings.add_site(site, &site.warnings_for(&request.formula.names()));
         let progress = Progress::start("reading the jobs");
         let mut jobs = site.read_jobs_to_rank(request)?;
         drop(progress);

@@ -30,11 +30,9 @@ impl Warnings {
 
     /// Adds the warnings about the files of a site, of which these belong to the answer.
     pub(crate) fn add_site(&mut self, site: &Site, of_answer: &[Message]) {
-        let others = site
-            .warnings()
-            .iter()
-            .filter(|warning| !of_answer.contains(warning));
-        self.show(&others.cloned().collect::<Vec<_>>());
+        let mut others = site.warnings();
+        others.retain(|warning| !of_answer.contains(warning));
+        self.show(&others);
         self.add(of_answer);
     }
 

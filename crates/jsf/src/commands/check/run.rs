@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let is_fixed = arguments.fix || arguments.unsafe_fixes;
     let mut warnings = Warnings::new(arguments.qmgr || arguments.format.is_document() && !is_fixed);
     let numbers = arguments.queue.site.numbers;
-    warnings.add_site(&site, site.warnings_for(&names(&source, numbers)));
+    warnings.add_site(&site, &site.warnings_for(&names(&source, numbers)));
     let mut formula = CheckedFormula::new(&site, source, numbers, &levels)?;
     warnings.show(&formula.checked.warnings);
     if is_fixed {

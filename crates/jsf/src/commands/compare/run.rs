@@ -259,7 +259,7 @@ impl Opened {
     fn warnings(&self, arguments: &CompareArgs, names: &[&str]) -> Warnings {
         let mut warnings = Warnings::new(arguments.format.is_document());
         for site in [&self.old_site, self.new_site()] {
-            warnings.add_site(site, site.warnings_for(names));
+            warnings.add_site(site, &site.warnings_for(names));
         }
         warnings
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         .map(|formula| formula.names())
         .unwrap_or_default();
     let mut warnings = Warnings::new(arguments.format.is_document());
-    warnings.add_site(&site, site.warnings_for(&names));
+    warnings.add_site(&site, &site.warnings_for(&names));
     request.asked.clone_from(&arguments.jobs);
     let mut cycle = match site.cycle(&request) {
         Err(SiteError::NotArithmetic) => {

@@ -80,7 +80,7 @@ fn fit_queue(
         None,
     )?;
     show_site(&arguments.site, &site, arguments.format.is_document());
-    warn_all(site.warnings());
+    warn_all(&site.warnings());
     if !can_work(arguments, &site, template)? {
         return Ok(Outcome::Findings);
     }
@@ -122,7 +122,7 @@ fn fit_log(
     let files = simulated_files(&arguments.site)?.for_workload();
     let site = Site::from_files(files, arguments.site.rules(None))?;
     show_site(&arguments.site, &site, arguments.format.is_document());
-    warn_all(site.warnings());
+    warn_all(&site.warnings());
     if !can_work(arguments, &site, template)? {
         return Ok(Outcome::Findings);
     }

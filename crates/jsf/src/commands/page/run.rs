@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         _ => read_formula(formula, None)?,
     };
     show_site(given, &site, true);
-    warn_all(site.warnings());
+    warn_all(&site.warnings());
     let progress = Progress::start("reading the jobs");
     let bundle = site.to_bundle()?;
     drop(progress);

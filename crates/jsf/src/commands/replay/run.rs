@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
         return Ok(Outcome::Findings);
     };
     show_site(&arguments.site, &site, arguments.format.is_document());
-    warn_all(site.warnings());
+    warn_all(&site.warnings());
     let outcome = check(&site, &source, &submitted)?;
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);

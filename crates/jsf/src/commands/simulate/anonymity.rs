@@ -21,7 +21,7 @@ pub(crate) fn without_names(arguments: &SimulateArgs, error: SiteError) -> SiteE
 /// Shows the warnings about the files of a site; with --anonymise, that there are some.
 pub(crate) fn warn_of_site(arguments: &SimulateArgs, site: &Site) {
     if !arguments.anonymise {
-        warn_all(site.warnings());
+        warn_all(&site.warnings());
     } else if !site.warnings().is_empty() {
         warn("the warnings about the files of the site may contain names, which --anonymise hides");
     }

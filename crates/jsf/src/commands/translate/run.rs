@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
     };
     draw_submitted(&source, &submitted, errors);
     let mut warnings = Warnings::new(arguments.format.is_document());
-    warnings.add_site(&site, site.warnings_for(&formula.names()));
+    warnings.add_site(&site, &site.warnings_for(&formula.names()));
     let translation = match arguments.to {
         Scheduler::Slurm => site.translate_to_slurm(formula)?,
         Scheduler::Pbs => site.translate_to_pbs(formula)?,

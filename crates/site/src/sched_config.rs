@@ -1,0 +1,62 @@
+//! Reads the settings of the scheduler of a site.
+
+use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
+use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
+use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
+
+use super::file_kind::FileKind;
+use super::files::SiteFiles;
+use super::role::Role;
+use super::source::Content;
+use super::{SiteError, warn_unless_strict};
+
+/// What the shares depend on, as it is without a `sched_config`.
+const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
+     fairshare_decay_factor 0.5 every fairshare_decay_time 24:00:00";
+
+/// Reads `sched_config`, of which the server's object of the scheduler replaces a setting. Without
+/// the file, only the formula orders the jobs.
+pub(super) fn read_sched_config(
+    files: &SiteFiles,
+    scheduler: &SchedulerSettings,
+    is_strict: bool,
+    warnings: &mut Vec<String>,
+) -> Result<SchedConfig, SiteError> {
+    let mut config = match files.first(Role::SchedConfig) {
+        None => SchedConfig {
+            by_queue: ByTime::always(false),
+            preemptive_sched: ByTime::always(false),
+            ..SchedConfig::default()
+        },
+        Some(source) => {
+            let name = source.name();
+            let Content { bytes, kind } = source.read_expected(Role::SchedConfig)?;
+            if kind == FileKind::Empty {
+                warnings.push(format!(
+                    "`{name}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
+                     queue before the formula"
+                ));
+            }
+            let config = SchedConfig::parse(&bytes);
+            let (repeated, others): (Vec<_>, Vec<_>) = config
+                .warnings
+                .iter()
+                .partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
+            let in_file = |warning| format!("`{name}`: {warning}");
+            warn_unless_strict(warnings, repeated.into_iter().map(in_file), is_strict)?;
+            warnings.extend(limit_each_kind(others.into_iter().map(in_file)));
+            config
+        }
+    };
+    if let Some(priority) = scheduler.preempt_queue_prio {
+        config.preempt_queue_prio = priority;
+    }
+    Ok(config)
+}
+
+/// A warning about a tree without a `sched_config`.
+pub(super) fn defaults_assumed() -> Message {
+    let assumed =
+        format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
+    Message::asking(assumed, [Need::SchedConfig])
+}
