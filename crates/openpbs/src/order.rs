@@ -61,6 +61,21 @@ pub enum NotConsidered {
     },
 }
 
+impl NotConsidered {
+    /// That a value does not exceed the threshold, if so. The threshold does not apply to a job
+    /// whose error the caller ranks below every value
+    /// ([`OnError::Null`](job_sort_formula::rank::OnError::Null)): OpenPBS gives it a value.
+    #[inline]
+    pub fn by_threshold(
+        value: f64,
+        threshold: f64,
+        has_error: impl FnOnce() -> bool,
+    ) -> Option<Self> {
+        let is_under = value <= threshold && !(value == f64::NEG_INFINITY && has_error());
+        is_under.then_some(Self::UnderThreshold { value, threshold })
+    }
+}
+
 impl fmt::Display for NotConsidered {
     /// OpenPBS's log message, where it is recorded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -303,36 +318,23 @@ impl Order<'_> {
         if values.iter().any(|value| value.is_nan()) {
             return None;
         }
-        let threshold = self.threshold;
+        let by_threshold = |row: usize| {
+            NotConsidered::by_threshold(values[row], self.threshold, || scores.error(row).is_some())
+        };
         let under: Vec<usize> = table
             .considered_rows()
-            .filter(|&row| is_under(threshold, row, &values, scores))
+            .filter(|&row| by_threshold(row).is_some())
             .collect();
         let mut is_under = vec![false; if under.is_empty() { 0 } else { values.len() }];
         under.iter().for_each(|&row| is_under[row] = true);
         let under = evaluation_order(&self.queue_groups(table), under, table);
         let not_considered = under
             .into_iter()
-            .map(|row| {
-                (
-                    row,
-                    NotConsidered::UnderThreshold {
-                        value: values[row],
-                        threshold,
-                    },
-                )
-            })
+            .filter_map(|row| Some((row, by_threshold(row)?)))
             .collect();
         let passes = |row| table.is_considered(row) && is_under.get(row) != Some(&true);
         Some((sort_by_value(&values, passes, self.limit), not_considered))
     }
-}
-
-/// Whether the value does not exceed the threshold, which does not apply to a job whose error the
-/// caller ranks below every value.
-#[inline]
-fn is_under(threshold: f64, row: usize, values: &[f64], scores: &Scores) -> bool {
-    values[row] <= threshold && !(values[row] == f64::NEG_INFINITY && scores.error(row).is_some())
 }
 
 /// The rows in evaluation order: queue by queue, and within a queue in submission order.

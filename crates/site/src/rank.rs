@@ -6,7 +6,7 @@ use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{
-    OnError, Ranking, ScorePrecision, SummandAgreement, score, summand_agreements,
+    Ranking, ScorePrecision, SummandAgreement, score, summand_agreements,
 };
 use job_sort_formula::schema::{Origin, Schema};
 use jsf_openpbs::files::sched_config::SortKey;
@@ -83,7 +83,7 @@ impl Site {
     ///
     /// # Errors
     /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under
-    /// [`OnError::Fail`].
+    /// [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
     pub fn rank<'a>(&self, request: impl Into<RankRequest<'a>>) -> Result<RankedQueue, SiteError> {
         let request = request.into();
         let ranked = self.rank_read_jobs(self.read_jobs_to_rank(&request)?, request.limit)?;
@@ -117,7 +117,7 @@ impl Site {
     }
 
     /// The second half of [`rank`](Self::rank): ranks the jobs, also if one fails under
-    /// [`OnError::Fail`].
+    /// [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
     ///
     /// # Errors
     /// The tree cannot be read, or the formula is not arithmetic.
@@ -127,7 +127,7 @@ impl Site {
 
     /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same
     /// one with other numbers. The jobs are not read again; a job that fails has the value of
-    /// [`OnError`].
+    /// [`OnError`](job_sort_formula::rank::OnError).
     ///
     /// # Errors
     /// The formula is not arithmetic.
@@ -303,21 +303,16 @@ impl Site {
             .order(scores, table)
     }
 
-    /// Applies the threshold to a ranking in decimals. It does not apply to a job whose error is
-    /// ranked below every value.
+    /// Applies the threshold to a ranking in decimals.
     fn order_decimals(&self, mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
         let mut considered = ranking.order().to_vec();
         considered.sort_unstable();
         let not_considered = considered.into_iter().filter_map(|row| {
             let score = ranking.score(row)?;
-            let is_last = score.unrounded.is_err() && self.rules.on_error == OnError::Null;
-            let threshold = threshold.filter(|threshold| score.value <= *threshold && !is_last)?;
+            let has_error = || score.unrounded.is_err();
             Some((
                 row,
-                NotConsidered::UnderThreshold {
-                    value: score.value,
-                    threshold,
-                },
+                NotConsidered::by_threshold(score.value, threshold?, has_error)?,
             ))
         });
         let not_considered: Vec<(usize, NotConsidered)> = not_considered.collect();
@@ -333,7 +328,7 @@ impl Site {
     }
 }
 
-/// Under [`OnError::Fail`] no job may fail.
+/// Under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail) no job may fail.
 pub(super) fn require_values(table: &JobTable, ranking: &Ranking) -> Result<(), SiteError> {
     match ranking.failure() {
         Some((row, error)) => Err(SiteError::JobFailed {

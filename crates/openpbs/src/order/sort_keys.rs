@@ -18,10 +18,8 @@ pub(super) struct SortKeys<'t> {
     values: Vec<f64>,
     /// Whether the scheduler considers the job of each row.
     runnable: Vec<bool>,
-    /// The rows with an error that have no value, ascending
-    /// ([`OnError::Null`](job_sort_formula::rank::OnError::Null)). OpenPBS gives each a value, so
-    /// its threshold does not apply to them.
-    valueless: Vec<usize>,
+    /// The rows with an error, ascending.
+    with_error: Vec<usize>,
     /// Whether each queue of the table is an express queue.
     express: Vec<bool>,
     /// Whether each entity of the table has no shares.
@@ -35,15 +33,11 @@ pub(super) struct SortKeys<'t> {
 
 impl<'t> SortKeys<'t> {
     pub(super) fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
-        let values = scores.values();
-        let with_error = scores.errors().map(|(row, _)| row);
         let mut sort_keys = Self {
             table,
             threshold: rules.threshold,
-            valueless: with_error
-                .filter(|&row| values[row] == f64::NEG_INFINITY)
-                .collect(),
-            values,
+            values: scores.values(),
+            with_error: scores.errors().map(|(row, _)| row).collect(),
             runnable: Vec::new(),
             express: table
                 .queues()
@@ -83,10 +77,9 @@ impl<'t> SortKeys<'t> {
             return Some(NotConsidered::NoShares);
         }
         let value = *self.values.get(row)?;
-        let threshold = self.threshold;
-        let has_value = self.valueless.binary_search(&row).is_err();
-        (has_value && value <= threshold)
-            .then_some(NotConsidered::UnderThreshold { value, threshold })
+        NotConsidered::by_threshold(value, self.threshold, || {
+            self.with_error.binary_search(&row).is_ok()
+        })
     }
 
     /// The first `limit` considered rows, best first. `rows` are in evaluation order.
