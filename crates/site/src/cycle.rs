@@ -282,12 +282,7 @@ impl Site {
             .considered_rows()
             .filter_map(|row| cycle.jobs.get(row))
             .collect();
-        let running: Vec<&QueuedJob> = cycle
-            .jobs
-            .iter()
-            .filter(|job| matches!(job.state, 'R' | 'E'))
-            .collect();
-        left_out.extend(machine.pools.left_out(self, &considered, &running));
+        left_out.extend(machine.pools.left_out(self, &considered));
         left_out.extend(machine.reservations.left_out(&table, &machine.pools.nodes));
         Ok(CycledQueue {
             at,

@@ -10,12 +10,13 @@ use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
     AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement,
-    Request, UNLIMITED_WALLTIME,
+    Placing, Request, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_simulate::Names;
 
 use super::cycle_pools::{PoolLists, Pools, amount_of};
+use super::placement::SetsOfPools;
 use super::reservations::Reservations;
 use super::scheduling::LimitedNames;
 use super::simulation_rules::PROCESSORS;
@@ -41,6 +42,7 @@ struct RequestedJob {
     counts: Vec<u32>,
     amounts: Vec<i64>,
     pool_lists: Vec<u32>,
+    placing: Placing,
     counted: Vec<i64>,
     walltime: i64,
     queue: u32,
@@ -61,6 +63,7 @@ impl JobSource for RequestedJobs {
                 counts: &job.counts,
                 amounts: &job.amounts,
                 pool_lists: &job.pool_lists,
+                placing: job.placing,
             },
             counted: &job.counted,
             walltime: job.walltime,
@@ -110,6 +113,7 @@ impl CycleMachine {
                 .filter(|name| !pools.names.contains(name)),
         );
         let mut pool_lists = PoolLists::new(site, &pools, &queues);
+        let mut placement_sets = SetsOfPools::new(site, &pools);
         let [mut users, mut groups, mut projects] =
             [Names::default(), Names::default(), Names::default()];
         let jobs = cycle
@@ -118,6 +122,7 @@ impl CycleMachine {
             .enumerate()
             .map(|(row, job)| RequestedJob {
                 pool_lists: pool_lists.of_job(table.queue_index(row), job),
+                placing: placement_sets.placing(job),
                 counted: amounts.iter().map(|name| total_of(job, name)).collect(),
                 walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
                 queue: table.queue_index(row) as u32,
@@ -166,7 +171,10 @@ impl CycleMachine {
         let limits = Limits::new(limits);
         let machine = Machine::new(&pools.pools)
             .with_hosts(pools.hosts.clone())
-            .with_pool_lists(pool_lists.into_lists());
+            .with_pool_lists(pool_lists.into_lists())
+            .with_sharing(pools.sharing())
+            .with_placement_sets(placement_sets.into_sets())
+            .with_pool_order(pools.order(&site.config.node_sort_key.prime));
         let mut machine = machine.with_reservations(advance);
         machine.begin_reservations(at, &jobs);
         let rules = site.cycle_rules(&queues);
@@ -340,7 +348,8 @@ impl CycleMachine {
                 .collect();
             Some(Part { pool, amounts })
         });
-        Placement::Parts(parts.collect())
+        let parts = self.machine.occupied(parts.collect(), &requested.request);
+        Placement::Parts(parts.into())
     }
 }
 

@@ -7,13 +7,17 @@ use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::cycle::{Part, Placement};
+use jsf_openpbs::cycle::{Exclusive, Machine, Part, Placement, Placing, Sharing};
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::reservations::{ListedReservation, ReservedNode};
 
 use super::reservations::Reservations;
 use super::simulation_rules::{PROCESSORS, nodes_of};
 use super::{Site, SiteError};
+
+/// The amount of which a job that has a node for itself takes all, and any other job 1. No resource
+/// has this name.
+pub(super) const OCCUPATION: &str = "";
 
 /// The most seconds between the documents of jobs and nodes of which both are of one moment.
 const MAX_APART: u64 = 300;
@@ -75,6 +79,16 @@ impl Pools {
         };
         made.names.extend(site.counted_resources()?);
         made.names.extend(on_no_node(site, jobs, &made.names));
+        let has_sharing = |node: &Node| Sharing::from_name(&node.sharing) != Sharing::default();
+        let is_exclusive = |job: &QueuedJob| {
+            !matches!(
+                Placing::from_words(&job.place).exclusive,
+                Exclusive::Unsaid | Exclusive::Shared
+            )
+        };
+        if nodes.iter().any(has_sharing) || jobs.jobs.iter().any(is_exclusive) {
+            made.names.push(OCCUPATION.into());
+        }
         let is_usable =
             |node: &Node| node.is_usable || node.is_resv_exclusive && reservations.have(node);
         for (host, node) in by_host(nodes_of(&nodes, site.partition.as_deref(), is_usable)) {
@@ -122,6 +136,17 @@ impl Pools {
             self.nodes.push(node);
             self.pools.push(amounts);
         }
+    }
+
+    /// Pool by pool, whether jobs share it; empty if no job has a pool for itself.
+    pub(super) fn sharing(&self) -> Vec<Sharing> {
+        if self.names.last().is_none_or(|name| **name != *OCCUPATION) {
+            return Vec::new();
+        }
+        let nodes = self.nodes.iter();
+        nodes
+            .map(|node| Sharing::from_name(&node.sharing))
+            .collect()
     }
 
     /// The number of pools that are nodes, or the one count of processors.
@@ -192,7 +217,10 @@ impl Pools {
         self.pools.push(
             self.names
                 .iter()
-                .map(|name| node.amounts.get(name).copied().unwrap_or(0))
+                .map(|name| match &**name {
+                    OCCUPATION => Machine::UNOCCUPIED,
+                    name => node.amounts.get(name).copied().unwrap_or(0),
+                })
                 .collect(),
         );
     }

@@ -69,6 +69,9 @@ impl ChunkWords<'_> {
                     self.all_counted(chunk)
                 )
             }
+            Some(Shortage::Placing) => {
+                "can never run: the machine has no room as the job is to be placed".to_owned()
+            }
         }
     }
 
@@ -111,6 +114,7 @@ impl ChunkWords<'_> {
                     self.all_counted(chunk)
                 )
             }
+            Shortage::Placing => "no room as the job is to be placed".to_owned(),
         }
     }
 

@@ -1,19 +1,108 @@
 //! What jobs and nodes ask of the placement of jobs that a scheduling cycle does without.
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::diagnostic::Message;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
+use jsf_openpbs::cycle::{PlacementSets, Placing, PoolOrder, PoolValue};
 use jsf_openpbs::files::nodes::Node;
-use jsf_openpbs::files::sched_config::{NodeSortKey, SortFirst};
+use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 
 use super::Site;
-use super::cycle_pools::{Pools, amount_of};
+use super::cycle_pools::Pools;
 use super::role::Role;
 use super::simulate::first_names;
 use super::simulation_rules::{LeftOut, PROCESSORS};
+
+/// The placement sets of the nodes that jobs ask for.
+pub(super) struct SetsOfPools<'a> {
+    site: &'a Site,
+    pools: &'a Pools,
+    /// The sets by the resources whose values make them.
+    known: HashMap<Box<str>, u32>,
+    sets: Vec<PlacementSets>,
+}
+
+impl<'a> SetsOfPools<'a> {
+    pub(super) fn new(site: &'a Site, pools: &'a Pools) -> Self {
+        Self {
+            site,
+            pools,
+            known: HashMap::new(),
+            sets: Vec::new(),
+        }
+    }
+
+    /// How a job is placed: in the sets of the resource that it names (`group=`), else of those of
+    /// its queue or the server, if these are enabled.
+    pub(super) fn placing(&mut self, job: &QueuedJob) -> Placing {
+        let of_job = job
+            .place
+            .split(':')
+            .find_map(|word| word.strip_prefix("group="));
+        let is_enabled = self.site.scheduler.is_true("node_group_enable");
+        let of_site = self
+            .site
+            .queues
+            .node_group_key(&job.queue)
+            .filter(|_| is_enabled);
+        let key = of_job.or(of_site).filter(|_| !self.pools.nodes.is_empty());
+        Placing {
+            sets: key.map(|key| self.index(key)),
+            ..Placing::from_words(&job.place)
+        }
+    }
+
+    fn index(&mut self, key: &str) -> u32 {
+        if let Some(&index) = self.known.get(key) {
+            return index;
+        }
+        let index = self.sets.len() as u32;
+        self.sets.push(self.sets_of(key));
+        self.known.insert(key.into(), index);
+        index
+    }
+
+    /// The sets of the values of some resources, the smallest first. A node without a value is in a
+    /// set of those without one.
+    fn sets_of(&self, key: &str) -> PlacementSets {
+        let scheduler = &self.site.scheduler;
+        let mut sets: BTreeMap<(&str, &str), Vec<bool>> = BTreeMap::new();
+        for resource in key.split(',').map(str::trim) {
+            for (pool, node) in self.pools.nodes.iter().enumerate() {
+                let values = node.values.get(resource).map_or("", |value| &**value);
+                if values.is_empty() && scheduler.is_true("only_explicit_psets") {
+                    continue;
+                }
+                for value in values.split(',').map(str::trim) {
+                    let set = sets.entry((resource, value));
+                    set.or_insert_with(|| vec![false; self.pools.nodes.len()])[pool] = true;
+                }
+            }
+        }
+        let mut sets: Vec<Vec<bool>> = sets.into_values().collect();
+        sets.sort_by_cached_key(|set| {
+            let members = set
+                .iter()
+                .zip(&self.pools.pools)
+                .filter(|(is_member, _)| **is_member);
+            let totals = (0..self.pools.names.len()).map(|amount| {
+                let of_amount = members.clone().map(|(_, pool)| pool[amount]);
+                of_amount.fold(0_i64, i64::saturating_add)
+            });
+            totals.collect::<Vec<_>>()
+        });
+        PlacementSets {
+            sets,
+            may_span: !scheduler.is_true("do_not_span_psets"),
+        }
+    }
+
+    pub(super) fn into_sets(self) -> Vec<PlacementSets> {
+        self.sets
+    }
+}
 
 /// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
 const NOT_CONSUMED: [&str; 13] = [
@@ -33,43 +122,15 @@ const NOT_CONSUMED: [&str; 13] = [
 ];
 
 impl Pools {
-    /// What a cycle does without when it places jobs beside those that run, with the number of jobs
-    /// that it concerns.
-    pub(super) fn left_out(
-        &self,
-        site: &Site,
-        jobs: &[&QueuedJob],
-        running: &[&QueuedJob],
-    ) -> Vec<LeftOut> {
+    /// What a cycle does without when it places jobs, with the number of jobs that it concerns.
+    pub(super) fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
         let mut found: Vec<(String, usize)> = Vec::new();
         for job in jobs {
-            found.extend(self.of_place(job).map(|word| (format!("place={word}"), 1)));
             found.extend(
                 self.not_compared(site, job)
                     .iter()
                     .map(|name| (format!("{name} of nodes"), 1)),
             );
-        }
-        for word in ["excl", "exclhost"] {
-            if running
-                .iter()
-                .any(|job| job.place.split(':').any(|other| other == word))
-            {
-                found.push((format!("place={word} of running jobs"), jobs.len()));
-            }
-        }
-        for sharing in self.sharings() {
-            let concerned = jobs
-                .iter()
-                .filter(|job| is_concerned_by(sharing, &job.place))
-                .count();
-            found.push((format!("sharing = {sharing} of nodes"), concerned));
-        }
-        if is_sorted_anew(
-            &self.nodes[..self.of_nodes().min(self.nodes.len())],
-            &site.config.node_sort_key.prime,
-        ) {
-            found.push(("node_sort_key".to_owned(), jobs.len()));
         }
         found.extend(
             self.other_attributes
@@ -85,51 +146,6 @@ impl Pools {
             .filter(|(_, jobs)| *jobs > 0)
             .map(|(what, jobs)| LeftOut { what, jobs })
             .collect()
-    }
-
-    /// The words of `place` that can decide where a job runs.
-    fn of_place<'j>(&self, job: &'j QueuedJob) -> impl Iterator<Item = &'j str> {
-        let has_chunks = job
-            .chunks
-            .iter()
-            .map(|chunk| u64::from(chunk.count))
-            .sum::<u64>()
-            > 1;
-        // those of reservations follow, on the same hosts
-        let hosts = &self.hosts[..self.of_nodes()];
-        let has_hosts = hosts.last().is_some_and(|last| *last > 0);
-        let has_vnodes = hosts.windows(2).any(|pair| pair[0] == pair[1]);
-        job.place.split(':').filter(move |word| match *word {
-            "pack" => has_chunks && has_hosts,
-            "scatter" => has_chunks && self.may_hold_two_chunks(job),
-            "vscatter" => has_vnodes || has_chunks && self.may_hold_two_chunks(job),
-            "excl" | "exclhost" => true,
-            word => word.starts_with("group="),
-        })
-    }
-
-    /// Whether a host has as much of each amount as the two chunks that ask for the least of it.
-    fn may_hold_two_chunks(&self, job: &QueuedJob) -> bool {
-        let least: Vec<i64> = self
-            .names
-            .iter()
-            .map(|name| of_two_chunks(job, name))
-            .collect();
-        let hosts = self.hosts.chunk_by(|left, right| left == right);
-        let mut pools = self.pools.iter();
-        hosts.into_iter().any(|host| {
-            let mut total = vec![0_i64; least.len()];
-            for pool in pools.by_ref().take(host.len()) {
-                total
-                    .iter_mut()
-                    .zip(pool)
-                    .for_each(|(sum, amount)| *sum = sum.saturating_add(*amount));
-            }
-            least
-                .iter()
-                .zip(&total)
-                .all(|(least, total)| least <= total)
-        })
     }
 
     /// The resources of which a job asks for a value, where no nodes are known that could have it.
@@ -162,17 +178,6 @@ impl Pools {
             first_names(names.into_iter())
         );
         (asking > 0).then(|| found.into())
-    }
-
-    /// The values of `sharing` other than the default, each once.
-    fn sharings(&self) -> Vec<&str> {
-        let sharings = self.nodes.iter().map(|node| &*node.sharing);
-        let mut sharings: Vec<&str> = sharings
-            .filter(|sharing| !matches!(*sharing, "" | "default_shared"))
-            .collect();
-        sharings.sort_unstable();
-        sharings.dedup();
-        sharings
     }
 }
 
@@ -212,56 +217,29 @@ impl Site {
     }
 }
 
-/// What the two chunks ask for that ask for the least of a resource.
-fn of_two_chunks(job: &QueuedJob, name: &str) -> i64 {
-    let mut amounts = Vec::new();
-    for chunk in &job.chunks {
-        amounts.extend(std::iter::repeat_n(
-            amount_of(&chunk.amounts, name),
-            chunk.count.min(2) as usize,
-        ));
-    }
-    amounts.sort_unstable();
-    amounts.into_iter().take(2).fold(0, i64::saturating_add)
-}
-
-/// Whether a `sharing` of nodes decides who runs beside a job with this `place`.
-fn is_concerned_by(sharing: &str, place: &str) -> bool {
-    let mut words = place.split(':');
-    match sharing {
-        "ignore_excl" => words.any(|word| matches!(word, "excl" | "exclhost")),
-        "default_excl" | "default_exclhost" => {
-            !words.any(|word| matches!(word, "shared" | "excl" | "exclhost"))
-        }
-        _ => true,
-    }
-}
-
-/// Whether keys order nodes in another way than they are listed, or anew after each start.
-fn is_sorted_anew(nodes: &[Node], keys: &[NodeSortKey]) -> bool {
-    let is_listed_so = nodes.is_sorted_by(|left, right| {
-        let mut orders = keys.iter().map(|key| compare(key, left, right));
-        orders
-            .find(|order| order.is_ne())
-            .is_none_or(Ordering::is_lt)
-    });
-    nodes.len() > 1 && (keys.iter().any(|key| !key.is_total) || !is_listed_so)
-}
-
-/// Which of two nodes comes first by a key.
-fn compare(NodeSortKey { key, .. }: &NodeSortKey, left: &Node, right: &Node) -> Ordering {
-    let order = value(left, &key.name).cmp(&value(right, &key.name));
-    if key.first == SortFirst::High {
-        order.reverse()
-    } else {
-        order
-    }
-}
-
-fn value(node: &Node, key: &str) -> i64 {
-    if key == "sort_priority" {
-        node.priority
-    } else {
-        node.amounts.get(key).copied().unwrap_or(0)
+impl Pools {
+    /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
+    pub(super) fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
+        let is_listed_so = |key: &NodeSortKey| {
+            let of_nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
+            key.key.name == "sort_priority" && of_nodes.iter().all(|node| node.priority == 0)
+        };
+        let keys = keys.iter().filter(|key| !is_listed_so(key));
+        keys.map(|NodeSortKey { key, amount }| {
+            let index = self.names.iter().position(|name| **name == *key.name);
+            let total = |node: &Node| match &*key.name {
+                "sort_priority" => node.priority,
+                name => node.amounts.get(name).copied().unwrap_or(0),
+            };
+            PoolOrder {
+                value: match (amount, index) {
+                    (NodeAmount::Unused, Some(index)) => PoolValue::Unused(index),
+                    (NodeAmount::Assigned, Some(index)) => PoolValue::Assigned(index),
+                    _ => PoolValue::Fixed(self.nodes.iter().map(total).collect()),
+                },
+                is_high_first: key.first == SortFirst::High,
+            }
+        })
+        .collect()
     }
 }

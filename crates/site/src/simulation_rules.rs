@@ -315,7 +315,13 @@ impl Site {
         for attribute in self.queues.unread_limits() {
             add(format!("`{attribute}`"), all);
         }
-        for (attribute, value) in self.scheduler.others() {
+        let has_placement_sets = [
+            "node_group_enable",
+            "do_not_span_psets",
+            "only_explicit_psets",
+        ];
+        let others = self.scheduler.others();
+        for (attribute, value) in others.filter(|(name, _)| !has_placement_sets.contains(name)) {
             add(format!("{attribute} = {value}"), all);
         }
         let is_charged = config.fair_share.prime || self.tree.is_some();

@@ -498,72 +498,10 @@ fn at_most_max_run_subjobs_of_an_array_run() {
 }
 
 #[test]
-fn what_placement_is_left_out_is_named_with_its_jobs() {
+fn what_is_left_out_of_nodes_is_named_with_its_jobs() {
     let without =
         |jobs: &str, config: &str, nodes: &str| on_nodes(jobs, config, nodes)["without"].clone();
-    let place = |id: u32, select: &str, place: &str| {
-        waiting(id, select, &format!(",\"place\":\"{place}\""))
-    };
-    for (select, words, expected) in [
-        ("2:ncpus=1", "pack", &["place=pack"][..]),
-        ("1:ncpus=1", "pack", &[]),
-        (
-            "1:ncpus=1+1:ncpus=2",
-            "scatter:excl",
-            &["place=excl", "place=scatter"],
-        ),
-        ("1:ncpus=1", "scatter", &[]),
-        // of these no host holds two, but the last one has two vnodes
-        ("4:ncpus=5", "scatter", &[]),
-        ("4:ncpus=4", "scatter", &["place=scatter"]),
-        ("1:ncpus=1", "vscatter", &["place=vscatter"]),
-        (
-            "1:ncpus=1",
-            "free:exclhost:group=rack",
-            &["place=exclhost", "place=group=rack"],
-        ),
-        ("3:ncpus=1", "free:shared", &[]),
-    ] {
-        let expected: Vec<Value> = expected
-            .iter()
-            .map(|what| json!({"what": what, "jobs": 1}))
-            .collect();
-        assert_eq!(
-            without(&place(1, select, words), CHECKED, NODES),
-            json!(expected),
-            "{select} {words}"
-        );
-    }
-    let jobs = waiting(1, "1:ncpus=1", "")
-        + &place(2, "1:ncpus=1", "free:shared")
-        + &place(3, "1:ncpus=1", "excl");
-    let excl = json!({"what": "place=excl", "jobs": 1});
-    for (sharing, concerned) in [
-        ("default_excl", 1),
-        ("default_exclhost", 1),
-        ("force_excl", 3),
-        ("force_exclhost", 3),
-        ("ignore_excl", 1),
-    ] {
-        let nodes = NODES.replacen(
-            "state = free",
-            &format!("state = free\n     sharing = {sharing}"),
-            2,
-        );
-        let expected =
-            json!([excl, {"what": format!("sharing = {sharing} of nodes"), "jobs": concerned}]);
-        assert_eq!(without(&jobs, CHECKED, &nodes), expected, "{sharing}");
-    }
     let jobs = waiting(1, "1:ncpus=1", "");
-    let holds_its_node = place(2, "1:ncpus=1", "pack:excl").replace(
-        "\"accrue_type\":2",
-        "\"state\":\"R\",\"stime\":1000,\"exec_vnode\":\"(n0:ncpus=1)\"",
-    );
-    let expected = json!([{"what": "place=excl of running jobs", "jobs": 1}]);
-    assert_eq!(
-        without(&(jobs.clone() + &holds_its_node), CHECKED, NODES),
-        expected
-    );
     let limited = NODES.replacen("state = free", "state = free\n     max_running = 2", 1);
     assert_eq!(
         without(&jobs, CHECKED, &limited),
@@ -593,37 +531,142 @@ fn what_placement_is_left_out_is_named_with_its_jobs() {
     );
 }
 
+/// Two hosts with four processors each, and one with two vnodes of four.
 #[test]
-fn node_sort_key_is_named_where_it_orders_the_nodes_in_another_way() {
-    let nodes = NODES.replacen(
-        "state = free",
-        "state = free\n     Priority = 5\n     resources_available.mem = 1gb",
-        1,
-    );
-    let is_named = |key: &str| {
-        let document = on_nodes(
-            &waiting(1, "1:ncpus=1", ""),
-            &format!("{CHECKED}{key}\n"),
-            &nodes,
+fn jobs_are_placed_as_they_ask() {
+    let place = |id: u32, select: &str, place: &str| {
+        waiting(id, select, &format!(",\"place\":\"{place}\""))
+    };
+    let started = |jobs: &str, nodes: &str| {
+        let document = on_nodes(jobs, CHECKED, nodes);
+        assert_eq!(document["without"], json!([]), "{jobs}");
+        let started = document["started"].as_array().expect("a list").clone();
+        let ids = started
+            .iter()
+            .map(|id| id.as_str().expect("an id").to_owned());
+        ids.collect::<Vec<_>>().join(" ")
+    };
+    for (first, second, expected) in [
+        // eight processors are together on the host with two vnodes only
+        (("2:ncpus=4", "pack"), ("2:ncpus=4", "pack"), "1.vm"),
+        (("2:ncpus=4", "pack"), ("2:ncpus=4", "free"), "1.vm 2.vm"),
+        (("3:ncpus=1", "scatter"), ("4:ncpus=1", "scatter"), "1.vm"),
+        (("4:ncpus=1", "vscatter"), ("5:ncpus=1", "vscatter"), "1.vm"),
+        // no vnode has five
+        (("1:ncpus=5", "free"), ("1:ncpus=5", "vscatter"), "1.vm"),
+        (
+            ("3:ncpus=1", "vscatter:excl"),
+            ("5:ncpus=1", "free"),
+            "1.vm",
+        ),
+        (
+            ("3:ncpus=1", "vscatter:excl"),
+            ("4:ncpus=1", "free"),
+            "1.vm 2.vm",
+        ),
+        (
+            ("3:ncpus=1", "scatter:exclhost"),
+            ("1:ncpus=1", "free"),
+            "1.vm",
+        ),
+        (
+            ("4:ncpus=1", "scatter:shared"),
+            ("1:ncpus=1", "free"),
+            "2.vm",
+        ),
+        (
+            ("1:ncpus=1", "free"),
+            ("4:ncpus=1", "vscatter:excl"),
+            "1.vm",
+        ),
+    ] {
+        let jobs = place(1, first.0, first.1) + &place(2, second.0, second.1);
+        assert_eq!(started(&jobs, NODES), expected, "{first:?} {second:?}");
+    }
+    for (sharing, place_of_second, expected) in [
+        ("default_shared", "free", "1.vm 2.vm"),
+        ("default_excl", "free", "1.vm"),
+        ("default_excl", "free:shared", "1.vm"),
+        ("force_excl", "free:shared", "1.vm"),
+        ("ignore_excl", "free:excl", "1.vm 2.vm"),
+    ] {
+        let nodes = NODES.replace(
+            "state = free",
+            &format!("state = free\n     sharing = {sharing}"),
         );
-        document["without"] == json!([{"what": "node_sort_key", "jobs": 1}])
+        let jobs = place(1, "4:ncpus=1", "vscatter") + &place(2, "1:ncpus=1", place_of_second);
+        assert_eq!(
+            started(&jobs, &nodes),
+            expected,
+            "{sharing} {place_of_second}"
+        );
+    }
+    // a running job has its vnode for itself
+    let alone = place(3, "1:ncpus=1", "pack:excl").replace(
+        "\"accrue_type\":2",
+        "\"state\":\"R\",\"stime\":1000,\"exec_vnode\":\"(n0:ncpus=1)\"",
+    );
+    let jobs = place(1, "13:ncpus=1", "free") + &place(2, "12:ncpus=1", "free") + &alone;
+    assert_eq!(started(&jobs, NODES), "2.vm");
+}
+
+/// The values of `rack` are two sets: one of a host and a vnode, and one of the others.
+#[test]
+fn jobs_are_placed_in_one_placement_set() {
+    let mut nodes = NODES.to_owned();
+    for (host, rack) in [("n0", "a"), ("n1", "a"), ("v2", "b"), ("v3", "b")] {
+        nodes = nodes.replacen(
+            &format!("{host}\n     Mom = h\n"),
+            &format!("{host}\n     Mom = h\n     resources_available.rack = {rack}\n"),
+            1,
+        );
+    }
+    let cycle = |jobs: &str| on_nodes(jobs, CHECKED, &nodes)["started"].clone();
+    let grouped = |id: u32, select: &str| waiting(id, select, ",\"place\":\"free:group=rack\"");
+    // six and four fit in one set each, and then no set has four
+    let jobs = grouped(1, "6:ncpus=1") + &grouped(2, "4:ncpus=1") + &grouped(3, "5:ncpus=1");
+    assert_eq!(cycle(&jobs), json!(["1.vm", "2.vm"]));
+    let jobs = grouped(1, "6:ncpus=1") + &waiting(2, "10:ncpus=1", "");
+    assert_eq!(cycle(&jobs), json!(["1.vm", "2.vm"]));
+    // one that no set could hold may span them
+    assert_eq!(cycle(&grouped(1, "9:ncpus=1")), json!(["1.vm"]));
+}
+
+/// The two processors of the first job are taken from the node that the key puts first, so that
+/// another node keeps four.
+#[test]
+fn nodes_are_tried_in_the_order_of_node_sort_key() {
+    let nodes = NODES.replacen("state = free", "state = free\n     Priority = 5", 1);
+    // of the second job, which asks for the node n0, it depends whether the first one is there
+    let jobs = waiting(1, "1:ncpus=2", "") + &waiting(2, "1:ncpus=4:host=n0", "");
+    let starts = |key: &str| {
+        let document = on_nodes(&jobs, &format!("{CHECKED}{key}\n"), &nodes);
+        assert_eq!(document["without"], json!([]), "{key}");
+        document["started"] == json!(["1.vm", "2.vm"])
     };
     for (key, expected) in [
         ("", false),
         ("node_sort_key: \"sort_priority HIGH\" ALL", false),
         ("node_sort_key: \"sort_priority LOW\" ALL", true),
-        (
-            "node_sort_key: \"ncpus HIGH\" ALL\nnode_sort_key: \"mem LOW\" ALL",
-            true,
-        ),
-        (
-            "node_sort_key: \"ncpus HIGH total\" ALL\nnode_sort_key: \"mem HIGH\" ALL",
-            false,
-        ),
-        // anew after each start
-        ("node_sort_key: \"ncpus HIGH unused\" ALL", true),
-        ("node_sort_key: \"ncpus LOW assigned\" ALL", true),
+        ("node_sort_key: \"ncpus HIGH unused\" ALL", false),
     ] {
-        assert_eq!(is_named(key), expected, "{key}");
+        assert_eq!(starts(key), expected, "{key}");
+    }
+    // the second job goes where less is in use, so that n0 and n1 have two each
+    let jobs = waiting(1, "1:ncpus=2", "")
+        + &waiting(2, "1:ncpus=2", "")
+        + &waiting(3, "1:ncpus=4:host=n1", "");
+    for (key, expected) in [
+        (
+            "node_sort_key: \"ncpus LOW assigned\" ALL",
+            json!(["1.vm", "2.vm"]),
+        ),
+        (
+            "node_sort_key: \"ncpus HIGH assigned\" ALL",
+            json!(["1.vm", "2.vm", "3.vm"]),
+        ),
+    ] {
+        let document = on_nodes(&jobs, &format!("{CHECKED}{key}\n"), NODES);
+        assert_eq!(document["started"], expected, "{key}");
     }
 }

@@ -17,19 +17,35 @@ use crate::command::{jsf, json, success};
 /// preemption.
 const NOT_MODELLED: [&str; 3] = ["express_preempt", "limit_soft", "limit_soft_prio"];
 /// What the cycles of the second recording are about that are modelled.
-const MODELLED: [&str; 12] = [
+const MODELLED: [&str; 28] = [
     "depend",
     "depend_strict",
     "exec_time",
     "host_resources",
     "host_resources_notlisted",
     "host_resources_strict",
+    "nodesort_mem_low",
+    "place_excl",
+    "place_exclhost",
+    "place_exclhost_strict",
+    "place_group",
+    "place_mixed",
+    "place_scatter",
+    "place_scatter_strict",
+    "place_vscatter",
+    "psets",
+    "psets_only",
+    "psets_span",
+    "psets_strict",
     "queue_ncpus",
     "queue_qlic",
     "resv_future",
     "server_lic",
     "server_lic_notlisted",
     "server_lic_unset",
+    "sharing",
+    "sharing_strict",
+    "smp_round_robin",
 ];
 
 fn text(value: &Json) -> String {

@@ -331,6 +331,7 @@ fn a_reservation_is_no_further_host() {
         (&document["started"], &document["without"]),
         (&json!(["1.vm"]), &json!([]))
     );
-    let document = cycle(job, &two_nodes(FREE), Some(&reservation), &[]);
-    assert_eq!(document["without"][0]["what"], "place=pack");
+    let two_hosts = job.replace("2:ncpus=1", "2:ncpus=4");
+    let document = cycle(&two_hosts, &two_nodes(FREE), Some(&reservation), &[]);
+    assert_eq!(document["started"], json!([]));
 }

@@ -1,8 +1,13 @@
 //! The processors and other amounts of a machine: what is free now, and what becomes free when.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
-use super::{CycleJob, JobSource};
+use super::placing::Alone;
+use super::{
+    Arrangement, CycleJob, JobSource, PlacementSets, Placing, PoolOrder, PoolValue, Sharing,
+};
 
 /// The amounts that jobs hold, such as processors and GPUs, pool by pool. A pool is a vnode, or a
 /// whole machine.
@@ -24,6 +29,11 @@ pub struct Machine {
     are_pools_hosts: bool,
     /// The lists of pools that a chunk may be placed in; the last one also stands for all beyond.
     pool_lists: Vec<Vec<u32>>,
+    /// Pool by pool, whether it is shared; empty if no job has a pool for itself.
+    sharing: Vec<Sharing>,
+    placement_sets: Vec<PlacementSets>,
+    /// How pools are ordered before each job is placed; empty if they are in their order.
+    pool_order: Vec<PoolOrder>,
     /// The running jobs in the order in which their walltimes end.
     ends: Vec<PlannedEnd>,
     /// The advance reservations that have not begun, the first one first.
@@ -67,6 +77,8 @@ pub enum Shortage {
         /// The chunk.
         chunk: usize,
     },
+    /// There is room, but not as the job asks for it (`place`), or not in one placement set.
+    Placing,
 }
 
 /// Where a job runs.
@@ -118,6 +130,8 @@ pub struct Request<'a> {
     /// The pools in which each chunk may be placed, by the index of their list, see
     /// [`Machine::with_pool_lists`].
     pub pool_lists: &'a [u32],
+    /// How the chunks are spread, and beside which other jobs.
+    pub placing: Placing,
 }
 
 impl<'a> Request<'a> {
@@ -127,6 +141,7 @@ impl<'a> Request<'a> {
             counts: &[1],
             amounts,
             pool_lists: std::slice::from_ref(pool_list),
+            placing: Placing::default(),
         }
     }
 
@@ -174,6 +189,9 @@ impl Chunk<'_> {
 }
 
 impl Machine {
+    /// The last amount of a pool on which no job is, where jobs may have pools for themselves.
+    pub const UNOCCUPIED: i64 = 1 << 40;
+
     /// A machine of these pools, each with its amounts and a host of its own. Every chunk may be
     /// placed in each.
     pub fn new(pools: &[Vec<i64>]) -> Self {
@@ -188,6 +206,9 @@ impl Machine {
             hosts: all.clone(),
             are_pools_hosts: true,
             pool_lists: vec![all],
+            sharing: Vec::new(),
+            placement_sets: Vec::new(),
+            pool_order: Vec::new(),
             ends: Vec::new(),
             advance: Vec::new(),
         }
@@ -205,6 +226,28 @@ impl Machine {
     #[must_use]
     pub fn with_pool_lists(self, pool_lists: Vec<Vec<u32>>) -> Self {
         Self { pool_lists, ..self }
+    }
+
+    /// Sets, pool by pool, whether it is shared. The last amount of each pool then has to be
+    /// [`Self::UNOCCUPIED`]: of it a job takes all where it has the pool for itself, else 1.
+    #[must_use]
+    pub fn with_sharing(self, sharing: Vec<Sharing>) -> Self {
+        Self { sharing, ..self }
+    }
+
+    /// Sets the keys by which pools are ordered before each job is placed.
+    #[must_use]
+    pub fn with_pool_order(self, pool_order: Vec<PoolOrder>) -> Self {
+        Self { pool_order, ..self }
+    }
+
+    /// Sets the placement sets that jobs are placed in.
+    #[must_use]
+    pub fn with_placement_sets(self, placement_sets: Vec<PlacementSets>) -> Self {
+        Self {
+            placement_sets,
+            ..self
+        }
     }
 
     /// Sets the host of each pool. The pools of a host follow each other.
@@ -301,8 +344,14 @@ impl Machine {
 
     fn shortage_in(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
         self.lacking(available, request).or_else(|| {
+            if request.placing != Placing::default() || !self.sharing.is_empty() {
+                let has_room = self.place(available, request).is_some();
+                return (!has_room).then_some(Shortage::Placing);
+            }
             let mut available = available.to_vec();
-            let chunk = self.place_chunks(&mut available, request).err()?;
+            let chunk = self
+                .place_chunks(&mut available, request, &|_| true)
+                .err()?;
             Some(self.shortage_of_chunk(&available, chunk, &request.chunks().nth(chunk)?))
         })
     }
@@ -360,6 +409,9 @@ impl Machine {
     pub(super) fn place(&self, available: &[i64], request: &Request<'_>) -> Option<Placement> {
         if let (true, &[1], &[pool_list]) =
             (self.are_pools_hosts, request.counts, request.pool_lists)
+            && self.sharing.is_empty()
+            && self.pool_order.is_empty()
+            && request.placing.sets.is_none()
         {
             let has_room = |&&pool: &&u32| has_room(self.of_pool(available, pool), request.amounts);
             return self
@@ -368,16 +420,111 @@ impl Machine {
                 .find(has_room)
                 .map(|&pool| Placement::Whole(pool));
         }
-        self.place_chunks(&mut available.to_vec(), request).ok()
+        let sets = request.placing.sets;
+        let Some(sets) = sets.and_then(|sets| self.placement_sets.get(sets as usize)) else {
+            return self.place_among(available, request, None);
+        };
+        let place_in_one = |available| {
+            let mut sets = sets.sets.iter();
+            sets.find_map(|set| self.place_among(available, request, Some(set)))
+        };
+        let placed = place_in_one(available);
+        // a job that a set could hold waits for that
+        if placed.is_some() || !sets.may_span || place_in_one(&self.total).is_some() {
+            return placed;
+        }
+        self.place_among(available, request, None)
     }
 
-    /// Takes from what is available what a job asks for, chunk by chunk; the error is the index of
-    /// a chunk that has no room.
+    /// Places a job in the pools of a set, as it asks for it.
+    fn place_among(
+        &self,
+        available: &[i64],
+        request: &Request<'_>,
+        set: Option<&Vec<bool>>,
+    ) -> Option<Placement> {
+        let is_open = |pool: u32| {
+            set.is_none_or(|set| set[pool as usize]) && self.is_open(available, request, pool)
+        };
+        let parts = if request.placing.arrangement == Arrangement::Pack {
+            let mut hosts = self.hosts.clone();
+            hosts.dedup();
+            hosts.into_iter().find_map(|host| {
+                let is_on_host = |pool| self.hosts[pool as usize] == host && is_open(pool);
+                self.place_chunks(&mut available.to_vec(), request, &is_on_host)
+                    .ok()
+            })
+        } else {
+            self.place_chunks(&mut available.to_vec(), request, &is_open)
+                .ok()
+        };
+        Some(Placement::Parts(self.occupied(parts?, request).into()))
+    }
+
+    /// Whether a job may be in a pool beside those that are there.
+    fn is_open(&self, available: &[i64], request: &Request<'_>, pool: u32) -> bool {
+        let unoccupied = |pool: u32| self.of_pool(available, pool).last().copied();
+        match self.alone(request, pool) {
+            None => true,
+            Some(Alone::No) => unoccupied(pool) > Some(0),
+            Some(Alone::OnVnode) => unoccupied(pool) == Some(Self::UNOCCUPIED),
+            Some(Alone::OnHost) => self
+                .pools_of_host(pool)
+                .all(|pool| unoccupied(pool) == Some(Self::UNOCCUPIED)),
+        }
+    }
+
+    /// What a job has for itself in a pool; `None` if no job has any pool for itself.
+    fn alone(&self, request: &Request<'_>, pool: u32) -> Option<Alone> {
+        let sharing = self.sharing.get(pool as usize)?;
+        Some(sharing.alone(request.placing.exclusive))
+    }
+
+    fn pools_of_host(&self, pool: u32) -> impl Iterator<Item = u32> {
+        (0..self.hosts.len() as u32).filter(move |&other| self.is_same_host(pool, other))
+    }
+
+    /// The parts of a job with what it has for itself.
+    pub fn occupied(&self, mut parts: Vec<Part>, request: &Request<'_>) -> Vec<Part> {
+        if self.sharing.is_empty() {
+            return parts;
+        }
+        let mut taken: Vec<(u32, i64)> = Vec::new();
+        for part in &parts {
+            match self.alone(request, part.pool) {
+                Some(Alone::OnHost) => {
+                    taken.extend(
+                        self.pools_of_host(part.pool)
+                            .map(|pool| (pool, Self::UNOCCUPIED)),
+                    );
+                }
+                Some(Alone::OnVnode) => taken.push((part.pool, Self::UNOCCUPIED)),
+                _ => taken.push((part.pool, 1)),
+            }
+        }
+        taken.sort_unstable();
+        taken.dedup_by_key(|(pool, _)| *pool);
+        for (pool, amount) in taken {
+            let mut amounts = vec![0; self.amounts];
+            amounts[self.amounts - 1] = amount;
+            parts.push(Part {
+                pool,
+                amounts: amounts.into(),
+            });
+        }
+        parts
+    }
+
+    /// Takes from what is available what a job asks for, chunk by chunk, in the pools that are open
+    /// to it; the error is the index of a chunk that has no room.
     fn place_chunks(
         &self,
         available: &mut [i64],
         request: &Request<'_>,
-    ) -> Result<Placement, usize> {
+        is_open: &dyn Fn(u32) -> bool,
+    ) -> Result<Vec<Part>, usize> {
+        let arrangement = request.placing.arrangement;
+        let before = available.to_vec();
         let mut parts: Vec<Part> = Vec::new();
         for (
             index,
@@ -388,32 +535,94 @@ impl Machine {
             },
         ) in request.chunks().enumerate()
         {
-            for host in self
-                .pool_list(pool_list)
-                .chunk_by(|&left, &right| self.is_same_host(left, right))
-            {
-                while count > 0
-                    && let Some(mut placed) = self.place_chunk(available, host, amounts)
-                {
-                    let copies = self.copies(available, &placed).min(count);
-                    count -= copies;
-                    for Part { pool, amounts } in &mut placed {
-                        amounts.iter_mut().for_each(|amount| *amount *= copies);
-                        take(&mut available[self.range(*pool)], amounts);
+            let pools = self.in_order(self.pool_list(pool_list), &before);
+            for host in pools.chunk_by(|&left, &right| self.is_same_host(left, right)) {
+                if count == 0 {
+                    break;
+                }
+                let is_used = |pool: u32| {
+                    parts.iter().any(|part| match arrangement {
+                        Arrangement::Scatter => self.is_same_host(part.pool, pool),
+                        Arrangement::Vscatter => part.pool == pool,
+                        Arrangement::Free | Arrangement::Pack => false,
+                    })
+                };
+                let open: Vec<u32> = host
+                    .iter()
+                    .copied()
+                    .filter(|&pool| is_open(pool) && !is_used(pool))
+                    .collect();
+                let groups = match arrangement {
+                    Arrangement::Vscatter => open.chunks(1),
+                    _ => open.chunks(open.len().max(1)),
+                };
+                for pools in groups {
+                    while count > 0
+                        && let Some(mut placed) = self.place_chunk(available, pools, amounts)
+                    {
+                        let is_single =
+                            matches!(arrangement, Arrangement::Scatter | Arrangement::Vscatter);
+                        let most = if is_single { 1 } else { count };
+                        let copies = self.copies(available, &placed).min(most);
+                        count -= copies;
+                        for Part { pool, amounts } in &mut placed {
+                            amounts.iter_mut().for_each(|amount| *amount *= copies);
+                            take(&mut available[self.range(*pool)], amounts);
+                        }
+                        parts.append(&mut placed);
+                        if is_single {
+                            break;
+                        }
                     }
-                    parts.append(&mut placed);
                 }
             }
             if count > 0 {
                 return Err(index);
             }
         }
-        Ok(Placement::Parts(parts.into()))
+        Ok(parts)
+    }
+
+    /// Pools in the order in which a job is placed in them; those of a host follow its first one.
+    fn in_order<'p>(&self, pools: &'p [u32], available: &[i64]) -> Cow<'p, [u32]> {
+        if self.pool_order.is_empty() {
+            return Cow::Borrowed(pools);
+        }
+        let mut sorted = pools.to_vec();
+        sorted.sort_by_cached_key(|&pool| {
+            let values = self.pool_order.iter().map(|key| {
+                let value = match &key.value {
+                    PoolValue::Fixed(values) => values[pool as usize],
+                    PoolValue::Unused(amount) => self.of_pool(available, pool)[*amount],
+                    PoolValue::Assigned(amount) => {
+                        self.of_pool(&self.total, pool)[*amount]
+                            - self.of_pool(available, pool)[*amount]
+                    }
+                };
+                if key.is_high_first {
+                    value.saturating_neg()
+                } else {
+                    value
+                }
+            });
+            values.collect::<Vec<_>>()
+        });
+        let mut first_of_host: HashMap<u32, usize> = HashMap::new();
+        for (place, &pool) in sorted.iter().enumerate() {
+            first_of_host
+                .entry(self.hosts[pool as usize])
+                .or_insert(place);
+        }
+        sorted.sort_by_key(|&pool| first_of_host[&self.hosts[pool as usize]]);
+        Cow::Owned(sorted)
     }
 
     /// Places a chunk on a host: of each amount as much as there is in its pools, one after the
     /// other.
     fn place_chunk(&self, available: &[i64], host: &[u32], amounts: &[i64]) -> Option<Vec<Part>> {
+        if host.is_empty() {
+            return None;
+        }
         if let &[pool] = host {
             let has_room = has_room(self.of_pool(available, pool), amounts);
             return has_room.then(|| {

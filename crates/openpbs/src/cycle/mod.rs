@@ -11,6 +11,7 @@
 mod candidates;
 mod limits;
 mod machine;
+mod placing;
 mod reservations;
 mod totals;
 
@@ -20,6 +21,7 @@ mod tests;
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
 pub use machine::{AdvanceReservation, Machine, Part, Placement, Request, Shortage, Unexplained};
+pub use placing::{Arrangement, Exclusive, PlacementSets, Placing, PoolOrder, PoolValue, Sharing};
 
 use reservations::Reservations;
 use totals::Totals;

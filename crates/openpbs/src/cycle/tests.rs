@@ -51,6 +51,7 @@ impl JobSource for Jobs<'_> {
                 counts: &job.counts,
                 amounts: &job.amounts,
                 pool_lists: &[0; 4][..job.counts.len()],
+                placing: Placing::default(),
             },
             walltime: job.walltime,
             queue: job.queue,
@@ -396,6 +397,7 @@ fn chunks_are_placed_in_their_lists_of_pools() {
                 counts,
                 amounts,
                 pool_lists,
+                placing: Placing::default(),
             },
         )
     };
@@ -423,7 +425,8 @@ fn chunks_are_placed_in_their_lists_of_pools() {
         machine.shortage(&Request {
             counts: &[2],
             amounts: &[3],
-            pool_lists: &[1]
+            pool_lists: &[1],
+            placing: Placing::default(),
         }),
         Some(short)
     );
@@ -438,6 +441,7 @@ fn what_is_short_is_the_amount_that_no_host_has() {
             counts,
             amounts,
             pool_lists: &vec![0; counts.len()],
+            placing: Placing::default(),
         })
     };
     assert_eq!(shortage(&[1], &[8, 1]), None);
@@ -476,6 +480,7 @@ fn what_is_short_is_the_amount_that_no_host_has() {
             counts: &[1],
             amounts: &[8, 0],
             pool_lists: &[0],
+            placing: Placing::default(),
         },
         Placement::Whole(0),
         100,
@@ -484,6 +489,7 @@ fn what_is_short_is_the_amount_that_no_host_has() {
         counts: &[1],
         amounts: &[4, 3],
         pool_lists: &[0],
+        placing: Placing::default(),
     };
     assert_eq!(machine.shortage_of_free(&request), in_all(0, 1, 3, 2));
 }

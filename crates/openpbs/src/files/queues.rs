@@ -33,6 +33,8 @@ pub struct Queues {
     limits: LimitsByQueue,
     /// The `backfill_depth` of each queue that has one; that of the server under an empty name.
     backfill_depths: BTreeMap<Box<str>, u32>,
+    /// The `node_group_key` of each queue that has one; that of the server under an empty name.
+    node_group_keys: BTreeMap<Box<str>, Box<str>>,
     /// Whether jobs of a queue are started, if the document says so.
     started: BTreeMap<Box<str>, bool>,
     /// Whether a queue accepts jobs, if the document says so.
@@ -92,6 +94,9 @@ impl Queues {
         self.limits.add(other.limits);
         for (key, amount) in other.amounts {
             self.amounts.entry(key).or_insert(amount);
+        }
+        for (queue, key) in other.node_group_keys {
+            self.node_group_keys.entry(queue).or_insert(key);
         }
         for (queue, depth) in other.backfill_depths {
             self.backfill_depths.entry(queue).or_insert(depth);
@@ -157,6 +162,13 @@ impl Queues {
     /// the default scheduler.
     pub fn partition(&self, queue: &str) -> Option<&str> {
         self.partitions.get(queue).map(|partition| &**partition)
+    }
+
+    /// The resources whose values make placement sets (`node_group_key`): those of a queue, else
+    /// those of the server.
+    pub fn node_group_key(&self, queue: &str) -> Option<&str> {
+        let keys = &self.node_group_keys;
+        keys.get(queue).or_else(|| keys.get("")).map(|key| &**key)
     }
 
     /// The run limits of a queue, or with an empty name those of the server, if it has any.
@@ -327,6 +339,9 @@ impl Queues {
             "backfill_depth" => {
                 self.backfill_depths
                     .extend(value.parse().ok().map(|depth| (queue.into(), depth)));
+            }
+            "node_group_key" => {
+                self.node_group_keys.insert(queue.into(), value.into());
             }
             "started" => self
                 .started

@@ -81,6 +81,13 @@ impl SchedulerSettings {
         self.others.iter().map(|(name, value)| (&**name, &**value))
     }
 
+    /// Whether one of the other attributes is true.
+    pub fn is_true(&self, name: &str) -> bool {
+        self.others
+            .get(name)
+            .is_some_and(|value| boolean(value) == Some(true))
+    }
+
     fn set(&mut self, name: &str, value: &str) {
         match name {
             "opt_backfill_fuzzy" => self.opt_backfill_fuzzy = window(value),

@@ -1,7 +1,7 @@
 //! One line of `sched_config`: its parts, and its value as the type of the setting.
 
 use crate::c_number::{leading_int, whole_double, whole_int};
-use crate::files::sched_config::{ConfigFault, NodeSortKey, SortFirst, SortKey, Times};
+use crate::files::sched_config::{ConfigFault, NodeAmount, NodeSortKey, SortFirst, SortKey, Times};
 
 /// The daemon's value for a number that it cannot read.
 const UNSPECIFIED: i32 = -1;
@@ -86,7 +86,11 @@ impl Line<'_> {
         let amount = self.value.split_ascii_whitespace().nth(2);
         Ok(NodeSortKey {
             key: self.sort_key()?,
-            is_total: amount.is_none_or(|amount| amount == "total"),
+            amount: match amount {
+                Some("unused") => NodeAmount::Unused,
+                Some("assigned") => NodeAmount::Assigned,
+                _ => NodeAmount::Total,
+            },
         })
     }
 }

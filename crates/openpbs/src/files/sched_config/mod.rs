@@ -64,8 +64,19 @@ pub struct SortKey {
 pub struct NodeSortKey {
     /// `sort_priority`, which is the `Priority` of a node, or a resource.
     pub key: SortKey,
-    /// Whether it is what a node has, and not what of it is `assigned` or `unused`.
-    pub is_total: bool,
+    /// Which of a node's amounts it is.
+    pub amount: NodeAmount,
+}
+
+/// Which amount of a resource of a node a key is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeAmount {
+    /// `total`: what the node has.
+    Total,
+    /// `unused`: what no job holds.
+    Unused,
+    /// `assigned`: what jobs hold.
+    Assigned,
 }
 
 impl SortKey {
