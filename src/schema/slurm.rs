@@ -37,6 +37,7 @@ pub(super) const INPUTS: &[(&str, Range, &str)] = &[
         POSITIVE,
         "Slurm: PriorityJobFactor of the partition, as it is",
     ),
+    ("ngpus", POSITIVE, "Slurm: gres/gpu of the job"),
     (
         "qos_priority",
         POSITIVE,

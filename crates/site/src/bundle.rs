@@ -77,13 +77,18 @@ impl Site {
         for (role, source) in files.sources() {
             let content = match role {
                 // no answer of a page needs the nodes and reservations, which have the names of
-                // hosts
+                // hosts; what Slurm's priority depends on is among the inputs of the jobs
                 Role::SchedPriv
                 | Role::SchedFormula
                 | Role::Formula
                 | Role::Log
                 | Role::Nodes
-                | Role::Reservations => {
+                | Role::Reservations
+                | Role::Partitions
+                | Role::SlurmNodes
+                | Role::Qos
+                | Role::Associations
+                | Role::Sprio => {
                     continue;
                 }
                 Role::Queue => self.written_jobs(&mut warnings)?,

@@ -175,7 +175,8 @@ impl Site {
             not_considered,
         } = self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
         let rules = self.rules(&program, &table, tree.as_ref());
-        let slurm = self.slurm.as_ref().filter(|_| is_slurm_priority);
+        let is_printed = is_slurm_priority && !assumed.assumes_usage();
+        let slurm = self.slurm.as_ref().filter(|_| is_printed);
         warnings.extend(slurm.and_then(|slurm| slurm.compare_with_printed(&table, &ranking)));
         Ok(RankedQueue {
             table,

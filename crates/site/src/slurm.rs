@@ -67,7 +67,6 @@ struct NativeJob<'a> {
     walltime: Option<u64>,
     queue_priority: i64,
     ncpus: u32,
-    ngpus: f64,
     nodect: f64,
     mem: String,
     inputs: BTreeMap<String, f64>,
@@ -522,6 +521,7 @@ fn native_job<'a>(
     if direct.is_some() {
         named.insert("fairshare_factor".to_owned(), 0.0);
     }
+    named.insert("ngpus".to_owned(), job.gpus());
     let unweighted = PriorityInputs::unweighted(job, cluster);
     named.extend(unweighted.map(|(name, number)| (name.to_owned(), number)));
     NativeJob {
@@ -542,7 +542,6 @@ fn native_job<'a>(
         },
         queue_priority: unweighted[2].1 as i64,
         ncpus: job.cpus,
-        ngpus: job.gpus(),
         nodect: job.nodes(),
         mem: format!("{}mb", job.memory().round()),
         inputs: named,
