@@ -64,7 +64,7 @@ pub(crate) struct JobsToRank<'a> {
 impl<'a> JobsToRank<'a> {
     /// Reads the jobs, and shows what is found in them and in the formula; `None` if that is not
     /// arithmetic.
-    pub(crate) fn read(
+    pub(crate) fn read_and_report(
         opened: &'a OpenedQueue,
         submitted: &FormulaSubmission<'_>,
         request: &RankRequest<'_>,
@@ -96,7 +96,7 @@ impl<'a> JobsToRank<'a> {
     ///
     /// # Errors
     /// None of them exists.
-    pub(crate) fn find(&self, named: &JobArgs) -> Result<Vec<usize>, CliError> {
+    pub(crate) fn find_or_warn(&self, named: &JobArgs) -> Result<Vec<usize>, CliError> {
         if named.job.is_empty() {
             return Ok(Vec::new());
         }
@@ -115,7 +115,10 @@ impl<'a> JobsToRank<'a> {
     }
 
     /// Ranks the jobs, and determines so many ranks at most.
-    pub(crate) fn rank(mut self, limit: usize) -> Result<(RankedQueue, Warnings), CliError> {
+    pub(crate) fn rank_and_warn(
+        mut self,
+        limit: usize,
+    ) -> Result<(RankedQueue, Warnings), CliError> {
         let progress = Progress::start("ranking the jobs");
         let queue = self.opened.site.rank_read_jobs(self.jobs, limit)?;
         drop(progress);
@@ -153,7 +156,7 @@ pub(crate) fn outcome(findings: &[Diagnostic], ranking: &Ranking) -> Outcome {
 
 /// Checks the formula of a command that does not rank with it: draws the errors with which it
 /// cannot work, and warns of the jobs for which it fails.
-pub(crate) fn check(
+pub(crate) fn check_and_report(
     site: &Site,
     source: &FormulaText,
     submitted: &FormulaSubmission<'_>,
@@ -203,7 +206,7 @@ impl FilterArgs {
 ///
 /// # Errors
 /// None of the jobs, entities and queues of the filter exists.
-pub(crate) fn select_rows(
+pub(crate) fn select_rows_or_warn(
     filter: JobFilter<'_>,
     rows: Vec<RankedRow>,
     site: &Site,

@@ -19,7 +19,7 @@ use crate::cli::args::site::{PolicyArg, require_one_reader};
 use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{draw_submitted, outcome, select_rows};
+use crate::cli::queue::{draw_submitted, outcome, select_rows_or_warn};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, FormulaOptions, Outcome, Progress, STDIN, page_file, parsed_formula, read_formula_of,
@@ -613,7 +613,7 @@ fn rows(
     site: &Site,
     compared: &ComparedQueue,
 ) -> Result<Vec<RankedRow>, CliError> {
-    let mut rows = select_rows(
+    let mut rows = select_rows_or_warn(
         arguments.filter.filter(),
         compared_rows(&compared.comparison),
         site,

@@ -9,7 +9,7 @@ use jsf_site::{CycleRequest, CycledQueue, FormulaText, SiteError};
 
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{draw_submitted, outcome, select_rows, unknown_jobs_error};
+use crate::cli::queue::{draw_submitted, outcome, select_rows_or_warn, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
 use crate::cli::{
     CliError, Outcome, draw_all, open_site, parsed_formula, read_formula, show_site, warn, warn_all,
@@ -70,7 +70,8 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
             entities,
             ..JobFilter::default()
         };
-        let rows = select_rows(filter, RankedRow::all(&cycle.ranking), &site, &cycle.table)?;
+        let rows =
+            select_rows_or_warn(filter, RankedRow::all(&cycle.ranking), &site, &cycle.table)?;
         cycle.retain_rows(&rows.into_iter().map(RankedRow::row).collect());
         if !arguments.jobs.is_empty() && cycle.asked.is_empty() {
             warn(NO_MATCH);

@@ -9,7 +9,7 @@ use jsf_site::{ExplainOptions, Explanation, RankRequest};
 use crate::cli::document::{PIPED_WIDTH, Shown};
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome, select_rows};
+use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome, select_rows_or_warn};
 use crate::cli::{CliError, Outcome, Progress, formula_source, parsed_formula, show_site};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::request::ExplainArgs;
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         record_origins: true,
         ..RankRequest::from(formula)
     };
-    let read = JobsToRank::read(
+    let read = JobsToRank::read_and_report(
         &opened,
         &submitted,
         &request,
@@ -55,21 +55,22 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     };
     let entities = entities(arguments);
     let mut rows = if entities.is_empty() {
-        read.find(&arguments.jobs)?
+        read.find_or_warn(&arguments.jobs)?
     } else {
         Vec::new()
     };
     if let Some(described) = &described {
         rows.push(read.add(described)?);
     }
-    let (queue, warnings) = read.rank(usize::MAX)?;
+    let (queue, warnings) = read.rank_and_warn(usize::MAX)?;
     if !entities.is_empty() {
         let filter = JobFilter {
             jobs: &arguments.jobs.job,
             entities,
             ..JobFilter::default()
         };
-        let selected = select_rows(filter, RankedRow::all(&queue.ranking), site, &queue.table)?;
+        let selected =
+            select_rows_or_warn(filter, RankedRow::all(&queue.ranking), site, &queue.table)?;
         rows = selected.into_iter().map(RankedRow::row).collect();
     }
     let considered = queue.ranking.order().len();

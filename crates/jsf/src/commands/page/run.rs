@@ -7,7 +7,7 @@ use jsf_site::{SiteError, is_stdin};
 
 use crate::cli::args::QueueArgs;
 use crate::cli::page_file::write_page;
-use crate::cli::queue::check;
+use crate::cli::queue::check_and_report;
 use crate::cli::{
     CliError, Outcome, Progress, read_formula, require_one_file, show_site, warn_all,
 };
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     let bundle = site.to_bundle()?;
     drop(progress);
     warn_all(&bundle.warnings);
-    let outcome = check(&site, &formula, &formula.submitted(given.numbers))?;
+    let outcome = check_and_report(&site, &formula, &formula.submitted(given.numbers))?;
     let page = WhatIfPage {
         formula: formula.text.trim_end(),
         in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),

@@ -14,7 +14,7 @@ use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{
-    DrawnFindings, JobsToRank, OpenedQueue, draw_submitted, outcome, select_rows,
+    DrawnFindings, JobsToRank, OpenedQueue, draw_submitted, outcome, select_rows_or_warn,
 };
 use crate::cli::{CliError, Outcome, page_file, parsed_formula, show_site};
 use crate::commands::rank::answer::{RankReport, TermColumns};
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     } else {
         DrawnFindings::All
     };
-    let read = JobsToRank::read(
+    let read = JobsToRank::read_and_report(
         &opened,
         &submitted,
         &RankRequest {
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let Some(read) = read else {
         return Ok(Outcome::Findings);
     };
-    let (ranked, warnings) = read.rank(limit(arguments))?;
+    let (ranked, warnings) = read.rank_and_warn(limit(arguments))?;
     let inputs: Vec<_> = ranked
         .program
         .inputs()
@@ -165,7 +165,7 @@ fn rows(
     site: &Site,
     ranked: &RankedQueue,
 ) -> Result<Vec<RankedRow>, CliError> {
-    let mut rows = select_rows(
+    let mut rows = select_rows_or_warn(
         arguments.filter.filter(),
         RankedRow::all(&ranked.ranking),
         site,

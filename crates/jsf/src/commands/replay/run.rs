@@ -6,7 +6,7 @@ use jsf_site::is_stdin;
 
 use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
-use crate::cli::queue::check;
+use crate::cli::queue::check_and_report;
 use crate::cli::{
     CliError, Outcome, STDIN, open_site, parsed_formula, read_formula, report, show_site, warn_all,
 };
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     };
     show_site(&arguments.site, &site, arguments.format.is_document());
     warn_all(&site.warnings());
-    let outcome = check(&site, &source, &submitted)?;
+    let outcome = check_and_report(&site, &source, &submitted)?;
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
     let python_in_words = site.python_in_words();

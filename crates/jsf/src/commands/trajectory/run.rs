@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         return Ok(Outcome::Findings);
     };
     show_site(&arguments.queue.site, site, is_document);
-    let read = JobsToRank::read(
+    let read = JobsToRank::read_and_report(
         &opened,
         &submitted,
         &RankRequest::from(formula),
@@ -40,9 +40,9 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     let Some(read) = read else {
         return Ok(Outcome::Findings);
     };
-    let mut rows = read.find(&arguments.jobs)?;
+    let mut rows = read.find_or_warn(&arguments.jobs)?;
     rows.sort_unstable();
-    let (ranked, warnings) = read.rank(usize::MAX)?;
+    let (ranked, warnings) = read.rank_and_warn(usize::MAX)?;
     let progress = Progress::start("following the jobs");
     let seconds = i64::from(arguments.hours);
     let trajectory = site.trajectory(&ranked, &rows, seconds, SEARCH_WORK);
