@@ -199,6 +199,7 @@ fn the_library_names_no_option_of_the_command() {
             .filter(|line| !line.trim_start().starts_with("//"))
         {
             let of_other_commands = [
+                "squeue --json",
                 "sshare --json",
                 "sshare -a --json",
                 "sacctmgr --json",

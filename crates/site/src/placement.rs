@@ -10,7 +10,7 @@ use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 
 use super::Site;
-use super::cycle_pools::Pools;
+use super::cycle_pools::{Pools, amount_of};
 use super::role::Role;
 use super::simulate::first_names;
 use super::simulation_rules::{LeftOut, PROCESSORS};
@@ -37,6 +37,10 @@ impl<'a> SetsOfPools<'a> {
     /// How a job is placed: in the sets of the resource that it names (`group=`), else of those of
     /// its queue or the server, if these are enabled.
     pub(super) fn placing(&mut self, job: &QueuedJob) -> Placing {
+        // one count of processors has no hosts
+        if self.pools.nodes.is_empty() {
+            return Placing::default();
+        }
         let of_job = job
             .place
             .split(':')
@@ -47,7 +51,7 @@ impl<'a> SetsOfPools<'a> {
             .queues
             .node_group_key(&job.queue)
             .filter(|_| is_enabled);
-        let key = of_job.or(of_site).filter(|_| !self.pools.nodes.is_empty());
+        let key = of_job.or(of_site);
         Placing {
             sets: key.map(|key| self.index(key)),
             ..Placing::from_words(&job.place)
@@ -126,6 +130,7 @@ impl Pools {
     pub(super) fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
         let mut found: Vec<(String, usize)> = Vec::new();
         for job in jobs {
+            found.extend(self.of_place(job).map(|word| (format!("place={word}"), 1)));
             found.extend(
                 self.not_compared(site, job)
                     .iter()
@@ -146,6 +151,25 @@ impl Pools {
             .filter(|(_, jobs)| *jobs > 0)
             .map(|(what, jobs)| LeftOut { what, jobs })
             .collect()
+    }
+
+    /// The words of `place` that can decide where a job runs, where no nodes are known.
+    fn of_place<'j>(&self, job: &'j QueuedJob) -> impl Iterator<Item = &'j str> {
+        // two chunks on one machine are together, unless it has no room for two
+        let mut asked: Vec<i64> = Vec::new();
+        for chunk in &job.chunks {
+            let processors = amount_of(&chunk.amounts, PROCESSORS);
+            asked.extend(std::iter::repeat_n(processors, chunk.count.min(2) as usize));
+        }
+        asked.sort_unstable();
+        let machine = self.pools.first().and_then(|pool| pool.first()).copied();
+        let has_chunks = asked.len() > 1 && Some(asked[0].saturating_add(asked[1])) <= machine;
+        let words = job.place.split(':').filter(|_| self.nodes.is_empty());
+        words.filter(move |word| match *word {
+            "scatter" | "vscatter" => has_chunks,
+            "excl" | "exclhost" => true,
+            word => word.starts_with("group="),
+        })
     }
 
     /// The resources of which a job asks for a value, where no nodes are known that could have it.

@@ -198,7 +198,7 @@ fn summands(expr: &Expr) -> Vec<(ExprId, bool)> {
 
 /// The sum to which a formula applies limits or rounding, which change no order but by making
 /// values equal; the formula itself if there is no such sum.
-pub(in crate::formula) fn sum_under_limits(expr: &Expr) -> ExprId {
+pub(crate) fn sum_under_limits(expr: &Expr) -> ExprId {
     let mut node = expr.root();
     loop {
         match &expr.node(node).kind {

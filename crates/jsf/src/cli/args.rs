@@ -121,7 +121,7 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Write a page for a browser on which you edit the formula and see the queue change
     Page(PageArgs),
-    /// Show how ranks change while jobs wait, and when jobs overtake each other
+    /// Show how ranks change while jobs wait, and which jobs overtake
     Trajectory(TrajectoryArgs),
     /// Show the fair-share tree with the values that a policy computes
     Shares(SharesArgs),
@@ -133,7 +133,7 @@ pub enum Command {
     Fit(FitArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences
     Replay(ReplayArgs),
-    /// Carry a formula over to the other scheduler, Slurm or PBS
+    /// Carry a formula over to Slurm or PBS
     Translate(TranslateArgs),
     /// Print a formula with normalised spaces
     Fmt(FmtArgs),

@@ -344,15 +344,20 @@ impl Machine {
 
     fn shortage_in(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
         self.lacking(available, request).or_else(|| {
-            if request.placing != Placing::default() || !self.sharing.is_empty() {
-                let has_room = self.place(available, request).is_some();
-                return (!has_room).then_some(Shortage::Placing);
+            let anywhere = Request {
+                placing: Placing::default(),
+                ..*request
+            };
+            let mut left = available.to_vec();
+            match self.place_chunks(&mut left, &anywhere, &|_| true) {
+                Err(chunk) => {
+                    Some(self.shortage_of_chunk(&left, chunk, &request.chunks().nth(chunk)?))
+                }
+                Ok(_) => match self.place(available, request) {
+                    Some(_) => None,
+                    None => Some(Shortage::Placing),
+                },
             }
-            let mut available = available.to_vec();
-            let chunk = self
-                .place_chunks(&mut available, request, &|_| true)
-                .err()?;
-            Some(self.shortage_of_chunk(&available, chunk, &request.chunks().nth(chunk)?))
         })
     }
 

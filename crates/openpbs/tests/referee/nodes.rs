@@ -52,6 +52,10 @@ impl Question {
                 continue;
             }
             let nodes = explain::nodes(program, &trace);
+            // limits apply to the sum of the terms
+            let sum = Formula::parse(text).ok()?.sum_under_limits();
+            let sum = nodes.iter().find(|node| node.span == sum);
+            let value = sum.map(|node| written(&node.value));
             let nodes: Vec<String> = nodes
                 .iter()
                 .map(|node| {
@@ -70,12 +74,10 @@ impl Question {
                 .collect();
             question.jobs.push(*index);
             question.nodes.push(nodes.join(";"));
-            question.sums.push(
-                trace
-                    .result
-                    .ok()
-                    .map(|value| (terms.join("+"), written(&value))),
-            );
+            let sum = value.filter(|_| trace.result.is_ok());
+            question
+                .sums
+                .push(sum.map(|value| (terms.join("+"), value)));
         }
         Some(question)
     }

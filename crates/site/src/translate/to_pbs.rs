@@ -107,7 +107,7 @@ impl Translator<'_> {
             }
             "tres_points" => self.resources(),
             "site_factor" => self.resource(name, "long", "the site's factor, set by a hook"),
-            "nice" => self.resource(name, "long", "what `sbatch --nice` has"),
+            "nice" => self.resource(name, "long", "the `nice` of the job"),
             "direct_priority" => self.resource(name, "long", "a priority that replaces the others"),
             _ => return None,
         };

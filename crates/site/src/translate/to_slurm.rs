@@ -307,7 +307,7 @@ impl Weights {
             ));
         }
         Err(match name {
-            "job_priority" => "Slurm has `nice`, which a user can only raise: `sbatch --nice`".to_owned(),
+            "job_priority" => "Slurm has `nice`, which a user can only raise".to_owned(),
             "walltime" => "Slurm weighs no time limit by itself: PriorityFlags=SMALL_RELATIVE_TO_TIME divides the size by it".to_owned(),
             _ => format!("Slurm knows no `{name}`: a site factor can carry it (`scontrol update job sitefactor=`, PrioritySiteFactorPlugin)"),
         })
