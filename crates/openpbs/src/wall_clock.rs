@@ -31,26 +31,47 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
         .split(':')
         .map(|part| part.parse().ok())
         .collect::<Option<_>>()?;
-    let &[hour @ 0..24, minute @ 0..60, second @ 0..=60] = parts.as_slice() else {
+    let &[hour, minute, second] = parts.as_slice() else {
         return None;
     };
-    let year = year
-        .parse()
-        .ok()
-        .filter(|year| (1900..10_000).contains(year))?;
+    let date = [year.parse().ok()?, month, day.parse().ok()?];
+    seconds_of_date_and_time(date, [hour, minute, second])
+}
+
+/// The seconds since 1970 of a date, the year first, and a time of the day on a clock in UTC;
+/// `None` if there is no such date or time.
+pub(crate) fn seconds_of_date_and_time(date: [i64; 3], time: [i64; 3]) -> Option<i64> {
+    let [year @ 1900..10_000, month @ 1..=12, day] = date else {
+        return None;
+    };
+    let [hour @ 0..24, minute @ 0..60, second @ 0..=60] = time else {
+        return None;
+    };
     let (year_of_next, next_month) = if month == 12 {
         (year + 1, 1)
     } else {
         (year, month + 1)
     };
-    let days_of_month =
-        days_since_1970(year_of_next, next_month, 1) - days_since_1970(year, month, 1);
-    let day = day
-        .parse()
-        .ok()
-        .filter(|day| (1..=days_of_month).contains(day))?;
-    Some(((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
+    let first = days_since_1970(year, month, 1);
+    let days_of_month = days_since_1970(year_of_next, next_month, 1) - first;
+    let is_date = (1..=days_of_month).contains(&day);
+    is_date.then_some((((first + day - 1) * 24 + hour) * 60 + minute) * 60 + second)
 }
+
+/// The day of its year, from 1, of seconds since 1970 in UTC.
+pub(crate) fn day_of_year(time: i64) -> i64 {
+    // the calendar repeats itself
+    let days = time.div_euclid(DAY).rem_euclid(DAYS_OF_400_YEARS);
+    let mut year = 1970 + days / 366;
+    while days_since_1970(year + 1, 1, 1) <= days {
+        year += 1;
+    }
+    days - days_since_1970(year, 1, 1) + 1
+}
+
+/// In seconds.
+pub(crate) const DAY: i64 = 86400;
+const DAYS_OF_400_YEARS: i64 = 146_097;
 
 /// The seconds since 1970 of what `date` prints of a clock in UTC, such as
 /// `Wed Nov 25 22:53:32 UTC 2026`, with the hours of a day or of half a day; `None` for another

@@ -1,7 +1,9 @@
 //! The files and listings of OpenPBS: readers, and writers for the files that OpenPBS reads.
 
+pub mod dedicated_time;
 mod error;
 pub mod formula_source;
+pub mod holidays;
 pub mod limits;
 pub mod nodes;
 pub mod objects;

@@ -42,20 +42,26 @@ impl Line<'_> {
 
     /// `HH:MM:SS`, `MM:SS` or seconds; more than 0. In seconds.
     pub(super) fn duration(&self) -> Result<u64, ConfigFault> {
+        let seconds = self.seconds().filter(|&seconds| seconds > 0);
+        seconds.ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
+    }
+
+    /// `HH:MM:SS`, `MM:SS` or seconds, in seconds.
+    pub(super) fn duration_or_none(&self) -> Result<u64, ConfigFault> {
+        self.seconds()
+            .ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`"))
+    }
+
+    fn seconds(&self) -> Option<u64> {
         let parts: Option<Vec<u64>> = self
             .value
             .split(':')
             .map(|part| part.parse().ok())
             .collect();
-        parts
-            .filter(|parts| parts.len() <= 3)
-            .and_then(|parts| {
-                parts.iter().try_fold(0u64, |total, &part| {
-                    total.checked_mul(60)?.checked_add(part)
-                })
-            })
-            .filter(|&seconds| seconds > 0)
-            .ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
+        let parts = parts.filter(|parts| parts.len() <= 3)?;
+        parts.iter().try_fold(0u64, |total, &part| {
+            total.checked_mul(60)?.checked_add(part)
+        })
     }
 
     /// A number between 0 and 1, exclusive, as a C `float`; or NaN, which the daemon's comparisons

@@ -31,6 +31,15 @@ impl<T: Clone> ByTime<T> {
         }
     }
 
+    /// The value in prime time or outside it.
+    pub fn at(&self, is_prime: bool) -> &T {
+        if is_prime {
+            &self.prime
+        } else {
+            &self.non_prime
+        }
+    }
+
     /// Changes the value at the given times.
     fn change(&mut self, times: Times, mut change: impl FnMut(&mut T)) {
         if times.prime {
@@ -174,6 +183,11 @@ pub struct SchedConfig {
     /// Whether no job may run across the border between prime time and the rest of the week.
     /// Default: false.
     pub backfill_prime: ByTime<bool>,
+    /// By how many seconds a job may run across that border all the same. Default: 0.
+    pub prime_spill: ByTime<u64>,
+    /// Whether `backfill_prime` concerns only the queues of prime time and of the time outside it.
+    /// Default: false.
+    pub prime_exempt_anytime_queues: bool,
     /// What the name of a queue begins with whose jobs run in prime time only. Default: `p_`.
     pub primetime_prefix: String,
     /// What the name of a queue begins with whose jobs run outside prime time only. Default: `np_`.
@@ -209,6 +223,8 @@ impl Default for SchedConfig {
             round_robin: ByTime::always(false),
             strict_ordering: ByTime::always(false),
             backfill_prime: ByTime::always(false),
+            prime_spill: ByTime::always(0),
+            prime_exempt_anytime_queues: false,
             primetime_prefix: "p_".to_owned(),
             nonprimetime_prefix: "np_".to_owned(),
             dedicated_prefix: "ded".to_owned(),
@@ -264,7 +280,12 @@ impl SchedConfig {
             "round_robin" => set(&mut self.round_robin, times, line.boolean()?),
             "strict_ordering" => set(&mut self.strict_ordering, times, line.boolean()?),
             "backfill_prime" => set(&mut self.backfill_prime, times, line.boolean()?),
-            "fairshare_enforce_no_shares" | "prime_exempt_anytime_queues" => _ = line.boolean()?,
+            "prime_spill" => {
+                let spill = line.duration_or_none()?;
+                self.prime_spill.change(times, |at| *at = spill);
+            }
+            "prime_exempt_anytime_queues" => self.prime_exempt_anytime_queues = line.boolean()?,
+            "fairshare_enforce_no_shares" => _ = line.boolean()?,
             "primetime_prefix" => self.primetime_prefix = value.to_owned(),
             "nonprimetime_prefix" => self.nonprimetime_prefix = value.to_owned(),
             "dedicated_prefix" => self.dedicated_prefix = value.to_owned(),
@@ -373,7 +394,6 @@ const UNUSED_SETTINGS: &[&str] = &[
     "preempt_order",
     "preempt_prio",
     "preempt_sort",
-    "prime_spill",
     "provision_policy",
     "server_dyn_res",
     "smp_cluster_dist",
@@ -437,12 +457,12 @@ mod tests {
     #[test]
     fn settings_of_a_cycle() {
         let shipped = SchedConfig::parse(
-            b"backfill_prime:\tfalse\tALL\nprime_exempt_anytime_queues:\tfalse\nprimetime_prefix: p_\n\
+            b"backfill_prime:\tfalse\tALL\nprime_spill: 0 ALL\nprime_exempt_anytime_queues:\tfalse\nprimetime_prefix: p_\n\
             nonprimetime_prefix: np_\ndedicated_prefix: ded\nhelp_starving_jobs: true ALL\nmax_starve: 24:00:00\n",
         );
         assert_eq!(shipped, SchedConfig::default());
         let changed = SchedConfig::parse(
-            b"backfill_prime: true prime\nprime_exempt_anytime_queues: true\nprimetime_prefix: day_\n\
+            b"backfill_prime: true prime\nprime_spill: 1:00:00 prime\nprime_exempt_anytime_queues: true\nprimetime_prefix: day_\n\
             nonprimetime_prefix: night_\ndedicated_prefix: maint\nfairshare_enforce_no_shares: false\n",
         );
         let expected = SchedConfig {
@@ -450,6 +470,11 @@ mod tests {
                 prime: true,
                 non_prime: false,
             },
+            prime_spill: ByTime {
+                prime: 3600,
+                non_prime: 0,
+            },
+            prime_exempt_anytime_queues: true,
             primetime_prefix: "day_".to_owned(),
             nonprimetime_prefix: "night_".to_owned(),
             dedicated_prefix: "maint".to_owned(),

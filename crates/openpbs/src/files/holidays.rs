@@ -1,0 +1,284 @@
+//! The file `sched_priv/holidays`: when it is prime time.
+//!
+//! In: the bytes of the file. Out: [`Holidays`], on the clock of the server's host, and the lines
+//! that have no effect.
+//!
+//! Source: `pbs_holidays(5)`, and the cycles recorded in `tests/golden/cycles2`.
+
+use std::collections::BTreeSet;
+
+use crate::c_string::{c_string, is_blank_or_comment, name_text};
+use crate::wall_clock::{DAY, day_of_year};
+
+/// A line that has no effect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} has no effect, {expected}: `{text}`")]
+pub struct UnusedLine {
+    /// The line in the file, from 1.
+    pub line: usize,
+    /// What a line is.
+    pub expected: &'static str,
+    /// The line.
+    pub text: String,
+}
+
+/// When it is prime time. Times are in seconds on the clock of the server's host, as if it were in
+/// UTC. The default is prime time at all times.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Holidays {
+    /// A file without a year, or with the year 0, has no effect.
+    has_year: bool,
+    /// By weekday, from Sunday on.
+    days: [Day; 7],
+    /// The days of a year, from 1, on which it is never prime time.
+    holidays: BTreeSet<i64>,
+}
+
+/// When it is prime time on a day.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Day {
+    #[default]
+    Prime,
+    NonPrime,
+    /// Each begins at a second of the day.
+    Changes {
+        prime: i64,
+        non_prime: i64,
+    },
+}
+
+impl Day {
+    fn is_prime_at(self, second: i64) -> bool {
+        match self {
+            Self::Prime => true,
+            Self::NonPrime => false,
+            Self::Changes { prime, non_prime } if prime < non_prime => {
+                (prime..non_prime).contains(&second)
+            }
+            Self::Changes { prime, non_prime } => !(non_prime..prime).contains(&second),
+        }
+    }
+
+    /// The seconds of the day at which it may change, in order.
+    fn changes(self) -> Vec<i64> {
+        match self {
+            Self::Prime | Self::NonPrime => vec![0],
+            Self::Changes { prime, non_prime } => {
+                vec![0, prime.min(non_prime), prime.max(non_prime)]
+            }
+        }
+    }
+}
+
+/// For how many days a change is looked for, as the scheduler does.
+const MAX_DAYS: i64 = 7;
+
+impl Holidays {
+    /// Reads the file.
+    ///
+    /// ```
+    /// use jsf_openpbs::files::holidays::Holidays;
+    ///
+    /// let (holidays, unused) = Holidays::read(b"YEAR 2026\nweekday 0600 1730\nsunday none all\n359 Dec 25 Christmas\n");
+    /// // Friday, 2026-11-27, 12:00
+    /// assert!(unused.is_empty() && holidays.is_prime_at(1_795_780_800));
+    /// assert_eq!(holidays.next_change(1_795_780_800), Some(1_795_800_600));
+    /// ```
+    pub fn read(file: &[u8]) -> (Self, Vec<UnusedLine>) {
+        let mut holidays = Self::default();
+        let unused = unused_lines(
+            file,
+            "a line is `YEAR 2026`, `weekday 0600 1730` or a day of the year",
+            |words| holidays.apply(words),
+        );
+        (holidays, unused)
+    }
+
+    fn apply(&mut self, words: &[&str]) -> Option<()> {
+        let days = match *words.first()? {
+            "HOLIDAYFILE_VERSION1" => return Some(()),
+            "YEAR" => {
+                self.has_year = words.get(1)?.parse::<u32>().ok()? != 0;
+                return Some(());
+            }
+            "weekday" => 1..6,
+            "sunday" => 0..1,
+            "monday" => 1..2,
+            "tuesday" => 2..3,
+            "wednesday" => 3..4,
+            "thursday" => 4..5,
+            "friday" => 5..6,
+            "saturday" => 6..7,
+            number => {
+                let day = number.parse().ok().filter(|day| (1..=366).contains(day))?;
+                self.holidays.insert(day);
+                return Some(());
+            }
+        };
+        self.days[days].fill(day(words.get(1)?, words.get(2)?)?);
+        Some(())
+    }
+
+    /// Whether it is prime time.
+    pub fn is_prime_at(&self, time: i64) -> bool {
+        self.day(time).is_prime_at(time.rem_euclid(DAY))
+    }
+
+    fn day(&self, time: i64) -> Day {
+        if !self.has_year {
+            Day::Prime
+        } else if self.holidays.contains(&day_of_year(time)) {
+            Day::NonPrime
+        } else {
+            // 1970-01-01 was a Thursday
+            self.days[(time.div_euclid(DAY) + 4).rem_euclid(7) as usize]
+        }
+    }
+
+    /// When prime time or the time outside it ends; `None` if it does not within a week.
+    pub fn next_change(&self, time: i64) -> Option<i64> {
+        let is_prime = self.is_prime_at(time);
+        let first_day = time - time.rem_euclid(DAY);
+        let days = (0..=MAX_DAYS).map(|days| first_day + days * DAY);
+        days.flat_map(|begin| {
+            self.day(begin)
+                .changes()
+                .into_iter()
+                .map(move |at| begin + at)
+        })
+        .find(|&at| at > time && self.is_prime_at(at) != is_prime)
+    }
+}
+
+/// When it is prime time on a day, by the beginnings of prime time and of the time outside it.
+fn day(prime: &str, non_prime: &str) -> Option<Day> {
+    let [of_prime, of_non_prime] = [prime, non_prime].map(Begin::parse);
+    Some(match (of_prime?, of_non_prime?) {
+        (Begin::All, _) | (Begin::None, Begin::None) => Day::Prime,
+        (_, Begin::All) | (Begin::None, _) => Day::NonPrime,
+        (_, Begin::None) => Day::Prime,
+        (Begin::At(prime), Begin::At(non_prime)) => Day::Changes { prime, non_prime },
+    })
+}
+
+/// When prime time, or the time outside it, begins.
+#[derive(Debug, Clone, Copy)]
+enum Begin {
+    All,
+    None,
+    /// At a second of the day.
+    At(i64),
+}
+
+impl Begin {
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "all" | "ALL" => return Some(Self::All),
+            "none" | "NONE" => return Some(Self::None),
+            _ => {}
+        }
+        let number: i64 = word.parse().ok()?;
+        let (hours, minutes) = (number / 100, number % 100);
+        let is_time = (0..=2400).contains(&number) && minutes < 60;
+        is_time.then_some(Self::At((hours * 60 + minutes) * 60))
+    }
+}
+
+/// Applies the words of each line that is neither blank nor a comment. Returns the lines for which
+/// that fails.
+pub(super) fn unused_lines(
+    file: &[u8],
+    expected: &'static str,
+    mut apply: impl FnMut(&[&str]) -> Option<()>,
+) -> Vec<UnusedLine> {
+    let mut unused = Vec::new();
+    for (line, text) in (1..).zip(file.split(|&byte| byte == b'\n').map(c_string)) {
+        if is_blank_or_comment(text) {
+            continue;
+        }
+        let text = name_text(text);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if apply(&words).is_none() {
+            let text = text.trim().to_owned();
+            unused.push(UnusedLine {
+                line,
+                expected,
+                text,
+            });
+        }
+    }
+    unused
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wall_clock::seconds_of_ctime;
+
+    fn at(text: &str) -> i64 {
+        seconds_of_ctime(text).unwrap()
+    }
+
+    #[test]
+    fn prime_time_begins_and_ends_as_each_day_says() {
+        let (holidays, unused) = Holidays::read(
+            b"* a comment\nYEAR\t2026\n  weekday\t0600\t1730\n saturday none all\nsunday 2000 0400\n\
+            wednesday none none\n  359  Dec 25  Christmas Day\n",
+        );
+        assert_eq!(unused, []);
+        for (time, is_prime) in [
+            ("Fri Nov 27 05:59:59 2026", false),
+            ("Fri Nov 27 06:00:00 2026", true),
+            ("Fri Nov 27 17:29:59 2026", true),
+            ("Fri Nov 27 17:30:00 2026", false),
+            ("Sat Nov 28 12:00:00 2026", false),
+            ("Sun Nov 29 03:59:59 2026", true),
+            ("Sun Nov 29 04:00:00 2026", false),
+            ("Sun Nov 29 20:00:00 2026", true),
+            ("Wed Nov 25 03:00:00 2026", true),
+            ("Fri Dec 25 12:00:00 2026", false),
+            // of a leap year, the day 359 is another date
+            ("Tue Dec 24 12:00:00 2024", false),
+        ] {
+            assert_eq!(holidays.is_prime_at(at(time)), is_prime, "{time}");
+        }
+        for (time, change) in [
+            ("Fri Nov 27 12:00:00 2026", "Fri Nov 27 17:30:00 2026"),
+            ("Fri Nov 27 17:30:00 2026", "Sun Nov 29 00:00:00 2026"),
+            ("Sun Nov 29 21:00:00 2026", "Mon Nov 30 00:00:00 2026"),
+            ("Fri Dec 25 00:00:00 2026", "Sun Dec 27 00:00:00 2026"),
+        ] {
+            assert_eq!(holidays.next_change(at(time)), Some(at(change)), "{time}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_is_prime_time() {
+        let friday = at("Fri Nov 27 23:00:00 2026");
+        for text in [
+            "",
+            "weekday none all\n",
+            "YEAR 0\nweekday none all\n",
+            "YEAR 2026\nsunday none all\n",
+        ] {
+            let (holidays, unused) = Holidays::read(text.as_bytes());
+            assert!(unused.is_empty() && holidays.is_prime_at(friday), "{text}");
+        }
+        let (holidays, _) = Holidays::read(b"YEAR 2026\nweekday all 1200\n");
+        assert_eq!(holidays.next_change(friday), None);
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_named() {
+        let (holidays, unused) = Holidays::read(
+            b"YEAR 2026\nweekday 0600\nweekday 0660 1700\nChristmas 359\n367\nmonday 0 2500\n",
+        );
+        let lines: Vec<usize> = unused.iter().map(|unused| unused.line).collect();
+        assert_eq!(lines, [2, 3, 4, 5, 6]);
+        assert_eq!(
+            unused[1].to_string(),
+            "line 3 has no effect, a line is `YEAR 2026`, `weekday 0600 1730` or a day of the year: `weekday 0660 1700`"
+        );
+        assert_eq!(holidays.days, [Day::Prime; 7]);
+    }
+}
