@@ -383,12 +383,20 @@ impl Clock {
     /// A time on the clock in seconds since 1970, by the distance from UTC that is known for the
     /// nearest time.
     pub fn utc_of_wall(&self, wall: i64) -> i64 {
+        wall - self.distance(wall)
+    }
+
+    /// What the clock shows at a time in seconds since 1970.
+    pub fn wall_of_utc(&self, utc: i64) -> i64 {
+        utc + self.distance(utc + self.distance(utc))
+    }
+
+    fn distance(&self, wall: i64) -> i64 {
         let after = self.samples.partition_point(|&(sample, _)| sample < wall);
         let nearest = self.samples[after.saturating_sub(1)..].iter().take(2);
-        let distance = nearest
+        nearest
             .min_by_key(|(sample, _)| sample.abs_diff(wall))
-            .map_or(0, |&(_, distance)| distance);
-        wall - distance
+            .map_or(0, |&(_, distance)| distance)
     }
 }
 

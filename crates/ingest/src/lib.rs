@@ -35,7 +35,7 @@ mod reader;
 mod requested_columns;
 mod table_builder;
 
-pub use crate::cycle_jobs::{ArrayIndices, Chunk, CycleJobs, PlacedChunk, QueuedJob};
+pub use crate::cycle_jobs::{ArrayIndices, Chunk, Clock, CycleJobs, PlacedChunk, QueuedJob};
 pub use crate::error::{ReadError, ReadErrorKind};
 pub use crate::options::{ParsedJobs, ReadOptions};
 pub use crate::reader::JobReader;

@@ -76,10 +76,12 @@ impl Site {
         let mut warnings = Vec::new();
         for (role, source) in files.sources() {
             let content = match role {
-                // no answer of a page needs the nodes and reservations, which have the names of
-                // hosts; what Slurm's priority depends on is among the inputs of the jobs
+                // no answer of a page needs the times, nor the nodes and reservations, which have
+                // the names of hosts; what Slurm's priority depends on is among the inputs of the jobs
                 Role::SchedPriv
                 | Role::SchedFormula
+                | Role::Holidays
+                | Role::DedicatedTime
                 | Role::Formula
                 | Role::Log
                 | Role::Nodes

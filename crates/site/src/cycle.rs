@@ -15,7 +15,7 @@ use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
     Cycle, CycleObserver, Decision, Limit, LimitKind, Machine, Refusal, Request, Reservation,
-    Shortage,
+    Shortage, Times,
 };
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
@@ -24,6 +24,8 @@ use serde::Serialize;
 
 use super::cycle_machine::CycleMachine;
 use super::cycle_shortage::{ChunkWords, amount_in_words, counted_in_words, resource_in_words};
+use super::cycle_times::conflict_in_words;
+use super::files::SiteFiles;
 use super::jobs::ColumnsRequest;
 use super::role::Role;
 use super::simulation_rules::{LeftOut, starts_in_words};
@@ -218,7 +220,13 @@ impl Site {
         let at = moment(request.at, &cycle)?;
         warnings.extend(far_moment(&cycle, at));
         age(&mut table, &cycle, at);
-        warnings.extend(uncertain_clock(&cycle, self.files.has(Role::Reservations)));
+        let times = self.times(&cycle.clock, at, &mut warnings)?;
+        if !times.is_prime_at(at)
+            && let Some(site) = self.in_non_prime_time()?
+        {
+            return site.cycle(request);
+        }
+        warnings.extend(uncertain_clock(&cycle, &self.files));
         if matches!(request.at, Some(Time::Wall(_))) && !cycle.clock.is_known() {
             warnings.push(
                 "the time zone of the moment of the cycle is not known and taken to be UTC".into(),
@@ -235,6 +243,10 @@ impl Site {
         let ordered = self.score_and_order(&program, &table, tree.as_ref(), threshold, usize::MAX);
         let mut machine =
             CycleMachine::new(self, &table, &cycle, at, request.processors, &mut warnings)?;
+        machine.rules.times = Times {
+            queues: self.queue_times(table.queues(), &machine.reservations),
+            ..times
+        };
         let processors = machine.processors();
         let order = self.order_rules(tree.as_ref(), threshold);
         let charges = self.charges(&cycle.jobs);
@@ -263,7 +275,9 @@ impl Site {
             .filter_map(|job| decided.estimated(job))
             .collect();
         let mut later = Later::new(rows, subjobs, &decided, estimated);
-        while let Some(at) = later.next_cycle(&mut machine) {
+        let mut last = at;
+        while let Some(at) = later.next_cycle(last, &mut machine) {
+            last = at;
             let mut observer = Decided::new(&table, &cycle.jobs);
             let Later { rows, subjobs, .. } = &mut later;
             queue.decide(at, rows, subjobs, &mut machine, &mut observer);
@@ -275,9 +289,16 @@ impl Site {
             .map(|Estimate { id, start, .. }| EstimatedStart { id, start })
             .collect();
         let waiting = decided.waiting(self, &machine);
-        let mut left_out = self.left_out(table.queues().iter().map(|queue| &**queue), |queue| {
-            waiting_in(&table, queue)
-        });
+        let queues = table.queues().iter().map(|queue| &**queue);
+        let queues: Vec<(&str, usize)> = queues
+            .map(|queue| (queue, waiting_in(&table, queue)))
+            .collect();
+        let mut left_out = self.left_out(&queues);
+        for (role, of_times) in self.uses_of_times(&queues) {
+            if !self.files.has(role) {
+                left_out.push(of_times);
+            }
+        }
         let considered: Vec<&QueuedJob> = table
             .considered_rows()
             .filter_map(|row| cycle.jobs.get(row))
@@ -477,21 +498,22 @@ fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
 }
 
 /// A warning if times on qstat's clock count and its distance from UTC is not known: those of
-/// running jobs, and those of reservations where there are some.
-fn uncertain_clock(cycle: &CycleJobs, has_reservations: bool) -> Option<Message> {
+/// running jobs, and those in files of the site.
+fn uncertain_clock(cycle: &CycleJobs, files: &SiteFiles) -> Option<Message> {
     let has_running = cycle.jobs.iter().any(|job| job.stime.is_some());
-    let of_running = has_running && !cycle.is_time_zone_known;
-    let of_reservations = has_reservations && !cycle.clock.is_known();
-    if !of_running && !of_reservations {
-        return None;
-    }
-    let whose = if of_running {
-        "start times of running jobs"
+    let is_known = cycle.clock.is_known();
+    let has_times = files.has(Role::Holidays) || files.has(Role::DedicatedTime);
+    let (whose, what) = if has_running && !cycle.is_time_zone_known {
+        ("start times of running jobs", "the times of reservations")
+    } else if files.has(Role::Reservations) && !is_known {
+        ("times of reservations", "the times of reservations")
+    } else if has_times && !is_known {
+        ("server's clock", "prime time and dedicated time")
     } else {
-        "times of reservations"
+        return None;
     };
     let found = format!(
-        "the time zone of the {whose} is not known and taken to be UTC: the times of reservations may be off by hours"
+        "the time zone of the {whose} is not known and taken to be UTC: {what} may be off by hours"
     );
     Some(found.into())
 }
@@ -685,6 +707,7 @@ impl<'t> Decided<'t> {
                         self.table,
                     )
                 }
+                Refusal::Time(conflict) => conflict_in_words(*conflict).to_owned(),
                 Refusal::StrictOrdering(blocking) => {
                     let blocking = self.table.id(*blocking as usize);
                     format!("strict_ordering: {blocking} comes first and does not start")
@@ -887,9 +910,9 @@ impl Later {
         }
     }
 
-    /// Ends the jobs whose walltimes end next. Returns that time, unless all that is asked for is
-    /// known or cannot be found out.
-    fn next_cycle(&mut self, machine: &mut CycleMachine) -> Option<i64> {
+    /// Ends the jobs whose walltimes end next after a time. Returns when, unless all that is asked
+    /// for is known or cannot be found out.
+    fn next_cycle(&mut self, at: i64, machine: &mut CycleMachine) -> Option<i64> {
         let is_known = self
             .estimates
             .iter()
@@ -899,7 +922,7 @@ impl Later {
         if is_known || self.cycles > MAX_LATER_CYCLES || self.decisions > MAX_LATER_DECISIONS {
             return None;
         }
-        machine.end_next()
+        machine.end_next(at)
     }
 
     fn note(&mut self, at: i64, decided: &Decided<'_>) {

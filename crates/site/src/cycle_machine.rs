@@ -226,8 +226,14 @@ impl CycleMachine {
         self.jobs.job(row as u32).counted[amount]
     }
 
-    /// Ends the running jobs that end next, as far as the walltimes tell. Returns when.
-    pub(super) fn end_next(&mut self) -> Option<i64> {
+    /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
+    /// that when after this time other jobs may start.
+    pub(super) fn end_next(&mut self, at: i64) -> Option<i64> {
+        let change = self.rules.times.changes_after(at).first().copied();
+        let end = self.machine.next_end();
+        if let Some(change) = change.filter(|&change| end.is_none_or(|end| change < end)) {
+            return Some(change);
+        }
         let Self {
             machine,
             limits,

@@ -18,6 +18,7 @@ mod cycle;
 mod cycle_machine;
 mod cycle_pools;
 mod cycle_shortage;
+mod cycle_times;
 mod described_job;
 mod documents;
 mod explain;
@@ -378,7 +379,12 @@ struct SiteWarnings {
 fn warnings_of_files(files: &SiteFiles, is_strict: bool) -> Result<Vec<String>, SiteError> {
     let mut warnings = files.warnings.clone();
     // only a scheduling cycle needs these, so that other commands do not fail
-    for (role, what) in [(Role::Nodes, "nodes"), (Role::Reservations, "reservations")] {
+    for (role, what) in [
+        (Role::Nodes, "nodes"),
+        (Role::Reservations, "reservations"),
+        (Role::Holidays, "holidays"),
+        (Role::DedicatedTime, "dedicated times"),
+    ] {
         let wrong = files
             .first(role)
             .and_then(|source| source.check(role).err());

@@ -25,7 +25,7 @@ pub enum Role {
     Nodes,
     /// The reservations: `pbs_rstat -f`.
     Reservations,
-    /// The scheduler's folder `sched_priv`, for those of the next four that are not given.
+    /// The scheduler's folder `sched_priv`, for those of the next six that are not given.
     SchedPriv,
     /// `resource_group`, the fair-share tree of OpenPBS.
     ResourceGroup,
@@ -35,6 +35,10 @@ pub enum Role {
     SchedConfig,
     /// `sched_formula`.
     SchedFormula,
+    /// `holidays`, which says when it is prime time.
+    Holidays,
+    /// `dedicated_time`.
+    DedicatedTime,
     /// Another fair-share tree: native JSON, `sshare`, a `sacctmgr dump`, or what flux-accounting
     /// exports.
     Tree,
@@ -132,7 +136,7 @@ const fn missing(
 }
 
 /// Every role, in the order of the enum.
-pub(super) static ROLES: [RoleFiles; 23] = [
+pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::Queue,
         names: &[
@@ -345,6 +349,26 @@ pub(super) static ROLES: [RoleFiles; 23] = [
         ..NO_FILE
     },
     RoleFiles {
+        role: Role::Holidays,
+        names: &["holidays"],
+        kinds: &[FileKind::Text, FileKind::Empty],
+        what: "`holidays` with lines such as `weekday 0600 1730`",
+        limit: SMALL,
+        heading: "scheduler",
+        // only a scheduling cycle needs them
+        ..NO_FILE
+    },
+    RoleFiles {
+        role: Role::DedicatedTime,
+        names: &["dedicated_time"],
+        kinds: &[FileKind::Text, FileKind::Empty],
+        what: "`dedicated_time` with lines `MM/DD/YYYY HH:MM MM/DD/YYYY HH:MM`",
+        limit: SMALL,
+        heading: "scheduler",
+        // only a scheduling cycle needs them
+        ..NO_FILE
+    },
+    RoleFiles {
         role: Role::Tree,
         names: &["sshare.json", "sshare.txt", "sacctmgr_dump.cfg"],
         kinds: &[
@@ -507,7 +531,12 @@ impl Role {
     pub(super) fn is_of_scheduler(self) -> bool {
         matches!(
             self,
-            Self::ResourceGroup | Self::Usage | Self::SchedConfig | Self::SchedFormula
+            Self::ResourceGroup
+                | Self::Usage
+                | Self::SchedConfig
+                | Self::SchedFormula
+                | Self::Holidays
+                | Self::DedicatedTime
         )
     }
 

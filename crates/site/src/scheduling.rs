@@ -53,6 +53,7 @@ impl Site {
                 .opt_backfill_fuzzy
                 .unwrap_or(DEFAULT_BACKFILL_FUZZY)
                 .into(),
+            ..CycleRules::default()
         }
     }
 

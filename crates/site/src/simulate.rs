@@ -311,11 +311,11 @@ impl Site {
             .iter()
             .for_each(|job| jobs_in[job.queue as usize] += 1);
         warnings.extend(self.unlisted_queues(workload, &jobs_in));
-        let index = |queue: &str| workload.queues().iter().position(|name| **name == *queue);
         let queues = workload.queues().iter().map(|queue| &**queue);
-        let left_out = self.left_out(queues, |queue| {
-            index(queue).map_or(0, |index| jobs_in[index])
-        });
+        let queues: Vec<(&str, usize)> = queues.zip(jobs_in).collect();
+        let mut left_out = self.left_out(&queues);
+        let of_times = self.uses_of_times(&queues).into_iter();
+        left_out.extend(of_times.map(|(_, left_out)| left_out));
         let shares = self.entity_shares(workload)?;
         let mut simulated = SimulatedQueue {
             schedule,

@@ -267,14 +267,9 @@ impl Site {
         ties
     }
 
-    /// What the site has and a simulation or a cycle does without. `jobs_in` is the number of jobs
-    /// in a queue.
-    pub(super) fn left_out<'q>(
-        &self,
-        queues: impl Iterator<Item = &'q str>,
-        jobs_in: impl Fn(&str) -> usize,
-    ) -> Vec<LeftOut> {
-        let queues: Vec<(&str, usize)> = queues.map(|queue| (queue, jobs_in(queue))).collect();
+    /// What the site has and a simulation or a cycle does without. The queues are those with jobs,
+    /// each with their number.
+    pub(super) fn left_out(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
         let all = queues.iter().map(|(_, jobs)| jobs).sum();
         let of_queues = |is_concerned: &dyn Fn(&str) -> bool| -> usize {
             queues
@@ -300,17 +295,6 @@ impl Site {
                 "preemption by the jobs of express queues".to_owned(),
                 of_queues(&is_express),
             );
-        }
-        for (prefix, what) in [
-            (&config.primetime_prefix, "queues of prime time"),
-            (&config.nonprimetime_prefix, "queues of non-prime time"),
-            (&config.dedicated_prefix, "queues of dedicated time"),
-        ] {
-            let has_prefix = |queue: &str| !prefix.is_empty() && queue.starts_with(prefix.as_str());
-            add(format!("{what} (`{prefix}`)"), of_queues(&has_prefix));
-        }
-        if config.backfill_prime.prime || config.backfill_prime.non_prime {
-            add("backfill_prime".to_owned(), all);
         }
         for attribute in self.queues.unread_limits() {
             add(format!("`{attribute}`"), all);

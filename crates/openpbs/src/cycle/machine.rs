@@ -741,6 +741,13 @@ impl Machine {
         }
     }
 
+    /// When the running jobs end that end next, or the next advance reservation begins.
+    pub fn next_end(&self) -> Option<i64> {
+        let end = self.ends.first().map(|end| end.time);
+        let begin = self.advance.first().map(|next| next.start);
+        end.into_iter().chain(begin).min()
+    }
+
     /// Ends the running jobs whose walltimes end next, and calls a function with each. Returns that
     /// time, or that of an advance reservation which begins before.
     pub fn end_next(
@@ -748,14 +755,7 @@ impl Machine {
         jobs: &impl JobSource,
         mut ended: impl FnMut(&CycleJob<'_>),
     ) -> Option<i64> {
-        let next_end = self.ends.first().map(|end| end.time);
-        let time = self
-            .advance
-            .first()
-            .map(|next| next.start)
-            .into_iter()
-            .chain(next_end)
-            .min()?;
+        let time = self.next_end()?;
         while let Some(next) = self.ends.first().filter(|end| end.time == time) {
             let job = jobs.job(next.job);
             self.end(next.job, &job.request, time);

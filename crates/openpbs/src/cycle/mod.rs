@@ -13,6 +13,7 @@ mod limits;
 mod machine;
 mod placing;
 mod reservations;
+mod times;
 mod totals;
 
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wan
 pub use limits::{Limit, LimitKind, Limits};
 pub use machine::{AdvanceReservation, Machine, Part, Placement, Request, Shortage, Unexplained};
 pub use placing::{Arrangement, Exclusive, PlacementSets, Placing, PoolOrder, PoolValue, Sharing};
+pub use times::{QueueTime, TimeConflict, Times};
 
 use reservations::Reservations;
 use totals::Totals;
@@ -74,6 +76,8 @@ pub struct CycleRules {
     /// The seconds by which the ends of jobs are taken together where a start is estimated
     /// (`opt_backfill_fuzzy`); 0: only those of the same second.
     pub window: i64,
+    /// Prime time and dedicated time.
+    pub times: Times,
 }
 
 impl CycleRules {
@@ -98,6 +102,7 @@ impl Default for CycleRules {
             backfill_depth: 1,
             queue_depths: Vec::new(),
             window: Self::DEFAULT_WINDOW,
+            times: Times::default(),
         }
     }
 }
@@ -122,6 +127,8 @@ pub enum Refusal {
     Limit(usize),
     /// It would delay this job, which was promised a start, or run into this advance reservation.
     DelaysReservation(u32),
+    /// It may not run at this time, or not as long.
+    Time(TimeConflict),
     /// This job before it does not start, and there is no backfilling: at all, or in its queue.
     StrictOrdering(u32),
 }
@@ -198,6 +205,10 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     pub fn run(&mut self, candidates: &mut impl Candidates, observer: &mut impl CycleObserver) {
         while let Some(index) = candidates.next(&self.wanted()) {
             let job = self.jobs.job(index);
+            if let Some(conflict) = self.rules.times.closes(job.queue, self.now) {
+                observer.decided(index, Decision::Waits(Refusal::Time(conflict)), true);
+                continue;
+            }
             if let Some(blocking) = self.held_back_by(&job) {
                 observer.decided(
                     index,
@@ -272,6 +283,9 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 .passed_limit(self, job, self.now, self.limits.running())
         {
             return Err(Refusal::Limit(limit));
+        }
+        if let Some(conflict) = self.rules.times.crossed(job, self.now) {
+            return Err(Refusal::Time(conflict));
         }
         if !has_room {
             return Err(Refusal::NotEnoughFree);

@@ -260,9 +260,20 @@ impl Reservations {
         let mut free = machine.free_amounts().to_vec();
         let mut used = (!cycle.limits.is_empty()).then(|| cycle.limits.running().clone());
         let mut events = self.events(machine).peekable();
-        while let Some(first) = events.peek() {
-            let window_end = window_end(first.time, cycle.rules.window);
-            let mut last = first.time;
+        let mut changes = cycle
+            .rules
+            .times
+            .changes_after(cycle.now)
+            .into_iter()
+            .peekable();
+        loop {
+            let next_event = events.peek().map(|event| event.time);
+            let first = next_event
+                .into_iter()
+                .chain(changes.peek().copied())
+                .min()?;
+            let window_end = window_end(first, cycle.rules.window);
+            let mut last = first;
             let mut has_end = false;
             while let Some(event) = events.next_if(|event| event.time <= window_end) {
                 last = event.time;
@@ -272,7 +283,11 @@ impl Reservations {
                     self.count(cycle, used, event);
                 }
             }
-            if !has_end {
+            while let Some(change) = changes.next_if(|&change| change <= window_end) {
+                last = last.max(change);
+                has_end = true;
+            }
+            if !has_end || !cycle.rules.times.allow(job, last) {
                 continue;
             }
             let Some(placement) = self.place(machine, job, last, &free) else {
@@ -285,7 +300,6 @@ impl Reservations {
                 return Some((last, placement, free));
             }
         }
-        None
     }
 
     /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.

@@ -201,7 +201,7 @@ if command -v qstat >/dev/null 2>&1 && { command -v qmgr || ! command -v sshare;
         home=$(sed -n 's/^PBS_HOME=//p' "$conf" | tail -n 1)
     fi
     home=${home:-/var/spool/pbs}
-    for name in sched_config resource_group usage sched_formula; do
+    for name in sched_config resource_group usage sched_formula holidays dedicated_time; do
         copy "sched_priv/$name" "$home/sched_priv/$name"
     done
     copy resourcedef "$home/server_priv/resourcedef"

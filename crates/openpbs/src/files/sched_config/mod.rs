@@ -40,6 +40,16 @@ impl<T: Clone> ByTime<T> {
         }
     }
 
+    /// Makes the value outside prime time that of all times. Returns whether it differed.
+    fn keep_non_prime(&mut self) -> bool
+    where
+        T: PartialEq,
+    {
+        let differs = self.prime != self.non_prime;
+        self.prime = self.non_prime.clone();
+        differs
+    }
+
     /// Changes the value at the given times.
     fn change(&mut self, times: Times, mut change: impl FnMut(&mut T)) {
         if times.prime {
@@ -270,6 +280,22 @@ impl SchedConfig {
                 }));
         }
         config
+    }
+
+    /// The settings with those outside prime time at all times, except what says which jobs cross
+    /// the border; `None` if these are the same.
+    pub fn in_non_prime_time(&self) -> Option<Self> {
+        let mut config = self.clone();
+        let differ = [
+            config.fair_share.keep_non_prime(),
+            config.by_queue.keep_non_prime(),
+            config.round_robin.keep_non_prime(),
+            config.strict_ordering.keep_non_prime(),
+            config.preemptive_sched.keep_non_prime(),
+            config.job_sort_key.keep_non_prime(),
+            config.node_sort_key.keep_non_prime(),
+        ];
+        differ.contains(&true).then_some(config)
     }
 
     fn apply(&mut self, line: &Line<'_>) -> Result<(), ConfigFault> {
