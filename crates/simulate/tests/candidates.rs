@@ -114,6 +114,7 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
         backfill_depth: generator.below(4) as u32,
         queue_depths,
         window: generator.pick(&[0, 1, 60]),
+        ..CycleRules::default()
     };
     let by_queue = generator.below(3) == 0;
     let order = OrderRules {

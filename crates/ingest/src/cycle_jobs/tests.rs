@@ -235,6 +235,10 @@ fn a_running_job_is_read_on_the_clock_of_its_host() {
     let jobs = read(RUNNING);
     assert_eq!(jobs.timestamp, Some(1_795_199_073));
     check_running(&jobs, true);
+    for utc in [0, 1_795_199_073] {
+        assert_eq!(jobs.clock.utc_of_wall(jobs.clock.wall_of_utc(utc)), utc);
+    }
+    assert_ne!(jobs.clock.wall_of_utc(1_795_199_073), 1_795_199_073);
     let text = "Job Id: 1.vm\n    job_state = R\n    queue = workq\n    euser = ada\n    egroup = chem\n    project = p\n    \
         qtime = Fri Nov 20 23:35:02 2026\n    queue_rank = 1795197902290033\n    stime = Fri Nov 20 23:40:02 2026\n    \
         exec_vnode = (vn1:ncpus=4:mem=1048576kb)+(vn2:ncpus=1+\n\tvn3:ncpus=2)\n    Resource_List.ncpus = 7\n    \

@@ -6,6 +6,7 @@ mod commands;
 mod compare;
 mod cycle;
 mod cycle_resources;
+mod cycle_times;
 mod described_jobs;
 mod document_findings;
 mod environment;

@@ -6,6 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use jsf_testing::random::Generator;
 
 use super::*;
+use crate::files::sched_config::ByTime;
 
 /// A job of user 0 in queue 0 that asks for one chunk.
 #[derive(Debug, Clone)]
@@ -957,4 +958,53 @@ fn promises_are_kept_where_every_job_takes_its_walltime() {
         });
     }
     assert!(promises > 2000, "{promises}");
+}
+
+/// Ten in prime time, ten outside it, and so on.
+fn times(queues: &[QueueTime]) -> Times {
+    Times {
+        begins_in_prime: true,
+        prime_changes: vec![10, 20, 30],
+        queues: queues.to_vec(),
+        ..Times::default()
+    }
+}
+
+#[test]
+fn a_queue_outside_of_its_time_holds_back_no_other_and_is_promised_nothing() {
+    let site = site(&[vec![4]])
+        .with(|rules| rules.backfill_depth = 0)
+        .with(|rules| rules.times = times(&[QueueTime::NonPrime, QueueTime::Prime]));
+    let decided = site.cycle(&[job(8, 5), job(4, 5).in_queue(1)]);
+    assert_eq!(decided.started, [1]);
+    assert_eq!(
+        decided.waiting,
+        [(0, Refusal::Time(TimeConflict::NonPrimeOnly))]
+    );
+    assert_eq!((decided.reserved, decided.not_eligible), (vec![], vec![]));
+}
+
+#[test]
+fn a_promised_start_is_at_a_time_that_is_long_enough() {
+    let crossing = |walltime: i64, spill: i64, kind: QueueTime| {
+        let site = site(&[vec![4]]).running(job(1, 5)).with(|rules| {
+            rules.times = Times {
+                dedicated: vec![45..50],
+                backfill_prime: ByTime::always(true),
+                prime_spill: ByTime::always(spill),
+                ..times(&[kind])
+            };
+        });
+        let decided = site.cycle(&[job(4, walltime)]);
+        decided.reserved.first().map(|&(_, start)| start)
+    };
+    // it ends before the border, and not at it
+    assert_eq!(crossing(4, 0, QueueTime::Ordinary), Some(5));
+    assert_eq!(crossing(5, 0, QueueTime::Ordinary), Some(10));
+    assert_eq!(crossing(5, 1, QueueTime::Ordinary), Some(5));
+    // from 30 on there is no further border but dedicated time, at which a job may end
+    assert_eq!(crossing(15, 0, QueueTime::Ordinary), Some(30));
+    assert_eq!(crossing(16, 0, QueueTime::Ordinary), Some(50));
+    assert_eq!(crossing(5, 0, QueueTime::Prime), Some(20));
+    assert_eq!(crossing(5, 0, QueueTime::Reservation), Some(5));
 }
