@@ -14,8 +14,8 @@ use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
-    Cycle, CycleObserver, Decision, Limit, LimitKind, Machine, Refusal, Request, Reservation,
-    Shortage, Times,
+    Cycle, CycleObserver, Decision, Limit, LimitKind, Machine, PreemptionMethod, Refusal, Request,
+    Reservation, Shortage, Times,
 };
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::share_tree::PbsTree;
@@ -28,7 +28,7 @@ use super::cycle_times::conflict_in_words;
 use super::files::SiteFiles;
 use super::jobs::ColumnsRequest;
 use super::role::Role;
-use super::simulation_rules::{LeftOut, starts_in_words};
+use super::simulation_rules::{EXPRESS_PREEMPTION, LeftOut, SOFT_LIMITS, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// The most cycles that are run to estimate when a job starts.
@@ -64,6 +64,9 @@ pub struct CycledQueue {
     pub started: Vec<String>,
     /// The jobs that are promised a start, in their order.
     pub reserved: Vec<ReservedJob>,
+    /// The running jobs that give way to jobs of a higher level.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preempted: Vec<PreemptedJob>,
     /// The jobs that wait, in the order in which the scheduler looks at them, with those that it
     /// does not look at last.
     pub waiting: Vec<WaitingJob>,
@@ -150,6 +153,15 @@ pub struct ReservedJob {
     pub id: String,
     /// When it starts at the latest, in seconds since 1970, if all jobs end by their walltimes.
     pub start: i64,
+}
+
+/// A running job that gives way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PreemptedJob {
+    /// Its id.
+    pub id: String,
+    /// How: `suspended`, `requeued` or `deleted`.
+    pub method: &'static str,
 }
 
 /// A job that waits.
@@ -303,6 +315,14 @@ impl Site {
             .considered_rows()
             .filter_map(|row| cycle.jobs.get(row))
             .collect();
+        left_out.retain(|one| one.what != SOFT_LIMITS);
+        if machine.rules.levels.is_some() {
+            left_out.retain(|one| one.what != EXPRESS_PREEMPTION);
+            left_out.push(LeftOut {
+                what: "targets, checkpoints and enforced resumption of preemption".to_owned(),
+                jobs: considered.len(),
+            });
+        }
         left_out.extend(machine.pools.left_out(self, &considered));
         left_out.extend(machine.reservations.left_out(&table, &machine.pools.nodes));
         Ok(CycledQueue {
@@ -314,6 +334,7 @@ impl Site {
                 .iter()
                 .map(|(_, reserved)| reserved.clone())
                 .collect(),
+            preempted: decided.preempted.clone(),
             waiting,
             accrue_types: decided.accrue_types(),
             asked: asked.into_iter().map(|job| job.id).collect(),
@@ -556,7 +577,13 @@ impl OrderedQueue<'_> {
             rules,
             ..
         } = machine;
-        Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates, observer);
+        let mut cycle = Cycle::new(at, rules, machine, limits, jobs);
+        cycle.run(&mut candidates, observer);
+        for (row, eligible) in observer.eligible.iter_mut().enumerate() {
+            if *eligible == Some(true) && cycle.is_over_soft_limit(row as u32) {
+                *eligible = Some(false);
+            }
+        }
     }
 }
 
@@ -566,6 +593,7 @@ struct Decided<'t> {
     jobs: &'t [QueuedJob],
     started: Vec<(u32, String)>,
     reserved: Vec<(u32, ReservedJob)>,
+    preempted: Vec<PreemptedJob>,
     /// In the order in which the scheduler looks at them.
     refused: Vec<(u32, Refusal)>,
     /// By row, what was short of those for which too little was free; `None` if nobody asks.
@@ -586,6 +614,7 @@ impl<'t> Decided<'t> {
             jobs,
             started: Vec::new(),
             reserved: Vec::new(),
+            preempted: Vec::new(),
             refused: Vec::new(),
             short: None,
             set_aside: Vec::new(),
@@ -747,7 +776,9 @@ impl<'t> Decided<'t> {
                 .get(row)
                 .and_then(|job| job.queued_subjobs.as_ref());
             match subjobs {
-                None => types[row] = 3,
+                // unless it started and gave way again
+                None if self.eligible[row].is_none() => types[row] = 3,
+                None => {}
                 // nothing of the array waits any more
                 Some(subjobs) if subjobs.len() == self.begun[row] as u64 => types[row] = 1,
                 Some(_) => {}
@@ -769,6 +800,13 @@ impl CycleObserver for Decided<'_> {
             Decision::Starts => {
                 self.started.push((job, self.id_of_next(row)));
                 self.begun[row] += 1;
+                if self
+                    .preempted
+                    .iter()
+                    .any(|one| one.id == self.table.id(row))
+                {
+                    self.eligible[row] = None;
+                }
             }
             Decision::Waits(refusal) => {
                 self.refused.push((job, refusal));
@@ -782,6 +820,19 @@ impl CycleObserver for Decided<'_> {
         {
             short.insert(job as usize, shortage);
         }
+    }
+
+    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
+        let row = job as usize;
+        self.eligible[row] = Some(true);
+        self.preempted.push(PreemptedJob {
+            id: self.table.id(row).to_owned(),
+            method: match method {
+                PreemptionMethod::Suspend => "suspended",
+                PreemptionMethod::Requeue => "requeued",
+                PreemptionMethod::Delete => "deleted",
+            },
+        });
     }
 
     fn reserved(&mut self, Reservation { job, start }: Reservation) {

@@ -166,6 +166,7 @@ impl CycleMachine {
             projects: projects.names(),
             amounts: &amounts,
         };
+        let levels = site.preemption_levels(&limited);
         let mut limits = site.cycle_limits(&limited);
         limits.extend(limit_of_arrays(&cycle.jobs));
         let limits = Limits::new(limits);
@@ -177,7 +178,10 @@ impl CycleMachine {
             .with_pool_order(pools.order(&site.config.node_sort_key.prime));
         let mut machine = machine.with_reservations(advance);
         machine.begin_reservations(at, &jobs);
-        let rules = site.cycle_rules(&queues);
+        let rules = CycleRules {
+            levels,
+            ..site.cycle_rules(&queues)
+        };
         let mut made = Self {
             machine,
             limits,
@@ -187,6 +191,7 @@ impl CycleMachine {
             reservations,
             amounts,
         };
+        made.note_suspended(table, cycle);
         let unplaced = made.run_jobs(table, cycle, at, warnings);
         made.run_unplaced(unplaced, warnings);
         Ok(made)
@@ -243,6 +248,21 @@ impl CycleMachine {
         machine.end_next(jobs, |job| limits.end(job))
     }
 
+    /// Notes for preemption when the running jobs started, and where the suspended ones can go on.
+    fn note_suspended(&mut self, table: &JobTable, cycle: &CycleJobs) {
+        let Some(mut levels) = self.rules.levels.take() else {
+            return;
+        };
+        levels.started = cycle.jobs.iter().map(|job| job.stime).collect();
+        for (row, job) in cycle.jobs.iter().enumerate() {
+            if table.state(row) == JobState::Suspended && !job.placed.is_empty() {
+                let placement = self.placement(job, &self.jobs.job(row as u32));
+                levels.suspended.insert(row as u32, placement);
+            }
+        }
+        self.rules.levels = Some(levels);
+    }
+
     /// Puts the running jobs on the machine whose places are known. Returns the others.
     fn run_jobs(
         &mut self,
@@ -277,6 +297,9 @@ impl CycleMachine {
             self.machine
                 .start(row as u32, &requested.request, placement, end);
             self.limits.start(&requested);
+            if let Some(levels) = &mut self.rules.levels {
+                levels.soft_limits.start(&self.jobs.job(row as u32));
+            }
         }
         for (attribute, jobs, assumption) in [
             ("stime", without_start, "started just now"),
@@ -313,6 +336,9 @@ impl CycleMachine {
             let placement = self.machine.place_running(&mut unexplained, &job.request);
             self.machine.start(row as u32, &job.request, placement, end);
             self.limits.start(&job);
+            if let Some(levels) = &mut self.rules.levels {
+                levels.soft_limits.start(&job);
+            }
         }
         let unexplained = self.machine.unexplained(&self.pools.in_use);
         let held = self.machine.hold(&unexplained);

@@ -63,8 +63,8 @@ use thiserror::Error;
 pub use bundle::SiteBundle;
 pub use compare::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
 pub use cycle::{
-    CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, ReservedJob, RulesInWords,
-    WaitingJob,
+    CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, PreemptedJob, ReservedJob,
+    RulesInWords, WaitingJob,
 };
 pub use described_job::DescribedJob;
 pub use explain::{

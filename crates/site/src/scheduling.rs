@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind};
-use jsf_openpbs::files::limits::{RunLimit, Subject};
+use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Limits, PreemptionLevels};
+use jsf_openpbs::files::limits::{RunLimit, RunLimits, Subject};
+use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
 
 use super::Site;
@@ -105,7 +106,13 @@ impl Site {
     pub(super) fn limited_resources(&self, queues: &[Box<str>]) -> BTreeSet<Box<str>> {
         let owners = || std::iter::once("").chain(queues.iter().map(|queue| &**queue));
         let limits = owners()
-            .filter_map(|queue| self.queues.run_limits(queue))
+            .flat_map(|queue| {
+                [
+                    self.queues.run_limits(queue),
+                    self.queues.soft_limits(queue),
+                ]
+            })
+            .flatten()
             .flat_map(|limits| limits.iter());
         let limited = limits.filter_map(|limit| limit.resource.as_deref());
         let available = self.queues.available_resources().into_iter();
@@ -128,23 +135,8 @@ impl Site {
 
     /// The limits of running jobs, of the server and of these queues.
     pub(super) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
-        let of_queues = names
-            .queues
-            .iter()
-            .zip(0..)
-            .filter(|(queue, _)| !queue.is_empty());
-        let owners = std::iter::once(("", None))
-            .chain(of_queues.map(|(queue, index)| (&**queue, Some(index))));
-        let mut limits = Vec::new();
-        for (name, queue) in owners {
-            for entry in self
-                .queues
-                .run_limits(name)
-                .into_iter()
-                .flat_map(|limits| limits.iter())
-            {
-                add_limit(&mut limits, queue, entry, names);
-            }
+        let mut limits = self.limits_of_jobs(names, Queues::run_limits);
+        for (name, queue) in owners(names) {
             let amounts = names.amounts.iter().enumerate();
             limits.extend(amounts.filter_map(|(amount, resource)| {
                 let generic = Some(self.available(name, resource)?);
@@ -160,6 +152,53 @@ impl Site {
         }
         limits
     }
+
+    /// The levels of jobs in preemption, if soft limits can change them.
+    pub(super) fn preemption_levels(&self, names: &LimitedNames<'_>) -> Option<PreemptionLevels> {
+        if !self.config.preemptive_sched.prime {
+            return None;
+        }
+        let priorities = names.queues.iter();
+        let levels = PreemptionLevels {
+            levels: PreemptionLevels::read_levels(self.scheduler.preempt_prio()),
+            express_priority: self.config.preempt_queue_prio.into(),
+            queue_priorities: priorities
+                .map(|queue| self.queues.priority(queue).unwrap_or(0))
+                .collect(),
+            soft_limits: Limits::new(self.limits_of_jobs(names, Queues::soft_limits)),
+            methods: PreemptionLevels::read_order(self.scheduler.preempt_order()),
+            ..PreemptionLevels::default()
+        };
+        let express = levels.express_priority;
+        let is_used = levels.has_soft_limits()
+            || levels
+                .queue_priorities
+                .iter()
+                .any(|priority| *priority >= express);
+        is_used.then_some(levels)
+    }
+
+    /// The limits of the jobs of the server and of the queues.
+    fn limits_of_jobs<'s>(
+        &'s self,
+        names: &LimitedNames<'_>,
+        of: impl Fn(&'s Queues, &str) -> Option<&'s RunLimits>,
+    ) -> Vec<Limit> {
+        let mut limits = Vec::new();
+        for (name, queue) in owners(names) {
+            for entry in of(&self.queues, name).into_iter().flat_map(RunLimits::iter) {
+                add_limit(&mut limits, queue, entry, names);
+            }
+        }
+        limits
+    }
+}
+
+/// The server and the queues, with the names by which their limits are found.
+fn owners<'n>(names: &LimitedNames<'n>) -> impl Iterator<Item = (&'n str, Option<u32>)> + use<'n> {
+    let queues = names.queues.iter().zip(0..);
+    let of_queues = queues.filter(|(queue, _)| !queue.is_empty());
+    std::iter::once(("", None)).chain(of_queues.map(|(queue, index)| (&**queue, Some(index))))
 }
 
 /// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no

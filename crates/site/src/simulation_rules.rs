@@ -291,10 +291,10 @@ impl Site {
         if config.preemptive_sched.prime {
             let least = i64::from(config.preempt_queue_prio);
             let is_express = |queue: &str| self.queues.priority(queue).unwrap_or(0) >= least;
-            add(
-                "preemption by the jobs of express queues".to_owned(),
-                of_queues(&is_express),
-            );
+            add(EXPRESS_PREEMPTION.to_owned(), of_queues(&is_express));
+        }
+        if self.queues.has_soft_limits() {
+            add(SOFT_LIMITS.to_owned(), all);
         }
         for attribute in self.queues.unread_limits() {
             add(format!("`{attribute}`"), all);
@@ -320,6 +320,11 @@ impl Site {
         found
     }
 }
+
+/// What a simulation does without where limits may be passed.
+pub(super) const SOFT_LIMITS: &str = "soft limits";
+/// What a simulation does without where a scheduler preempts.
+pub(super) const EXPRESS_PREEMPTION: &str = "preemption by the jobs of express queues";
 
 /// What a cycle starts by these rules, in words.
 pub(super) fn starts_in_words(rules: &CycleRules) -> String {

@@ -458,7 +458,7 @@ fn what_the_cycle_does_without_is_in_the_headline_where_it_concerns_a_tenth_of_t
         "create queue workq\nset queue workq Priority = 200\n",
     );
     let options = ["--queues", &*queues];
-    let what = "preemption by the jobs of express queues";
+    let what = "targets, checkpoints and enforced resumption of preemption";
     assert_eq!(
         queue.cycle(&options)["without"],
         json!([{"what": what, "jobs": 3}])
@@ -470,6 +470,36 @@ fn what_the_cycle_does_without_is_in_the_headline_where_it_concerns_a_tenth_of_t
         "{}",
         queue.headline(&options)
     );
+}
+
+/// The job of an express queue needs three processors more than are free: the job that started last
+/// gives way, and the earlier one goes on.
+#[test]
+fn the_latest_job_of_a_lower_level_gives_way() {
+    let job = |id: u32, queue: &str, more: &str| {
+        format!(
+            "{{\"id\":\"{id}.vm\",\"entity\":\"ada\",\"queue\":\"{queue}\",\"resources\":{{\"ncpus\":4,\"walltime\":3600}}{more}}}\n"
+        )
+    };
+    let running = |start: u32| format!(",\"state\":\"R\",\"accrue_type\":3,\"stime\":{start}");
+    let jobs = job(1, "workq", &running(1000))
+        + &job(2, "workq", &running(1500))
+        + &job(3, "fast", ",\"accrue_type\":2");
+    let queue = Queue::new(
+        &jobs,
+        "preemptive_sched: True ALL\npreempt_queue_prio: 150\n",
+    );
+    let queues = queue.file(
+        "queues",
+        "create queue workq\nset queue workq Priority = 0\ncreate queue fast\nset queue fast Priority = 200\n",
+    );
+    let cycle = queue.cycle(&["--queues", &*queues]);
+    assert_eq!(cycle["started"], json!(["3.vm"]));
+    assert_eq!(
+        cycle["preempted"],
+        json!([{"id": "2.vm", "method": "suspended"}])
+    );
+    assert_eq!(cycle["accrue_types"]["2.vm"], 2);
 }
 
 /// Two subjobs of an array run and are not in the document, as `qstat -f` lists subjobs only with

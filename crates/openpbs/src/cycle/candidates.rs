@@ -1,6 +1,6 @@
 //! The waiting jobs in the order in which a cycle considers them.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::VecDeque;
 
 use super::Machine;
@@ -8,8 +8,11 @@ use super::reservations::Reservations;
 
 /// Which candidates a cycle still asks for. A source may return others too, which do not start; it
 /// may leave out those that are not wanted where nobody needs to know why they wait.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Wanted<'a> {
+    /// The level of a job in preemption, which comes before the order; `None` if it changes in no
+    /// cycle.
+    pub(super) level: Option<&'a dyn Fn(u32) -> i64>,
     /// What those leave that run or are promised a start, if only jobs are wanted that may start
     /// now.
     room: Option<Room<'a>>,
@@ -52,8 +55,19 @@ impl MostProcessors {
 }
 
 impl<'a> Wanted<'a> {
+    /// The next candidate of the highest level.
+    pub(super) fn of_highest(level: &'a dyn Fn(u32) -> i64) -> Self {
+        Self {
+            level: Some(level),
+            room: None,
+        }
+    }
+
     /// The next candidate, whether it can start or not.
-    pub(super) const ANY: Self = Self { room: None };
+    pub(super) const ANY: Self = Self {
+        level: None,
+        room: None,
+    };
 
     /// The candidates that may start at a moment.
     pub(super) fn that_may_start(
@@ -62,6 +76,7 @@ impl<'a> Wanted<'a> {
         reservations: &'a Reservations,
     ) -> Self {
         Self {
+            level: None,
             room: Some(Room {
                 now,
                 machine,
@@ -113,6 +128,9 @@ pub trait Candidates {
 
     /// The job that was returned last is promised a start.
     fn reserved(&mut self, _job: u32) {}
+
+    /// A running job gave way and waits again.
+    fn add(&mut self, _job: u32) {}
 }
 
 /// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
@@ -136,6 +154,9 @@ pub trait JobOrder {
     fn charge(&mut self, _job: u32) -> bool {
         false
     }
+
+    /// A job that ran waits again.
+    fn add(&mut self, _job: u32) {}
 
     /// Counts a start of a job. Returns whether another subjob of it waits.
     fn start(&mut self, _job: u32) -> bool {
@@ -194,7 +215,7 @@ impl<O: JobOrder> SortedCandidates<O> {
 }
 
 impl<O: JobOrder> Candidates for SortedCandidates<O> {
-    fn next(&mut self, _wanted: &Wanted<'_>) -> Option<u32> {
+    fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
         if !self.is_sorted {
             self.sort();
         }
@@ -205,7 +226,15 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
             };
             group.turn = queue + 1;
             self.last = queue;
-            return group.queues[queue].pop_front();
+            let list = &mut group.queues[queue];
+            let highest = wanted.level.and_then(|level| {
+                let levels = list.iter().map(|&job| level(job)).zip(0..);
+                levels.max_by_key(|(level, place)| (*level, Reverse(*place)))
+            });
+            return match highest {
+                Some((_, place)) => list.remove(place),
+                None => list.pop_front(),
+            };
         }
         None
     }
@@ -217,6 +246,20 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
             group.queues[self.last].push_front(job);
         }
         self.reserved(job);
+    }
+
+    fn add(&mut self, job: u32) {
+        self.order.add(job);
+        let is_one_list = self.groups.len() == 1 && self.groups[0].queues.len() == 1;
+        if is_one_list {
+            self.groups[0].queues[0].push_back(job);
+        } else {
+            self.groups.push_back(QueueGroup {
+                queues: vec![VecDeque::from([job])],
+                turn: 0,
+            });
+        }
+        self.is_sorted = false;
     }
 
     fn reserved(&mut self, job: u32) {

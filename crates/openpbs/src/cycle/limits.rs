@@ -75,6 +75,12 @@ impl Limit {
         self.amount.map_or(1, |amount| job.counted[amount])
     }
 
+    /// Whether the limit counts two jobs together.
+    pub(super) fn counts_with(&self, job: &CycleJob<'_>, other: &CycleJob<'_>) -> bool {
+        let subject = self.subject(job);
+        subject.is_some() && subject == self.subject(other) && self.counted(other) > 0
+    }
+
     /// Whether a job that is held back by it is not eligible: the limit is that of its user, group
     /// or project.
     pub fn is_personal(&self) -> bool {
@@ -141,6 +147,20 @@ impl Limits {
     /// A limit by its index.
     pub fn get(&self, limit: usize) -> Option<&Limit> {
         self.limits.get(limit)
+    }
+
+    /// Whether more runs than a limit of the server, or of the queue, allows of those whose jobs are
+    /// counted with a job; of an amount only if the job asks for it. These are soft limits.
+    pub(super) fn exceeded(&self, job: &CycleJob<'_>, of_queue: bool) -> bool {
+        let limits = self.limits.iter().zip(&self.running.0);
+        let mut of_owner = limits.filter(|(limit, _)| limit.queue.is_some() == of_queue);
+        of_owner.any(|(limit, counts)| {
+            let subject = limit.subject(job).filter(|_| limit.counted(job) > 0);
+            subject.is_some_and(|subject| {
+                let used = counts.get(&subject).copied().unwrap_or(0);
+                limit.most(subject).is_some_and(|most| used > most)
+            })
+        })
     }
 
     /// A job runs from now on.

@@ -663,6 +663,15 @@ impl Machine {
         parts.iter().map(of_part).min().unwrap_or(i64::MAX)
     }
 
+    /// Whether a job has room in a certain place.
+    pub(super) fn has_room_at(&self, placement: &Placement, request: &Request<'_>) -> bool {
+        let mut free = self.free.clone();
+        self.take(&mut free, placement, request);
+        free.iter()
+            .zip(&self.free)
+            .all(|(left, before)| *left >= 0 || left == before)
+    }
+
     /// A job runs from now on, until its walltime ends at a time.
     pub fn start(&mut self, job: u32, request: &Request<'_>, placement: Placement, end: i64) {
         let amounts = self.amounts;

@@ -12,6 +12,7 @@ mod candidates;
 mod limits;
 mod machine;
 mod placing;
+mod preemption;
 mod reservations;
 mod times;
 mod totals;
@@ -19,12 +20,17 @@ mod totals;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
 pub use machine::{AdvanceReservation, Machine, Part, Placement, Request, Shortage, Unexplained};
 pub use placing::{Arrangement, Exclusive, PlacementSets, Placing, PoolOrder, PoolValue, Sharing};
 pub use times::{QueueTime, TimeConflict, Times};
 
+pub use preemption::{PreemptionLevels, PreemptionMethod, PreemptionStatus, RemainingMethods};
+
+use preemption::Victim;
 use reservations::Reservations;
 use totals::Totals;
 
@@ -78,6 +84,8 @@ pub struct CycleRules {
     pub window: i64,
     /// Prime time and dedicated time.
     pub times: Times,
+    /// The levels of jobs in preemption, if soft limits can change them (`preemptive_sched`).
+    pub levels: Option<PreemptionLevels>,
 }
 
 impl CycleRules {
@@ -103,6 +111,7 @@ impl Default for CycleRules {
             queue_depths: Vec::new(),
             window: Self::DEFAULT_WINDOW,
             times: Times::default(),
+            levels: None,
         }
     }
 }
@@ -154,6 +163,17 @@ pub trait CycleObserver {
 
     /// A job was promised a start.
     fn reserved(&mut self, _reservation: Reservation) {}
+
+    /// A running job gives way to the one that is decided next.
+    fn preempted(&mut self, _job: u32, _method: PreemptionMethod) {}
+}
+
+/// The jobs that earlier cycles suspended, with where they can go on and their walltimes.
+fn suspended(rules: &CycleRules, jobs: &impl JobSource) -> HashMap<u32, (Placement, i64)> {
+    let suspended = rules.levels.iter().flat_map(|levels| &levels.suspended);
+    suspended
+        .map(|(&job, placement)| (job, (placement.clone(), jobs.job(job).walltime)))
+        .collect()
 }
 
 /// One cycle.
@@ -165,6 +185,15 @@ pub struct Cycle<'a, S> {
     limits: &'a mut Limits,
     jobs: &'a S,
     reservations: Reservations,
+    /// The levels, with what runs of the soft limits now.
+    levels: Option<PreemptionLevels>,
+    /// The jobs that started in this cycle.
+    started: Vec<u32>,
+    /// The jobs that gave way in this cycle: they may go on in it, but neither preempt nor give way
+    /// again, so that it ends.
+    gave_way: Vec<u32>,
+    /// The suspended jobs, with where they can go on and how much of their walltime is left.
+    suspended: HashMap<u32, (Placement, i64)>,
     totals: Totals,
     /// How many jobs of the server's and of each queue's own depth are promised a start.
     server_reserved: u32,
@@ -193,6 +222,10 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             limits,
             jobs,
             reservations,
+            levels: rules.levels.clone(),
+            started: Vec::new(),
+            gave_way: Vec::new(),
+            suspended: suspended(rules, jobs),
             totals: Totals::default(),
             server_reserved: 0,
             queue_reserved: Vec::new(),
@@ -203,7 +236,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// Decides the candidates one after the other.
     pub fn run(&mut self, candidates: &mut impl Candidates, observer: &mut impl CycleObserver) {
-        while let Some(index) = candidates.next(&self.wanted()) {
+        while let Some(index) = self.next(candidates) {
             let job = self.jobs.job(index);
             if let Some(conflict) = self.rules.times.closes(job.queue, self.now) {
                 observer.decided(index, Decision::Waits(Refusal::Time(conflict)), true);
@@ -217,7 +250,20 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 );
                 continue;
             }
-            match self.place(&job) {
+            let mut placed = self.place_on(self.machine, self.limits, index);
+            if let Err(refusal) = placed
+                && let Some(victims) = self.victims(index, refusal)
+            {
+                for victim in victims {
+                    self.give_way(&victim);
+                    observer.preempted(victim.job, victim.method);
+                    if victim.method != PreemptionMethod::Delete {
+                        candidates.add(victim.job);
+                    }
+                }
+                placed = self.place_on(self.machine, self.limits, index);
+            }
+            match placed {
                 Ok(placement) => {
                     self.start(index, &job, placement);
                     candidates.started(index);
@@ -238,6 +284,26 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 }
             }
         }
+    }
+
+    fn next(&self, candidates: &mut impl Candidates) -> Option<u32> {
+        let Some(levels) = &self.levels else {
+            return candidates.next(&self.wanted());
+        };
+        // of a level, those that can go on come first
+        let level = |job| {
+            2 * levels.level(&self.jobs.job(job)) + i64::from(self.suspended.contains_key(&job))
+        };
+        candidates.next(&Wanted::of_highest(&level))
+    }
+
+    /// Whether a job is over a soft limit at the end of the cycle, so that time that it waits does
+    /// not count.
+    pub fn is_over_soft_limit(&self, index: u32) -> bool {
+        let job = self.jobs.job(index);
+        self.levels
+            .as_ref()
+            .is_some_and(|levels| levels.is_over_soft_limit(&job))
     }
 
     /// Which candidates can still change anything.
@@ -268,19 +334,30 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         self.blocked_by.or_else(in_queue)
     }
 
-    /// Section 3: where a job starts now, or why it does not.
-    fn place(&self, job: &CycleJob<'_>) -> Result<Placement, Refusal> {
-        let free = self.machine.free_amounts();
-        let has_room = self.machine.place(free, &job.request).is_some();
-        if !has_room && !self.machine.can_ever_run(&job.request) {
+    /// Section 3: where a job starts now on a machine with what runs of the limits, or why it does
+    /// not.
+    fn place_on(
+        &self,
+        machine: &Machine,
+        limits: &Limits,
+        index: u32,
+    ) -> Result<Placement, Refusal> {
+        let job = &self.jobs.job(index);
+        let free = machine.free_amounts();
+        let resumed = self.suspended.get(&index).map(|(placement, _)| placement);
+        let has_room = match resumed {
+            Some(placement) => machine.has_room_at(placement, &job.request),
+            None => machine.place(free, &job.request).is_some(),
+        };
+        if !has_room && !machine.can_ever_run(&job.request) {
             return Err(Refusal::TooLarge);
         }
-        if !has_room && self.machine.lacking(free, &job.request).is_some() {
+        if !has_room && machine.lacking(free, &job.request).is_some() {
             return Err(Refusal::NotEnoughFree);
         }
-        if let Some(limit) =
-            self.reservations
-                .passed_limit(self, job, self.now, self.limits.running())
+        if let Some(limit) = self
+            .reservations
+            .passed_limit(self, job, self.now, limits.running())
         {
             return Err(Refusal::Limit(limit));
         }
@@ -290,19 +367,47 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         if !has_room {
             return Err(Refusal::NotEnoughFree);
         }
-        let placement = self.reservations.place(self.machine, job, self.now, free);
+        if let Some(placement) = resumed {
+            return Ok(placement.clone());
+        }
+        let placement = self.reservations.place(machine, job, self.now, free);
         placement.ok_or_else(|| {
-            Refusal::DelaysReservation(self.reservations.delayed(self.machine, job, self.now, free))
+            Refusal::DelaysReservation(self.reservations.delayed(machine, job, self.now, free))
         })
+    }
+
+    /// A running job gives way.
+    fn give_way(&mut self, victim: &Victim) {
+        let job = self.jobs.job(victim.job);
+        self.machine.end(victim.job, &job.request, victim.end);
+        self.limits.end(&job);
+        if let Some(levels) = &mut self.levels {
+            levels.soft_limits.end(&job);
+        }
+        self.started.retain(|started| *started != victim.job);
+        self.gave_way.push(victim.job);
+        if victim.method == PreemptionMethod::Suspend {
+            let left = victim.end - self.now;
+            self.suspended
+                .insert(victim.job, (victim.placement.clone(), left));
+        }
     }
 
     fn start(&mut self, index: u32, job: &CycleJob<'_>, placement: Placement) {
         self.totals.count_started(self.limits, job);
+        let left = self
+            .suspended
+            .remove(&index)
+            .map_or(job.walltime, |(_, left)| left);
         self.reservations
-            .take(self.machine, job, &placement, self.now + job.walltime);
+            .take(self.machine, job, &placement, self.now + left);
         self.machine
-            .start(index, &job.request, placement, self.now + job.walltime);
+            .start(index, &job.request, placement, self.now + left);
         self.limits.start(job);
+        self.started.push(index);
+        if let Some(levels) = &mut self.levels {
+            levels.soft_limits.start(job);
+        }
     }
 
     /// Section 6: whether time that the job waits from now on counts.

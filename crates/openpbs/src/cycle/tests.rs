@@ -989,7 +989,7 @@ fn a_promised_start_is_at_a_time_that_is_long_enough() {
     let crossing = |walltime: i64, spill: i64, kind: QueueTime| {
         let site = site(&[vec![4]]).running(job(1, 5)).with(|rules| {
             rules.times = Times {
-                dedicated: vec![45..50],
+                dedicated: std::iter::once(45..50).collect(),
                 backfill_prime: ByTime::always(true),
                 prime_spill: ByTime::always(spill),
                 ..times(&[kind])

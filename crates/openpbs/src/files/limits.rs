@@ -51,6 +51,8 @@ pub enum Subject {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LimitsByQueue {
     limits: BTreeMap<Box<str>, RunLimits>,
+    /// The limits beyond which jobs may be preempted (`max_run_soft` and the like).
+    soft: BTreeMap<Box<str>, RunLimits>,
     /// The attributes with limits that are not read, each with what it says if only a part of it is
     /// not read.
     unread: BTreeSet<Box<str>>,
@@ -59,6 +61,14 @@ pub(super) struct LimitsByQueue {
 impl LimitsByQueue {
     pub(super) fn of(&self, queue: &str) -> Option<&RunLimits> {
         self.limits.get(queue)
+    }
+
+    pub(super) fn has_soft(&self) -> bool {
+        !self.soft.is_empty()
+    }
+
+    pub(super) fn soft_of(&self, queue: &str) -> Option<&RunLimits> {
+        self.soft.get(queue)
     }
 
     pub(super) fn unread(&self) -> impl Iterator<Item = &str> {
@@ -70,9 +80,9 @@ impl LimitsByQueue {
         let Some(value) = attribute.value.text() else {
             return;
         };
-        let Some(limited) =
-            LimitAttribute::from_name(&attribute.name, attribute.resource.as_deref())
-        else {
+        let hard = attribute.name.strip_suffix("_soft");
+        let name = hard.unwrap_or(&attribute.name);
+        let Some(limited) = LimitAttribute::from_name(name, attribute.resource.as_deref()) else {
             return;
         };
         if limited == LimitAttribute::Other {
@@ -80,11 +90,12 @@ impl LimitsByQueue {
             return;
         }
         let name = attribute.full_name();
-        let unread = self
-            .limits
-            .entry(queue.into())
-            .or_default()
-            .read(limited, value);
+        let limits = if hard.is_some() {
+            &mut self.soft
+        } else {
+            &mut self.limits
+        };
+        let unread = limits.entry(queue.into()).or_default().read(limited, value);
         self.unread.extend(
             unread
                 .into_iter()
@@ -97,6 +108,9 @@ impl LimitsByQueue {
         for (queue, limits) in other.limits {
             self.limits.entry(queue).or_insert(limits);
         }
+        for (queue, limits) in other.soft {
+            self.soft.entry(queue).or_insert(limits);
+        }
         self.unread.extend(other.unread);
     }
 }
@@ -108,7 +122,7 @@ enum LimitAttribute<'a> {
     Listed(Option<&'a str>),
     /// The older attributes, each with one number, and the resource.
     Single(Subject, Option<&'a str>),
-    /// One that this reader knows and does not read, such as a soft limit.
+    /// One that this reader knows and does not read.
     Other,
 }
 
@@ -131,15 +145,7 @@ impl<'a> LimitAttribute<'a> {
 }
 
 /// The limits of running jobs that are found and not read.
-const OTHER_ATTRIBUTES: [&str; 7] = [
-    "max_run_soft",
-    "max_run_res_soft",
-    "max_user_run_soft",
-    "max_group_run_soft",
-    "max_user_res_soft",
-    "max_group_res_soft",
-    "max_run_subjobs",
-];
+const OTHER_ATTRIBUTES: [&str; 1] = ["max_run_subjobs"];
 
 impl RunLimits {
     /// The limits, in the order of resources, then of subjects; those of the number of jobs come
@@ -435,8 +441,6 @@ mod tests {
                 "max_run = [u:b=-1]",
                 "max_run = [z:a=1]",
                 "max_run_res.f = [u:a=1.5]",
-                "max_run_res_soft",
-                "max_run_soft",
                 "max_running = many"
             ]
         );

@@ -28,11 +28,12 @@ pub struct SchedulerSettings {
 pub const DEFAULT_BACKFILL_FUZZY: u32 = 60;
 
 /// The attributes that change what a cycle does, with their defaults.
-const OTHER_ATTRIBUTES: [(&str, &str); 8] = [
+const OTHER_ATTRIBUTES: [(&str, &str); 9] = [
     ("do_not_span_psets", "False"),
     ("only_explicit_psets", "False"),
     ("node_group_enable", "False"),
     ("preempt_prio", "express_queue, normal_jobs"),
+    ("preempt_order", "SCR"),
     ("preempt_targets_enable", "True"),
     ("sched_preempt_enforce_resumption", "False"),
     ("throughput_mode", "True"),
@@ -79,6 +80,19 @@ impl SchedulerSettings {
     /// their names: placement sets, preemption, and how the scheduler waits for the start of a job.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
         self.others.iter().map(|(name, value)| (&**name, &**value))
+    }
+
+    /// `preempt_prio`: the levels of jobs in preemption, from high to low.
+    pub fn preempt_prio(&self) -> &str {
+        let given = self.others.get("preempt_prio");
+        given.map_or("express_queue, normal_jobs", |levels| levels)
+    }
+
+    /// `preempt_order`: how jobs give way.
+    pub fn preempt_order(&self) -> &str {
+        self.others
+            .get("preempt_order")
+            .map_or("SCR", |order| order)
     }
 
     /// Whether one of the other attributes is true.

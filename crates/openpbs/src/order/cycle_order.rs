@@ -72,6 +72,10 @@ impl JobOrder for CycleOrder<'_> {
         charge != 0.0 && self.sort_keys.charge(self.table.entity_index(row), charge)
     }
 
+    fn add(&mut self, job: u32) {
+        self.subjobs[job as usize] = 1;
+    }
+
     fn start(&mut self, job: u32) -> bool {
         let left = &mut self.subjobs[job as usize];
         *left -= 1;

@@ -3,7 +3,7 @@
 
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::array_id::array_and_index;
-use jsf_site::{EstimatedStart, ReservedJob, WaitingJob};
+use jsf_site::{EstimatedStart, PreemptedJob, ReservedJob, WaitingJob};
 
 use crate::commands::cycle::answer::CycleReport;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
@@ -56,6 +56,7 @@ impl<'a> CycleReport<'a> {
                 .map(|formula| Fact::new("formula", formula.trim_end())),
         );
         facts.push(Fact::new("at", moment(cycle.at)));
+        facts.extend(preempted(&cycle.preempted));
         let free = cycle.processors.free;
         let total = cycle.processors.total;
         let free = match free {
@@ -322,4 +323,13 @@ fn duration_of(seconds: i64) -> String {
 /// Whether an id is that of a subjob of an array: `12[3].vm` of `12[].vm`.
 fn is_subjob_of(id: &str, array: &str) -> bool {
     array_and_index(id).is_some_and(|(of, _)| of == array)
+}
+
+/// The running jobs that give way.
+fn preempted(jobs: &[PreemptedJob]) -> Option<Fact> {
+    let each = jobs
+        .iter()
+        .map(|job| format!("{} ({})", job.id, job.method));
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| Fact::new("preempts", each.join(", ")))
 }

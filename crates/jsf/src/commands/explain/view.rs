@@ -174,6 +174,7 @@ fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
         .map(|term| nearest_double(&term.value).unwrap_or(f64::NAN))
         .collect();
     let total: f64 = values.iter().map(|value| value.abs()).sum();
+    let sum: f64 = values.iter().sum();
     let part = move |value: f64| {
         if total > 0.0 && total.is_finite() {
             value / total
@@ -192,7 +193,16 @@ fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
             Cell::Written(format!("{:.0} %", part(*value) * 100.0), Some(part(*value)))
         })
         .column(Column::bar(2), move |(_, value)| Cell::Bar(part(*value)));
-    let section = Section::new(format!("terms{of}")).prose("They add up to the value.");
+    // scores that are far from the sum are those of limits, others are rounded to a float
+    let is_limited = job
+        .score
+        .is_some_and(|score| (score - sum).abs() > 1e-6 * total);
+    let what = if is_limited {
+        "They add up to the value, before a limit or a rounding of the whole."
+    } else {
+        "They add up to the value."
+    };
+    let section = Section::new(format!("terms{of}")).prose(what);
     (job.terms.len() > 1).then(|| section.table(table.table()))
 }
 
