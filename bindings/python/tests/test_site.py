@@ -312,7 +312,7 @@ def test_no_message_names_an_option_of_the_command(tmp_path):
     found += message(lambda: Queue.read(tmp_path / "site.tar"))
     found += message(lambda: Site.open(SITE, numbers="decimal").explain("184127"))
     assert len(found) > 300 and any("declare its type" in text for text in found)
-    of_the_command = [text for text in found if re.search(r"--[a-z]", re.sub(r"(sshare|sacctmgr)( -a)? --json", "", text))]
+    of_the_command = [text for text in found if re.search(r"--[a-z]", re.sub(r"(sshare|sacctmgr|squeue)( -a)? --json", "", text))]
     assert of_the_command == []
 
 
