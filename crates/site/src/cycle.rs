@@ -28,7 +28,7 @@ use super::cycle_times::conflict_in_words;
 use super::files::SiteFiles;
 use super::jobs::ColumnsRequest;
 use super::role::Role;
-use super::simulation_rules::{EXPRESS_PREEMPTION, LeftOut, SOFT_LIMITS, starts_in_words};
+use super::simulation_rules::{LeftOut, starts_in_words};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// The most cycles that are run to estimate when a job starts.
@@ -219,6 +219,30 @@ impl Site {
             cycle: true,
             ..self.request(&names)
         };
+        let mut jobs = self.read_for_formula(formula, &columns)?;
+        let cycle = jobs.cycle.get_or_insert_default();
+        cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
+        let at = moment(request.at, cycle)?;
+        let times = self.times(&cycle.clock, at, &mut jobs.warnings)?;
+        let other_settings = if times.is_prime_at(at) {
+            None
+        } else {
+            self.in_non_prime_time()?
+        };
+        other_settings
+            .as_ref()
+            .unwrap_or(self)
+            .cycle_of(request, jobs, at, times)
+    }
+
+    /// The cycle of these jobs by the settings of a time.
+    fn cycle_of(
+        &self,
+        request: &CycleRequest<'_>,
+        jobs: SiteJobs,
+        at: i64,
+        times: Times,
+    ) -> Result<CycledQueue, SiteError> {
         let SiteJobs {
             mut table,
             schema,
@@ -226,18 +250,10 @@ impl Site {
             mut warnings,
             cycle,
             ..
-        } = self.read_for_formula(formula, &columns)?;
-        let mut cycle = cycle.unwrap_or_default();
-        cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
-        let at = moment(request.at, &cycle)?;
+        } = jobs;
+        let cycle = cycle.unwrap_or_default();
         warnings.extend(far_moment(&cycle, at));
         age(&mut table, &cycle, at);
-        let times = self.times(&cycle.clock, at, &mut warnings)?;
-        if !times.is_prime_at(at)
-            && let Some(site) = self.in_non_prime_time()?
-        {
-            return site.cycle(request);
-        }
         warnings.extend(uncertain_clock(&cycle, &self.files));
         if matches!(request.at, Some(Time::Wall(_))) && !cycle.clock.is_known() {
             warnings.push(
@@ -315,9 +331,7 @@ impl Site {
             .considered_rows()
             .filter_map(|row| cycle.jobs.get(row))
             .collect();
-        left_out.retain(|one| one.what != SOFT_LIMITS);
         if machine.rules.levels.is_some() {
-            left_out.retain(|one| one.what != EXPRESS_PREEMPTION);
             left_out.push(LeftOut {
                 what: "targets, checkpoints and enforced resumption of preemption".to_owned(),
                 jobs: considered.len(),
@@ -334,7 +348,11 @@ impl Site {
                 .iter()
                 .map(|(_, reserved)| reserved.clone())
                 .collect(),
-            preempted: decided.preempted.clone(),
+            preempted: decided
+                .preempted
+                .iter()
+                .map(|(_, preempted)| preempted.clone())
+                .collect(),
             waiting,
             accrue_types: decided.accrue_types(),
             asked: asked.into_iter().map(|job| job.id).collect(),
@@ -593,7 +611,7 @@ struct Decided<'t> {
     jobs: &'t [QueuedJob],
     started: Vec<(u32, String)>,
     reserved: Vec<(u32, ReservedJob)>,
-    preempted: Vec<PreemptedJob>,
+    preempted: Vec<(u32, PreemptedJob)>,
     /// In the order in which the scheduler looks at them.
     refused: Vec<(u32, Refusal)>,
     /// By row, what was short of those for which too little was free; `None` if nobody asks.
@@ -800,11 +818,7 @@ impl CycleObserver for Decided<'_> {
             Decision::Starts => {
                 self.started.push((job, self.id_of_next(row)));
                 self.begun[row] += 1;
-                if self
-                    .preempted
-                    .iter()
-                    .any(|one| one.id == self.table.id(row))
-                {
+                if self.preempted.iter().any(|(other, _)| *other == job) {
                     self.eligible[row] = None;
                 }
             }
@@ -825,14 +839,13 @@ impl CycleObserver for Decided<'_> {
     fn preempted(&mut self, job: u32, method: PreemptionMethod) {
         let row = job as usize;
         self.eligible[row] = Some(true);
-        self.preempted.push(PreemptedJob {
-            id: self.table.id(row).to_owned(),
-            method: match method {
-                PreemptionMethod::Suspend => "suspended",
-                PreemptionMethod::Requeue => "requeued",
-                PreemptionMethod::Delete => "deleted",
-            },
-        });
+        let method = match method {
+            PreemptionMethod::Suspend => "suspended",
+            PreemptionMethod::Requeue => "requeued",
+            PreemptionMethod::Delete => "deleted",
+        };
+        let id = self.table.id(row).to_owned();
+        self.preempted.push((job, PreemptedJob { id, method }));
     }
 
     fn reserved(&mut self, Reservation { job, start }: Reservation) {

@@ -313,7 +313,8 @@ impl Site {
         warnings.extend(self.unlisted_queues(workload, &jobs_in));
         let queues = workload.queues().iter().map(|queue| &**queue);
         let queues: Vec<(&str, usize)> = queues.zip(jobs_in).collect();
-        let mut left_out = self.left_out(&queues);
+        let mut left_out = self.uses_of_preemption(&queues);
+        left_out.extend(self.left_out(&queues));
         let of_times = self.uses_of_times(&queues).into_iter();
         left_out.extend(of_times.map(|(_, left_out)| left_out));
         let shares = self.entity_shares(workload)?;

@@ -271,13 +271,6 @@ impl Site {
     /// each with their number.
     pub(super) fn left_out(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
         let all = queues.iter().map(|(_, jobs)| jobs).sum();
-        let of_queues = |is_concerned: &dyn Fn(&str) -> bool| -> usize {
-            queues
-                .iter()
-                .filter(|(queue, _)| is_concerned(queue))
-                .map(|(_, jobs)| jobs)
-                .sum()
-        };
         let config = &self.config;
         let mut found: Vec<LeftOut> = Vec::new();
         let mut add =
@@ -287,14 +280,6 @@ impl Site {
             if self.tree.is_some() {
                 add("billing TRES in usage".to_owned(), all);
             }
-        }
-        if config.preemptive_sched.prime {
-            let least = i64::from(config.preempt_queue_prio);
-            let is_express = |queue: &str| self.queues.priority(queue).unwrap_or(0) >= least;
-            add(EXPRESS_PREEMPTION.to_owned(), of_queues(&is_express));
-        }
-        if self.queues.has_soft_limits() {
-            add(SOFT_LIMITS.to_owned(), all);
         }
         for attribute in self.queues.unread_limits() {
             add(format!("`{attribute}`"), all);
@@ -319,12 +304,30 @@ impl Site {
         }
         found
     }
-}
 
-/// What a simulation does without where limits may be passed.
-pub(super) const SOFT_LIMITS: &str = "soft limits";
-/// What a simulation does without where a scheduler preempts.
-pub(super) const EXPRESS_PREEMPTION: &str = "preemption by the jobs of express queues";
+    /// What of preemption and soft limits the site has, which a simulation does without.
+    pub(super) fn uses_of_preemption(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
+        let least = i64::from(self.config.preempt_queue_prio);
+        let preempts = self.config.preemptive_sched.prime;
+        let is_express =
+            |queue: &str| preempts && self.queues.priority(queue).unwrap_or(0) >= least;
+        let express = queues.iter().filter(|(queue, _)| is_express(queue));
+        let has_soft_limits = self.queues.has_soft_limits();
+        let limited = queues.iter().filter(|_| has_soft_limits);
+        let mut uses = vec![
+            LeftOut {
+                what: "preemption by the jobs of express queues".to_owned(),
+                jobs: express.map(|(_, jobs)| jobs).sum(),
+            },
+            LeftOut {
+                what: "soft limits".to_owned(),
+                jobs: limited.map(|(_, jobs)| jobs).sum(),
+            },
+        ];
+        uses.retain(|one| one.jobs > 0);
+        uses
+    }
+}
 
 /// What a cycle starts by these rules, in words.
 pub(super) fn starts_in_words(rules: &CycleRules) -> String {

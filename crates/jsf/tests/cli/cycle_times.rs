@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::command::{jsf, json, stderr, success};
+use crate::command::{jsf, jsf_with_input, json, stderr, success};
 
 const HOLIDAYS: &str =
     "* invented\nYEAR 1970\nweekday 0600 1800\nsaturday none all\nsunday none all\n";
@@ -139,6 +139,38 @@ fn the_settings_are_those_of_the_time() {
         cycle(&without_file, 20, &[]).0["started"],
         json!(["1", "2"])
     );
+}
+
+/// Standard input can be read once only.
+#[test]
+fn the_settings_are_those_of_the_time_for_jobs_from_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = format!("{CONFIG}job_sort_key: \"walltime LOW\" non_prime\n");
+    for (name, content) in [("holidays", HOLIDAYS), ("sched_config", &*config)] {
+        fs::write(folder.path().join(name), content).expect("a file");
+    }
+    let site = folder.path().display().to_string();
+    let jobs = jobs(&[("workq", "02:00:00"), ("workq", "01:00:00")]);
+    for (at, started) in [("43200", ["1", "2"]), ("72000", ["2", "1"])] {
+        let output = jsf_with_input(
+            &[
+                "cycle",
+                "--site",
+                &site,
+                "--queue",
+                "-",
+                "--at",
+                at,
+                "--processors",
+                "8",
+                "--format",
+                "json",
+            ],
+            &jobs,
+        );
+        success(&output);
+        assert_eq!(json(&output)["started"], json!(started), "{at}");
+    }
 }
 
 #[test]

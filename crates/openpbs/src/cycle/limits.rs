@@ -149,18 +149,19 @@ impl Limits {
         self.limits.get(limit)
     }
 
-    /// Whether more runs than a limit of the server, or of the queue, allows of those whose jobs are
-    /// counted with a job; of an amount only if the job asks for it. These are soft limits.
-    pub(super) fn exceeded(&self, job: &CycleJob<'_>, of_queue: bool) -> bool {
+    /// Whether more runs than one of these limits allows of those whose jobs are counted with a job;
+    /// of an amount only if the job asks for it. These are soft limits.
+    pub(super) fn exceeded(&self, job: &CycleJob<'_>, of: impl Fn(&Limit) -> bool) -> bool {
         let limits = self.limits.iter().zip(&self.running.0);
-        let mut of_owner = limits.filter(|(limit, _)| limit.queue.is_some() == of_queue);
-        of_owner.any(|(limit, counts)| {
-            let subject = limit.subject(job).filter(|_| limit.counted(job) > 0);
-            subject.is_some_and(|subject| {
-                let used = counts.get(&subject).copied().unwrap_or(0);
-                limit.most(subject).is_some_and(|most| used > most)
+        limits
+            .filter(|(limit, _)| of(limit))
+            .any(|(limit, counts)| {
+                let subject = limit.subject(job).filter(|_| limit.counted(job) > 0);
+                subject.is_some_and(|subject| {
+                    let used = counts.get(&subject).copied().unwrap_or(0);
+                    limit.most(subject).is_some_and(|most| used > most)
+                })
             })
-        })
     }
 
     /// A job runs from now on.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::placing::Alone;
 use super::{
@@ -87,7 +88,7 @@ pub enum Placement {
     /// With all that it asks for, in one pool.
     Whole(u32),
     /// In several pools.
-    Parts(Box<[Part]>),
+    Parts(Arc<[Part]>),
 }
 
 /// What a job holds of one pool.
@@ -531,6 +532,7 @@ impl Machine {
         let arrangement = request.placing.arrangement;
         let before = available.to_vec();
         let mut parts: Vec<Part> = Vec::new();
+        let mut open: Vec<u32> = Vec::new();
         for (
             index,
             Chunk {
@@ -552,11 +554,9 @@ impl Machine {
                         Arrangement::Free | Arrangement::Pack => false,
                     })
                 };
-                let open: Vec<u32> = host
-                    .iter()
-                    .copied()
-                    .filter(|&pool| is_open(pool) && !is_used(pool))
-                    .collect();
+                let is_free = |pool: &u32| is_open(*pool) && !is_used(*pool);
+                open.clear();
+                open.extend(host.iter().copied().filter(is_free));
                 let groups = match arrangement {
                     Arrangement::Vscatter => open.chunks(1),
                     _ => open.chunks(open.len().max(1)),

@@ -84,7 +84,7 @@ pub struct CycleRules {
     pub window: i64,
     /// Prime time and dedicated time.
     pub times: Times,
-    /// The levels of jobs in preemption, if soft limits can change them (`preemptive_sched`).
+    /// The levels of jobs in preemption; `None` if no job is above another.
     pub levels: Option<PreemptionLevels>,
 }
 
@@ -345,14 +345,15 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         let job = &self.jobs.job(index);
         let free = machine.free_amounts();
         let resumed = self.suspended.get(&index).map(|(placement, _)| placement);
+        let is_lacking = machine.lacking(free, &job.request).is_some();
         let has_room = match resumed {
             Some(placement) => machine.has_room_at(placement, &job.request),
-            None => machine.place(free, &job.request).is_some(),
+            None => !is_lacking && machine.place(free, &job.request).is_some(),
         };
         if !has_room && !machine.can_ever_run(&job.request) {
             return Err(Refusal::TooLarge);
         }
-        if !has_room && machine.lacking(free, &job.request).is_some() {
+        if !has_room && is_lacking {
             return Err(Refusal::NotEnoughFree);
         }
         if let Some(limit) = self

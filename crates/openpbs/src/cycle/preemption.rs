@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::machine::PlannedEnd;
-use super::{Cycle, CycleJob, JobSource, Limits, Machine, Placement, Refusal, Shortage};
+use super::{Cycle, CycleJob, JobSource, Limit, Limits, Machine, Placement, Refusal, Shortage};
 
 /// What a job is in preemption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,11 +37,8 @@ pub struct PreemptionLevels {
     pub soft_limits: Limits,
     /// `preempt_order`: how jobs give way, by how much of their walltime remains.
     pub methods: Vec<RemainingMethods>,
-    /// By job, when it started, if it runs.
+    /// By job, when it started, if it ran before the cycle.
     pub started: Vec<Option<i64>>,
-    /// By job, its place in the order of all jobs, by which those that started in the same second
-    /// are tried.
-    pub places: Vec<u32>,
     /// The jobs that earlier cycles suspended, with where they can go on.
     pub suspended: HashMap<u32, Placement>,
 }
@@ -76,7 +73,7 @@ pub(super) struct Victim {
     pub(super) placement: Placement,
 }
 
-/// Between two levels there is room for the priorities of queues.
+/// The distance of two levels, which leaves room for the priorities of queues.
 const STEP: i64 = 1 << 20;
 
 impl PreemptionLevels {
@@ -127,9 +124,22 @@ impl PreemptionLevels {
     pub(super) fn is_over_soft_limit(&self, job: &CycleJob<'_>) -> bool {
         use PreemptionStatus::{QueueSoftLimits, ServerSoftLimits};
 
-        let has_level = |status| self.levels.iter().flatten().any(|other| *other == status);
-        has_level(ServerSoftLimits) && self.soft_limits.exceeded(job, false)
-            || has_level(QueueSoftLimits) && self.soft_limits.exceeded(job, true)
+        let is_over = |status: &PreemptionStatus| {
+            matches!(status, ServerSoftLimits | QueueSoftLimits) && self.has(job, *status)
+        };
+        self.levels.iter().flatten().any(is_over)
+    }
+
+    /// Whether a job has a status, as far as it is found out here.
+    fn has(&self, job: &CycleJob<'_>, status: PreemptionStatus) -> bool {
+        let is_over_limit_of =
+            |is_owner: fn(&Limit) -> bool| self.soft_limits.exceeded(job, is_owner);
+        match status {
+            PreemptionStatus::ExpressQueue => self.is_express(job),
+            PreemptionStatus::ServerSoftLimits => is_over_limit_of(|limit| limit.queue.is_none()),
+            PreemptionStatus::QueueSoftLimits => is_over_limit_of(|limit| limit.queue.is_some()),
+            PreemptionStatus::Normal | PreemptionStatus::Fairshare => false,
+        }
     }
 
     fn queue_priority(&self, job: &CycleJob<'_>) -> i64 {
@@ -144,14 +154,7 @@ impl PreemptionLevels {
     /// The level of a job; a job of a higher level comes first. The priority of an express queue is
     /// added to its level.
     pub(super) fn level(&self, job: &CycleJob<'_>) -> i64 {
-        let queue_priority = self.queue_priority(job);
-        let is_express = self.is_express(job);
-        let has = |status: &PreemptionStatus| match status {
-            PreemptionStatus::ExpressQueue => is_express,
-            PreemptionStatus::ServerSoftLimits => self.soft_limits.exceeded(job, false),
-            PreemptionStatus::QueueSoftLimits => self.soft_limits.exceeded(job, true),
-            PreemptionStatus::Normal | PreemptionStatus::Fairshare => false,
-        };
+        let has = |status: &PreemptionStatus| self.has(job, *status);
         // of several entries the lowest counts, but an entry that has all statuses comes first
         let several = self
             .levels
@@ -171,7 +174,7 @@ impl PreemptionLevels {
         };
         let level = (self.levels.len() - entry) as i64 * STEP;
         if self.levels[entry].contains(&PreemptionStatus::ExpressQueue) {
-            level + queue_priority
+            level + self.queue_priority(job)
         } else {
             level
         }
@@ -204,6 +207,7 @@ impl<S: JobSource> Cycle<'_, S> {
             .as_ref()
             .filter(|_| !self.gave_way.contains(&index))?;
         let own = before.level(&job);
+        let mut next = self.next_victim(self.machine, own, &job, refusal, &[])?;
         let mut levels = before.clone();
         let mut machine = self.machine.clone();
         let mut limits = self.limits.clone();
@@ -211,7 +215,6 @@ impl<S: JobSource> Cycle<'_, S> {
         let mut victims: Vec<Victim> = Vec::new();
         let mut passed_over: Vec<u32> = Vec::new();
         let placement = loop {
-            let next = self.next_victim(&machine, own, &job, refusal, &passed_over)?;
             let victim = self.jobs.job(next.job);
             levels.soft_limits.end(&victim);
             // its loss may bring jobs of its user back to a limit, and above this job
@@ -222,15 +225,16 @@ impl<S: JobSource> Cycle<'_, S> {
             if is_lifted {
                 levels.soft_limits.start(&victim);
                 passed_over.push(next.job);
-                continue;
+            } else {
+                machine.end(next.job, &victim.request, next.end);
+                limits.end(&victim);
+                victims.push(next);
+                match self.place_on(&machine, &limits, index) {
+                    Ok(placement) => break placement,
+                    Err(found) => refusal = found,
+                }
             }
-            machine.end(next.job, &victim.request, next.end);
-            limits.end(&victim);
-            victims.push(next);
-            match self.place_on(&machine, &limits, index) {
-                Ok(placement) => break placement,
-                Err(found) => refusal = found,
-            }
+            next = self.next_victim(&machine, own, &job, refusal, &passed_over)?;
         };
         machine.start(index, &job.request, placement, self.now + job.walltime);
         limits.start(&job);
@@ -250,7 +254,8 @@ impl<S: JobSource> Cycle<'_, S> {
     }
 
     /// The running job that is tried next: of those of a lower level the lowest, then the one that
-    /// started last.
+    /// started last. Of those that started in the same second it is the one that ends first; OpenPBS
+    /// takes them in its order of jobs, which is not known here of running ones.
     fn next_victim(
         &self,
         machine: &Machine,
@@ -277,55 +282,43 @@ impl<S: JobSource> Cycle<'_, S> {
                 .is_some_and(|limit| limit.counts_with(job, other)),
             _ => lacking.is_none_or(|amount| other.request.total(amount) > 0),
         };
-        let running = machine.ends().iter().filter_map(
-            |PlannedEnd {
-                 time,
-                 job: index,
-                 placement,
-             }| {
-                let other = self.jobs.job(*index);
-                let level = levels.level(&other);
-                let is_express_only = levels.is_express(&other) && !levels.is_express(job);
-                let is_kept = other.is_reservation
-                    || passed_over.contains(index)
-                    || self.gave_way.contains(index);
-                if is_kept || is_express_only || level >= own || !helps(&other) {
-                    return None;
-                }
-                let of_before = levels.started.get(*index as usize).copied().flatten();
-                let started = of_before
-                    .filter(|_| !self.started.contains(index))
-                    .unwrap_or(self.now);
-                let method = self.method(levels, *index, *time, &other)?;
-                let place = levels.places.get(*index as usize).copied().unwrap_or(0);
-                let victim = Victim {
-                    job: *index,
-                    method,
-                    end: *time,
-                    placement: placement.clone(),
-                };
-                Some(((level, Reverse(started), place), victim))
-            },
-        );
-        running
-            .min_by_key(|(key, _)| *key)
-            .map(|(_, victim)| victim)
+        let candidates = machine.ends().iter().filter_map(|end| {
+            let other = self.jobs.job(end.job);
+            let level = levels.level(&other);
+            let is_express_only = levels.is_express(&other) && !levels.is_express(job);
+            let is_kept = other.is_reservation
+                || passed_over.contains(&end.job)
+                || self.gave_way.contains(&end.job);
+            if is_kept || is_express_only || level >= own || !helps(&other) {
+                return None;
+            }
+            let method = self.method(levels, end, &other)?;
+            let of_before = levels.started.get(end.job as usize).copied().flatten();
+            let started = of_before.filter(|_| !self.started.contains(&end.job));
+            Some(((level, Reverse(started.unwrap_or(self.now))), method, end))
+        });
+        let (_, method, end) = candidates.min_by_key(|(key, ..)| *key)?;
+        Some(Victim {
+            job: end.job,
+            method,
+            end: end.time,
+            placement: end.placement.clone(),
+        })
     }
 
     /// How a job gives way. One that started in this cycle cannot be suspended yet.
     fn method(
         &self,
         levels: &PreemptionLevels,
-        index: u32,
-        end: i64,
+        end: &PlannedEnd,
         job: &CycleJob<'_>,
     ) -> Option<PreemptionMethod> {
-        let remaining = (end - self.now).saturating_mul(100) / job.walltime.max(1);
+        let remaining = (end.time - self.now).saturating_mul(100) / job.walltime.max(1);
         let entry = levels
             .methods
             .iter()
             .find(|entry| remaining >= entry.percent)?;
-        let is_new = self.started.contains(&index);
+        let is_new = self.started.contains(&end.job);
         let mut methods = entry.methods.iter().copied();
         methods.find(|method| *method != PreemptionMethod::Suspend || !is_new)
     }
