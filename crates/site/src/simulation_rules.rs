@@ -312,18 +312,17 @@ impl Site {
         let is_express =
             |queue: &str| preempts && self.queues.priority(queue).unwrap_or(0) >= least;
         let express = queues.iter().filter(|(queue, _)| is_express(queue));
-        let has_soft_limits = self.queues.has_soft_limits();
-        let limited = queues.iter().filter(|_| has_soft_limits);
-        let mut uses = vec![
-            LeftOut {
-                what: "preemption by the jobs of express queues".to_owned(),
-                jobs: express.map(|(_, jobs)| jobs).sum(),
-            },
-            LeftOut {
-                what: "soft limits".to_owned(),
-                jobs: limited.map(|(_, jobs)| jobs).sum(),
-            },
-        ];
+        let all = queues.iter().map(|(_, jobs)| jobs).sum();
+        let of_express = LeftOut {
+            what: "preemption by the jobs of express queues".to_owned(),
+            jobs: express.map(|(_, jobs)| jobs).sum(),
+        };
+        let mut uses = vec![of_express];
+        let soft_limits = self.queues.soft_limit_attributes();
+        uses.extend(soft_limits.map(|attribute| LeftOut {
+            what: format!("`{attribute}`"),
+            jobs: all,
+        }));
         uses.retain(|one| one.jobs > 0);
         uses
     }

@@ -53,6 +53,8 @@ pub(super) struct LimitsByQueue {
     limits: BTreeMap<Box<str>, RunLimits>,
     /// The limits beyond which jobs may be preempted (`max_run_soft` and the like).
     soft: BTreeMap<Box<str>, RunLimits>,
+    /// The names of the attributes with these.
+    soft_attributes: BTreeSet<Box<str>>,
     /// The attributes with limits that are not read, each with what it says if only a part of it is
     /// not read.
     unread: BTreeSet<Box<str>>,
@@ -63,8 +65,8 @@ impl LimitsByQueue {
         self.limits.get(queue)
     }
 
-    pub(super) fn has_soft(&self) -> bool {
-        !self.soft.is_empty()
+    pub(super) fn soft_attributes(&self) -> impl Iterator<Item = &str> {
+        self.soft_attributes.iter().map(|attribute| &**attribute)
     }
 
     pub(super) fn soft_of(&self, queue: &str) -> Option<&RunLimits> {
@@ -91,6 +93,7 @@ impl LimitsByQueue {
         }
         let name = attribute.full_name();
         let limits = if hard.is_some() {
+            self.soft_attributes.insert(Box::from(&*attribute.name));
             &mut self.soft
         } else {
             &mut self.limits
@@ -111,6 +114,7 @@ impl LimitsByQueue {
         for (queue, limits) in other.soft {
             self.soft.entry(queue).or_insert(limits);
         }
+        self.soft_attributes.extend(other.soft_attributes);
         self.unread.extend(other.unread);
     }
 }

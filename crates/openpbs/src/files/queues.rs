@@ -176,9 +176,9 @@ impl Queues {
         self.limits.of(queue)
     }
 
-    /// Whether the server or a queue has limits beyond which jobs may be preempted.
-    pub fn has_soft_limits(&self) -> bool {
-        self.limits.has_soft()
+    /// The attributes of the server or of a queue with limits beyond which jobs may be preempted.
+    pub fn soft_limit_attributes(&self) -> impl Iterator<Item = &str> {
+        self.limits.soft_attributes()
     }
 
     /// The limits beyond which jobs of a queue may be preempted; those of the server under an empty
@@ -187,8 +187,7 @@ impl Queues {
         self.limits.soft_of(queue)
     }
 
-    /// The attributes with run limits that are not read: soft limits, and what is not a limit in
-    /// those that are read.
+    /// The attributes with run limits that are not read, and what is not a limit in those that are.
     pub fn unread_limits(&self) -> impl Iterator<Item = &str> {
         self.limits.unread()
     }
