@@ -16,7 +16,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-/// What stands in a command line for a file that it writes, whose content is part of the snapshot.
+/// The placeholder in a command line for a file that it writes, whose content is part of the snapshot.
 const REPORT: &str = "{report}";
 /// The lines of a difference that are shown.
 const SHOWN: usize = 12;

@@ -1,6 +1,6 @@
 //! From when on a log is complete.
 //!
-//! A log in which each job stands at its end, such as the accounting files of some days, begins
+//! A log in which a job is recorded when it ends, such as the accounting files of some days, begins
 //! with jobs that were submitted before, some of them long ago, and lacks all others of that time:
 //! those that ended before its first file. It is complete for the jobs that are submitted from its
 //! first end on. A log of all jobs that were submitted from some time on has a first end too; but

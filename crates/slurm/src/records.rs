@@ -64,7 +64,7 @@ pub(crate) fn records(text: &str, first: &str) -> Vec<Record> {
 }
 
 /// Adds the fields of a line. A word without a key belongs to the value before it, as values may
-/// contain blanks. Of a key that stands there twice the last value counts: the name of a job, which
+/// contain blanks. Of a key that occurs twice the last value counts: the name of a job, which
 /// may contain what looks like a key, comes before the others.
 fn add_fields(record: &mut Record, line: &str) {
     let mut field: Option<(&str, String)> = None;

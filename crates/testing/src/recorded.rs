@@ -194,7 +194,7 @@ pub fn number(repr: &str) -> Value {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'-')
     {
-        return Value::int(repr.parse().unwrap());
+        return Value::int(repr.parse().expect("digits are an integer of any size"));
     }
     Value::Float(
         repr.parse()
@@ -244,7 +244,9 @@ pub fn table_without<'a>(
             Some(inputs) if !is_unset(name) => Ok(number(&inputs[name])),
             _ => Err(Value::Int(0)),
         });
-        table.push(&job, &inputs.collect::<Vec<_>>()).unwrap();
+        table
+            .push(&job, &inputs.collect::<Vec<_>>())
+            .expect("one input for each column");
     }
     table
 }
