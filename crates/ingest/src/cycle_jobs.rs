@@ -103,6 +103,34 @@ pub struct Chunk {
     pub others: Vec<(Box<str>, Box<str>)>,
 }
 
+impl Chunk {
+    /// Reads a `select`, such as `2:ncpus=4:mem=1gb+ncpus=1`.
+    pub fn read_select(select: &str, source: AmountSource, schema: &Schema) -> Vec<Self> {
+        split_unquoted(select, '+')
+            .into_iter()
+            .map(|chunk| Self::read(chunk, source, schema))
+            .collect()
+    }
+
+    /// Reads `2:ncpus=4:mem=1gb`; the number is 1 if it is missing.
+    fn read(text: &str, source: AmountSource, schema: &Schema) -> Self {
+        let parts = split_unquoted(text, ':');
+        let count = parts.first().and_then(|count| count.trim().parse().ok());
+        let mut chunk = Self {
+            count: count.unwrap_or(1),
+            ..Self::default()
+        };
+        for (name, value) in parts.iter().filter_map(|part| part.split_once('=')) {
+            let value = value.trim_matches(['"', '\'']);
+            match whole_amount(name, value, source, schema) {
+                Some(amount) => chunk.amounts.push((name.into(), amount)),
+                None => chunk.others.push((name.into(), value.into())),
+            }
+        }
+        chunk
+    }
+}
+
 /// A part of a running job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlacedChunk {
@@ -541,26 +569,11 @@ impl AttributeReader<'_, '_> {
         }
         for &(index, ref scalar) in &self.job.resources {
             let name = self.names.name(index);
-            let amount = scalar.text().and_then(|text| self.amount(name, text));
+            let text = scalar.text();
+            let amount = text.and_then(|text| whole_amount(name, text, self.source, self.schema));
             amounts.extend(amount.map(|amount| (name.into(), amount)));
         }
         amounts
-    }
-
-    /// A whole amount of a resource.
-    fn amount(&self, resource: &str, text: &str) -> Option<i64> {
-        let kind = self.schema.entry(resource).map(|entry| entry.input_type);
-        if kind.is_some_and(|kind| !kind.is_numeric()) {
-            return None;
-        }
-        match NumberMode::Exact.amount(text, kind, self.source).ok()? {
-            Value::Int(amount) => Some(amount),
-            // the JSON of qstat prints large integers with an exponent
-            Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => {
-                Some(amount as i64)
-            }
-            _ => None,
-        }
     }
 
     fn chunks(&self) -> Vec<Chunk> {
@@ -572,28 +585,7 @@ impl AttributeReader<'_, '_> {
         let Some(select) = given.into_iter().flatten().next() else {
             return Vec::new();
         };
-        split_unquoted(select, '+')
-            .into_iter()
-            .map(|chunk| self.chunk(chunk))
-            .collect()
-    }
-
-    /// Reads `2:ncpus=4:mem=1gb`; the number is 1 if it is missing.
-    fn chunk(&self, text: &str) -> Chunk {
-        let parts = split_unquoted(text, ':');
-        let count = parts.first().and_then(|count| count.trim().parse().ok());
-        let mut chunk = Chunk {
-            count: count.unwrap_or(1),
-            ..Chunk::default()
-        };
-        for (name, value) in parts.iter().filter_map(|part| part.split_once('=')) {
-            let value = value.trim_matches(['"', '\'']);
-            match self.amount(name, value) {
-                Some(amount) => chunk.amounts.push((name.into(), amount)),
-                None => chunk.others.push((name.into(), value.into())),
-            }
-        }
-        chunk
+        Chunk::read_select(select, self.source, self.schema)
     }
 
     /// Reads `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`. `exec_vnode` is also the name of a
@@ -610,7 +602,7 @@ impl AttributeReader<'_, '_> {
             let node = part.split(':').next().filter(|node| !node.is_empty())?;
             Some(PlacedChunk {
                 node: node.into(),
-                amounts: self.chunk(part).amounts,
+                amounts: Chunk::read(part, self.source, self.schema).amounts,
             })
         });
         parts.collect()
@@ -645,6 +637,22 @@ impl AttributeReader<'_, '_> {
             .find_map(|text| text.strip_prefix(state))?
             .parse()
             .ok()
+    }
+}
+
+/// A whole amount of a resource.
+fn whole_amount(resource: &str, text: &str, source: AmountSource, schema: &Schema) -> Option<i64> {
+    let kind = schema.entry(resource).map(|entry| entry.input_type);
+    if kind.is_some_and(|kind| !kind.is_numeric()) {
+        return None;
+    }
+    match NumberMode::Exact.amount(text, kind, source).ok()? {
+        Value::Int(amount) => Some(amount),
+        // the JSON of qstat prints large integers with an exponent
+        Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => {
+            Some(amount as i64)
+        }
+        _ => None,
     }
 }
 

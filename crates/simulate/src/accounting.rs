@@ -121,6 +121,7 @@ pub(super) struct Record<'l> {
     slots: Option<i64>,
     nodes: &'l str,
     select: &'l str,
+    place: &'l str,
     exec_host: &'l str,
     exec_vnode: &'l str,
     amounts: Vec<LoggedAmount<'l>>,
@@ -166,6 +167,7 @@ impl<'l> Record<'l> {
                 "Resource_List.nodect" => record.node_count = number(),
                 "Resource_List.nodes" => record.nodes = value,
                 "Resource_List.select" => record.select = value,
+                "Resource_List.place" => record.place = value,
                 _ => {}
             }
         }
@@ -249,6 +251,8 @@ impl<'l> Record<'l> {
             run: ran.map_or(0, |(start, end)| end - start),
             walltime,
             processors: processors.or(self.node_count).ok_or(Fault::NO_PROCESSORS)?,
+            select: self.select,
+            place: self.place,
             started: ran.map(|(start, _)| start),
             extent,
             amounts: &self.amounts,

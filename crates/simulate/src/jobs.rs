@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use jsf_openpbs::cycle::{CycleJob, JobSource, Request};
+use jsf_openpbs::cycle::{CycleJob, JobSource, Machine, Request};
 
-use super::rules::SimulationRules;
+use super::rules::{PlacedRequests, SimulationRules};
 use super::workload::{Workload, WorkloadJob};
 
 /// The jobs of a workload, with what each asks for.
@@ -16,6 +16,8 @@ pub(super) struct RequestedJobs<'w> {
     counted: usize,
     /// Job by job.
     requests: Cow<'w, [i64]>,
+    /// What each asks for host by host, where jobs are placed.
+    chunks: Option<&'w PlacedRequests>,
     /// Job by job; empty if no array has a limit.
     arrays: &'w [Option<u32>],
 }
@@ -35,8 +37,24 @@ impl<'w> RequestedJobs<'w> {
             placed: rules.machine.amounts().min(counted),
             counted,
             requests,
+            chunks: rules.placed.as_ref(),
             arrays: &rules.arrays,
         }
+    }
+
+    /// The jobs that a machine has no room for.
+    pub(super) fn too_large(&self, machine: &Machine) -> Vec<usize> {
+        let fits: Option<Vec<bool>> = self.chunks.map(|chunks| {
+            let requests = chunks.requests.iter();
+            requests
+                .map(|chunks| machine.can_ever_run(&chunks.request()))
+                .collect()
+        });
+        let is_too_large = |&job: &usize| match (&fits, self.chunks) {
+            (Some(fits), Some(chunks)) => !fits[chunks.of_jobs[job] as usize],
+            _ => !machine.can_ever_run(&self.job(job as u32).request),
+        };
+        (0..self.jobs.len()).filter(is_too_large).collect()
     }
 }
 
@@ -45,8 +63,12 @@ impl JobSource for RequestedJobs<'_> {
         let job = &self.jobs[index as usize];
         let start = index as usize * self.counted;
         let counted = &self.requests[start..start + self.counted];
+        let request = match self.chunks {
+            Some(chunks) => chunks.requests[chunks.of_jobs[index as usize] as usize].request(),
+            None => Request::one_chunk(&counted[..self.placed], &job.queue),
+        };
         CycleJob {
-            request: Request::one_chunk(&counted[..self.placed], &job.queue),
+            request,
             walltime: job.walltime,
             queue: job.queue,
             user: job.user,

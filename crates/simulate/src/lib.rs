@@ -62,7 +62,7 @@ pub use left_out::{Fault, Faults, LeftOutReason};
 pub use log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
 pub use read::read_workload;
 pub use results::Results;
-pub use rules::{Backfill, OrderRules, SimulationRules};
+pub use rules::{Backfill, OrderRules, PlacedRequests, SimulationRules};
 pub use sacct::sacct_advice;
 pub use schedule::{Observer, Schedule, simulate};
 pub use shake::{SHAKE_SECONDS, Shake, Spread};

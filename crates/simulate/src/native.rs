@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jsf_openpbs::duration::seconds;
+use jsf_openpbs::requested_processors::of_select;
 use jsf_openpbs::resource_amount::AmountSource;
 use serde::Deserialize;
 
@@ -84,6 +85,7 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
             source: *source,
         })
         .collect();
+    let select = text(&job.resources, "select");
     let logged = LoggedJob {
         id: &id,
         entity: &entity,
@@ -101,13 +103,23 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         processors: job
             .resources
             .get("ncpus")
-            .map_or(Ok(None), processors)?
+            .map_or(Ok(of_select(select)), processors)?
             .ok_or(Fault::NO_PROCESSORS)?,
+        select,
+        place: text(&job.resources, "place"),
         started: started.map(Moment::rounded),
         extent: Extent::Whole,
         amounts: &amounts,
     };
     builder.push(&logged)
+}
+
+/// A resource that is a text; empty if it is not there.
+fn text<'j>(resources: &'j Amounts<'_>, name: &str) -> &'j str {
+    match resources.get(name) {
+        Some(Scalar::Text(text)) => text,
+        _ => "",
+    }
 }
 
 /// The texts of the amounts that are taken from the log; those that count most come last.

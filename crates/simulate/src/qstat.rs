@@ -228,6 +228,10 @@ fn attributes(job: &Value) -> Vec<(String, String)> {
     for (name, value) in job["Resource_List"].as_object().into_iter().flatten() {
         attributes.push((format!("Resource_List.{name}"), text(value)));
     }
+    // it has the defaults of the server too
+    if let Some(select) = job["schedselect"].as_str() {
+        attributes.push(("Resource_List.select".to_owned(), select.to_owned()));
+    }
     attributes
 }
 

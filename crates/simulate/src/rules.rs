@@ -1,7 +1,7 @@
 //! The machine and the rules of a simulation.
 
 use job_sort_formula::rank::{OnError, ScorePrecision};
-use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine, RequestedChunks};
 
 /// Which jobs may start although a job before them does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,6 +51,8 @@ pub struct SimulationRules {
     /// What each job asks for, job by job: the machine's amounts, then those that only limits
     /// count; empty if that is only processors.
     pub requests: Vec<i64>,
+    /// What jobs ask for host by host; `None` if they are counted only.
+    pub placed: Option<PlacedRequests>,
     /// The array of each job, by the index of the limit of its subjobs; empty if no array has one.
     pub arrays: Vec<Option<u32>>,
     /// What a cycle starts.
@@ -80,6 +82,7 @@ impl SimulationRules {
         Self {
             machine: Machine::new(&[vec![processors.into()]]),
             requests: Vec::new(),
+            placed: None,
             arrays: Vec::new(),
             cycle: backfill.rules(),
             order: OrderRules::default(),
@@ -96,6 +99,15 @@ impl SimulationRules {
     pub fn processors(&self) -> u32 {
         u32::try_from(self.machine.total(0)).unwrap_or(u32::MAX)
     }
+}
+
+/// What jobs ask for on the hosts of a machine.
+#[derive(Debug, Clone, Default)]
+pub struct PlacedRequests {
+    /// What is asked for.
+    pub requests: Vec<RequestedChunks>,
+    /// By job: which of these it asks for.
+    pub of_jobs: Vec<u32>,
 }
 
 /// What orders the waiting jobs besides their values.

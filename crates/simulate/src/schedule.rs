@@ -118,8 +118,7 @@ pub fn simulate(
     let jobs = RequestedJobs::new(workload, rules);
     let limits = Limits::new(rules.limits.clone());
     let count = workload.jobs().len();
-    let is_too_large = |&job: &usize| !rules.machine.can_ever_run(&jobs.job(job as u32).request);
-    let too_large: Vec<usize> = (0..count).filter(is_too_large).collect();
+    let too_large = jobs.too_large(&rules.machine);
     let reads_eligible_time = program
         .inputs()
         .iter()

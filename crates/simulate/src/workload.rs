@@ -13,7 +13,7 @@ use jsf_slurm::conf::PrioritySettings;
 
 use super::complete::complete_from;
 use super::left_out::{Fault, Faults, LeftOutReason};
-use super::log_rules::{AssumedWalltimes, LogRules, Overrun};
+use super::log_rules::{AssumedWalltimes, LogRules, Overrun, ProcessorsOf};
 use super::mentions::{Mention, Mentions};
 
 /// The most jobs in a workload.
@@ -43,6 +43,8 @@ pub struct LogInputs {
     pub slurm: Option<SlurmPriority>,
     /// Whether the entity of a job of Slurm is its association, `ACCOUNT/USER`, and not its user.
     pub by_association: bool,
+    /// Whether it is kept which chunks jobs ask for, and where.
+    pub takes_chunks: bool,
     /// What is made of a log.
     pub rules: LogRules,
 }
@@ -111,6 +113,10 @@ pub struct LoggedJob<'a> {
     pub walltime: Option<i64>,
     /// The processors that it asks for, or gets.
     pub processors: i64,
+    /// The chunks that it asks for (`select`); empty if the log does not say.
+    pub select: &'a str,
+    /// How they are placed (`place`); empty if the log does not say.
+    pub place: &'a str,
     /// When it started according to the log.
     pub started: Option<i64>,
     /// What the line says of the job.
@@ -170,6 +176,8 @@ pub struct WorkloadJob {
     pub project: u32,
     /// The index of its queue in [`Workload::queues`].
     pub queue: u32,
+    /// The index of its chunks in [`Workload::chunks`].
+    pub chunks: u32,
     id_start: u32,
     id_length: u32,
     /// The index of its amounts.
@@ -332,6 +340,8 @@ pub struct Workload {
     /// The names in the log, if others are shown.
     hidden: Option<NameLists>,
     queues: Vec<Box<str>>,
+    /// The `place` of jobs, a blank, and their `select`.
+    chunks: Vec<Box<str>>,
     inputs: Vec<Input>,
     /// The inputs of each job, job by job.
     amounts: Vec<Amount>,
@@ -391,6 +401,15 @@ impl Workload {
     /// The queues.
     pub fn queues(&self) -> &[Box<str>] {
         &self.queues
+    }
+
+    /// The `select` and the `place` of a job, each empty if the log does not say.
+    pub fn chunks(&self, job: &WorkloadJob) -> (&str, &str) {
+        let chunks = self.chunks.get(job.chunks as usize);
+        let (place, select) = chunks
+            .and_then(|chunks| chunks.split_once(' '))
+            .unwrap_or_default();
+        (select, place)
     }
 
     /// The index of an input that was taken from the logs.
@@ -550,13 +569,14 @@ fn id_in<'i>(ids: &'i str, job: &WorkloadJob) -> &'i str {
 
 /// The names of a job, by what they name.
 type IndexOf = fn(&mut WorkloadJob) -> &mut u32;
-const NAMES_OF_JOB: [IndexOf; 6] = [
+const NAMES_OF_JOB: [IndexOf; 7] = [
     |job| &mut job.entity,
     |job| &mut job.user,
     |job| &mut job.group,
     |job| &mut job.unix_group,
     |job| &mut job.project,
     |job| &mut job.queue,
+    |job| &mut job.chunks,
 ];
 
 /// Collects the jobs of one or more logs.
@@ -575,6 +595,7 @@ pub struct WorkloadBuilder {
     default_walltimes: BTreeMap<String, i64>,
     pub(super) slurm: Option<SlurmPriority>,
     pub(super) by_association: bool,
+    takes_chunks: bool,
     pub(super) rules: LogRules,
 }
 
@@ -594,6 +615,7 @@ impl WorkloadBuilder {
             default_walltimes,
             slurm,
             by_association,
+            takes_chunks,
             rules,
         } = inputs;
         let inputs = names
@@ -622,6 +644,7 @@ impl WorkloadBuilder {
             default_walltimes,
             slurm,
             by_association,
+            takes_chunks: takes_chunks && rules.processors_of == ProcessorsOf::Requested,
             rules,
             ..Self::default()
         }
@@ -709,6 +732,11 @@ impl WorkloadBuilder {
             return Err(Fault::from("the number of processors is out of range")
                 .found(&job.processors.to_string()));
         }
+        let chunks = if self.takes_chunks && !(job.select.is_empty() && job.place.is_empty()) {
+            format!("{} {}", job.place, job.select)
+        } else {
+            String::new()
+        };
         let names = [
             job.entity,
             job.user,
@@ -716,6 +744,7 @@ impl WorkloadBuilder {
             job.unix_group,
             job.project,
             job.queue,
+            &chunks,
         ];
         if names
             .iter()
@@ -736,7 +765,7 @@ impl WorkloadBuilder {
         for (index, (known, name)) in indices.iter_mut().zip(self.names.iter_mut().zip(names)) {
             *index = known.index(name);
         }
-        let [entity, user, group, unix_group, project, queue] = indices;
+        let [entity, user, group, unix_group, project, queue, chunks] = indices;
         let row = self.len() as u32;
         self.read.ids.push_str(job.id);
         self.read.jobs.push(WorkloadJob {
@@ -750,6 +779,7 @@ impl WorkloadBuilder {
             unix_group,
             project,
             queue,
+            chunks,
             id_start,
             id_length: job.id.len() as u32,
             row,
@@ -819,7 +849,7 @@ impl WorkloadBuilder {
         } = &mut read;
         let names = names.map(|names| names.names);
         complete(jobs, ids, &mentions, faults);
-        let [.., queues] = &names;
+        let [.., queues, _] = &names;
         for job in jobs.iter_mut().filter(|job| job.walltime == UNKNOWN) {
             let default = default_walltimes.get(&*queues[job.queue as usize]);
             job.assume_walltime(
@@ -861,8 +891,17 @@ impl WorkloadBuilder {
         let used = std::array::from_fn(|kind| {
             numbered_by_first_use(jobs, NAMES_OF_JOB[kind], &names[kind])
         });
-        let [entities, users, groups, unix_groups, projects, queues] = used;
+        let [
+            entities,
+            users,
+            groups,
+            unix_groups,
+            projects,
+            queues,
+            chunks,
+        ] = used;
         read.queues = queues;
+        read.chunks = chunks;
         read.names = NameLists {
             entities,
             users,

@@ -7,6 +7,7 @@ mod comparisons;
 mod incomplete;
 mod logs;
 mod names;
+mod placement;
 mod properties;
 mod random_workloads;
 mod reading;

@@ -10,7 +10,7 @@ use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{
     AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement,
-    Placing, Request, UNLIMITED_WALLTIME,
+    RequestedChunks, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_simulate::Names;
@@ -39,10 +39,7 @@ pub(super) struct RequestedJobs(Vec<RequestedJob>);
 
 #[derive(Default)]
 struct RequestedJob {
-    counts: Vec<u32>,
-    amounts: Vec<i64>,
-    pool_lists: Vec<u32>,
-    placing: Placing,
+    chunks: RequestedChunks,
     counted: Vec<i64>,
     walltime: i64,
     queue: u32,
@@ -59,12 +56,7 @@ impl JobSource for RequestedJobs {
     fn job(&self, index: u32) -> CycleJob<'_> {
         let job = &self.0[index as usize];
         CycleJob {
-            request: Request {
-                counts: &job.counts,
-                amounts: &job.amounts,
-                pool_lists: &job.pool_lists,
-                placing: job.placing,
-            },
+            request: job.chunks.request(),
             counted: &job.counted,
             walltime: job.walltime,
             queue: job.queue,
@@ -112,8 +104,7 @@ impl CycleMachine {
                 .into_iter()
                 .filter(|name| !pools.names.contains(name)),
         );
-        let mut pool_lists = PoolLists::new(site, &pools, &queues);
-        let mut placement_sets = SetsOfPools::new(site, &pools);
+        let mut places = Places::new(site, &pools, &queues);
         let [mut users, mut groups, mut projects] =
             [Names::default(), Names::default(), Names::default()];
         let jobs = cycle
@@ -121,8 +112,7 @@ impl CycleMachine {
             .iter()
             .enumerate()
             .map(|(row, job)| RequestedJob {
-                pool_lists: pool_lists.of_job(table.queue_index(row), job),
-                placing: placement_sets.placing(job),
+                chunks: places.chunks(table.queue_index(row), job),
                 counted: amounts.iter().map(|name| total_of(job, name)).collect(),
                 walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
                 queue: table.queue_index(row) as u32,
@@ -135,7 +125,7 @@ impl CycleMachine {
                 }),
                 // the scheduler promises no start to jobs of reservations
                 can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
-                ..requested(job, &pools.names)
+                is_reservation: false,
             });
         let mut jobs: Vec<RequestedJob> = jobs.collect();
         let mut advance = Vec::new();
@@ -170,13 +160,7 @@ impl CycleMachine {
         let mut limits = site.cycle_limits(&limited);
         limits.extend(limit_of_arrays(&cycle.jobs));
         let limits = Limits::new(limits);
-        let machine = Machine::new(&pools.pools)
-            .with_hosts(pools.hosts.clone())
-            .with_pool_lists(pool_lists.into_lists())
-            .with_sharing(pools.sharing())
-            .with_placement_sets(placement_sets.into_sets())
-            .with_pool_order(pools.order(&site.config.node_sort_key.prime));
-        let mut machine = machine.with_reservations(advance);
+        let mut machine = places.machine().with_reservations(advance);
         machine.begin_reservations(at, &jobs);
         let rules = CycleRules {
             levels,
@@ -467,28 +451,60 @@ fn unlisted_subjobs(
     unlisted
 }
 
-/// What the chunks of a job ask for; the rest is filled in by the caller.
-fn requested(job: &QueuedJob, names: &[Box<str>]) -> RequestedJob {
-    let mut counts = vec![1];
-    let mut amounts: Vec<i64> = names.iter().map(|name| total_of(job, name)).collect();
-    if job.chunks.len() > 1 || job.chunks.iter().any(|chunk| chunk.count > 1) {
-        counts = job.chunks.iter().map(|chunk| chunk.count).collect();
-        amounts = job
-            .chunks
-            .iter()
-            .flat_map(|chunk| names.iter().map(|name| amount_of(&chunk.amounts, name)))
-            .collect();
+/// Where the jobs of some queues may be placed.
+pub(super) struct Places<'a> {
+    site: &'a Site,
+    pools: &'a Pools,
+    lists: PoolLists<'a>,
+    sets: SetsOfPools<'a>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
+        Self {
+            site,
+            pools,
+            lists: PoolLists::new(site, pools, queues),
+            sets: SetsOfPools::new(site, pools),
+        }
     }
-    RequestedJob {
-        counts,
-        amounts,
-        ..RequestedJob::default()
+
+    /// What a job of a queue asks for, and where.
+    pub(super) fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
+        let names = &self.pools.names;
+        let mut counts = vec![1];
+        let mut amounts: Vec<i64> = names.iter().map(|name| total_of(job, name)).collect();
+        if job.chunks.len() > 1 || job.chunks.iter().any(|chunk| chunk.count > 1) {
+            counts = job.chunks.iter().map(|chunk| chunk.count).collect();
+            amounts = job
+                .chunks
+                .iter()
+                .flat_map(|chunk| names.iter().map(|name| amount_of(&chunk.amounts, name)))
+                .collect();
+        }
+        RequestedChunks {
+            counts,
+            amounts,
+            pool_lists: self.lists.of_job(queue, job),
+            placing: self.sets.placing(job),
+        }
+    }
+
+    /// The machine, on which nothing runs yet.
+    pub(super) fn machine(self) -> Machine {
+        let order = self.pools.order(&self.site.config.node_sort_key.prime);
+        Machine::new(&self.pools.pools)
+            .with_hosts(self.pools.hosts.clone())
+            .with_pool_lists(self.lists.into_lists())
+            .with_sharing(self.pools.sharing())
+            .with_placement_sets(self.sets.into_sets())
+            .with_pool_order(order)
     }
 }
 
 /// What a job asks for in all of a resource; what its chunks ask for where the document has no sum
 /// of them.
-fn total_of(job: &QueuedJob, name: &str) -> i64 {
+pub(super) fn total_of(job: &QueuedJob, name: &str) -> i64 {
     match name {
         PROCESSORS => job.ncpus.unwrap_or(0),
         name => job

@@ -42,6 +42,7 @@ mod sched_config;
 mod scheduling;
 mod shares;
 mod simulate;
+mod simulated_nodes;
 mod simulation_rules;
 mod site_constants;
 mod slurm;

@@ -102,6 +102,8 @@ pub struct SimulatedQueue {
     pub processors: u32,
     /// Where that number is from.
     pub processors_source: ProcessorsSource,
+    /// How many jobs are placed on the hosts of the nodes as their `select` says.
+    pub placed: usize,
     /// What a cycle starts, in words.
     pub backfilling: String,
     /// The fair-share policy; `None` without a tree.
@@ -213,6 +215,7 @@ impl Site {
                 .collect(),
             default_walltimes: self.default_walltimes(),
             slurm: self.logged_priority(formulas),
+            takes_chunks: self.files.has(Role::Nodes),
             by_association: self.slurm.is_some()
                 && self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
             rules,
@@ -294,8 +297,10 @@ impl Site {
                 first_names(unknown.into_iter())
             ));
         }
-        let counted = self.counted(workload, processors)?;
+        let mut counted = self.counted(workload, processors)?;
         let processors_source = counted.source;
+        let placed = counted.placed_jobs;
+        let mut left_out = std::mem::take(&mut counted.left_out);
         let rules = self.simulation_rules(workload, counted, backfill);
         let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
         let processors = rules.processors();
@@ -313,7 +318,7 @@ impl Site {
         warnings.extend(self.unlisted_queues(workload, &jobs_in));
         let queues = workload.queues().iter().map(|queue| &**queue);
         let queues: Vec<(&str, usize)> = queues.zip(jobs_in).collect();
-        let mut left_out = self.uses_of_preemption(&queues);
+        left_out.extend(self.uses_of_preemption(&queues));
         left_out.extend(self.left_out(&queues));
         let of_times = self.uses_of_times(&queues).into_iter();
         left_out.extend(of_times.map(|(_, left_out)| left_out));
@@ -322,6 +327,7 @@ impl Site {
             schedule,
             processors,
             processors_source,
+            placed,
             backfilling,
             policy: self.tree.as_ref().map(|_| self.policy.name),
             decay,

@@ -1,6 +1,6 @@
 //! The machine and the rules of a simulation at a site.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::diagnostic::Need;
 use jsf_openpbs::array_id::array_and_index;
@@ -9,7 +9,7 @@ use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
 use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::{
-    Backfill, MAX_RUN_SUBJOBS, OrderRules, SimulationRules, UsageMeasure, Workload,
+    Backfill, MAX_RUN_SUBJOBS, OrderRules, PlacedRequests, SimulationRules, UsageMeasure, Workload,
 };
 use serde::Serialize;
 
@@ -57,20 +57,57 @@ impl ProcessorsSource {
     }
 }
 
-/// The amounts of a machine.
+/// The machine of a simulation.
 pub(super) struct Counted {
-    names: Vec<Box<str>>,
-    machine: Machine,
+    /// Its amounts, then those that only limits count.
+    pub(super) names: Vec<Box<str>>,
+    pub(super) machine: Machine,
     pub(super) source: ProcessorsSource,
+    /// What each job asks for of these, job by job; empty if that is only processors.
+    pub(super) requests: Vec<i64>,
+    /// What jobs ask for host by host, where they are placed.
+    pub(super) placed: Option<PlacedRequests>,
+    /// The jobs that are placed by their `select`.
+    pub(super) placed_jobs: usize,
+    /// What of the nodes and of the chunks of jobs the simulation does without.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 impl Counted {
     /// A machine of which only the processors are counted.
-    fn one_pool(processors: u32, source: ProcessorsSource) -> Self {
+    fn one_pool(
+        site: &Site,
+        workload: &Workload,
+        processors: u32,
+        source: ProcessorsSource,
+    ) -> Self {
+        let machine = Machine::new(&[vec![processors.into()]]);
+        Self::of_pools(site, workload, vec![PROCESSORS.into()], machine, source)
+    }
+
+    /// A machine of pools of which the hosts are not told apart.
+    fn of_pools(
+        site: &Site,
+        workload: &Workload,
+        mut names: Vec<Box<str>>,
+        machine: Machine,
+        source: ProcessorsSource,
+    ) -> Self {
+        let limited = site.limited_resources(workload.queues()).into_iter();
+        let limited: Vec<Box<str>> = limited.filter(|name| !names.contains(name)).collect();
+        names.extend(limited);
+        let requests = match names.len() {
+            1 => Vec::new(),
+            _ => requests(workload, &names),
+        };
         Self {
-            names: vec![PROCESSORS.into()],
-            machine: Machine::new(&[vec![processors.into()]]),
+            names,
+            machine,
             source,
+            requests,
+            placed: None,
+            placed_jobs: 0,
+            left_out: Vec::new(),
         }
     }
 }
@@ -113,21 +150,15 @@ impl Site {
         &self,
         workload: &Workload,
         Counted {
-            mut names, machine, ..
+            names,
+            machine,
+            requests,
+            placed,
+            ..
         }: Counted,
         backfill: Option<Backfill>,
     ) -> SimulationRules {
         let queues = workload.queues();
-        let limited = self
-            .limited_resources(queues)
-            .into_iter()
-            .filter(|name| !names.contains(name));
-        let limited: Vec<Box<str>> = limited.collect();
-        names.extend(limited);
-        let requests = match names.len() {
-            1 => Vec::new(),
-            _ => requests(workload, &names),
-        };
         let cycle = match backfill {
             Some(backfill) => backfill.rules(),
             None if self.has_cycle_rules() => self.cycle_rules(queues),
@@ -147,6 +178,7 @@ impl Site {
         SimulationRules {
             machine,
             requests,
+            placed,
             arrays,
             cycle,
             order: self.simulated_order(workload),
@@ -177,26 +209,34 @@ impl Site {
         workload: &Workload,
         processors: Option<u32>,
     ) -> Result<Counted, SiteError> {
+        let one_pool = |processors, source| Counted::one_pool(self, workload, processors, source);
         if let Some(processors) = processors {
-            return Ok(Counted::one_pool(processors, ProcessorsSource::Given));
+            return Ok(one_pool(processors, ProcessorsSource::Given));
+        }
+        if let Some(placed) = self.placed(workload)? {
+            return Ok(placed);
         }
         if let Some(nodes) = self.nodes()? {
             let mut names = vec![PROCESSORS.into()];
             names.extend(self.counted_resources()?);
             let usable = usable_nodes(&nodes, self.partition.as_deref());
             let machine = machine(&usable, &names, workload.queues());
+            let hosts: BTreeSet<&str> = usable.iter().map(|node| &*node.host).collect();
+            let left_out = (hosts.len() > 1).then(|| LeftOut {
+                what: "the hosts of jobs without `select` in the log".to_owned(),
+                jobs: workload.jobs().len(),
+            });
             return Ok(Counted {
-                machine,
-                names,
-                source: ProcessorsSource::Nodes,
+                left_out: left_out.into_iter().collect(),
+                ..Counted::of_pools(self, workload, names, machine, ProcessorsSource::Nodes)
             });
         }
         let slurm = self.slurm.as_ref();
         if let Some(processors) = slurm.and_then(|slurm| slurm.cluster.usable_processors()) {
-            return Ok(Counted::one_pool(processors, ProcessorsSource::Nodes));
+            return Ok(one_pool(processors, ProcessorsSource::Nodes));
         }
         match workload.machine_processors() {
-            Some(processors) => Ok(Counted::one_pool(processors, ProcessorsSource::Log)),
+            Some(processors) => Ok(one_pool(processors, ProcessorsSource::Log)),
             None => Err(SiteError::missing(
                 "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
                 Need::Processors,

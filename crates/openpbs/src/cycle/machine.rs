@@ -176,6 +176,31 @@ impl<'a> Request<'a> {
     }
 }
 
+/// What a job asks for, as [`Request`] has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestedChunks {
+    /// How often each chunk is asked for.
+    pub counts: Vec<u32>,
+    /// The amounts of one of each chunk, chunk by chunk.
+    pub amounts: Vec<i64>,
+    /// The pools in which each chunk may be placed, by the index of their list.
+    pub pool_lists: Vec<u32>,
+    /// How the chunks are spread, and beside which other jobs.
+    pub placing: Placing,
+}
+
+impl RequestedChunks {
+    /// The request.
+    pub fn request(&self) -> Request<'_> {
+        Request {
+            counts: &self.counts,
+            amounts: &self.amounts,
+            pool_lists: &self.pool_lists,
+            placing: self.placing,
+        }
+    }
+}
+
 /// Chunks that are alike.
 struct Chunk<'a> {
     count: i64,

@@ -24,7 +24,9 @@ use std::collections::HashMap;
 
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
-pub use machine::{AdvanceReservation, Machine, Part, Placement, Request, Shortage, Unexplained};
+pub use machine::{
+    AdvanceReservation, Machine, Part, Placement, Request, RequestedChunks, Shortage, Unexplained,
+};
 pub use placing::{Arrangement, Exclusive, PlacementSets, Placing, PoolOrder, PoolValue, Sharing};
 pub use times::{QueueTime, TimeConflict, Times};
 

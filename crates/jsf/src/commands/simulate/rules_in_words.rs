@@ -7,7 +7,7 @@ use jsf_site::{ProcessorsSource, SimulatedQueue, Site};
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::site_of_log::has_tree;
 use crate::view::without::without_words;
-use crate::view::words::waiting_time;
+use crate::view::words::{count, waiting_time};
 
 /// The rules of a simulation under a formula: a heading and a text each.
 pub(crate) fn rules_in_words(
@@ -58,7 +58,11 @@ fn machine_in_words(simulated: &SimulatedQueue) -> String {
         ProcessorsSource::Given => String::new(),
         source => format!(" {} (--processors)", source.in_words()),
     };
-    format!("{processors}{source}, {}", simulated.backfilling)
+    let placed = match simulated.placed {
+        0 => String::new(),
+        placed => format!(", chunks of {} on hosts", count(placed, "job")),
+    };
+    format!("{processors}{source}{placed}, {}", simulated.backfilling)
 }
 
 /// Which of the first jobs do not count.
