@@ -32,32 +32,31 @@ pub struct OldNew<T> {
 }
 
 impl<T> OldNew<T> {
+    /// What belongs to the old and to the new ranking.
+    pub fn new(old: T, new: T) -> Self {
+        Self { old, new }
+    }
+
     /// The same as references.
     pub fn as_ref(&self) -> OldNew<&T> {
-        OldNew {
-            old: &self.old,
-            new: &self.new,
-        }
+        OldNew::new(&self.old, &self.new)
     }
 
     /// Applies a function to both.
     pub fn map<U>(self, f: impl Fn(T) -> U) -> OldNew<U> {
-        OldNew {
-            old: f(self.old),
-            new: f(self.new),
-        }
+        OldNew::new(f(self.old), f(self.new))
     }
 }
 
 /// One of the two rankings.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ComparedRanking<'a> {
     /// The jobs. Both rankings must have the same jobs in the same rows; the entities may differ.
     pub table: &'a JobTable,
     /// The scores and the order.
     pub ranking: &'a Ranking,
     /// The rows whose values do not exceed the threshold, ascending.
-    pub under_threshold: &'a [u32],
+    pub under_threshold: Vec<u32>,
     /// The fair-share tree with the shares of the entities; without one, the jobs may have them as
     /// `fairshare_perc`.
     pub tree: Option<&'a AssessedTree>,
@@ -286,7 +285,7 @@ impl Comparison {
             },
             failing: Transitions::new(&failed_rows(old), &failed_rows(new)),
             // a row that passes is one that is not listed
-            passing: Transitions::new(old.under_threshold, new.under_threshold).reversed(),
+            passing: Transitions::new(&old.under_threshold, &new.under_threshold).reversed(),
             being_considered: Transitions::default(),
             entities: Vec::new(),
             groups: Vec::new(),

@@ -310,6 +310,16 @@ impl Schema {
         self.entries.get(name)
     }
 
+    /// The type of `name`; `None` if the schema does not contain it.
+    pub fn input_type(&self, name: &str) -> Option<InputType> {
+        self.entry(name).map(|entry| entry.input_type)
+    }
+
+    /// Where `name` comes from; `None` if the schema does not contain it.
+    pub fn origin(&self, name: &str) -> Option<Origin> {
+        self.entry(name).map(|entry| entry.origin)
+    }
+
     /// Whether a formula may use `name`; `false` for an unknown name.
     pub fn is_numeric(&self, name: &str) -> bool {
         self.entry(name)

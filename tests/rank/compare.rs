@@ -63,7 +63,7 @@ fn compare(old: &Ranking, new: &Ranking, table: &JobTable) -> Comparison {
     let side = |ranking| ComparedRanking {
         table,
         ranking,
-        under_threshold: &[],
+        under_threshold: Vec::new(),
         tree: None,
     };
     Comparison::new(&side(old), &side(new))
@@ -270,7 +270,7 @@ fn every_number_equals_brute_force() {
             ComparedRanking {
                 table: &table,
                 ranking,
-                under_threshold,
+                under_threshold: under_threshold.clone(),
                 tree: Some(&tree),
             }
         };

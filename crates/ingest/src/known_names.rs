@@ -90,7 +90,7 @@ impl KnownName {
         options: &ReadOptions<'_>,
         source: AmountSource,
     ) -> Self {
-        let declared = options.schema.entry(name).map(|entry| entry.input_type);
+        let declared = options.schema.input_type(name);
         let keeps_small_integers = match declared {
             None | Some(InputType::Count | InputType::Duration) => true,
             Some(InputType::Float) => {

@@ -54,7 +54,7 @@ pub fn exchange_rates(
     };
     let amounts = names
         .iter()
-        .map(|name| amount(schema.entry(name).map(|entry| entry.input_type)))
+        .map(|name| amount(schema.input_type(name)))
         .collect();
     let mut varied = VariedJob {
         program,
@@ -66,9 +66,7 @@ pub fn exchange_rates(
     let rates = slots.filter_map(|slot| {
         let wait = varied.worth(slot, inputs).filter(|wait| *wait != 0.0)?;
         let is_constant = varied.is_constant(slot, wait, inputs);
-        let unit = schema
-            .entry(&names[slot])
-            .and_then(|entry| entry.input_type.unit());
+        let unit = schema.input_type(&names[slot]).and_then(InputType::unit);
         Some(ExchangeRate {
             name: names[slot].clone(),
             amount: varied.amounts[slot],

@@ -34,16 +34,23 @@ pub fn logged(value: f64) -> String {
 
 /// Appends [`logged`] to `text`.
 pub fn write_logged(value: f64, text: &mut String) {
-    let Some(Logged {
-        is_negative,
-        whole,
-        rest,
-        places,
-    }) = Logged::from_value(value)
-    else {
+    // 24 bits times a million are exact in a double, so the six digits after the point are exact,
+    // and rounding them agrees with C, which rounds the exact value
+    let float = f64::from(value as f32);
+    let magnitude = float.abs();
+    if magnitude.is_nan() || magnitude >= FAST_LIMIT {
         return text.push_str(&openpbs_logged(value));
+    }
+    let six_digits = (magnitude * 1e6) as u64 % 1_000_000;
+    // constant divisors let the compiler replace divisions by multiplications
+    let (whole, rest, places) = match () {
+        () if is_round(six_digits / 1000) => (rounded(magnitude), 0, 0),
+        () if is_round(six_digits / 100 % 1000) => divided(rounded(magnitude * 10.0), 10, 1),
+        () if is_round(six_digits / 10 % 1000) => divided(rounded(magnitude * 100.0), 100, 2),
+        () if is_round(six_digits % 1000) => divided(rounded(magnitude * 1000.0), 1000, 3),
+        () => divided(rounded(magnitude * 10_000.0), 10_000, 4),
     };
-    if is_negative {
+    if float.is_sign_negative() {
         text.push('-');
     }
     text.push_str(itoa::Buffer::new().format(whole));
@@ -52,47 +59,6 @@ pub fn write_logged(value: f64, text: &mut String) {
         // skipped
         text.push('.');
         text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
-    }
-}
-
-/// The digits of a [`logged`] value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Logged {
-    pub is_negative: bool,
-    /// The integer before the point.
-    pub whole: u64,
-    /// The digits after the point as an integer.
-    pub rest: u64,
-    /// The number of digits after the point.
-    pub places: u32,
-}
-
-impl Logged {
-    /// `None` for a value that is not finite or has more than about nine digits before the point.
-    #[inline]
-    pub fn from_value(value: f64) -> Option<Self> {
-        let float = f64::from(value as f32);
-        // 24 bits times a million are exact in a double, so the six digits after the point are
-        // exact, and rounding them agrees with C, which rounds the exact value
-        let magnitude = float.abs();
-        if magnitude.is_nan() || magnitude >= FAST_LIMIT {
-            return None;
-        }
-        let six_digits = (magnitude * 1e6) as u64 % 1_000_000;
-        // constant divisors let the compiler replace divisions by multiplications
-        let (whole, rest, places) = match () {
-            () if is_round(six_digits / 1000) => (rounded(magnitude), 0, 0),
-            () if is_round(six_digits / 100 % 1000) => divided(rounded(magnitude * 10.0), 10, 1),
-            () if is_round(six_digits / 10 % 1000) => divided(rounded(magnitude * 100.0), 100, 2),
-            () if is_round(six_digits % 1000) => divided(rounded(magnitude * 1000.0), 1000, 3),
-            () => divided(rounded(magnitude * 10_000.0), 10_000, 4),
-        };
-        Some(Self {
-            is_negative: float.is_sign_negative(),
-            whole,
-            rest,
-            places,
-        })
     }
 }
 

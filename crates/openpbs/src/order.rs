@@ -109,18 +109,17 @@ impl<'a> Order<'a> {
     /// Sets the tree that orders jobs if `fair_share` is on. It must contain the entities of the
     /// jobs.
     #[must_use]
-    pub fn tree(self, tree: &'a PbsTree) -> Self {
-        Self {
-            tree: Some(tree),
-            ..self
-        }
+    pub fn tree(self, tree: impl Into<Option<&'a PbsTree>>) -> Self {
+        let tree = tree.into();
+        Self { tree, ..self }
     }
 
-    /// Sets `job_sort_formula_threshold`, which the server stores in a C `float`.
+    /// Sets `job_sort_formula_threshold`, if there is one, which the server stores in a C `float`.
     #[must_use]
-    pub fn threshold(self, threshold: f64) -> Self {
+    pub fn threshold(self, threshold: impl Into<Option<f64>>) -> Self {
+        let threshold = threshold.into().map(number_format::server_float);
         Self {
-            threshold: number_format::server_float(threshold),
+            threshold: threshold.unwrap_or(NO_THRESHOLD),
             ..self
         }
     }
@@ -162,17 +161,14 @@ impl<'a> Order<'a> {
         if self.active_tree().is_some() {
             criteria.push((Criterion::FairShare, "fair share (fair_share)".to_owned()));
         }
-        criteria.extend(self.job_sort_keys().iter().zip(1..).map(|(key, number)| {
-            let first = if key.first == SortFirst::High {
-                "HIGH"
-            } else {
-                "LOW"
+        for (key, number) in self.job_sort_keys().iter().zip(1..) {
+            let first = match key.first {
+                SortFirst::High => "HIGH",
+                SortFirst::Low => "LOW",
             };
-            (
-                Criterion::SortKey(number),
-                format!("job_sort_key {} {first}", key.name),
-            )
-        }));
+            let words = format!("job_sort_key {} {first}", key.name);
+            criteria.push((Criterion::SortKey(number), words));
+        }
         criteria.push((Criterion::Submission, "order of submission".to_owned()));
         criteria
     }

@@ -45,31 +45,26 @@ impl<'t> FormulaSubmission<'t> {
     /// ```
     pub fn to_openpbs(text: &'t str) -> Self {
         let below = text.split_once('\n').map_or("", |(_, below)| below);
-        match PythonStringLiteral::parse(text) {
+        let (literal, formula) = match PythonStringLiteral::parse(text) {
             Ok(literal) => {
                 let formula = Formula::parse(literal.text())
                     .map_err(|error| Refusal::from_syntax_error(error, Some(&literal)));
-                Self {
-                    text,
-                    below,
-                    literal: Some(literal),
-                    formula,
-                }
+                (Some(literal), formula)
             }
             Err(error) => {
-                let finding = Box::new(literal_finding(&error, text));
                 let refusal = Refusal {
-                    finding,
+                    finding: Box::new(literal_finding(&error, text)),
                     error: None,
                     literal_error: Some(error),
                 };
-                Self {
-                    text,
-                    below,
-                    literal: None,
-                    formula: Err(refusal),
-                }
+                (None, Err(refusal))
             }
+        };
+        Self {
+            text,
+            below,
+            literal,
+            formula,
         }
     }
 
@@ -120,16 +115,11 @@ impl<'t> FormulaSubmission<'t> {
             .count();
         let lines = match count {
             0 => return None,
-            1 => "1 line".to_owned(),
-            count => format!("{count} lines"),
+            1 => "1 line below it is".to_owned(),
+            count => format!("{count} lines below it are"),
         };
         let end = self.text.split('\n').next().unwrap_or("").trim_end().len();
-        let message = format!("PBS keeps only the first line: {lines} below it are left out");
-        let message = if count == 1 {
-            message.replace(" are ", " is ")
-        } else {
-            message
-        };
+        let message = format!("PBS keeps only the first line: {lines} left out");
         Some(
             Diagnostic::new(Code::LinesLeftOut, message, Span::new(end, end)).with_help(
                 "write the whole formula on the first line; begin notes below it with `#`",

@@ -84,7 +84,7 @@ fn orders_are_those_of_the_scheduler() {
         );
         let mut order = Order::new(&config, &site.queues).tree(&tree);
         if recorded.threshold.is_some() {
-            order = order.threshold(recorded.listed.as_ref().unwrap().parse().unwrap());
+            order = order.threshold(recorded.listed.as_ref().unwrap().parse::<f64>().unwrap());
         }
         let script = PythonStringLiteral::parse(&recorded.record.formula).unwrap();
         let program = Formula::parse(script.text())

@@ -81,7 +81,7 @@ impl Cluster {
         let submitted = FormulaSubmission::to_openpbs(text);
         let mut site = SiteFacts {
             config: Some(&self.site.config),
-            server: self.server,
+            server: Some(&self.server),
             ..SiteFacts::default()
         };
         let Some((formula, program)) = submitted

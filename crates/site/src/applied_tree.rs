@@ -9,7 +9,7 @@ use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::job_warnings::{extend_limited, jobs_without_entity, unknown_entities};
-use super::tree::{explain_unresolved, find_node, pending_nodes};
+use super::tree::{SiteTree, explain_unresolved, find_node, pending_nodes};
 use super::{PolicyName, SharesRequest, Site, SiteError};
 
 /// A fair-share tree under the policy in force.
@@ -42,16 +42,11 @@ impl AppliedTree {
 impl Site {
     /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
     pub(super) fn needs_shares(&self, inputs: &[impl AsRef<str>]) -> bool {
+        let mut keys = self.config.job_sort_key.prime.iter();
+        let mut inputs = inputs.iter().map(AsRef::as_ref);
         self.config.fair_share.prime
-            || self
-                .config
-                .job_sort_key
-                .prime
-                .iter()
-                .any(|key| key.name == "fair_share_perc")
-            || inputs
-                .iter()
-                .any(|input| FairshareInput::from_name(input.as_ref()).is_some())
+            || keys.any(|key| key.name == "fair_share_perc")
+            || inputs.any(|input| FairshareInput::from_name(input).is_some())
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if
@@ -154,13 +149,21 @@ impl Site {
         let Some(tree) = &self.tree else {
             return Ok(None);
         };
-        if self.policy.name != PolicyName::Pbs {
-            return tree.share_tree().map(Some);
-        }
         let entities = table.entities().iter().map(|entity| &**entity);
-        Ok(Some(
-            tree.pbs_tree(self.policy.rules, entities)?.into_tree(),
-        ))
+        self.tree_under(self.policy.name, tree, entities).map(Some)
+    }
+
+    /// A tree for a policy. That of OpenPBS gives every entity a node.
+    pub(super) fn tree_under<'e>(
+        &self,
+        policy: PolicyName,
+        tree: &SiteTree,
+        entities: impl IntoIterator<Item = &'e str>,
+    ) -> Result<ShareTree, SiteError> {
+        match policy {
+            PolicyName::Pbs => Ok(tree.pbs_tree(self.policy.rules, entities)?.into_tree()),
+            _ => tree.share_tree(),
+        }
     }
 }
 

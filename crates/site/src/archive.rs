@@ -2,7 +2,7 @@
 //! member is opened.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
@@ -300,17 +300,7 @@ fn only_folder(mut folders: ByFolder) -> Result<FoundFiles, String> {
     if let Some(top) = folders.remove("") {
         return Ok(top);
     }
-    let names: BTreeSet<String> = folders.keys().map(|folder| format!("`{folder}`")).collect();
-    match folders.len() {
-        0 | 1 => Ok(folders.into_values().next().unwrap_or_default()),
-        _ => {
-            let names: Vec<String> = names.into_iter().take(4).collect();
-            Err(format!(
-                "it contains several sites: {}; give one of them",
-                names.join(", ")
-            ))
-        }
-    }
+    FoundFiles::of_only_folder(folders)
 }
 
 #[cfg(test)]

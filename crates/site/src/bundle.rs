@@ -17,11 +17,10 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
-use super::jobs::ColumnsRequest;
 use super::layout::{FoundFiles, is_site_file};
 use super::role::{ROLES, Role};
 use super::source::FileSource;
-use super::{Site, SiteError, SiteJobs, SiteOptions};
+use super::{Site, SiteError, SiteOptions};
 
 /// The first line of a bundle.
 #[derive(Debug, Serialize, Deserialize)]
@@ -155,26 +154,15 @@ impl Site {
 
     /// The jobs as native NDJSON, with every input that any formula can use.
     fn written_jobs(&self, warnings: &mut Vec<Message>) -> Result<Vec<u8>, SiteError> {
-        let no_names = self.request(&[]);
-        let SiteJobs {
-            schema,
-            warnings: of_jobs,
-            ..
-        } = self.read_columns(&ColumnsRequest {
-            again: true,
-            ..no_names
-        })?;
-        warnings.extend(of_jobs);
-        let names: Vec<&str> = schema
+        let jobs = self.read_columns(&self.request(&[]).again())?;
+        warnings.extend(jobs.warnings);
+        let names: Vec<&str> = jobs
+            .schema
             .iter()
             .map(|(name, _)| name)
-            .filter(|name| schema.is_numeric(name))
+            .filter(|name| jobs.schema.is_numeric(name))
             .collect();
-        let request = ColumnsRequest {
-            again: true,
-            ..self.request(&names)
-        };
-        let SiteJobs { table, .. } = self.read_columns(&request)?;
+        let table = self.read_columns(&self.request(&names).again())?.table;
         let mut lines = Vec::new();
         for row in 0..table.len() {
             serde_json::to_writer(&mut lines, &self.written_job(&table, row))

@@ -21,7 +21,7 @@ use super::role::Role;
 use super::source::FileSource;
 use super::tree::SiteTree;
 use super::{
-    ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError, SiteJobs,
+    ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError,
 };
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
@@ -60,7 +60,7 @@ impl Site {
         queue: Option<&FileSource>,
     ) -> Result<Checked, SiteError> {
         let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
-            let mut checked = self.checked(submitted, &self.schema, None, None);
+            let mut checked = self.checked(submitted, &self.schema, None);
             if self.files.root.is_some() && self.files.lacks_queue() {
                 checked
                     .findings
@@ -68,14 +68,12 @@ impl Site {
             }
             return Ok(checked);
         };
-        let mut jobs = self.read_for_formula(
-            formula,
-            &ColumnsRequest {
-                document: queue,
-                again: true,
-                ..self.request(&formula.names())
-            },
-        )?;
+        let names = formula.names();
+        let request = ColumnsRequest {
+            document: queue,
+            ..self.request(&names).again()
+        };
+        let mut jobs = self.read_for_formula(formula, &request)?;
         let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
         jobs.warnings
             .extend(guessed_types.iter().map(|name| guessed_type(name)));
@@ -97,15 +95,9 @@ impl Site {
                 ..checked
             }
         } else {
-            let SiteJobs {
-                schema,
-                program,
-                warnings,
-                ..
-            } = jobs;
             Checked {
-                warnings,
-                ..self.checked(submitted, &schema, program.as_ref(), None)
+                warnings: jobs.warnings,
+                ..self.checked(submitted, &jobs.schema, None)
             }
         };
         reason = missing.map(|missing| missing.to_string()).or(reason);
@@ -132,30 +124,16 @@ impl Site {
 
     /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
     pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
-        let RankedQueue {
-            table,
-            ranking,
-            not_considered,
-            program,
-            tree,
-            ..
-        } = queue;
-        let scored = self.scored(table, ranking, not_considered, tree.as_ref());
-        self.checked(submitted, &queue.schema, Some(program), Some(scored))
+        let tree = queue.tree.as_ref();
+        let scored = self.scored(&queue.table, &queue.ranking, &queue.not_considered, tree);
+        self.checked(submitted, &queue.schema, Some(scored))
     }
 
     /// Checks the formula of a cycle, as [`check`](Self::check) does.
     pub fn check_cycled(&self, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) -> Checked {
-        let CycledQueue {
-            table,
-            ranking,
-            not_considered,
-            program,
-            tree,
-            ..
-        } = cycle;
-        let scored = self.scored(table, ranking, not_considered, tree.as_ref());
-        self.checked(submitted, &cycle.schema, Some(program), Some(scored))
+        let tree = cycle.tree.as_ref();
+        let scored = self.scored(&cycle.table, &cycle.ranking, &cycle.not_considered, tree);
+        self.checked(submitted, &cycle.schema, Some(scored))
     }
 
     /// Checks both formulas of a comparison with another site, or with this one, as
@@ -174,10 +152,10 @@ impl Site {
             new_tree
         };
         let OldNew { old, new } = &queue.sides;
-        OldNew {
-            old: self.check_side(submitted.old, &queue.schema, old, tables.old, old_tree),
-            new: new_site.check_side(submitted.new, &queue.schema, new, tables.new, new_tree),
-        }
+        OldNew::new(
+            self.check_side(submitted.old, &queue.schema, old, tables.old, old_tree),
+            new_site.check_side(submitted.new, &queue.schema, new, tables.new, new_tree),
+        )
     }
 
     pub(super) fn check_side(
@@ -192,7 +170,7 @@ impl Site {
             .filter(|_| self.needs_shares(side.program.inputs()))
             .and_then(AppliedTree::pbs);
         let scored = self.scored(table, &side.ranking, &side.not_considered, tree);
-        self.checked(submitted, schema, Some(&side.program), Some(scored))
+        self.checked(submitted, schema, Some(scored))
     }
 
     fn scored<'a>(
@@ -211,20 +189,15 @@ impl Site {
         }
     }
 
-    /// Checks a formula against jobs that it has ranked, if there are any; `program` is the
-    /// compiled formula, unless it is still to be compiled.
+    /// Checks a formula against jobs that it has ranked, if there are any.
     fn checked(
         &self,
         submitted: &FormulaSubmission<'_>,
         schema: &Schema,
-        program: Option<&Program>,
         queue: Option<ScoredQueue<'_>>,
     ) -> Checked {
         let formula = submitted.formula().ok();
-        let compiled = formula
-            .filter(|_| program.is_none())
-            .and_then(|formula| formula.compile(schema).ok());
-        let program = program.or(compiled.as_ref());
+        let program = formula.and_then(|formula| formula.compile(schema).ok());
         let (_, python_source) = self.python();
         let table = queue.map(|queue| queue.table);
         let names = formula.map(Formula::names).unwrap_or_default();
@@ -232,10 +205,10 @@ impl Site {
             .iter()
             .filter_map(|name| Some((*name, self.site_constant(name, schema, table)?)));
         let facts = SiteFacts {
-            program,
+            program: program.as_ref(),
             queue,
             config: Some(&self.config),
-            server: self.server,
+            server: Some(&self.server),
             threshold: self.threshold(),
             defaulted: &self.queues.defaulted_resources(),
             queues: Some(&self.queues),
@@ -245,9 +218,9 @@ impl Site {
             has_tree_of_slurm: self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
         };
         let mut checked = Checked::new(submitted, schema, &facts);
-        checked.rates = program
-            .map(|program| self.rates(program, schema, &facts))
-            .unwrap_or_default();
+        if let Some(program) = &program {
+            checked.rates = self.rates(program, schema, &facts);
+        }
         checked
     }
 
@@ -307,7 +280,7 @@ fn untried(submitted: &FormulaSubmission<'_>, reason: &str) -> Option<Diagnostic
 
 /// A value at which rates that hold for every job are measured.
 fn plain_value(schema: &Schema, name: &str) -> Value {
-    match schema.entry(name).map(|entry| entry.input_type) {
+    match schema.input_type(name) {
         Some(InputType::Ratio) => Value::Float(0.5),
         Some(InputType::Duration) => Value::Int(3600),
         Some(InputType::Size) => Value::Int(1 << 20),

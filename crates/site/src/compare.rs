@@ -2,7 +2,6 @@
 //! or thresholds.
 
 use job_sort_formula::diagnostic::{Diagnostic, Message};
-use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
@@ -11,13 +10,13 @@ use job_sort_formula::rank::{
     ComparedRanking, Comparison, OldNew, Ranking, SIZES, SummandAgreement, summand_agreements,
 };
 use job_sort_formula::schema::Schema;
-use jsf_openpbs::order::{NotConsidered, Ordered};
+use jsf_openpbs::order::NotConsidered;
 
 use super::applied_tree::{AppliedTree, require_own_shares};
 use super::jobs::ColumnsRequest;
 use super::rank::require_values;
 use super::role::Role;
-use super::{RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+use super::{RankedQueue, SharesRequest, Site, SiteError};
 
 /// The jobs of a site, with the columns that both formulas of a comparison need.
 #[derive(Debug)]
@@ -149,12 +148,8 @@ impl Site {
         &self,
         request: CompareRequest<'_>,
     ) -> Result<ComparedJobs, SiteError> {
-        let CompareRequest {
-            old: formula,
-            new_site,
-            new: new_formula,
-        } = request;
-        let new = new_site.unwrap_or(self);
+        let (formula, new_formula) = (request.old, request.new);
+        let new = request.new_site.unwrap_or(self);
         let mut names = [
             formula.names(),
             new_formula.names(),
@@ -172,60 +167,46 @@ impl Site {
                 schema.add_listed(name, entry.input_type);
             }
         }
-        let entities = OldNew {
-            old: self.config.fairshare_entity,
-            new: new.config.fairshare_entity,
-        };
+        let own_entity = self.config.fairshare_entity;
+        let new_entity = new.config.fairshare_entity;
         // other settings of Slurm give other inputs
         let has_other_inputs = match (&self.slurm, &new.slurm) {
             (Some(own), Some(others)) => own.jobs != others.jobs,
             _ => false,
         };
-        let is_read_again = entities.old != entities.new || has_other_inputs;
+        let is_read_again = own_entity != new_entity || has_other_inputs;
         let request = ColumnsRequest {
             schema: Some(&schema),
             again: is_read_again,
             ..self.request(&names)
         };
-        let SiteJobs {
-            table,
-            schema: seen,
-            warnings,
-            ..
-        } = self.read_columns(&request)?;
+        let jobs = self.read_columns(&request)?;
         let new_table = if is_read_again {
             let reader = if has_other_inputs { new } else { self };
-            Some(
-                reader
-                    .read_columns(&ColumnsRequest {
-                        entity: entities.new,
-                        ..request
-                    })?
-                    .table,
-            )
+            let request = ColumnsRequest {
+                entity: new_entity,
+                ..request
+            };
+            Some(reader.read_columns(&request)?.table)
         } else {
             None
         };
         let has_same_jobs = new_table.as_ref().is_none_or(|new| {
-            new.len() == table.len() && (0..table.len()).all(|row| new.id(row) == table.id(row))
+            let old = &jobs.table;
+            new.len() == old.len() && (0..old.len()).all(|row| new.id(row) == old.id(row))
         });
         if !has_same_jobs {
-            let message = format!(
-                "the jobs with `{}` are not those with `{}`",
-                entities.old, entities.new
-            );
-            return Err(SiteError::content(message));
+            return Err(SiteError::content(format!(
+                "the jobs with `{own_entity}` are not those with `{new_entity}`"
+            )));
         }
-        let findings = OldNew {
-            old: lint(formula.expr(), &seen),
-            new: lint(new_formula.expr(), &seen),
-        };
+        let findings = OldNew::new(formula, new_formula);
         Ok(ComparedJobs {
-            table,
+            findings: findings.map(|formula| lint(formula.expr(), &jobs.schema)),
+            table: jobs.table,
             new_table,
-            schema: seen,
-            findings,
-            warnings,
+            schema: jobs.schema,
+            warnings: jobs.warnings,
         })
     }
 
@@ -237,17 +218,13 @@ impl Site {
         new_program: Program,
         jobs: ComparedJobs,
     ) -> Result<ComparedQueue, SiteError> {
-        let ComparedJobs {
-            table,
-            new_table,
-            schema,
-            findings,
-            mut warnings,
-        } = jobs;
-        let has_one_table = new_table.is_none() && self.has_shares_of(new);
-        let (mut table, mut old_table) = match (has_one_table, new_table) {
-            (true, _) => (table, None),
-            (false, new_table) => (new_table.unwrap_or_else(|| table.clone()), Some(table)),
+        let mut warnings = jobs.warnings;
+        let has_one_table = jobs.new_table.is_none() && self.has_shares_of(new);
+        let (mut table, mut old_table) = if has_one_table {
+            (jobs.table, None)
+        } else {
+            let new_table = jobs.new_table.unwrap_or_else(|| jobs.table.clone());
+            (new_table, Some(jobs.table))
         };
         let mut inputs = new_program.inputs().to_vec();
         let old_tree = match &mut old_table {
@@ -261,36 +238,20 @@ impl Site {
         };
         let new_tree = new.fill_for_comparison(&inputs, &mut table, &mut warnings)?;
         let of_old = if has_one_table { &new_tree } else { &old_tree };
-        let tables = OldNew {
-            old: old_table.as_ref().unwrap_or(&table),
-            new: &table,
-        };
-        let old_side = self.compared_side(old_program, tables.old, of_old.as_ref());
-        let new_side = new.compared_side(new_program, tables.new, new_tree.as_ref());
-        let comparison = compare(
-            &old_side,
-            &new_side,
-            tables,
-            OldNew {
-                old: assessed(of_old),
-                new: assessed(&new_tree),
-            },
+        let jobs_of_old = old_table.as_ref().unwrap_or(&table);
+        let old_side = self.compared_side(old_program, jobs_of_old, of_old.as_ref());
+        let new_side = new.compared_side(new_program, &table, new_tree.as_ref());
+        let comparison = Comparison::new(
+            &old_side.compared(jobs_of_old, of_old.as_ref()),
+            &new_side.compared(&table, new_tree.as_ref()),
         );
-        let sides = OldNew {
-            old: old_side,
-            new: new_side,
-        };
-        let trees = OldNew {
-            old: old_tree,
-            new: new_tree,
-        };
         Ok(ComparedQueue {
             table,
             old_table,
-            trees,
-            schema,
-            findings,
-            sides,
+            trees: OldNew::new(old_tree, new_tree),
+            schema: jobs.schema,
+            findings: jobs.findings,
+            sides: OldNew::new(old_side, new_side),
             comparison,
             warnings,
         })
@@ -306,10 +267,11 @@ impl Site {
             Role::SlurmConf,
         ];
         let [own, others] = [self, other].map(|site| {
+            let policy = &site.policy;
             (
-                site.policy.name,
-                site.policy.rules,
-                site.policy.release,
+                policy.name,
+                policy.rules,
+                policy.release,
                 site.rules.numbers,
             )
         });
@@ -346,16 +308,12 @@ impl Site {
         let tree = tree
             .filter(|_| self.needs_shares(program.inputs()))
             .and_then(AppliedTree::pbs);
-        let Ordered {
-            ranking,
-            not_considered,
-        } = self.score_and_order(&program, table, tree, self.threshold(), usize::MAX);
-        let rules = self.rules(&program, table, tree);
+        let ordered = self.score_and_order(&program, table, tree, self.threshold(), usize::MAX);
         ComparedSide {
-            ranking,
-            not_considered,
+            ranking: ordered.ranking,
+            not_considered: ordered.not_considered,
+            rules: self.rules(&program, table, tree),
             program,
-            rules,
         }
     }
 }
@@ -365,37 +323,18 @@ impl ComparedQueue {
     pub(super) fn from_ranked(old: RankedQueue, new: RankedQueue) -> Self {
         let warnings = new.warnings.clone();
         let schema = new.schema.clone();
-        let findings = OldNew {
-            old: old.findings.clone(),
-            new: new.findings.clone(),
-        };
+        let findings = OldNew::new(old.findings.clone(), new.findings.clone());
         let (old_table, old) = ComparedSide::from_ranked(old);
         let (table, new) = ComparedSide::from_ranked(new);
-        let tables = OldNew {
-            old: &old_table,
-            new: &table,
-        };
-        let comparison = compare(
-            &old,
-            &new,
-            tables,
-            OldNew {
-                old: None,
-                new: None,
-            },
-        );
-        let sides = OldNew { old, new };
-        let trees = OldNew {
-            old: None,
-            new: None,
-        };
+        let comparison =
+            Comparison::new(&old.compared(&old_table, None), &new.compared(&table, None));
         Self {
             table,
             old_table: Some(old_table),
-            trees,
+            trees: OldNew::new(None, None),
             schema,
             findings,
-            sides,
+            sides: OldNew::new(old, new),
             comparison,
             warnings,
         }
@@ -403,19 +342,16 @@ impl ComparedQueue {
 
     /// The jobs with the inputs of either side.
     pub fn tables(&self) -> OldNew<&JobTable> {
-        OldNew {
-            old: self.old_table.as_ref().unwrap_or(&self.table),
-            new: &self.table,
-        }
+        OldNew::new(self.old_table.as_ref().unwrap_or(&self.table), &self.table)
     }
 
     /// What each summand of either formula decides of its order of the jobs.
     pub fn decides(&self) -> OldNew<Vec<SummandAgreement>> {
         let OldNew { old, new } = self.tables();
-        OldNew {
-            old: self.sides.old.decides(&self.schema, old),
-            new: self.sides.new.decides(&self.schema, new),
-        }
+        OldNew::new(
+            self.sides.old.decides(&self.schema, old),
+            self.sides.new.decides(&self.schema, new),
+        )
     }
 }
 
@@ -425,61 +361,33 @@ impl ComparedSide {
     }
 
     fn from_ranked(queue: RankedQueue) -> (JobTable, Self) {
-        let RankedQueue {
-            table,
-            ranking,
-            not_considered,
-            program,
-            rules,
-            ..
-        } = queue;
-        (
-            table,
-            Self {
-                ranking,
-                not_considered,
-                program,
-                rules,
-            },
-        )
+        let side = Self {
+            ranking: queue.ranking,
+            not_considered: queue.not_considered,
+            program: queue.program,
+            rules: queue.rules,
+        };
+        (queue.table, side)
     }
-}
 
-fn assessed(tree: &Option<AppliedTree>) -> Option<&AssessedTree> {
-    tree.as_ref().map(AppliedTree::assessed)
-}
-
-pub(super) fn compare(
-    old: &ComparedSide,
-    new: &ComparedSide,
-    tables: OldNew<&JobTable>,
-    trees: OldNew<Option<&AssessedTree>>,
-) -> Comparison {
-    let old_under = under_threshold(old);
-    let new_under = under_threshold(new);
-    Comparison::new(
-        &ComparedRanking {
-            table: tables.old,
-            ranking: &old.ranking,
-            under_threshold: &old_under,
-            tree: trees.old,
-        },
-        &ComparedRanking {
-            table: tables.new,
-            ranking: &new.ranking,
-            under_threshold: &new_under,
-            tree: trees.new,
-        },
-    )
-}
-
-/// The rows whose values do not exceed the threshold, ascending.
-fn under_threshold(side: &ComparedSide) -> Vec<u32> {
-    let under = side
-        .not_considered
-        .iter()
-        .filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
-    let mut rows: Vec<u32> = under.map(|(row, _)| *row as u32).collect();
-    rows.sort_unstable();
-    rows
+    /// The side as it is compared with the other one.
+    pub(super) fn compared<'a>(
+        &'a self,
+        table: &'a JobTable,
+        tree: Option<&'a AppliedTree>,
+    ) -> ComparedRanking<'a> {
+        let mut under_threshold = Vec::new();
+        for (row, reason) in &self.not_considered {
+            if matches!(reason, NotConsidered::UnderThreshold { .. }) {
+                under_threshold.push(*row as u32);
+            }
+        }
+        under_threshold.sort_unstable();
+        ComparedRanking {
+            table,
+            ranking: &self.ranking,
+            under_threshold,
+            tree: tree.map(AppliedTree::assessed),
+        }
+    }
 }

@@ -46,10 +46,8 @@ impl FromStr for DescribedJob {
             .map(str::trim)
             .filter(|word| !word.is_empty())
         {
-            let (name, value) = word
-                .split_once('=')
-                .map(|(name, value)| (name.trim(), value.trim()))
-                .unwrap_or_default();
+            let (name, value) = word.split_once('=').unwrap_or_default();
+            let (name, value) = (name.trim(), value.trim());
             if name.is_empty() || value.is_empty() {
                 return Err(format!("`{word}` is not NAME=VALUE, such as `ncpus=12`"));
             }
@@ -88,10 +86,7 @@ impl Site {
         let mut resources = Map::new();
         let mut attributes = Map::new();
         for (name, value) in &described.inputs {
-            let is_special = jobs
-                .schema
-                .entry(name)
-                .is_some_and(|entry| entry.origin == Origin::Special);
+            let is_special = jobs.schema.origin(name) == Some(Origin::Special);
             let inputs = if is_special {
                 &mut attributes
             } else {
@@ -195,7 +190,7 @@ impl Site {
 
     /// A value as a document of jobs has it: a number, or an amount with a unit.
     fn given_value(&self, jobs: &SiteJobs, name: &str, value: &str) -> Result<Value, SiteError> {
-        let kind = jobs.schema.entry(name).map(|entry| entry.input_type);
+        let kind = jobs.schema.input_type(name);
         if kind == Some(InputType::Duration) {
             let seconds = parse_duration(value)
                 .map_err(|error| SiteError::content(format!("`{name}`: {error}")))?;
@@ -215,7 +210,7 @@ impl Site {
         name: &str,
         value: &Value,
     ) -> Result<(), SiteError> {
-        let kind = jobs.schema.entry(name).map(|entry| entry.input_type);
+        let kind = jobs.schema.input_type(name);
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
@@ -240,7 +235,7 @@ impl Site {
         Ok(())
     }
 
-    fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
+    pub(super) fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
         self.rules
             .numbers
             .amount(text, kind, AmountSource::Server)
@@ -300,11 +295,10 @@ fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> 
 
 /// Appends a row of another table with the same columns, and returns its new row.
 fn append(table: &mut JobTable, other: &JobTable, row: usize) -> Result<usize, SiteError> {
-    let (queue, entity) = (other.queue(row), other.entity(row));
     let job = Job {
         id: ID,
-        entity,
-        queue,
+        entity: other.entity(row),
+        queue: other.queue(row),
         state: JobState::Queued,
         queued_at: None,
         exclusion: None,

@@ -3,29 +3,30 @@
 
 use std::collections::BTreeSet;
 
-use job_sort_formula::diagnostic::{Message, limit_each_kind};
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_json::clipped;
+use jsf_openpbs::check::quoted;
 use jsf_openpbs::files::formula_source::{SourceFormula, sets_only_formulas};
-use jsf_openpbs::files::objects::{ObjectKind, Objects};
+use jsf_openpbs::files::objects::{Notation, ObjectKind, Objects};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::repeated::repeated;
 use jsf_openpbs::files::resources::{add_resources, declared_names, is_name};
-use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::schedulers::{DEFAULT, ListedScheduler, listed_schedulers};
 use jsf_openpbs::files::server::ServerSettings;
 
+use super::SiteError;
 use super::file_kind::FileKind;
+use super::file_warnings::{FileWarnings, in_file};
 use super::files::SiteFiles;
-use super::formula_text::{FormulaDocument, FormulaText, SiteFormulas};
+use super::formula_text::{FormulaText, SiteFormulas};
 use super::python::ServerPython;
 use super::role::Role;
 use super::source::FileSource;
-use super::{SiteError, warn_unless_strict};
 
 /// The server, its queues and the names that a formula may use.
 #[derive(Debug)]
@@ -33,52 +34,46 @@ pub(super) struct Documents {
     pub schema: Schema,
     pub queues: Queues,
     pub server: ServerSettings,
-    pub scheduler: SchedulerSettings,
     pub python: ServerPython,
     /// The resources that the documents declare under names that the scheduler defines.
     pub hidden: Vec<String>,
     /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
     pub partition: Option<String>,
     pub formulas: SiteFormulas,
-    pub warnings: Vec<String>,
+    pub warnings: FileWarnings,
 }
 
 /// A file of the site, read and recognised once.
 #[derive(Debug)]
-struct SiteText<'f> {
+pub(super) struct SiteText<'f> {
     source: &'f FileSource,
-    /// Its name in messages.
-    name: String,
     text: String,
     kind: FileKind,
 }
 
 impl<'f> SiteText<'f> {
+    pub(super) fn read(source: &'f FileSource, role: Role) -> Result<Self, SiteError> {
+        let content = source.read_unless_binary(role)?;
+        Ok(Self {
+            source,
+            kind: content.kind,
+            text: content.into_text(),
+        })
+    }
+
     /// Reads all files that describe the server, its queues or its resources, or have a formula.
     fn read_all(files: &'f SiteFiles) -> Result<Vec<Self>, SiteError> {
         let mut texts: Vec<Self> = Vec::new();
-        for role in [
-            Role::Server,
-            Role::Queues,
-            Role::Resources,
-            Role::Formula,
-            Role::SchedFormula,
+        for (role, read_as) in [
+            (Role::Server, Role::Server),
+            (Role::Queues, Role::Queues),
+            (Role::Resources, Role::Resources),
+            (Role::Formula, Role::Formula),
+            (Role::SchedFormula, Role::Formula),
         ] {
             for source in files.all(role) {
                 if texts.iter().all(|known| known.source != source) {
-                    let read_as = if role == Role::SchedFormula {
-                        Role::Formula
-                    } else {
-                        role
-                    };
-                    let content = source.read_unless_binary(read_as)?;
-                    let kind = content.kind;
-                    texts.push(Self {
-                        source,
-                        name: source.name(),
-                        text: content.into_text(),
-                        kind,
-                    });
+                    texts.push(Self::read(source, read_as)?);
                 }
             }
         }
@@ -99,72 +94,69 @@ impl<'f> SiteText<'f> {
 
 /// A document of the site, parsed once.
 #[derive(Debug)]
-struct SiteDocument<'d> {
+pub(super) struct SiteDocument<'d> {
     source: &'d FileSource,
-    name: &'d str,
-    kind: FileKind,
-    objects: Objects<'d>,
-    is_resourcedef: bool,
+    /// Its name in messages.
+    pub name: String,
+    pub kind: FileKind,
+    pub objects: Objects<'d>,
 }
 
 impl<'d> SiteDocument<'d> {
-    fn new(read: &'d SiteText<'d>) -> Self {
-        let &SiteText {
-            source,
-            ref name,
-            ref text,
-            kind,
-        } = read;
-        let is_resourcedef = kind == FileKind::ResourceDef || read.is_list_of_names();
-        let objects = if is_resourcedef {
-            Objects::read_resourcedef(text)
-        } else {
-            Objects::read(text)
-        };
+    pub(super) fn new(read: &'d SiteText<'d>) -> Self {
+        let is_resourcedef = read.kind == FileKind::ResourceDef || read.is_list_of_names();
         Self {
-            source,
-            name,
-            kind,
-            objects,
-            is_resourcedef,
+            source: read.source,
+            name: read.source.name(),
+            kind: read.kind,
+            objects: if is_resourcedef {
+                Objects::read_resourcedef(&read.text)
+            } else {
+                Objects::read(&read.text)
+            },
         }
     }
 
-    /// The document as one in which a formula is looked for.
-    fn for_formula(&self) -> FormulaDocument<'_> {
-        FormulaDocument {
-            name: self.name,
-            kind: self.kind,
-            objects: &self.objects,
-        }
+    /// Refuses a document of a kind that the role does not accept.
+    pub(super) fn require(&self, role: Role) -> Result<(), SiteError> {
+        let text = self.objects.text.as_bytes();
+        role.files().require(self.kind, &self.name, text)
+    }
+
+    /// Whether the server wrote it, as an answer of qstat or of `qmgr`.
+    fn is_of_server(&self) -> bool {
+        matches!(self.kind, FileKind::Server | FileKind::Qmgr)
     }
 }
 
-/// What a document describes.
-#[derive(Debug, Clone, Copy, Default)]
-struct Contents {
-    has_server: bool,
-    has_queue: bool,
-    has_resources: bool,
+/// The documents of these files.
+fn parsed<'d>(
+    documents: &'d [SiteDocument<'d>],
+    sources: &[FileSource],
+) -> impl Iterator<Item = &'d SiteDocument<'d>> {
+    sources
+        .iter()
+        .filter_map(|source| documents.iter().find(|document| document.source == source))
 }
-
-/// Whether a document describes what its option asks for, and the warning if it does not.
-type Requirement = (fn(Contents) -> bool, &'static str);
 
 /// The name of the scheduler's own copy of the formula.
 const SCHEDULERS_FORMULA: &str = "sched_formula";
-const NEEDS_SERVER: Requirement = (
-    |contents| contents.has_server,
-    "describes no server, so the formula, threshold, defaults and `eligible_time_enable` are not known; what else is listed is used",
-);
-const NEEDS_QUEUES: Requirement = (
-    |contents| contents.has_queue,
-    "describes no queue, so `queue_priority` is 0 for every job; what else is listed is used",
-);
-const NEEDS_RESOURCES: Requirement = (
-    |contents| contents.has_resources,
-    "declares no resource: expected a `resourcedef` or the output of `qmgr -c 'print resource'`",
-);
+
+/// What is said of documents that do not describe what they are given for.
+const NOT_DESCRIBED: [(Role, &str); 3] = [
+    (
+        Role::Server,
+        "describes no server, so the formula, threshold, defaults and `eligible_time_enable` are not known; what else is listed is used",
+    ),
+    (
+        Role::Queues,
+        "describes no queue, so `queue_priority` is 0 for every job; what else is listed is used",
+    ),
+    (
+        Role::Resources,
+        "declares no resource: expected a `resourcedef` or the output of `qmgr -c 'print resource'`",
+    ),
+];
 
 impl Documents {
     /// Reads the documents: those of the server first, then those of the queues and of the
@@ -182,87 +174,93 @@ impl Documents {
             schema: Schema::openpbs(),
             queues: Queues::default(),
             server: ServerSettings::default(),
-            scheduler: SchedulerSettings::default(),
             python: ServerPython::default(),
             hidden: Vec::new(),
             partition: files.partition.clone(),
             formulas: SiteFormulas::default(),
-            warnings: Vec::new(),
+            warnings: FileWarnings::new(is_strict),
         };
-        let partition = files.partition.as_deref();
         for (name, kind) in &files.declared {
             read.schema.add_listed(name, *kind);
         }
         let texts = SiteText::read_all(files)?;
         let documents: Vec<SiteDocument<'_>> = texts.iter().map(SiteDocument::new).collect();
-        let find =
-            |source: &FileSource| documents.iter().find(|document| document.source == source);
-        let mut added: Vec<(&FileSource, Contents)> = Vec::new();
-        let requirements = [
-            (Role::Server, NEEDS_SERVER),
-            (Role::Queues, NEEDS_QUEUES),
-            (Role::Resources, NEEDS_RESOURCES),
-        ];
-        for (role, (is_met, warning)) in requirements {
-            let sources = files.all(role);
-            let mut is_described = sources.is_empty();
-            for document in sources.iter().filter_map(find) {
-                let contents = match added.iter().find(|(known, _)| *known == document.source) {
-                    Some((_, contents)) => *contents,
-                    None => {
-                        let contents = read.add(document, role, is_strict)?;
-                        added.push((document.source, contents));
-                        contents
-                    }
-                };
-                is_described |= is_met(contents);
-            }
-            if !is_described {
-                let names: Vec<String> = sources
-                    .iter()
-                    .map(|source| format!("`{}`", source.name()))
-                    .collect();
-                read.warnings
-                    .push(format!("{} {warning}", names.join(", ")));
-            }
-        }
+        read.add_all(files, &documents)?;
         read.queues.add_seen_to(&mut read.schema);
         read.check_declared(files);
         // before names of formulas are resolved
-        read.python =
-            ServerPython::find(python, files, read.server.pbs_version, &mut read.warnings)?;
+        let version = read.server.pbs_version();
+        read.python = ServerPython::find(python, files, version, &mut read.warnings.all)?;
         read.schema = read.schema.with_python(read.python.version);
-        let given = files.first(Role::Formula).and_then(find);
-        if let Some(document) = given {
-            let formula = document.for_formula().given(partition);
-            read.add_names_from_formula_file(document, formula.as_ref().ok(), is_strict)?;
-            read.formulas.all.extend(formula.as_ref().ok().cloned());
-            read.formulas.given = Some(formula);
-        }
-        let of_server: Vec<&SiteDocument<'_>> =
-            files.all(Role::Server).iter().filter_map(find).collect();
-        let mut in_use = Vec::new();
-        for document in &of_server {
-            // the formula of the server is that of the default scheduler
-            in_use.extend(match partition {
-                Some(partition) => document
-                    .for_formula()
-                    .of_partition(partition)
-                    .map(|formula| (*document, Ok(formula))),
-                None => Some((*document, document.for_formula().formula())),
-            });
-        }
-        let sched_formula = files.first(Role::SchedFormula).and_then(find);
-        in_use.extend(sched_formula.map(|document| (document, document.for_formula().formula())));
-        read.add_names_in_active_formula(&in_use);
-        in_use
-            .into_iter()
-            .for_each(|(_, formula)| read.formulas.add(formula));
-        match partition {
-            Some(partition) => read.require_partition(partition)?,
-            None => read.choose_scheduler(given, given.into_iter().chain(of_server)),
-        }
+        read.read_formulas(files, &documents)?;
         Ok(read)
+    }
+
+    /// Adds the documents of the server, the queues and the resources, each once.
+    fn add_all(
+        &mut self,
+        files: &SiteFiles,
+        documents: &[SiteDocument<'_>],
+    ) -> Result<(), SiteError> {
+        let mut added: Vec<(&FileSource, Vec<Role>)> = Vec::new();
+        for (role, warning) in NOT_DESCRIBED {
+            let sources = files.all(role);
+            for document in parsed(documents, sources) {
+                if added.iter().all(|(source, _)| *source != document.source) {
+                    added.push((document.source, self.add(document, role)?));
+                }
+            }
+            let is_described = added
+                .iter()
+                .any(|(source, described)| sources.contains(source) && described.contains(&role));
+            if !sources.is_empty() && !is_described {
+                let names = quoted(sources.iter().map(FileSource::name));
+                self.warnings.push(format!("{names} {warning}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the formulas, and the scheduler whose formula is given.
+    fn read_formulas(
+        &mut self,
+        files: &SiteFiles,
+        documents: &[SiteDocument<'_>],
+    ) -> Result<(), SiteError> {
+        let partition = files.partition.as_deref();
+        let given = parsed(documents, files.all(Role::Formula)).next();
+        if let Some(document) = given {
+            let formula = document.given_formula(partition);
+            self.add_names_from_formula_file(document, formula.as_ref().ok())?;
+            self.formulas.all.extend(formula.as_ref().ok().cloned());
+            self.formulas.given = Some(formula);
+        }
+        let mut in_use = Vec::new();
+        for document in parsed(documents, files.all(Role::Server)) {
+            match partition {
+                Some(partition) => {
+                    let formula = document.formula_of_partition(partition);
+                    in_use.extend(formula.map(|formula| (document, Ok(formula))));
+                }
+                // the formula of the server is that of the default scheduler
+                None => in_use.push((document, document.formula())),
+            }
+        }
+        for document in parsed(documents, files.all(Role::SchedFormula)) {
+            in_use.push((document, document.formula()));
+        }
+        self.add_names_in_active_formula(&in_use);
+        for (_, formula) in in_use {
+            self.formulas.add(formula);
+        }
+        match partition {
+            Some(partition) => self.require_partition(partition)?,
+            None => {
+                let of_server = parsed(documents, files.all(Role::Server));
+                self.choose_scheduler(given, given.into_iter().chain(of_server));
+            }
+        }
+        Ok(())
     }
 
     /// Warns about each resource that was declared with a different type from the one that OpenPBS
@@ -289,43 +287,37 @@ impl Documents {
         }
     }
 
-    /// Adds the resources, queues and settings of a file, and returns what it describes.
-    fn add(
-        &mut self,
-        document: &SiteDocument<'_>,
-        role: Role,
-        is_strict: bool,
-    ) -> Result<Contents, SiteError> {
+    /// Adds the resources, queues and settings of a document, and returns the roles for which it
+    /// describes what it should.
+    fn add(&mut self, document: &SiteDocument<'_>, role: Role) -> Result<Vec<Role>, SiteError> {
         let SiteDocument { name, objects, .. } = document;
-        let expected = role.files();
-        if !(document.is_resourcedef && expected.kinds.contains(&FileKind::Empty)) {
-            expected.require(document.kind, name, objects.text.as_bytes())?;
+        let is_resourcedef = objects.notation == Notation::ResourceDef;
+        if !(is_resourcedef && role.files().accepted.contains(&FileKind::Empty)) {
+            document.require(role)?;
         }
-        self.warn_of_repeated(name, &repeated(objects), is_strict)?;
+        self.warn_of_repeated(name, &repeated(objects))?;
         let problems = add_resources(name, objects, &mut self.schema);
         self.warnings
-            .extend(limit_each_kind(problems.iter().map(ToString::to_string)));
+            .extend(problems.iter().map(ToString::to_string));
         for name in declared_names(objects) {
-            if self
-                .schema
-                .entry(name)
-                .is_some_and(|entry| entry.origin == Origin::Special)
-            {
+            if self.schema.origin(name) == Some(Origin::Special) {
                 self.hidden.push(name.to_owned());
             }
         }
         let queues = Queues::read(name, objects).map_err(SiteError::content)?;
-        let contents = Contents {
-            has_server: objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler),
-            has_queue: !queues.is_empty(),
-            has_resources: objects.has(ObjectKind::Resource) || queues.lists_resources(),
-        };
+        let mut described = Vec::new();
+        if objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler) {
+            described.push(Role::Server);
+        }
+        if !queues.is_empty() {
+            described.push(Role::Queues);
+        }
+        if objects.has(ObjectKind::Resource) || queues.lists_resources() {
+            described.push(Role::Resources);
+        }
         self.queues.add(queues);
-        let partition = self.partition.as_deref();
-        self.server = self.server.or(ServerSettings::read(objects, partition));
-        self.scheduler =
-            std::mem::take(&mut self.scheduler).or(SchedulerSettings::read(objects, partition));
-        Ok(contents)
+        self.server.add(objects, self.partition.as_deref());
+        Ok(described)
     }
 
     /// Refuses a partition that no queue has.
@@ -348,12 +340,11 @@ impl Documents {
         &mut self,
         name: &str,
         repeated: &BTreeSet<String>,
-        is_strict: bool,
     ) -> Result<(), SiteError> {
-        let warnings = repeated.iter().map(|what| {
-            format!("`{name}`: `{what}` is given more than once; check which one is in force")
-        });
-        warn_unless_strict(&mut self.warnings, warnings, is_strict)
+        let repeated = repeated
+            .iter()
+            .map(|what| format!("`{what}` is given more than once; check which one is in force"));
+        self.warnings.extend_unless_strict(in_file(name, repeated))
     }
 
     /// If the file of the formula describes a server, adds the names that it lists; if the server
@@ -362,36 +353,29 @@ impl Documents {
         &mut self,
         document: &SiteDocument<'_>,
         formula: Option<&FormulaText>,
-        is_strict: bool,
     ) -> Result<(), SiteError> {
-        let SiteDocument {
-            name,
-            kind,
-            objects,
-            ..
-        } = document;
+        let SiteDocument { name, objects, .. } = document;
         let mut repeated = repeated(objects);
         repeated.retain(|what| what.ends_with(".job_sort_formula"));
-        self.warn_of_repeated(name, &repeated, is_strict)?;
-        if matches!(kind, FileKind::Server | FileKind::Qmgr) {
+        self.warn_of_repeated(name, &repeated)?;
+        if document.is_of_server() {
             add_resources(name, objects, &mut self.schema);
             Queues::read(name, objects)
                 .map_err(SiteError::content)?
                 .add_seen_to(&mut self.schema);
         }
         if let Some(formula) = formula
-            && matches!(
-                kind,
-                FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula
-            )
+            && (document.is_of_server() || document.kind == FileKind::SchedFormula)
         {
             let added = self.add_formula_names(formula);
-            if *kind == FileKind::Qmgr && sets_only_formulas(objects.text) && !added.is_empty() {
-                let names: Vec<String> = added.iter().map(|name| format!("`{name}`")).collect();
+            if document.kind == FileKind::Qmgr
+                && sets_only_formulas(objects.text)
+                && !added.is_empty()
+            {
                 self.warnings.push(format!(
                     "`{name}` sets a formula with {}, which nothing else declares: that the server knows it is certain only if this is \
                      what it has printed; to check a formula that is still to be set, give the formula alone",
-                    names.join(", ")
+                    quoted(&added)
                 ));
             }
         }
@@ -407,7 +391,7 @@ impl Documents {
         let mut in_force: Option<(&str, String)> = None;
         for (document, formula) in documents {
             let Ok(formula) = formula else { continue };
-            let (name, text) = (document.name, formula.all_lines());
+            let (name, text) = (&*document.name, formula.all_lines());
             match in_force {
                 None => in_force = Some((name, text)),
                 Some((first, ref used)) if used.trim() != text.trim() => self.warnings.push(format!(
@@ -445,7 +429,7 @@ impl Documents {
                     continue;
                 };
                 if scheduler.name == DEFAULT {
-                    self.warnings.extend(
+                    self.warnings.all.extend(
                         of_server
                             .as_ref()
                             .and_then(|used| contradiction(name, &used.text, formula)),

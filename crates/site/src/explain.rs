@@ -12,7 +12,7 @@ use job_sort_formula::rank::{
     FormulaResult, SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number,
     higher_first, python_result, row_work,
 };
-use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -323,25 +323,16 @@ struct Evaluation {
 
 impl Explainer<'_> {
     fn explain(&self, row: usize) -> Explanation {
-        let RankedQueue {
-            table,
-            ranking,
-            not_considered,
-            program,
-            ..
-        } = self.ranked;
+        let ranked = self.ranked;
+        let program = &ranked.program;
         let evaluation = self.evaluate(row);
-        let span = program.expr().node(program.expr().root()).span;
         let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
-        let result = evaluation.as_ref().map(|Evaluation { inputs, trace, .. }| {
-            let result = trace.result.clone();
-            let result = result
-                .map_err(|error| ScoreError::from_evaluation::<Python>(error, program, inputs));
-            result.and_then(|value| python_result(value, span))
-        });
-        let score = ranking.score(row).map(|score| score.value);
-        let unscored = result.as_ref().and_then(|result| result.as_ref().ok());
-        let unscored = unscored.map(|result| self.site.precision().round(result.to_f64()));
+        let result = evaluation.as_ref().map(|own| self.result(own));
+        let score = match (&result, ranked.ranking.score(row)) {
+            (_, Some(score)) => Some(score.value),
+            (Some(Ok(unscored)), None) => Some(self.site.precision().round(unscored.to_f64())),
+            _ => None,
+        };
         let goal = self.goal(row);
         let mut budget = WorkBudget::new(self.options.work);
         let mut influences = Vec::new();
@@ -361,56 +352,52 @@ impl Explainer<'_> {
                 influences =
                     explain::influences(program, &evaluation.inputs, value, &self.medians, part);
                 causes = self.causes(row, evaluation, value, part);
-                rates = exchange_rates(program, &self.ranked.schema, &evaluation.inputs, part);
+                rates = exchange_rates(program, &ranked.schema, &evaluation.inputs, part);
                 is_complete &= !part.is_spent();
             });
         }
         rates.retain(|rate| {
             self.site
-                .site_constant(&rate.name, &self.ranked.schema, Some(table))
+                .site_constant(&rate.name, &ranked.schema, Some(&ranked.table))
                 .is_none()
         });
-        let reached = self
-            .options
-            .to
-            .map(|rank| budget.with_part(2, |part| self.reached(row, rank, part)));
+        let reached = self.options.to.map(|rank| {
+            budget.with_part(2, |part| {
+                self.site
+                    .reached(ranked, row, rank, self.options.within, part)
+            })
+        });
         let changes = goal.map_or_else(SmallestChanges::default, |goal| {
-            self.site
-                .smallest_changes(self.ranked, row, goal, &mut budget)
+            self.site.smallest_changes(ranked, row, goal, &mut budget)
         });
         is_complete &= changes.unknown.is_empty();
         is_complete &= reached.is_none_or(|reached| reached.wait != Wait::Unknown);
         Explanation {
             row,
             rank: self.ranks[row],
-            not_considered: not_considered
+            not_considered: ranked
+                .not_considered
                 .iter()
                 .find(|(other, _)| *other == row)
                 .map(|(_, reason)| *reason),
-            score: score.or(unscored),
+            score,
             inputs: self.inputs(row),
             influences,
             causes,
             nodes: trace
                 .map(|trace| explain::nodes(program, trace))
                 .unwrap_or_default(),
-            same_error: result
-                .as_ref()
-                .and_then(|result| result.as_ref().err())
-                .map_or_else(Vec::new, |error| {
-                    let others = ranking.scores().errors().filter(|(other, _)| *other != row);
-                    let same = others.filter(|(_, other)| {
-                        other.kind() == error.kind() && other.span() == error.span()
-                    });
-                    same.map(|(other, _)| other).collect()
-                }),
+            same_error: match &result {
+                Some(Err(error)) => self.same_error(row, error),
+                _ => Vec::new(),
+            },
             result,
-            terms: evaluation
-                .map(|evaluation| evaluation.terms)
-                .unwrap_or_default(),
             path: self
                 .shares
-                .and_then(|shares| Some(shares.path(shares.node(table.entity(row))?)))
+                .and_then(|shares| Some(shares.path(shares.node(ranked.table.entity(row))?)))
+                .unwrap_or_default(),
+            terms: evaluation
+                .map(|evaluation| evaluation.terms)
                 .unwrap_or_default(),
             above,
             below,
@@ -422,6 +409,39 @@ impl Explainer<'_> {
         }
     }
 
+    /// The result of an evaluation before it is rounded.
+    fn result(&self, own: &Evaluation) -> Result<FormulaResult, ScoreError> {
+        let program = &self.ranked.program;
+        let span = program.expr().node(program.expr().root()).span;
+        match &own.trace.result {
+            Ok(value) => python_result(value.clone(), span),
+            Err(error) => Err(ScoreError::from_evaluation::<Python>(
+                error.clone(),
+                program,
+                &own.inputs,
+            )),
+        }
+    }
+
+    /// The other jobs with the same error at the same place.
+    fn same_error(&self, row: usize, error: &ScoreError) -> Vec<usize> {
+        let mut same = Vec::new();
+        for (other, found) in self.ranked.ranking.scores().errors() {
+            if other != row && found.kind() == error.kind() && found.span() == error.span() {
+                same.push(other);
+            }
+        }
+        same
+    }
+
+    /// The rows of the next considered jobs ahead of a rank and behind it, the nearest first.
+    fn near(&self, rank: usize) -> [Vec<usize>; 2] {
+        let order = self.ranked.ranking.order();
+        let ahead = order[..rank - 1].iter().rev().take(NEIGHBOURS);
+        let behind = order[rank..].iter().take(NEIGHBOURS);
+        [ahead.copied().collect(), behind.copied().collect()]
+    }
+
     /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just
     /// behind, or the medians.
     fn causes(
@@ -431,37 +451,20 @@ impl Explainer<'_> {
         value: f64,
         budget: &mut WorkBudget,
     ) -> Vec<Cause> {
-        let RankedQueue {
-            table,
-            ranking,
-            program,
-            tree,
-            ..
-        } = self.ranked;
+        let ranked = self.ranked;
+        let program = &ranked.program;
         let Some(rank) = self.ranks[row] else {
             return Vec::new();
         };
         let competition = self
             .site
-            .order_rules(tree.as_ref(), self.site.threshold())
-            .competition(ranking, table, row);
-        let order = ranking.order();
-        let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
-        let below = order[rank..].iter().take(NEIGHBOURS);
-        let compared: [(Against, Vec<ComparedInputs>); 3] = [
-            (
-                Against::Ahead,
-                above
-                    .filter_map(|&other| self.compared_inputs(other))
-                    .collect(),
-            ),
+            .order_rules(ranked.tree.as_ref(), self.site.threshold())
+            .competition(&ranked.ranking, &ranked.table, row);
+        let [ahead, behind] = self.near(rank).map(|rows| self.compared_inputs(&rows));
+        let compared = [
+            (Against::Ahead, ahead),
             (Against::Median, vec![(None, self.medians.clone())]),
-            (
-                Against::Behind,
-                below
-                    .filter_map(|&other| self.compared_inputs(other))
-                    .collect(),
-            ),
+            (Against::Behind, behind),
         ];
         let mut causes = Vec::new();
         for (against, others) in &compared {
@@ -469,7 +472,7 @@ impl Explainer<'_> {
                 let others = others.iter().filter_map(|(row, values)| {
                     let changed = explain::exchanged(program, &own.inputs, values, &group, budget)?;
                     let rank = self.rank_with(changed, &competition)?;
-                    let job = row.map(|row| self.ranked.table.id(row).to_owned());
+                    let job = row.map(|row| ranked.table.id(row).to_owned());
                     Some(OtherValues {
                         row: *row,
                         job,
@@ -506,11 +509,13 @@ impl Explainer<'_> {
         causes
     }
 
-    fn compared_inputs(&self, row: usize) -> Option<ComparedInputs> {
-        Some((
-            Some(row),
-            explain::inputs(&self.ranked.program, &self.ranked.table, row)?,
-        ))
+    fn compared_inputs(&self, rows: &[usize]) -> Vec<ComparedInputs> {
+        let mut compared = Vec::new();
+        for &row in rows {
+            let inputs = explain::inputs(&self.ranked.program, &self.ranked.table, row);
+            compared.extend(inputs.map(|inputs| (Some(row), inputs)));
+        }
+        compared
     }
 
     /// The rank of a job with another value; `None` if it has none.
@@ -536,19 +541,6 @@ impl Explainer<'_> {
         let rank = self.ranks[row].filter(|&rank| rank > 1 && self.options.changes)?;
         let asked = self.options.to.filter(|&to| to < rank);
         Some(asked.unwrap_or_else(|| rank.saturating_sub(GAINED_PLACES).max(1)))
-    }
-
-    fn reached(&self, row: usize, rank: usize, budget: &mut WorkBudget) -> RankReached {
-        let within = self.options.within;
-        let wait = self.site.first_wait(self.ranked, row, rank, within, budget);
-        let gain_alike =
-            wait == Wait::Never && self.site.gain_alike(self.ranked, row, rank, budget);
-        RankReached {
-            rank,
-            within,
-            wait,
-            gain_alike,
-        }
     }
 
     fn evaluate(&self, row: usize) -> Option<Evaluation> {
@@ -580,8 +572,8 @@ impl Explainer<'_> {
                 unit: self
                     .ranked
                     .schema
-                    .entry(name)
-                    .and_then(|entry| entry.input_type.unit()),
+                    .input_type(name)
+                    .and_then(InputType::unit),
                 origin,
             }
         });
@@ -594,21 +586,16 @@ impl Explainer<'_> {
         own: Option<&Evaluation>,
         budget: &mut WorkBudget,
     ) -> (Vec<Neighbour>, Vec<Neighbour>) {
-        let order = self.ranked.ranking.order();
         let (Some(rank), Some(own)) = (self.ranks[row], own) else {
             return Default::default();
         };
-        let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
-        let below = order[rank..].iter().take(NEIGHBOURS);
-        let above = above
-            .map(|&other| self.neighbour(row, own, other, budget))
-            .collect();
-        (
-            above,
-            below
-                .map(|&other| self.neighbour(row, own, other, budget))
-                .collect(),
-        )
+        let [above, below] = self.near(rank).map(|rows| {
+            let neighbours = rows
+                .into_iter()
+                .map(|other| self.neighbour(row, own, other, budget));
+            neighbours.collect()
+        });
+        (above, below)
     }
 
     fn neighbour(

@@ -32,12 +32,7 @@ pub(super) enum FileKind {
     NativeTree,
     FluxTree,
     SlurmConf,
-    SlurmJobs,
-    SlurmPartitions,
-    SlurmNodes,
-    SlurmQos,
-    SlurmAssociations,
-    Sprio,
+    Slurm(SlurmDocument),
     Log,
     CommandError,
     Archive,
@@ -68,6 +63,11 @@ impl FileKind {
         }
     }
 
+    /// Whether it is of Slurm's tools.
+    pub(super) fn is_of_slurm(self) -> bool {
+        matches!(self, Self::Slurm(_) | Self::SlurmTree | Self::SlurmConf)
+    }
+
     /// What the file is, for messages.
     pub(super) fn description(self) -> &'static str {
         match self {
@@ -92,18 +92,22 @@ impl FileKind {
                 "is a tree of flux-accounting, as `flux account export-db --fairshare-emulate` prints it"
             }
             Self::SlurmConf => "contains settings of Slurm, as `slurm.conf` does",
-            Self::SlurmJobs => "is a document of Slurm's jobs, as `squeue --json` prints it",
-            Self::SlurmPartitions => {
+            Self::Slurm(SlurmDocument::Jobs) => {
+                "is a document of Slurm's jobs, as `squeue --json` prints it"
+            }
+            Self::Slurm(SlurmDocument::Partitions) => {
                 "describes partitions, as `scontrol show partition` prints them"
             }
-            Self::SlurmNodes => "describes nodes, as `scontrol show node` prints them",
-            Self::SlurmQos => {
+            Self::Slurm(SlurmDocument::Nodes) => {
+                "describes nodes, as `scontrol show node` prints them"
+            }
+            Self::Slurm(SlurmDocument::Qos) => {
                 "describes qualities of service, as `sacctmgr -P show qos` prints them"
             }
-            Self::SlurmAssociations => {
+            Self::Slurm(SlurmDocument::Associations) => {
                 "lists associations, as `sacctmgr -P show assoc` prints them"
             }
-            Self::Sprio => "is a table of `sprio`",
+            Self::Slurm(SlurmDocument::Sprio) => "is a table of `sprio`",
             Self::Log => "is a log, such as a daemon of PBS writes",
             Self::CommandError => "contains the error message of a command instead of its output",
             Self::Archive => "is an archive",
@@ -143,7 +147,7 @@ impl RoleFiles {
         name: &str,
         bytes: &[u8],
     ) -> Result<(), SiteError> {
-        if self.kinds.contains(&kind) {
+        if self.shown_by.contains(&kind) || self.accepted.contains(&kind) {
             Ok(())
         } else {
             Err(self.refusal(name, kind, bytes))
@@ -196,7 +200,7 @@ fn detect_in_json(text: &str) -> FileKind {
             FileKind::NativeTree
         }
         Some(("\"jobs\"", _)) if quotes.any(|rest| begins_with_key(rest, "\"accrue_time\"")) => {
-            FileKind::SlurmJobs
+            FileKind::Slurm(SlurmDocument::Jobs)
         }
         Some((_, kind)) => kind,
         None => FileKind::Json,
@@ -213,14 +217,7 @@ fn detect_in_text(text: &str) -> FileKind {
         return FileKind::SchedFormula;
     }
     if let Some(document) = SlurmDocument::detect(text) {
-        return match document {
-            SlurmDocument::Jobs => FileKind::SlurmJobs,
-            SlurmDocument::Partitions => FileKind::SlurmPartitions,
-            SlurmDocument::Nodes => FileKind::SlurmNodes,
-            SlurmDocument::Qos => FileKind::SlurmQos,
-            SlurmDocument::Associations => FileKind::SlurmAssociations,
-            SlurmDocument::Sprio => FileKind::Sprio,
-        };
+        return FileKind::Slurm(document);
     }
     let by_line = text
         .lines()
@@ -253,41 +250,41 @@ fn detect_in_text(text: &str) -> FileKind {
 
 /// The kind of a file, by one of its lines.
 fn detect_in_line(line: &str) -> Option<FileKind> {
-    const COMMAND_ERRORS: [&str; 7] = [
-        "qstat: ",
-        "qmgr: ",
-        "qmgr obj=",
-        "pbs_iff",
-        "sshare: ",
-        "sacctmgr: error",
-        "Connection refused",
+    const PREFIXES: [(&str, FileKind); 13] = [
+        ("qstat: ", FileKind::CommandError),
+        ("qmgr: ", FileKind::CommandError),
+        ("qmgr obj=", FileKind::CommandError),
+        ("pbs_iff", FileKind::CommandError),
+        ("sshare: ", FileKind::CommandError),
+        ("sacctmgr: error", FileKind::CommandError),
+        ("Connection refused", FileKind::CommandError),
+        ("Server: ", FileKind::Server),
+        ("Queue: ", FileKind::Queues),
+        ("Resv ID:", FileKind::Reservations),
+        ("Cluster - ", FileKind::SlurmTree),
+        ("Account|", FileKind::SlurmTree),
+        ("Cluster|Account", FileKind::SlurmTree),
     ];
-    let words: Vec<&str> = line.split_whitespace().take(3).collect();
-    let is_job_id = matches!(words[..], [job, id, ..] if job.eq_ignore_ascii_case("job") && id.eq_ignore_ascii_case("id"));
-    Some(match () {
-        () if line.trim_start().starts_with("Job Id:") => FileKind::Jobs,
-        () if is_job_id && line.contains("ame") => FileKind::JobSummary,
-        () if COMMAND_ERRORS.iter().any(|error| line.starts_with(error)) => FileKind::CommandError,
-        () if line.starts_with("Server: ") => FileKind::Server,
-        () if line.starts_with("Queue: ") => FileKind::Queues,
-        () if is_of_a_node(line) => FileKind::Nodes,
-        () if line.starts_with("Resv ID:") => FileKind::Reservations,
-        () if line.contains("Account")
-            && (line.contains("RawShares") || line.contains("NormShares")) =>
-        {
-            FileKind::SlurmTree
-        }
-        () if line.starts_with("Cluster - ")
-            || line.starts_with("Account|")
-            || line.starts_with("Cluster|Account") =>
-        {
-            FileKind::SlurmTree
-        }
-        () if line.contains(";pbs_sched;") || line.contains(";Server@") || is_dated(line) => {
-            FileKind::Log
-        }
-        () => return None,
-    })
+    let mut prefixes = PREFIXES.into_iter();
+    if let Some((_, kind)) = prefixes.find(|(prefix, _)| line.starts_with(prefix)) {
+        return Some(kind);
+    }
+    let words: Vec<&str> = line.split_whitespace().take(2).collect();
+    let is_job_id = matches!(words[..], [job, id] if job.eq_ignore_ascii_case("job") && id.eq_ignore_ascii_case("id"));
+    let has_shares = line.contains("RawShares") || line.contains("NormShares");
+    if line.trim_start().starts_with("Job Id:") {
+        Some(FileKind::Jobs)
+    } else if is_job_id && line.contains("ame") {
+        Some(FileKind::JobSummary)
+    } else if is_of_a_node(line) {
+        Some(FileKind::Nodes)
+    } else if line.contains("Account") && has_shares {
+        Some(FileKind::SlurmTree)
+    } else if line.contains(";pbs_sched;") || line.contains(";Server@") || is_dated(line) {
+        Some(FileKind::Log)
+    } else {
+        None
+    }
 }
 
 /// The kind of a listing of `qmgr` or of a configuration, by one of its lines.
@@ -334,22 +331,20 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
         _ => {}
     }
     let (name, value) = line.split_once([':', '='])?;
-    let separator = line.as_bytes().get(name.len());
+    let is_assigned = line[name.len()..].starts_with('=');
     let name = name.trim();
     let is_word = !name.is_empty()
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    match separator {
-        _ if !is_word => None,
-        Some(b':') if SETTINGS.contains(&name) => Some(FileKind::SchedConfig),
-        _ if line[line.find([':', '='])?..].starts_with('=')
-            && is_slurm_setting(name)
-            && !value.starts_with('=') =>
-        {
-            Some(FileKind::SlurmConf)
-        }
-        _ => None,
+    if !is_word {
+        None
+    } else if !is_assigned && SETTINGS.contains(&name) {
+        Some(FileKind::SchedConfig)
+    } else if is_assigned && !value.starts_with('=') && is_slurm_setting(name) {
+        Some(FileKind::SlurmConf)
+    } else {
+        None
     }
 }
 

@@ -135,18 +135,7 @@ impl SiteFiles {
 
     /// Whether a file of OpenPBS is among them.
     pub fn are_of_openpbs(&self) -> bool {
-        [
-            Role::Server,
-            Role::Queues,
-            Role::Resources,
-            Role::Nodes,
-            Role::SchedPriv,
-            Role::ResourceGroup,
-            Role::SchedConfig,
-            Role::SchedFormula,
-        ]
-        .into_iter()
-        .any(|role| self.has(role))
+        self.sources.keys().any(|role| role.is_of_openpbs())
     }
 
     /// These files for the scheduler that has the jobs of a partition: its own folder
@@ -344,20 +333,7 @@ fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
             inner.insert(name, found);
         }
     }
-    match inner.len() {
-        0 | 1 => Ok(inner.into_values().next().unwrap_or_default()),
-        _ => {
-            let names: Vec<String> = inner
-                .keys()
-                .take(4)
-                .map(|name| format!("`{name}`"))
-                .collect();
-            Err(io::Error::other(format!(
-                "it contains several sites: {}; give one of them",
-                names.join(", ")
-            )))
-        }
-    }
+    FoundFiles::of_only_folder(inner).map_err(io::Error::other)
 }
 
 /// The site's files in a folder. `folders` are the names of the folders in it.

@@ -14,7 +14,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 
 use super::SiteError;
-use super::file_kind::FileKind;
+use super::documents::{SiteDocument, SiteText};
 use super::quoted_mail::unquoted;
 use super::role::Role;
 use super::source::FileSource;
@@ -140,15 +140,9 @@ impl FormulaText {
     /// The file cannot be read, or it contains no formula.
     pub fn read(path: &Path) -> Result<Self, SiteError> {
         let source = FileSource::from(path);
-        let content = source.read_unless_binary(Role::Formula)?;
-        let (name, kind, text) = (source.name(), content.kind, content.into_text());
-        FormulaDocument {
-            name: &name,
-            kind,
-            objects: &Objects::read(&text),
-        }
-        .given(None)
-        .map_err(SiteError::Content)
+        let text = SiteText::read(&source, Role::Formula)?;
+        let document = SiteDocument::new(&text);
+        document.given_formula(None).map_err(SiteError::Content)
     }
 
     /// The file with a formula as a source that can be read several times, for [`Role::Formula`];
@@ -167,14 +161,6 @@ impl FormulaText {
     }
 }
 
-/// The formula of the scheduler with a partition.
-pub(super) fn formula_of_partition(
-    objects: &Objects<'_>,
-    partition: &str,
-) -> Option<SourceFormula> {
-    scheduler_of_partition(objects, partition)?.formula
-}
-
 /// The formula of the only scheduler beside the default one that has one.
 fn only_formula(objects: &Objects<'_>) -> Option<SourceFormula> {
     let listed = listed_schedulers(objects)
@@ -184,55 +170,37 @@ fn only_formula(objects: &Objects<'_>) -> Option<SourceFormula> {
     formulas.next().filter(|_| formulas.next().is_none())
 }
 
-/// A document that was parsed, in which a formula is looked for.
-#[derive(Clone, Copy)]
-pub(super) struct FormulaDocument<'d> {
-    pub name: &'d str,
-    pub kind: FileKind,
-    pub objects: &'d Objects<'d>,
-}
-
-impl FormulaDocument<'_> {
+impl SiteDocument<'_> {
     /// The formula of the server or of the default scheduler, or that is all of the document.
-    pub(super) fn formula(self) -> Result<FormulaText, Message> {
-        self.require_kind()?;
-        formula_in(self.name, self.objects)
-            .map(|formula| self.text(formula))
-            .map_err(Message::from)
+    pub(super) fn formula(&self) -> Result<FormulaText, Message> {
+        self.require(Role::Formula)
+            .map_err(|error| error.message())?;
+        Ok(self.text(formula_in(&self.name, &self.objects)?))
     }
 
     /// The formula of the scheduler with a partition.
-    pub(super) fn of_partition(self, partition: &str) -> Option<FormulaText> {
-        formula_of_partition(self.objects, partition).map(|formula| self.text(formula))
+    pub(super) fn formula_of_partition(&self, partition: &str) -> Option<FormulaText> {
+        let formula = scheduler_of_partition(&self.objects, partition)?.formula?;
+        Some(self.text(formula))
     }
 
     /// The formula of a document that was given for it: that of the scheduler with the partition,
     /// else that of the default scheduler, else that of the only one that has one.
-    pub(super) fn given(self, partition: Option<&str>) -> Result<FormulaText, Message> {
-        self.require_kind()?;
-        if let Some(formula) = partition.and_then(|partition| self.of_partition(partition)) {
+    pub(super) fn given_formula(&self, partition: Option<&str>) -> Result<FormulaText, Message> {
+        self.require(Role::Formula)
+            .map_err(|error| error.message())?;
+        if let Some(formula) = partition.and_then(|name| self.formula_of_partition(name)) {
             return Ok(formula);
         }
-        let formula = formula_in(self.name, self.objects).or_else(|refusal| match refusal {
-            NoFormula::OtherScheduler { .. } => only_formula(self.objects).ok_or(refusal),
+        let formula = formula_in(&self.name, &self.objects).or_else(|refusal| match refusal {
+            NoFormula::OtherScheduler { .. } => only_formula(&self.objects).ok_or(refusal),
             refusal => Err(refusal),
         });
-        formula
-            .map(|formula| self.text(formula))
-            .map_err(Message::from)
+        Ok(self.text(formula?))
     }
 
-    /// Refuses a kind of document that contains no formula.
-    fn require_kind(self) -> Result<(), Message> {
-        let refused =
-            Role::Formula
-                .files()
-                .require(self.kind, self.name, self.objects.text.as_bytes());
-        refused.map_err(|error| error.message())
-    }
-
-    fn text(self, formula: SourceFormula) -> FormulaText {
-        FormulaText::in_document(formula, self.name.to_owned(), self.objects.text)
+    fn text(&self, formula: SourceFormula) -> FormulaText {
+        FormulaText::in_document(formula, self.name.clone(), self.objects.text)
     }
 }
 

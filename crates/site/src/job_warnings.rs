@@ -48,17 +48,13 @@ pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
 
 /// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
 pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
-    let all = table.excluded_rows().filter_map(|row| {
-        let exclusion = table.exclusion(row as usize)?;
-        let is_invalid = matches!(exclusion, Exclusion::Invalid { .. });
-        is_invalid.then(|| {
-            format!(
-                "`{source_name}`: job `{}`: {exclusion}",
-                table.id(row as usize)
-            )
-        })
-    });
-    let all: Vec<String> = all.collect();
+    let mut all = Vec::new();
+    for row in table.excluded_rows().map(|row| row as usize) {
+        if let Some(exclusion @ Exclusion::Invalid { .. }) = table.exclusion(row) {
+            let id = table.id(row);
+            all.push(format!("`{source_name}`: job `{id}`: {exclusion}"));
+        }
+    }
     let mut warnings = Vec::new();
     extend_limited(
         &mut warnings,

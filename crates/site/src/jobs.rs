@@ -55,6 +55,16 @@ pub(super) struct ColumnsRequest<'a> {
     pub cycle: bool,
 }
 
+impl ColumnsRequest<'_> {
+    /// The same for jobs that may be read once more.
+    pub(super) fn again(self) -> Self {
+        Self {
+            again: true,
+            ..self
+        }
+    }
+}
+
 impl Site {
     /// Reads the jobs, with a column for each of these names and for every key that orders the
     /// queue.
@@ -109,15 +119,14 @@ impl Site {
                 jobs
             }
         };
-        let SiteJobs {
-            table, warnings, ..
-        } = &mut jobs;
+        let table = &jobs.table;
         if request.names.contains(&"queue_priority") {
-            warnings.extend(self.unknown_queue_priority(table));
-            warnings.extend(self.jobs_of_unlisted_queues(table));
+            jobs.warnings.extend(self.unknown_queue_priority(table));
+            jobs.warnings.extend(self.jobs_of_unlisted_queues(table));
         }
         if request.names.contains(&"eligible_time") {
-            warnings.extend(missing_eligible_time(table, &document.name()));
+            let missing = missing_eligible_time(table, &document.name());
+            jobs.warnings.extend(missing);
         }
         Ok(jobs)
     }

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jsf_openpbs::check::quoted;
+
 use super::files::SiteFiles;
 use super::role::{ROLES, Role, RoleFiles};
 use super::source::FileSource;
@@ -82,6 +84,20 @@ pub(super) struct FoundFiles {
 }
 
 impl FoundFiles {
+    /// The files of the only folder that has any.
+    ///
+    /// # Errors
+    /// Several folders have files.
+    pub(super) fn of_only_folder(folders: BTreeMap<String, Self>) -> Result<Self, String> {
+        if folders.len() > 1 {
+            return Err(format!(
+                "it contains several sites: {}; give one of them",
+                quoted(folders.keys().take(4))
+            ));
+        }
+        Ok(folders.into_values().next().unwrap_or_default())
+    }
+
     /// Adds a file of `root`, a folder or an archive. A command that fails leaves an empty file: it
     /// is not used, and a warning names it, unless it lists resources or reservations, of which a
     /// site may have none. The scheduler's own files may be empty.
@@ -112,15 +128,8 @@ impl FoundFiles {
 
     /// Whether a file is there that only a site of PBS has.
     pub(super) fn has_files_of_pbs(&self) -> bool {
-        self.by_path.keys().any(|path| {
-            roles(path).any(|role| {
-                role.is_of_scheduler()
-                    || matches!(
-                        role,
-                        Role::Server | Role::Queues | Role::Resources | Role::Nodes
-                    )
-            })
-        })
+        let mut paths = self.by_path.keys();
+        paths.any(|path| roles(path).any(Role::is_of_openpbs))
     }
 
     /// The files in their roles.

@@ -23,6 +23,7 @@ mod described_job;
 mod documents;
 mod explain;
 mod file_kind;
+mod file_warnings;
 mod files;
 mod formula_text;
 mod job_warnings;
@@ -89,6 +90,7 @@ pub use warm_up::check_warm_up;
 pub use what_if::WhatIf;
 
 use documents::Documents;
+use file_warnings::FileWarnings;
 use formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
@@ -99,7 +101,6 @@ use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::resource_amount::NumberMode;
 use policy::PolicySelection;
@@ -160,7 +161,6 @@ pub struct Site {
     queues: Queues,
     config: SchedConfig,
     server: ServerSettings,
-    scheduler: SchedulerSettings,
     python: ServerPython,
     /// The resources that its documents declare under names that the scheduler defines.
     hidden: Vec<String>,
@@ -195,29 +195,22 @@ impl Site {
         if let Some(queue) = files.first(Role::Queue) {
             queue.check(Role::Queue)?;
         }
-        let Documents {
-            mut schema,
-            queues,
-            server,
-            scheduler,
-            python,
-            hidden,
-            partition,
-            mut formulas,
-            warnings: of_documents,
-        } = Documents::read(&files, rules.python, rules.strict)?;
+        let mut documents = Documents::read(&files, rules.python, rules.strict)?;
         let mut of_files = warnings_of_files(&files, rules.strict)?;
-        of_files.extend(of_documents);
-        let mut of_order = Vec::new();
-        let config = read_sched_config(&files, &scheduler, rules.strict, &mut of_order)?;
+        of_files.append(&mut documents.warnings.all);
+        let mut of_order = FileWarnings::new(rules.strict);
+        let config = read_sched_config(&files, &documents.server, &mut of_order)?;
         let conf = files
             .first(Role::SlurmConf)
             .map(FileSource::read_slurm_conf)
             .transpose()?;
         let slurm = SlurmQueue::read(&files, conf.as_ref(), rules.at)?;
         if let Some(slurm) = &slurm {
-            slurm.add_names_to(&mut schema);
-            formulas.in_force.get_or_insert(Ok(slurm.text.clone()));
+            slurm.add_names_to(&mut documents.schema);
+            documents
+                .formulas
+                .in_force
+                .get_or_insert(Ok(slurm.text.clone()));
             // slurmctld computes with doubles
             if rules.numbers == NumberMode::OpenPbs {
                 rules.numbers = NumberMode::Exact;
@@ -225,15 +218,15 @@ impl Site {
         } else if let Some(conf) = conf.as_ref().filter(|_| !files.has(Role::Queue))
             && !conf.priority.is_without_weights()
         {
-            schema.add_slurm([]);
+            documents.schema.add_slurm([]);
             let priority = FormulaText::new(conf.priority.formula(false));
-            formulas.in_force.get_or_insert(Ok(priority?));
+            documents.formulas.in_force.get_or_insert(Ok(priority?));
         }
-        let mut of_tree = Vec::new();
-        let tree = SiteTree::read(&files, &config, rules.strict, &mut of_tree)?;
+        let mut of_tree = FileWarnings::new(rules.strict);
+        let tree = SiteTree::read(&files, &config, &mut of_tree)?;
         let mut warnings = SiteWarnings {
             of_files: of_files.into_iter().map(Message::from).collect(),
-            of_order: of_order.into_iter().map(Message::from).collect(),
+            of_order: of_order.all.into_iter().map(Message::from).collect(),
             of_shares: Vec::new(),
         };
         let of_slurm = slurm.iter().flat_map(|slurm| slurm.warnings.iter());
@@ -241,7 +234,7 @@ impl Site {
         let of_shares = &mut warnings.of_shares;
         let of_conf = conf.iter().flat_map(|conf| &conf.warnings);
         of_shares.extend(limit_each_kind(of_conf.map(Message::from)));
-        of_shares.extend(of_tree.into_iter().map(Message::from));
+        of_shares.extend(of_tree.all.into_iter().map(Message::from));
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             of_shares.push(defaults_assumed());
         }
@@ -257,15 +250,14 @@ impl Site {
         Ok(Self {
             files,
             rules,
-            schema,
-            queues,
+            schema: documents.schema,
+            queues: documents.queues,
             config,
-            server,
-            scheduler,
-            python,
-            hidden,
-            formulas,
-            partition,
+            server: documents.server,
+            python: documents.python,
+            hidden: documents.hidden,
+            formulas: documents.formulas,
+            partition: documents.partition,
             policy,
             tree,
             slurm,
@@ -276,12 +268,8 @@ impl Site {
 
     /// The warnings about the files that were read when the site was opened, one sentence each.
     pub fn warnings(&self) -> Vec<Message> {
-        let SiteWarnings {
-            of_files,
-            of_order,
-            of_shares,
-        } = &self.warnings;
-        [of_files.as_slice(), of_order, of_shares].concat()
+        let all = &self.warnings;
+        [&*all.of_files, &*all.of_order, &*all.of_shares].concat()
     }
 
     /// The warnings that say why values and places under a formula with these names may be wrong:
@@ -378,7 +366,8 @@ struct SiteWarnings {
 /// # Errors
 /// A file is there more than once, if the rules of the site are strict.
 fn warnings_of_files(files: &SiteFiles, is_strict: bool) -> Result<Vec<String>, SiteError> {
-    let mut warnings = files.warnings.clone();
+    let mut warnings = FileWarnings::new(is_strict);
+    warnings.all.clone_from(&files.warnings);
     // only a scheduling cycle needs these, so that other commands do not fail
     for (role, what) in [
         (Role::Nodes, "nodes"),
@@ -391,26 +380,8 @@ fn warnings_of_files(files: &SiteFiles, is_strict: bool) -> Result<Vec<String>, 
             .and_then(|source| source.check(role).err());
         warnings.extend(wrong.map(|error| format!("the {what} are not used: {error}")));
     }
-    warn_unless_strict(&mut warnings, files.repeated.iter().cloned(), is_strict)?;
-    Ok(warnings)
-}
-
-/// Adds warnings, a few of each kind, about what is refused where the rules are strict, such as
-/// what a file gives twice.
-///
-/// # Errors
-/// The first of them, if the rules of the site are strict.
-fn warn_unless_strict(
-    warnings: &mut Vec<String>,
-    messages: impl IntoIterator<Item = String>,
-    is_strict: bool,
-) -> Result<(), SiteError> {
-    let mut messages = messages.into_iter();
-    if is_strict && let Some(first) = messages.next() {
-        return Err(SiteError::content(first));
-    }
-    warnings.extend(limit_each_kind(messages));
-    Ok(())
+    warnings.extend_unless_strict(files.repeated.iter().cloned())?;
+    Ok(warnings.all)
 }
 
 /// The system's reason, and what to give instead of a folder.

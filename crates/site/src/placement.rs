@@ -45,7 +45,7 @@ impl<'a> SetsOfPools<'a> {
             .place
             .split(':')
             .find_map(|word| word.strip_prefix("group="));
-        let is_enabled = self.site.scheduler.is_true("node_group_enable");
+        let is_enabled = self.site.server.is_true("node_group_enable");
         let of_site = self
             .site
             .queues
@@ -71,12 +71,12 @@ impl<'a> SetsOfPools<'a> {
     /// The sets of the values of some resources, the smallest first. A node without a value is in a
     /// set of those without one.
     fn sets_of(&self, key: &str) -> PlacementSets {
-        let scheduler = &self.site.scheduler;
+        let server = &self.site.server;
         let mut sets: BTreeMap<(&str, &str), Vec<bool>> = BTreeMap::new();
         for resource in key.split(',').map(str::trim) {
             for (pool, node) in self.pools.nodes.iter().enumerate() {
                 let values = node.values.get(resource).map_or("", |value| &**value);
-                if values.is_empty() && scheduler.is_true("only_explicit_psets") {
+                if values.is_empty() && server.is_true("only_explicit_psets") {
                     continue;
                 }
                 for value in values.split(',').map(str::trim) {
@@ -99,7 +99,7 @@ impl<'a> SetsOfPools<'a> {
         });
         PlacementSets {
             sets,
-            may_span: !scheduler.is_true("do_not_span_psets"),
+            may_span: !server.is_true("do_not_span_psets"),
         }
     }
 

@@ -113,35 +113,30 @@ impl PolicySelection {
             ConfPolicy::DepthOblivious => PolicyName::DepthOblivious,
             ConfPolicy::Classic => PolicyName::Classic,
         });
-        let by_tree = tree.map(|tree| match tree {
-            TreeOrigin::Slurm {
-                is_fair_tree: Some(false),
-            } => PolicyName::Classic,
-            TreeOrigin::Slurm {
-                is_fair_tree: Some(true) | None,
-            } => PolicyName::FairTree,
-            TreeOrigin::FluxAccounting => PolicyName::WeightedWalk,
-        });
         let sets_flags = conf.as_ref().is_some_and(|conf| conf.sets_flags);
-        let (name, source) = match (rules.policy, by_conf, by_tree, tree) {
+        let (name, source) = match (rules.policy, by_conf, tree) {
             (Some(policy), ..) => (policy, "given"),
-            (_, Some(policy), ..) if sets_flags => (policy, "from slurm.conf"),
-            (_, Some(policy), ..) => (
+            (_, Some(policy), _) if sets_flags => (policy, "from slurm.conf"),
+            (_, Some(policy), _) => (
                 policy,
                 "slurm.conf sets no PriorityFlags: the default since Slurm 19.05",
             ),
-            (
-                ..,
-                Some(policy),
-                Some(TreeOrigin::Slurm {
-                    is_fair_tree: Some(_),
-                }),
-            ) => (policy, "from the tree's file"),
-            (.., Some(policy), Some(TreeOrigin::FluxAccounting)) => {
-                (policy, "default for a tree of flux-accounting")
+            (.., Some(TreeOrigin::Slurm { is_fair_tree })) => {
+                let source = match is_fair_tree {
+                    Some(_) => "from the tree's file",
+                    None => "default for a tree of Slurm",
+                };
+                if is_fair_tree == Some(false) {
+                    (PolicyName::Classic, source)
+                } else {
+                    (PolicyName::FairTree, source)
+                }
             }
-            (.., Some(policy), _) => (policy, "default for a tree of Slurm"),
-            _ => (PolicyName::Pbs, "default"),
+            (.., Some(TreeOrigin::FluxAccounting)) => (
+                PolicyName::WeightedWalk,
+                "default for a tree of flux-accounting",
+            ),
+            (None, None, None) => (PolicyName::Pbs, "default"),
         };
         let printed_under_fair_tree = match tree {
             Some(TreeOrigin::Slurm { is_fair_tree }) => is_fair_tree,
@@ -190,14 +185,12 @@ impl PolicySelection {
                     .into(),
             );
         }
-        let conf = conf.unwrap_or_default();
-        let is_release_known = release.is_some();
         Self {
             name,
             rules: rules.rules,
             release: release.unwrap_or_default(),
-            is_release_known,
-            conf,
+            is_release_known: release.is_some(),
+            conf: conf.unwrap_or_default(),
             first_cycle: None,
             source,
         }
@@ -321,32 +314,24 @@ impl Site {
     /// The settings of a policy that are in force.
     pub(super) fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
         let conf = &self.policy.conf;
-        let mut settings = match name {
-            PolicyName::Pbs => vec![
-                (
-                    "decay_factor",
-                    json!(shortest_decimal(self.config.fairshare_decay_factor)),
-                ),
-                ("decay_time", json!(self.config.fairshare_decay_time)),
-            ],
-            _ => vec![("half_life", json!(conf.decay_half_life))],
-        };
+        let mut settings = Map::new();
+        let mut add = |key: &str, value| settings.insert(key.to_owned(), value);
+        if name == PolicyName::Pbs {
+            let factor = shortest_decimal(self.config.fairshare_decay_factor);
+            add("decay_factor", json!(factor));
+            add("decay_time", json!(self.config.fairshare_decay_time));
+        } else {
+            add("half_life", json!(conf.decay_half_life));
+        }
         match (name, self.policy.rules) {
             (PolicyName::Pbs | PolicyName::WeightedWalk, _) | (_, PolicyRules::Documented) => {}
-            (PolicyName::TicketBased, PolicyRules::Scheduler) => {
-                settings.push(("release", json!("14.11")))
-            }
-            (_, PolicyRules::Scheduler) => {
-                settings.push(("release", json!(self.policy.release.as_str())))
-            }
+            (PolicyName::TicketBased, _) => _ = add("release", json!("14.11")),
+            _ => _ = add("release", json!(self.policy.release.as_str())),
         }
         if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
-            settings.push(("dampening_factor", json!(conf.dampening_factor)));
+            add("dampening_factor", json!(conf.dampening_factor));
         }
         settings
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect()
     }
 
     /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files,

@@ -26,29 +26,20 @@ pub(super) fn unquoted(document: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(document);
     }
     let lines = text.split(|&byte| byte == b'\n');
-    let depths = lines
-        .clone()
-        .filter(|line| !line.trim_ascii().is_empty())
-        .map(Depth::of_line);
-    let mut least = Depth {
-        marks: usize::MAX,
-        has_text: false,
-    };
-    for depth in depths {
+    let mut least = None;
+    for line in lines.clone().filter(|line| !line.trim_ascii().is_empty()) {
+        let (marks, rest) = split_marks(line, usize::MAX);
         // within a quotation, an empty line may have fewer marks
-        if depth.marks == 0 || depth.has_text {
-            least = Depth {
-                marks: depth.marks.min(least.marks),
-                has_text: true,
-            };
+        if marks == 0 || !rest.trim_ascii().is_empty() {
+            least = Some(least.map_or(marks, |least: usize| least.min(marks)));
         }
     }
-    if least.marks == 0 || !least.has_text {
+    let Some(least @ 1..) = least else {
         return Cow::Borrowed(document);
-    }
+    };
     let mut content = Vec::with_capacity(text.len());
     for line in lines {
-        content.extend_from_slice(without_marks(line, least.marks));
+        content.extend_from_slice(split_marks(line, least).1);
         content.push(b'\n');
     }
     // the last line ends with the document
@@ -56,42 +47,17 @@ pub(super) fn unquoted(document: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(content)
 }
 
-/// How often a line is quoted, and whether anything follows the marks.
-struct Depth {
-    marks: usize,
-    has_text: bool,
-}
-
-impl Depth {
-    fn of_line(line: &[u8]) -> Self {
-        let mut rest = line;
-        let mut marks = 0;
-        while let Some(after) = without_mark(rest) {
-            rest = after;
-            marks += 1;
-        }
-        Self {
-            marks,
-            has_text: !rest.trim_ascii().is_empty(),
-        }
-    }
-}
-
-fn without_mark(line: &[u8]) -> Option<&[u8]> {
-    let rest = line.strip_prefix(b">")?;
-    Some(rest.strip_prefix(b" ").unwrap_or(rest))
-}
-
-/// A line without its first marks, at most so many.
-fn without_marks(line: &[u8], most: usize) -> &[u8] {
+/// The number of the marks that begin a line, at most so many, and what follows them.
+fn split_marks(line: &[u8], most: usize) -> (usize, &[u8]) {
     let mut rest = line;
-    for _ in 0..most {
-        match without_mark(rest) {
-            Some(after) => rest = after,
-            None => break,
-        }
+    let mut marks = 0;
+    while marks < most
+        && let Some(after) = rest.strip_prefix(b">")
+    {
+        rest = after.strip_prefix(b" ").unwrap_or(after);
+        marks += 1;
     }
-    rest
+    (marks, rest)
 }
 
 /// The content of a stream, unquoted. Only one that begins with a mark is read in advance.

@@ -135,19 +135,12 @@ impl Site {
         let program = formula
             .compile(&queue.schema)
             .map_err(|_| SiteError::NotArithmetic)?;
-        let Ordered {
-            ranking,
-            not_considered,
-        } = self.score_and_order(
-            &program,
-            &queue.table,
-            queue.tree.as_ref(),
-            self.threshold(),
-            usize::MAX,
-        );
+        let tree = queue.tree.as_ref();
+        let threshold = self.threshold();
+        let ordered = self.score_and_order(&program, &queue.table, tree, threshold, usize::MAX);
         queue.program = program;
-        queue.ranking = ranking;
-        queue.not_considered = not_considered;
+        queue.ranking = ordered.ranking;
+        queue.not_considered = ordered.not_considered;
         Ok(())
     }
 
@@ -158,38 +151,29 @@ impl Site {
         limit: usize,
         assumed: &SharesRequest,
     ) -> Result<RankedQueue, SiteError> {
-        let SiteJobs {
-            mut table,
-            schema,
-            findings,
-            program,
-            mut warnings,
-            is_slurm_priority,
-            sprio_columns,
-            ..
-        } = jobs;
-        let program = program.ok_or(SiteError::NotArithmetic)?;
+        let (mut table, mut warnings) = (jobs.table, jobs.warnings);
+        let program = jobs.program.ok_or(SiteError::NotArithmetic)?;
         let tree = self.fill_shares(program.inputs(), &mut table, assumed, &mut warnings)?;
         let Ordered {
             ranking,
             not_considered,
         } = self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
         let rules = self.rules(&program, &table, tree.as_ref());
-        let is_printed = is_slurm_priority && !assumed.assumes_usage();
+        let is_printed = jobs.is_slurm_priority && !assumed.assumes_usage();
         let slurm = self.slurm.as_ref().filter(|_| is_printed);
         warnings.extend(slurm.and_then(|slurm| slurm.compare_with_printed(&table, &ranking)));
         Ok(RankedQueue {
             table,
-            schema,
+            schema: jobs.schema,
             ranking,
             not_considered,
             program,
             tree,
             rules,
-            findings,
+            findings: jobs.findings,
             warnings,
-            is_slurm_priority,
-            sprio_columns,
+            is_slurm_priority: jobs.is_slurm_priority,
+            sprio_columns: jobs.sprio_columns,
         })
     }
 
@@ -203,11 +187,8 @@ impl Site {
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
             rules.push(("policy", self.policy.in_force(&self.config)));
         }
-        let criteria: Vec<String> = self
-            .criteria(table, tree)
-            .into_iter()
-            .map(|(_, words)| words)
-            .collect();
+        let (_, criteria): (Vec<Criterion>, Vec<String>) =
+            self.criteria(table, tree).into_iter().unzip();
         rules.push(("order", criteria.join(", then ")));
         if let Some(threshold) = self.threshold() {
             rules.push(("threshold", threshold.to_string()));
@@ -222,26 +203,21 @@ impl Site {
         table: &JobTable,
         tree: Option<&PbsTree>,
     ) -> Vec<(Criterion, String)> {
-        match self.precision() {
-            ScorePrecision::Decimal => vec![
-                (
-                    Criterion::Value,
-                    "value of the formula, in decimals".to_owned(),
-                ),
-                (Criterion::Submission, "order of submission".to_owned()),
-            ],
-            _ => {
-                let order = self.order_rules(tree, None);
-                let mut criteria = order.criteria();
-                criteria.retain(|(criterion, _)| match criterion {
-                    Criterion::SortKey(number) => {
-                        self.is_known_key(&order.job_sort_keys()[number - 1], table)
-                    }
-                    _ => true,
-                });
-                criteria
-            }
+        if self.precision() == ScorePrecision::Decimal {
+            return vec![
+                (Criterion::Value, "value of the formula, in decimals".into()),
+                (Criterion::Submission, "order of submission".into()),
+            ];
         }
+        let order = self.order_rules(tree, None);
+        let mut criteria = order.criteria();
+        criteria.retain(|(criterion, _)| match criterion {
+            Criterion::SortKey(number) => {
+                self.is_known_key(&order.job_sort_keys()[number - 1], table)
+            }
+            _ => true,
+        });
+        criteria
     }
 
     /// Whether the scheduler sorts by a `job_sort_key`: by a resource, or by one of its special
@@ -249,8 +225,8 @@ impl Site {
     pub(super) fn is_known_key(&self, key: &SortKey, table: &JobTable) -> bool {
         let is_resource = self
             .schema
-            .entry(&key.name)
-            .is_some_and(|entry| entry.origin != Origin::Special);
+            .origin(&key.name)
+            .is_some_and(|origin| origin != Origin::Special);
         key.is_special() || is_resource || table.undeclared().any(|(name, _)| name == key.name)
     }
 
@@ -258,7 +234,7 @@ impl Site {
     pub fn threshold(&self) -> Option<f64> {
         self.rules
             .threshold
-            .or(self.server.job_sort_formula_threshold)
+            .or(self.server.job_sort_formula_threshold())
     }
 
     /// The precision in which values are kept and compared.
@@ -276,14 +252,9 @@ impl Site {
         tree: Option<&'a PbsTree>,
         threshold: Option<f64>,
     ) -> Order<'a> {
-        let mut order = Order::new(&self.config, &self.queues);
-        if let Some(tree) = tree {
-            order = order.tree(tree);
-        }
-        if let Some(threshold) = threshold {
-            order = order.threshold(threshold);
-        }
-        order
+        Order::new(&self.config, &self.queues)
+            .tree(tree)
+            .threshold(threshold)
     }
 
     /// Scores the jobs and sorts them in the scheduler's order.

@@ -2,15 +2,15 @@
 
 use job_sort_formula::fairshare::NodeKind;
 use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain;
 use job_sort_formula::rank::{
     Competitor, FirstStep, Goal, ScorePrecision, Scoring, Sweep, WorkBudget, first_step,
 };
-use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
+use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema};
 use jsf_openpbs::order::Competition;
-use jsf_openpbs::resource_amount::AmountSource;
 use serde::Serialize;
 
-use super::{PolicyName, RankedQueue, Site};
+use super::{PolicyName, RankReached, RankedQueue, Site};
 
 /// The fair-share numbers reach the formula with six decimals.
 const STEPS_OF_RATIO: f64 = 1e6;
@@ -75,7 +75,7 @@ pub enum Means {
 impl Means {
     /// How a user would change an input.
     fn from_input(name: &str, schema: &Schema) -> Self {
-        match (name, schema.entry(name).map(|entry| entry.origin)) {
+        match (name, schema.origin(name)) {
             ("eligible_time", _) => Self::Wait,
             ("queue_priority", _) => Self::Queue,
             (_, Some(Origin::Special) | None) => Self::WhatIf,
@@ -112,82 +112,47 @@ impl Site {
     /// all other considered jobs age alike.
     ///
     /// Exact for every formula: a time at which bounds of the values leave the order open is
-    /// evaluated. Unknown with decimals, where there are no bounds, and where the budget is spent.
-    pub(super) fn first_wait(
+    /// evaluated. Unknown where the budget is spent.
+    pub(super) fn reached(
         &self,
         ranked: &RankedQueue,
         row: usize,
         rank: usize,
         within: i64,
         budget: &mut WorkBudget,
-    ) -> Wait {
+    ) -> RankReached {
+        let mut reached = RankReached {
+            rank,
+            within,
+            wait: Wait::Never,
+            gain_alike: false,
+        };
         let Some(race) = self.race(ranked, row) else {
-            return if self.precision() == ScorePrecision::Decimal {
-                Wait::Unknown
-            } else {
-                Wait::Never
-            };
+            return reached;
         };
         let Some(places) = race.competition.places(rank) else {
-            return Wait::Never;
+            return reached;
         };
         let Some(competitors) = race.waiting_competitors(ranked, budget) else {
-            return Wait::Unknown;
+            reached.wait = Wait::Unknown;
+            return reached;
         };
         let job = race.waiting(ranked, row);
-        let goal = Goal {
-            job: &job,
-            competitors: &competitors,
-            places,
-            threshold: race.competition.threshold,
-        };
+        let goal = race.goal(&job, &competitors, places);
         let now = ranked
             .table
             .column("eligible_time")
             .map_or(0, |column| column.nearest_double(row) as i64);
-        match first_step(&goal, 0..=within, budget) {
+        reached.wait = match first_step(&goal, 0..=within, budget) {
             FirstStep::At(wait) => Wait::Until(Reached {
                 eligible_time: now.saturating_add(wait),
                 wait,
             }),
             FirstStep::Never => Wait::Never,
             FirstStep::Unknown => Wait::Unknown,
-        }
-    }
-
-    /// Whether a job never has this rank because the value of every considered job grows by the
-    /// same in the same time.
-    pub(super) fn gain_alike(
-        &self,
-        ranked: &RankedQueue,
-        row: usize,
-        rank: usize,
-        budget: &mut WorkBudget,
-    ) -> bool {
-        let Some(race) = self.race(ranked, row) else {
-            return false;
         };
-        let Some(places) = race.competition.places(rank) else {
-            return false;
-        };
-        let Some(competitors) = race.waiting_competitors(ranked, budget) else {
-            return false;
-        };
-        let job = race.waiting(ranked, row);
-        let gain = job.constant_slope(0..=LIFETIME, budget);
-        let mut others = competitors.iter();
-        if gain.is_none()
-            || others.any(|other| other.sweep.constant_slope(0..=LIFETIME, budget) != gain)
-        {
-            return false;
-        }
-        let goal = Goal {
-            job: &job,
-            competitors: &competitors,
-            places,
-            threshold: race.competition.threshold,
-        };
-        first_step(&goal, 0..=LIFETIME, budget) == FirstStep::Never
+        reached.gain_alike = reached.wait == Wait::Never && gain_alike(&goal, budget);
+        reached
     }
 
     /// For each input of the formula the smallest change that gives a job at most this rank, where
@@ -217,45 +182,45 @@ impl Site {
         let sweep = Sweep::constant(race.rules, inputs(ranked, other));
         let competitors = [Competitor { sweep, wins_ties }];
         let sort_keys = self.order_rules(None, None).columns();
-        let mut names: Vec<&str> = ranked.program.inputs().iter().map(|name| &**name).collect();
-        names.retain(|name| !sort_keys.contains(name));
-        names.retain(|name| {
-            self.site_constant(name, &ranked.schema, Some(&ranked.table))
-                .is_none()
-        });
-        for (index, name) in names.iter().enumerate() {
-            let search = Search {
-                race: &race,
-                competitors: &competitors,
-                name,
-                most: self.maximum(ranked.table.queue(row), name, &ranked.schema),
-                steps_per_unit: self.steps_per_unit(name, &ranked.schema),
-                means: Means::from_input(name, &ranked.schema),
-            };
+        let schema = &ranked.schema;
+        let mut searches = Vec::new();
+        for (slot, name) in ranked.program.inputs().iter().enumerate() {
+            let is_constant = self
+                .site_constant(name, schema, Some(&ranked.table))
+                .is_some();
+            let entry = schema.entry(name);
+            if let Some(entry) = entry.filter(|_| !is_constant && !sort_keys.contains(&&**name)) {
+                searches.push(Search {
+                    race: &race,
+                    competitors: &competitors,
+                    name,
+                    slot,
+                    range: entry.range,
+                    most: self.maximum(ranked.table.queue(row), name, schema),
+                    steps_per_unit: self.steps_per_unit(name, schema),
+                    means: Means::from_input(name, schema),
+                });
+            }
+        }
+        for (index, search) in searches.iter().enumerate() {
             changes.has_requests |= search.means == Means::AskForLess;
-            let parts = (names.len() - index) as u64;
+            let parts = (searches.len() - index) as u64;
             match budget.with_part(parts, |part| {
                 search.smallest_change(inputs(ranked, row), part)
             }) {
                 Found::Change { from, to } => {
                     let queues = match search.means {
-                        Means::Queue => self.queues_with_rank(ranked, row, &search, budget),
+                        Means::Queue => self.queues_with_rank(ranked, row, search, budget),
                         _ => Vec::new(),
                     };
                     // a priority that no queue has is for the site to give
-                    let has_none = search.means == Means::Queue && queues.is_empty();
-                    let means = if has_none {
-                        Means::WhatIf
-                    } else {
-                        search.means
+                    let means = match search.means {
+                        Means::Queue if queues.is_empty() => Means::WhatIf,
+                        means => means,
                     };
-                    let unit = ranked
-                        .schema
-                        .entry(name)
-                        .and_then(|entry| entry.input_type.unit());
                     changes.found.push(SmallestChange {
-                        name: (*name).into(),
-                        unit,
+                        name: search.name.into(),
+                        unit: schema.input_type(search.name).and_then(InputType::unit),
                         from,
                         to,
                         rank,
@@ -264,7 +229,7 @@ impl Site {
                     });
                 }
                 Found::None => {}
-                Found::Unknown => changes.unknown.push((*name).into()),
+                Found::Unknown => changes.unknown.push(search.name.into()),
             }
         }
         changes.found.sort_by_key(|change| change.means);
@@ -279,15 +244,6 @@ impl Site {
         search: &Search<'_, '_>,
         budget: &mut WorkBudget,
     ) -> Vec<Box<str>> {
-        let rules = search.race.rules;
-        let Some(slot) = rules
-            .program
-            .inputs()
-            .iter()
-            .position(|input| **input == *search.name)
-        else {
-            return Vec::new();
-        };
         let own = ranked.table.queue(row);
         let others = self.queues.iter().filter(|(name, _)| {
             let is_used = self.queues.is_started(name) && self.queues.is_enabled(name);
@@ -296,15 +252,9 @@ impl Site {
         });
         let with_rank = others.filter(|(_, priority)| {
             let mut changed = inputs(ranked, row);
-            changed[slot] = Value::Int(priority.unwrap_or(0));
-            let job = Sweep::constant(rules, changed);
-            let threshold = search.race.competition.threshold;
-            let goal = Goal {
-                job: &job,
-                competitors: search.competitors,
-                places: 1,
-                threshold,
-            };
+            changed[search.slot] = Value::Int(priority.unwrap_or(0));
+            let job = Sweep::constant(search.race.rules, changed);
+            let goal = search.race.goal(&job, search.competitors, 1);
             matches!(first_step(&goal, 0..=0, budget), FirstStep::At(_))
         });
         with_rank.map(|(name, _)| name.into()).collect()
@@ -312,16 +262,8 @@ impl Site {
 
     /// The most that a job of a queue may have of an input; infinite where no limit is known.
     fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
-        let kind = schema.entry(name).map(|entry| entry.input_type);
-        let amount = self.queues.maximum(queue, name);
-        let amount = amount.and_then(|text| {
-            self.rules
-                .numbers
-                .amount(text, kind, AmountSource::Server)
-                .ok()
-        });
-        amount
-            .and_then(|amount| amount.to_f64())
+        let most = self.queues.maximum(queue, name);
+        most.and_then(|most| self.amount(most, schema.input_type(name)))
             .unwrap_or(f64::INFINITY)
     }
 
@@ -383,6 +325,21 @@ impl<'a> Race<'a> {
         Sweep::new(self.rules, inputs(ranked, row), "eligible_time", 1.0)
     }
 
+    /// That fewer than `places` of some competitors are ahead of a job.
+    fn goal<'g>(
+        &self,
+        job: &'g Sweep<'a>,
+        competitors: &'g [Competitor<'a>],
+        places: usize,
+    ) -> Goal<'g, 'a> {
+        Goal {
+            job,
+            competitors,
+            places,
+            threshold: self.competition.threshold,
+        }
+    }
+
     /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for
     /// their inputs.
     pub(super) fn waiting_competitors(
@@ -405,16 +362,19 @@ impl<'a> Race<'a> {
     }
 }
 
-/// The inputs of a job, in the order of the program.
-pub(super) fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
-    let columns = ranked
-        .program
-        .inputs()
-        .iter()
-        .map(|name| ranked.table.column(name));
-    columns
-        .map(|column| column.map_or(Value::Int(0), |column| column.value(row)))
-        .collect()
+/// Whether a job never reaches a goal because the value of every considered job grows by the same
+/// in the same time.
+fn gain_alike(goal: &Goal<'_, '_>, budget: &mut WorkBudget) -> bool {
+    let gain = goal.job.constant_slope(0..=LIFETIME, budget);
+    let mut others = goal.competitors.iter();
+    gain.is_some()
+        && others.all(|other| other.sweep.constant_slope(0..=LIFETIME, budget) == gain)
+        && first_step(goal, 0..=LIFETIME, budget) == FirstStep::Never
+}
+
+/// The inputs of a considered job, in the order of the program.
+fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
+    explain::inputs(&ranked.program, &ranked.table, row).unwrap_or_default()
 }
 
 /// The search for the smallest change of an input.
@@ -422,6 +382,9 @@ struct Search<'s, 'a> {
     race: &'s Race<'a>,
     competitors: &'s [Competitor<'a>],
     name: &'s str,
+    /// The place of the input in the program.
+    slot: usize,
+    range: Range,
     /// The most that a job may have of the input.
     most: f64,
     /// The number of values between two integers.
@@ -436,17 +399,10 @@ enum Found {
     Unknown,
 }
 
-impl Search<'_, '_> {
+impl<'a> Search<'_, 'a> {
     fn smallest_change(&self, inputs: Vec<Value>, budget: &mut WorkBudget) -> Found {
         let rules = self.race.rules;
-        let slot = rules
-            .program
-            .inputs()
-            .iter()
-            .position(|input| **input == *self.name);
-        let slot = slot.filter(|_| rules.schema.entry(self.name).is_some());
-        let Some(slot) = slot else { return Found::None };
-        let from = inputs[slot].clone();
+        let from = inputs[self.slot].clone();
         let upward = Sweep::new(rules, inputs, self.name, self.steps_per_unit);
         let downward = upward.clone().reversed();
         let up = match self.means {
@@ -468,25 +424,16 @@ impl Search<'_, '_> {
         to.map_or(Found::None, |to| Found::Change { from, to })
     }
 
-    fn first_step(&self, job: &Sweep<'_>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
-        let Some(entry) = self.race.rules.schema.entry(self.name) else {
-            return FirstStep::Never;
-        };
-        let threshold = self.race.competition.threshold;
-        let goal = Goal {
-            job,
-            competitors: self.competitors,
-            places: 1,
-            threshold,
-        };
+    fn first_step(&self, job: &Sweep<'a>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
+        let goal = self.race.goal(job, self.competitors, 1);
         let least = match self.means {
             Means::AskForLess if ALWAYS_NEEDED.contains(&self.name) => 1.0,
             // the types of a site's resources allow negative amounts, which nobody requests
-            Means::AskForLess => entry.range.least.max(0.0),
-            _ => entry.range.least,
+            Means::AskForLess => self.range.least.max(0.0),
+            _ => self.range.least,
         };
         let last = job
-            .steps_until(least, entry.range.most.min(self.most))
+            .steps_until(least, self.range.most.min(self.most))
             .min(limit);
         first_step(&goal, 1..=last, budget)
     }

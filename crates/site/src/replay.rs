@@ -1,7 +1,6 @@
 //! Compares the values in a scheduler's log with those of a site's queue.
 
 use job_sort_formula::diagnostic::{Message, Need};
-use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::rank::OnError;
 use jsf_openpbs::replay::{
@@ -10,7 +9,6 @@ use jsf_openpbs::replay::{
 use jsf_openpbs::resource_amount::NumberMode;
 
 use super::formula_text::submitted;
-use super::jobs::ColumnsRequest;
 use super::policy::PolicyName;
 use super::role::Role;
 use super::source::FileSource;
@@ -54,14 +52,7 @@ impl Site {
         }
         let candidates = self.other_formulas(&log.name(), &bytes, formula);
         let names = formula.names();
-        let again = !candidates.is_empty();
-        let jobs = self.read_for_formula(
-            formula,
-            &ColumnsRequest {
-                again,
-                ..self.request(&names)
-            },
-        )?;
+        let jobs = self.read_for_formula(formula, &self.request(&names).again())?;
         let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
         let others: Vec<OtherFormula> = candidates
             .into_iter()
@@ -81,16 +72,9 @@ impl Site {
             scores: ranked.ranking.scores(),
             tree: ranked.tree.as_ref(),
             policy: &*policy,
-            decay: IntervalDecay::new(
-                self.config.fairshare_decay_factor,
-                self.config.fairshare_decay_time,
-            ),
+            decay: self.decay_by_periods(),
             others: &others,
-            has_usage: self
-                .files
-                .first(Role::Usage)
-                .or_else(|| self.files.first(Role::Tree))
-                .is_some(),
+            has_usage: self.files.has(Role::Usage) || self.files.has(Role::Tree),
             has_queues: !self.queues.is_empty(),
         };
         Ok(LogReplay {
@@ -126,13 +110,7 @@ impl Site {
         let formula = submission.formula().ok()?;
         let names = formula.names();
         let jobs = self
-            .read_for_formula(
-                formula,
-                &ColumnsRequest {
-                    again: true,
-                    ..self.request(&names)
-                },
-            )
+            .read_for_formula(formula, &self.request(&names).again())
             .ok()?;
         let scores = self
             .rank_jobs(jobs, usize::MAX, &SharesRequest::default())

@@ -1,6 +1,7 @@
 //! What a site's files are read for: the usual names of each, what it has to contain, and the
 //! consequence if it is missing.
 
+use jsf_slurm::SlurmDocument;
 use serde::{Deserialize, Serialize};
 
 use super::file_kind::FileKind;
@@ -73,14 +74,14 @@ pub(super) struct RoleFiles {
     /// Their names in the folder of a site, or in that of the scheduler, the preferred ones first.
     /// `pbs_snapshot` writes those that end in `.out`.
     pub names: &'static [&'static str],
-    /// The kinds of files that are accepted.
-    pub kinds: &'static [FileKind],
+    /// What a file must be to have this role, whatever its name is.
+    pub shown_by: &'static [FileKind],
+    /// What a file may be beside, if its name or the user says that it has this role.
+    pub accepted: &'static [FileKind],
     /// The file, for messages.
     pub what: &'static str,
     /// The largest file that is read, in bytes: many times what the largest sites have.
     pub limit: u64,
-    /// What a file with another name must be to have this role.
-    pub shown_by: &'static [FileKind],
     /// The heading of the files in a list; empty if they are not listed.
     pub heading: &'static str,
     /// The entry in a list of a site's files if there is no such file.
@@ -115,10 +116,10 @@ const SMALL: u64 = 16 << 20;
 const NO_FILE: RoleFiles = RoleFiles {
     role: Role::SchedPriv,
     names: &[],
-    kinds: &[],
+    shown_by: &[],
+    accepted: &[],
     what: "",
     limit: LARGE,
-    shown_by: &[],
     heading: "",
     missing: None,
 };
@@ -155,16 +156,14 @@ pub(super) static ROLES: [RoleFiles; 25] = [
             "jobs.json",
             "jobs.ndjson",
         ],
-        kinds: &[
-            FileKind::Jobs,
-            FileKind::SlurmJobs,
+        shown_by: &[FileKind::Jobs, FileKind::Slurm(SlurmDocument::Jobs)],
+        accepted: &[
             FileKind::Json,
             FileKind::Text,
             FileKind::Empty,
             FileKind::Binary,
         ],
         what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON, `squeue --json` or `scontrol show job`",
-        shown_by: &[FileKind::Jobs, FileKind::SlurmJobs],
         heading: "jobs",
         missing: missing(
             ExpectedAt::EverySite,
@@ -188,14 +187,9 @@ pub(super) static ROLES: [RoleFiles; 25] = [
             "qmgr_list_sched.txt",
             "qmgr_print_sched.txt",
         ],
-        kinds: &[
-            FileKind::Server,
-            FileKind::Queues,
-            FileKind::Qmgr,
-            FileKind::ResourceDef,
-        ],
+        shown_by: SETTINGS,
+        accepted: &[FileKind::ResourceDef],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
-        shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr],
         heading: "server",
         missing: missing(
             ExpectedAt::OpenPbs,
@@ -216,14 +210,9 @@ pub(super) static ROLES: [RoleFiles; 25] = [
             "server/qmgr_ps.out",
             "qmgr_print_server.txt",
         ],
-        kinds: &[
-            FileKind::Server,
-            FileKind::Queues,
-            FileKind::Qmgr,
-            FileKind::ResourceDef,
-        ],
+        shown_by: SETTINGS,
+        accepted: &[FileKind::ResourceDef],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
-        shown_by: &[FileKind::Server, FileKind::Queues, FileKind::Qmgr],
         heading: "queues",
         missing: missing(
             ExpectedAt::OpenPbs,
@@ -241,21 +230,15 @@ pub(super) static ROLES: [RoleFiles; 25] = [
             "qmgr_print_resource.txt",
             "qmgr_list_resource.txt",
         ],
-        // a site without resources of its own has an empty file
-        kinds: &[
-            FileKind::Server,
-            FileKind::Queues,
-            FileKind::Qmgr,
-            FileKind::ResourceDef,
-            FileKind::Empty,
-        ],
-        what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
         shown_by: &[
             FileKind::Server,
             FileKind::Queues,
             FileKind::Qmgr,
             FileKind::ResourceDef,
         ],
+        // a site without resources of its own has an empty file
+        accepted: &[FileKind::Empty],
+        what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
         heading: "resources",
         missing: missing(
             ExpectedAt::OpenPbs,
@@ -276,9 +259,9 @@ pub(super) static ROLES: [RoleFiles; 25] = [
             "node/pbsnodes_avFdsv.out",
             "node/qmgr_pn_default.out",
         ],
-        kinds: &[FileKind::Nodes, FileKind::Qmgr],
-        what: "nodes: `pbsnodes -av` as JSON, dsv or text, or `qmgr -c 'print node @default'`",
         shown_by: &[FileKind::Nodes],
+        accepted: &[FileKind::Qmgr],
+        what: "nodes: `pbsnodes -av` as JSON, dsv or text, or `qmgr -c 'print node @default'`",
         heading: "nodes",
         // only a scheduling cycle needs them
         ..NO_FILE
@@ -286,11 +269,11 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::Reservations,
         names: &["pbs_rstat.txt", "reservation/pbs_rstat_f.out"],
+        shown_by: &[FileKind::Reservations],
         // it is empty if there is no reservation
-        kinds: &[FileKind::Reservations, FileKind::Empty],
+        accepted: &[FileKind::Empty],
         what: "reservations: `pbs_rstat -f`",
         limit: SMALL,
-        shown_by: &[FileKind::Reservations],
         heading: "reservations",
         // only a scheduling cycle needs them
         missing: None,
@@ -303,9 +286,9 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::ResourceGroup,
         names: &["resource_group"],
-        kinds: &[FileKind::ResourceGroup, FileKind::Empty],
-        what: "`resource_group` with lines `name cgroup parent shares`",
         shown_by: &[FileKind::ResourceGroup],
+        accepted: &[FileKind::Empty],
+        what: "`resource_group` with lines `name cgroup parent shares`",
         heading: "scheduler",
         missing: missing(
             ExpectedAt::OpenPbs,
@@ -317,9 +300,9 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::Usage,
         names: &["usage"],
-        kinds: &[FileKind::Usage, FileKind::Binary, FileKind::Empty],
-        what: "the scheduler's binary file `usage`",
         shown_by: &[FileKind::Usage],
+        accepted: &[FileKind::Binary, FileKind::Empty],
+        what: "the scheduler's binary file `usage`",
         heading: "scheduler",
         // that it is missing is a warning of the site
         ..NO_FILE
@@ -327,10 +310,10 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::SchedConfig,
         names: &["sched_config"],
-        kinds: &[FileKind::SchedConfig, FileKind::Empty],
+        shown_by: &[FileKind::SchedConfig],
+        accepted: &[FileKind::Empty],
         what: "`sched_config` with lines `name: value`",
         limit: SMALL,
-        shown_by: &[FileKind::SchedConfig],
         heading: "scheduler",
         missing: missing(
             ExpectedAt::OpenPbs,
@@ -342,16 +325,16 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::SchedFormula,
         names: &["sched_formula"],
-        kinds: FORMULA,
-        what: A_FORMULA,
         shown_by: &[FileKind::SchedFormula],
+        accepted: FORMULA,
+        what: A_FORMULA,
         heading: "scheduler",
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Holidays,
         names: &["holidays"],
-        kinds: &[FileKind::Text, FileKind::Empty],
+        accepted: &[FileKind::Text, FileKind::Empty],
         what: "`holidays` with lines such as `weekday 0600 1730`",
         limit: SMALL,
         heading: "scheduler",
@@ -361,7 +344,7 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::DedicatedTime,
         names: &["dedicated_time"],
-        kinds: &[FileKind::Text, FileKind::Empty],
+        accepted: &[FileKind::Text, FileKind::Empty],
         what: "`dedicated_time` with lines `MM/DD/YYYY HH:MM MM/DD/YYYY HH:MM`",
         limit: SMALL,
         heading: "scheduler",
@@ -371,11 +354,13 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::Tree,
         names: &["sshare.json", "sshare.txt", "sacctmgr_dump.cfg"],
-        kinds: &[
+        shown_by: &[
             FileKind::SlurmTree,
-            FileKind::SlurmAssociations,
             FileKind::NativeTree,
             FileKind::FluxTree,
+        ],
+        accepted: &[
+            FileKind::Slurm(SlurmDocument::Associations),
             FileKind::Json,
             FileKind::Text,
             FileKind::Empty,
@@ -383,11 +368,6 @@ pub(super) static ROLES: [RoleFiles; 25] = [
         ],
         what: "native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump` or \
                `flux account export-db --fairshare-emulate`",
-        shown_by: &[
-            FileKind::SlurmTree,
-            FileKind::NativeTree,
-            FileKind::FluxTree,
-        ],
         heading: "tree",
         missing: missing(
             ExpectedAt::SitesWith(Role::SlurmConf),
@@ -399,10 +379,10 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::SlurmConf,
         names: &["slurm.conf", "scontrol_show_config.txt"],
-        kinds: &[FileKind::SlurmConf, FileKind::Empty],
+        shown_by: &[FileKind::SlurmConf],
+        accepted: &[FileKind::Empty],
         what: "`slurm.conf` or `scontrol show config`",
         limit: SMALL,
-        shown_by: &[FileKind::SlurmConf],
         heading: "Slurm",
         missing: missing(
             ExpectedAt::SitesWith(Role::Tree),
@@ -413,36 +393,32 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::Partitions,
         names: &["partitions.txt", "scontrol_show_partition.txt"],
-        kinds: &[FileKind::SlurmPartitions],
+        shown_by: &[FileKind::Slurm(SlurmDocument::Partitions)],
         what: "partitions: `scontrol show partition -a`",
-        shown_by: &[FileKind::SlurmPartitions],
         heading: "Slurm",
         ..NO_FILE
     },
     RoleFiles {
         role: Role::SlurmNodes,
         names: &["nodes.txt", "scontrol_show_node.txt"],
-        kinds: &[FileKind::SlurmNodes],
+        shown_by: &[FileKind::Slurm(SlurmDocument::Nodes)],
         what: "nodes: `scontrol show node -a`",
-        shown_by: &[FileKind::SlurmNodes],
         heading: "Slurm",
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Qos,
         names: &["qos.txt", "sacctmgr_show_qos.txt"],
-        kinds: &[FileKind::SlurmQos],
+        shown_by: &[FileKind::Slurm(SlurmDocument::Qos)],
         what: "qualities of service: `sacctmgr -P show qos`",
-        shown_by: &[FileKind::SlurmQos],
         heading: "Slurm",
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Associations,
         names: &["assoc.txt", "sacctmgr_show_assoc.txt"],
-        kinds: &[FileKind::SlurmAssociations],
+        shown_by: &[FileKind::Slurm(SlurmDocument::Associations)],
         what: "associations: `sacctmgr -P show assoc`",
-        shown_by: &[FileKind::SlurmAssociations],
         heading: "Slurm",
         ..NO_FILE
     },
@@ -450,21 +426,21 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::Sprio,
         names: &["sprio_o.txt", "sprio_l.txt", "sprio_n.txt"],
-        kinds: &[FileKind::Sprio, FileKind::Empty],
+        shown_by: &[FileKind::Slurm(SlurmDocument::Sprio)],
+        accepted: &[FileKind::Empty],
         what: "priorities: `sprio -l` or `sprio -n`",
-        shown_by: &[FileKind::Sprio],
         heading: "Slurm",
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Formula,
-        kinds: FORMULA,
+        accepted: FORMULA,
         what: A_FORMULA,
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Log,
-        kinds: &[FileKind::Log, FileKind::Text],
+        accepted: &[FileKind::Log, FileKind::Text],
         what: "a log of `pbs_sched`",
         limit: 1 << 30,
         ..NO_FILE
@@ -472,7 +448,7 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::Time,
         names: &["ctime"],
-        kinds: &[FileKind::Text],
+        accepted: &[FileKind::Text],
         what: "the time of the snapshot",
         limit: 4096,
         ..NO_FILE
@@ -480,7 +456,7 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::Python,
         names: &["python_version.txt"],
-        kinds: &[FileKind::Text],
+        accepted: &[FileKind::Text],
         what: "the version of Python, such as `Python 3.9.18`",
         limit: 4096,
         ..NO_FILE
@@ -488,13 +464,14 @@ pub(super) static ROLES: [RoleFiles; 25] = [
     RoleFiles {
         role: Role::System,
         names: &["os_release.txt", "system/os_info"],
-        kinds: &[FileKind::Text],
+        accepted: &[FileKind::Text],
         what: "`/etc/os-release`",
         limit: 64 << 10,
         ..NO_FILE
     },
 ];
 
+const SETTINGS: &[FileKind] = &[FileKind::Server, FileKind::Queues, FileKind::Qmgr];
 const FORMULA: &[FileKind] = &[
     FileKind::Server,
     FileKind::Qmgr,
@@ -514,17 +491,9 @@ impl Role {
 
     /// What a file of Slurm's tools is read for.
     pub(super) fn of_slurm_file(kind: FileKind) -> Option<Self> {
-        Some(match kind {
-            FileKind::SlurmJobs => Self::Queue,
-            FileKind::SlurmTree => Self::Tree,
-            FileKind::SlurmConf => Self::SlurmConf,
-            FileKind::SlurmPartitions => Self::Partitions,
-            FileKind::SlurmNodes => Self::SlurmNodes,
-            FileKind::SlurmQos => Self::Qos,
-            FileKind::SlurmAssociations => Self::Associations,
-            FileKind::Sprio => Self::Sprio,
-            _ => return None,
-        })
+        let mut roles = ROLES.iter().filter(|_| kind.is_of_slurm());
+        let files = roles.find(|files| files.shown_by.contains(&kind))?;
+        Some(files.role)
     }
 
     /// Whether the file is one of the scheduler's own, in its folder.
@@ -538,6 +507,15 @@ impl Role {
                 | Self::Holidays
                 | Self::DedicatedTime
         )
+    }
+
+    /// Whether only a site of OpenPBS has such a file.
+    pub(super) fn is_of_openpbs(self) -> bool {
+        self.is_of_scheduler()
+            || matches!(
+                self,
+                Self::Server | Self::Queues | Self::Resources | Self::Nodes | Self::SchedPriv
+            )
     }
 
     /// Whether several files can have this role at the same time.

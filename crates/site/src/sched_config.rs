@@ -1,14 +1,15 @@
 //! Reads the settings of the scheduler of a site.
 
-use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
+use job_sort_formula::diagnostic::{Message, Need};
 use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
-use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
+use jsf_openpbs::files::server::ServerSettings;
 
+use super::SiteError;
 use super::file_kind::FileKind;
+use super::file_warnings::{FileWarnings, in_file};
 use super::files::SiteFiles;
 use super::role::Role;
 use super::source::Content;
-use super::{SiteError, warn_unless_strict};
 
 /// What the shares depend on, as it is without a `sched_config`.
 const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
@@ -18,9 +19,8 @@ const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fair
 /// the file, only the formula orders the jobs.
 pub(super) fn read_sched_config(
     files: &SiteFiles,
-    scheduler: &SchedulerSettings,
-    is_strict: bool,
-    warnings: &mut Vec<String>,
+    server: &ServerSettings,
+    warnings: &mut FileWarnings,
 ) -> Result<SchedConfig, SiteError> {
     let mut config = match files.first(Role::SchedConfig) {
         None => SchedConfig {
@@ -42,13 +42,12 @@ pub(super) fn read_sched_config(
                 .warnings
                 .iter()
                 .partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
-            let in_file = |warning| format!("`{name}`: {warning}");
-            warn_unless_strict(warnings, repeated.into_iter().map(in_file), is_strict)?;
-            warnings.extend(limit_each_kind(others.into_iter().map(in_file)));
+            warnings.extend_unless_strict(in_file(&name, repeated))?;
+            warnings.extend(in_file(&name, others));
             config
         }
     };
-    if let Some(priority) = scheduler.preempt_queue_prio {
+    if let Some(priority) = server.preempt_queue_prio() {
         config.preempt_queue_prio = priority;
     }
     Ok(config)

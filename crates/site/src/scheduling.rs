@@ -9,7 +9,6 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Limits, PreemptionLevels};
 use jsf_openpbs::files::limits::{RunLimit, RunLimits, Subject};
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
 
 use super::Site;
 use super::role::Role;
@@ -49,11 +48,7 @@ impl Site {
             strict_ordering: self.config.strict_ordering.prime,
             backfill_depth: self.queues.backfill_depth("").unwrap_or(1),
             queue_depths,
-            window: self
-                .scheduler
-                .opt_backfill_fuzzy
-                .unwrap_or(DEFAULT_BACKFILL_FUZZY)
-                .into(),
+            window: self.server.backfill_fuzzy().into(),
             ..CycleRules::default()
         }
     }
@@ -160,13 +155,13 @@ impl Site {
         }
         let priorities = names.queues.iter();
         let levels = PreemptionLevels {
-            levels: PreemptionLevels::read_levels(self.scheduler.preempt_prio()),
+            levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
             express_priority: self.config.preempt_queue_prio.into(),
             queue_priorities: priorities
                 .map(|queue| self.queues.priority(queue).unwrap_or(0))
                 .collect(),
             soft_limits: Limits::new(self.limits_of_jobs(names, Queues::soft_limits)),
-            methods: PreemptionLevels::read_order(self.scheduler.preempt_order()),
+            methods: PreemptionLevels::read_order(self.server.preempt_order()),
             ..PreemptionLevels::default()
         };
         let express = levels.express_priority;

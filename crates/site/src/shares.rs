@@ -12,7 +12,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::job_warnings::jobs_without_entity;
-use super::jobs::ColumnsRequest;
 use super::policy::clock;
 use super::role::Role;
 use super::tree::{SiteTree, explain_unresolved, find_node, pending_entities};
@@ -222,13 +221,8 @@ impl Site {
         queue: &[QueueEntity],
         request: &SharesRequest,
     ) -> Result<PolicyShares, SiteError> {
-        let mut tree = match policy {
-            PolicyName::Pbs => {
-                let entities = queue.iter().map(|(entity, _)| entity.as_str());
-                tree.pbs_tree(self.policy.rules, entities)?.into_tree()
-            }
-            _ => tree.share_tree()?,
-        };
+        let entities = queue.iter().map(|(entity, _)| entity.as_str());
+        let mut tree = self.tree_under(policy, tree, entities)?;
         let as_it_is = request.assumes_usage().then(|| tree.clone());
         self.assume_usage(&mut tree, policy, request)?;
         let no_decay = request
@@ -289,13 +283,7 @@ impl Site {
         request: &SharesRequest,
     ) -> Result<ComparedQueue, SiteError> {
         let names = formula.names();
-        let mut jobs = self.read_for_formula(
-            formula,
-            &ColumnsRequest {
-                again: true,
-                ..self.request(&names)
-            },
-        )?;
+        let mut jobs = self.read_for_formula(formula, &self.request(&names).again())?;
         let program = jobs.program.as_ref().ok_or(SiteError::NotArithmetic)?;
         if !program
             .inputs()
@@ -352,20 +340,17 @@ impl Site {
 
     /// Why nothing decays in a time, if that is so.
     fn no_decay(&self, policy: PolicyName, seconds: u64) -> Option<String> {
-        let factor = self.config.fairshare_decay_factor;
         let period = self.config.fairshare_decay_time;
         match policy {
             PolicyName::Pbs if period == 0 => {
                 Some("nothing decays: `fairshare_decay_time` is 0".to_owned())
             }
-            PolicyName::Pbs if IntervalDecay::new(factor, period).intervals(seconds) == 0 => {
-                Some(format!(
-                    "nothing decays: OpenPBS decays usage in whole periods of {} (`fairshare_decay_time`), and {} is less than \
+            PolicyName::Pbs if self.decay_by_periods().intervals(seconds) == 0 => Some(format!(
+                "nothing decays: OpenPBS decays usage in whole periods of {} (`fairshare_decay_time`), and {} is less than \
                  one",
-                    clock(period),
-                    clock(seconds)
-                ))
-            }
+                clock(period),
+                clock(seconds)
+            )),
             PolicyName::Pbs => None,
             _ if self.policy.conf.decay_half_life == 0 => {
                 Some("nothing decays: `PriorityDecayHalfLife` is 0".to_owned())
@@ -387,11 +372,7 @@ impl Site {
         if policy != PolicyName::Pbs {
             return format!("usage decays for {}", clock(seconds));
         }
-        let decay = IntervalDecay::new(
-            self.config.fairshare_decay_factor,
-            self.config.fairshare_decay_time,
-        );
-        let periods = decay.intervals(seconds);
+        let periods = self.decay_by_periods().intervals(seconds);
         let noun = if periods == 1 { "period" } else { "periods" };
         format!(
             "usage decays by {periods} {noun} of {}",
@@ -403,10 +384,7 @@ impl Site {
     /// under every other.
     fn decay(&self, tree: &mut ShareTree, policy: PolicyName, seconds: u64) {
         if policy == PolicyName::Pbs {
-            let decay = IntervalDecay::new(
-                self.config.fairshare_decay_factor,
-                self.config.fairshare_decay_time,
-            );
+            let decay = self.decay_by_periods();
             tree.decay_with(|usage| decay.decayed(usage, seconds));
         } else {
             let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
@@ -414,6 +392,12 @@ impl Site {
             // a factor of a half-life is from 0 to 1
             let _ = tree.decay(factor);
         }
+    }
+
+    /// How usage decays under OpenPBS's policy.
+    pub(super) fn decay_by_periods(&self) -> IntervalDecay {
+        let factor = self.config.fairshare_decay_factor;
+        IntervalDecay::new(factor, self.config.fairshare_decay_time)
     }
 
     fn required_tree(&self) -> Result<&SiteTree, SiteError> {
@@ -427,10 +411,7 @@ impl Site {
         if !self.files.has(Role::Queue) {
             return Ok((Vec::new(), Vec::new()));
         }
-        let mut jobs = self.read_columns(&ColumnsRequest {
-            again: true,
-            ..self.request(&[])
-        })?;
+        let mut jobs = self.read_columns(&self.request(&[]).again())?;
         jobs.warnings.extend(jobs_without_entity(
             &jobs.table,
             self.config.fairshare_entity,

@@ -7,7 +7,7 @@ use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
-use jsf_openpbs::files::scheduler_settings::DEFAULT_BACKFILL_FUZZY;
+use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::{
     Backfill, MAX_RUN_SUBJOBS, OrderRules, PlacedRequests, SimulationRules, UsageMeasure, Workload,
 };
@@ -184,7 +184,7 @@ impl Site {
             order: self.simulated_order(workload),
             limits,
             threshold: self.threshold(),
-            has_accrual: self.server.eligible_time_enable.unwrap_or(false),
+            has_accrual: self.server.eligible_time_enable().unwrap_or(false),
             max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
             precision: self.precision(),
             on_error: self.rules.on_error,
@@ -329,7 +329,7 @@ impl Site {
             "do_not_span_psets",
             "only_explicit_psets",
         ];
-        let others = self.scheduler.others();
+        let others = self.server.others();
         for (attribute, value) in others.filter(|(name, _)| !has_placement_sets.contains(name)) {
             add(format!("{attribute} = {value}"), all);
         }

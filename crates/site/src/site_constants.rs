@@ -73,7 +73,7 @@ impl Site {
 
     /// What the formula sees of the default amount of a resource in a queue, or in the server.
     fn default_value(&self, queue: &str, name: &str, schema: &Schema) -> Option<Value> {
-        let kind = schema.entry(name).map(|entry| entry.input_type);
+        let kind = schema.input_type(name);
         let text = self.queues.resources_default(queue, name)?;
         let amount = self
             .rules

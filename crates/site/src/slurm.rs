@@ -12,6 +12,7 @@ use job_sort_formula::fairshare::Release;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::Ranking;
 use job_sort_formula::schema::Schema;
+use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit};
@@ -87,7 +88,9 @@ impl SlurmQueue {
             let conf = conf.filter(|_| files.has_jobs_of_log && !files.are_of_openpbs());
             return conf.map(|conf| Self::of_log(files, conf)).transpose();
         };
-        if !queue.can_be_opened_again() || queue.opened()?.kind != FileKind::SlurmJobs {
+        if !queue.can_be_opened_again()
+            || queue.opened()?.kind != FileKind::Slurm(SlurmDocument::Jobs)
+        {
             return Ok(None);
         }
         let name = queue.name();

@@ -3,25 +3,25 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use job_sort_formula::diagnostic::limit_each_kind;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareTree};
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
-use jsf_openpbs::check::counted;
+use jsf_openpbs::check::{counted, quoted};
 use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_slurm::tree::{TreeFault, TreeFormat, TreeReadError, TreeWarning};
 
+use super::SiteError;
 use super::file_kind::FileKind;
+use super::file_warnings::{FileWarnings, in_file};
 use super::files::SiteFiles;
 use super::role::Role;
 use super::source::{Content, FileSource};
-use super::{SiteError, warn_unless_strict};
 
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
@@ -51,27 +51,27 @@ impl SiteTree {
     pub(super) fn read(
         files: &SiteFiles,
         config: &SchedConfig,
-        is_strict: bool,
-        warnings: &mut Vec<String>,
+        warnings: &mut FileWarnings,
     ) -> Result<Option<Self>, SiteError> {
         let groups = files.first(Role::ResourceGroup);
         let usage = files.first(Role::Usage);
         if let Some(source) = files.first(Role::Tree) {
             // files of another kind are refused, although their content is not used
-            groups
-                .map(|unused| read_resource_group(unused, false, &mut Vec::new()))
-                .transpose()?;
-            usage
-                .map(|unused| read_usage(unused, false, &mut Vec::new()))
-                .transpose()?;
-            return read_document(source, is_strict, warnings).map(Some);
+            let mut unused = FileWarnings::default();
+            if let Some(groups) = groups {
+                read_resource_group(groups, &mut unused)?;
+            }
+            if let Some(usage) = usage {
+                read_usage(usage, &mut unused)?;
+            }
+            return read_document(source, warnings).map(Some);
         }
         let Some(source) = groups else {
             return Ok(None);
         };
-        let lines = read_resource_group(source, is_strict, warnings)?;
+        let lines = read_resource_group(source, warnings)?;
         let usage = match usage {
-            Some(source) => read_usage(source, is_strict, warnings)?,
+            Some(source) => read_usage(source, warnings)?,
             None => {
                 warnings.push(format!(
                     "`{}` is given without the file `usage`: the usage of every entity is 1, as if nothing had run",
@@ -80,7 +80,7 @@ impl SiteTree {
                 UsageFile::default()
             }
         };
-        warnings.extend(foreign_usage(&lines, &usage));
+        warnings.all.extend(foreign_usage(&lines, &usage));
         let builder = PbsTreeBuilder::new(&lines)
             .usage(&usage)
             .unknown_shares(config.unknown_shares);
@@ -199,11 +199,7 @@ impl SiteTree {
     }
 }
 
-fn read_document(
-    source: &FileSource,
-    is_strict: bool,
-    warnings: &mut Vec<String>,
-) -> Result<SiteTree, SiteError> {
+fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<SiteTree, SiteError> {
     let Content { bytes, kind } = source.read_expected(Role::Tree)?;
     let name = source.name();
     let is_of_flux = kind == FileKind::FluxTree;
@@ -215,31 +211,25 @@ fn read_document(
         };
         let mut document = read(&name, &bytes).map_err(SiteError::content)?;
         if is_of_flux {
-            let differences = take_usage_of_banks(&mut document).into_iter();
-            warnings.extend(limit_each_kind(
-                differences.map(|difference| format!("`{name}`: {difference}")),
-            ));
+            let differences = take_usage_of_banks(&mut document);
+            warnings.extend(in_file(&name, differences));
         }
-        let unknown = document
-            .unknown_keys
-            .iter()
-            .map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
-        warnings.extend(limit_each_kind(unknown));
+        let unknown = document.unknown_keys.iter();
+        let unknown = unknown.map(|key| format!("unknown key `{key}` is ignored"));
+        warnings.extend(in_file(&name, unknown));
         let repeated = document.repeated_keys.iter().map(|(key, path)| {
             let consequence = if *key == "children" {
                 "the lists are joined"
             } else {
                 "the last one counts"
             };
-            format!("`{name}`: {path} has `{key}` more than once; {consequence}")
+            format!("{path} has `{key}` more than once; {consequence}")
         });
-        warn_unless_strict(warnings, repeated, is_strict)?;
-        let source_name = Some(name);
-        let origin = is_of_flux.then_some(TreeOrigin::FluxAccounting);
+        warnings.extend_unless_strict(in_file(&name, repeated))?;
         return Ok(SiteTree {
             document,
-            source_name,
-            origin,
+            source_name: Some(name),
+            origin: is_of_flux.then_some(TreeOrigin::FluxAccounting),
             printed_fairshare: Vec::new(),
         });
     }
@@ -248,39 +238,29 @@ fn read_document(
         .warnings
         .iter()
         .partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
-    let repeated = repeated
-        .into_iter()
-        .map(|warning| format!("`{name}`: {warning}"));
-    warn_unless_strict(warnings, repeated, is_strict)?;
-    warnings.extend(limit_each_kind(
-        others
-            .into_iter()
-            .map(|warning| format!("`{name}`: {warning}")),
-    ));
+    warnings.extend_unless_strict(in_file(&name, repeated))?;
+    warnings.extend(in_file(&name, others));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
         ));
     }
-    let origin = Some(TreeOrigin::Slurm {
-        is_fair_tree: associations.is_fair_tree,
-    });
     // where rows are missing, all numbers differ, which has a warning
     let is_whole = !associations
         .warnings
         .iter()
         .any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
-    let printed_fairshare = if is_whole {
-        associations.printed_fairshare
-    } else {
-        Vec::new()
-    };
-    let document = associations.document;
     Ok(SiteTree {
-        document,
+        document: associations.document,
         source_name: Some(name),
-        origin,
-        printed_fairshare,
+        origin: Some(TreeOrigin::Slurm {
+            is_fair_tree: associations.is_fair_tree,
+        }),
+        printed_fairshare: if is_whole {
+            associations.printed_fairshare
+        } else {
+            Vec::new()
+        },
     })
 }
 
@@ -357,8 +337,7 @@ fn is_native_json(bytes: &[u8]) -> bool {
 
 fn read_resource_group(
     source: &FileSource,
-    is_strict: bool,
-    warnings: &mut Vec<String>,
+    warnings: &mut FileWarnings,
 ) -> Result<ResourceGroup, SiteError> {
     let Content { bytes, kind } = source.read_unless_binary(Role::ResourceGroup)?;
     let lines = ResourceGroup::parse(&bytes);
@@ -378,12 +357,11 @@ fn read_resource_group(
         .rejected
         .iter()
         .partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
-    let repeated = repeated.into_iter().map(|line| format!("`{name}`: {line}"));
-    warn_unless_strict(warnings, repeated, is_strict)?;
-    let rejected = rejected.into_iter().map(|line| format!("`{name}`: {line}"));
-    let wrapped = lines.wrapped.iter().map(|line| format!("`{name}`: {line}"));
-    let negative = negative_shares(&lines).map(|line| format!("`{name}`: {line}"));
-    warnings.extend(limit_each_kind(rejected.chain(wrapped).chain(negative)));
+    warnings.extend_unless_strict(in_file(&name, repeated))?;
+    let rejected = rejected.into_iter().map(ToString::to_string);
+    let wrapped = lines.wrapped.iter().map(ToString::to_string);
+    let others = rejected.chain(wrapped).chain(negative_shares(&lines));
+    warnings.extend(in_file(&name, others));
     if lines.not_listed > 0 {
         let lines = counted(lines.not_listed, "more line is", "more lines are");
         warnings.push(format!("`{name}`: {lines} not valid"));
@@ -419,31 +397,16 @@ fn negative_shares(groups: &ResourceGroup) -> impl Iterator<Item = String> {
     })
 }
 
-fn read_usage(
-    source: &FileSource,
-    is_strict: bool,
-    warnings: &mut Vec<String>,
-) -> Result<UsageFile, SiteError> {
+fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageFile, SiteError> {
     let usage = UsageFile::parse(&source.read_expected(Role::Usage)?.bytes);
     let (bad, others): (Vec<_>, Vec<_>) = usage
         .faults
         .iter()
         .partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
     let name = source.name();
-    let implausible = usage.implausible();
-    warnings.extend(limit_each_kind(
-        others.into_iter().map(|fault| format!("`{name}`: {fault}")),
-    ));
-    warn_unless_strict(
-        warnings,
-        bad.into_iter().map(|fault| format!("`{name}`: {fault}")),
-        is_strict,
-    )?;
-    warn_unless_strict(
-        warnings,
-        implausible.iter().map(|usage| format!("`{name}`: {usage}")),
-        is_strict,
-    )?;
+    warnings.extend(in_file(&name, others));
+    warnings.extend_unless_strict(in_file(&name, bad))?;
+    warnings.extend_unless_strict(in_file(&name, usage.implausible()))?;
     let mut entities = HashSet::new();
     let repeated: BTreeSet<&str> = usage
         .records
@@ -453,15 +416,13 @@ fn read_usage(
         .collect();
     let repeated = repeated.into_iter().map(|entity| {
         format!(
-            "`{}`: `{entity}` has more than one record; the last one counts for it, and all of them for its groups",
-            source.name()
+            "`{entity}` has more than one record; the last one counts for it, and all of them for its groups"
         )
     });
-    warn_unless_strict(warnings, repeated, is_strict)?;
+    warnings.extend_unless_strict(in_file(&name, repeated))?;
     if usage.records.is_empty() && usage.faults.is_empty() {
         warnings.push(format!(
-            "`{}` has no record: the usage of every entity is 1, as if nothing had run",
-            source.name()
+            "`{name}` has no record: the usage of every entity is 1, as if nothing had run"
         ));
     }
     Ok(usage)
@@ -519,18 +480,12 @@ fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
     const MAX_LISTED: usize = 4;
     let mut nodes = nodes.to_vec();
     nodes.sort_unstable();
-    let names: Vec<String> = nodes
-        .iter()
-        .take(MAX_LISTED)
-        .map(|&node| format!("`{}`", full_name(tree, node)))
-        .collect();
-    let rest = nodes.len().saturating_sub(MAX_LISTED);
-    let more = if rest > 0 {
-        format!(" and {rest} more")
-    } else {
-        String::new()
-    };
-    names.join(", ") + &more
+    let shown = nodes.iter().take(MAX_LISTED);
+    let names = quoted(shown.map(|&node| full_name(tree, node)));
+    match nodes.len().saturating_sub(MAX_LISTED) {
+        0 => names,
+        rest => format!("{names} and {rest} more"),
+    }
 }
 
 /// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.

@@ -8,14 +8,12 @@ use std::collections::BTreeSet;
 
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
-use job_sort_formula::rank::{OldNew, SIZES};
+use job_sort_formula::rank::{Comparison, OldNew, SIZES};
 use jsf_openpbs::check::Checked;
 
 use super::applied_tree::AppliedTree;
-use super::compare::compare;
 use super::formula_text::submitted;
-use super::jobs::ColumnsRequest;
-use super::{ComparedJobs, ComparedQueue, Site, SiteError, SiteJobs};
+use super::{ComparedJobs, ComparedQueue, Site, SiteError};
 
 /// A site whose queue is ranked by one formula after another.
 #[derive(Debug)]
@@ -91,14 +89,13 @@ impl WhatIf {
                 .iter()
                 .all(|name| jobs.names.contains(*name))
         });
-        let jobs = match held {
+        let (jobs, ranked) = match held {
             Some(mut jobs) => {
                 let ranked = self.rank_again(&mut jobs, formula);
                 (jobs, ranked)
             }
             None => (self.read(formula)?, Ok(())),
         };
-        let (jobs, ranked) = jobs;
         let jobs = self.jobs.insert(jobs);
         ranked?;
         text.clone_into(&mut jobs.formula);
@@ -114,18 +111,18 @@ impl WhatIf {
         let submitted = submitted(text, self.site.rules.numbers);
         match &self.jobs {
             Some(jobs) if jobs.formula == text => {
-                let ComparedQueue {
-                    table,
-                    schema,
-                    sides,
-                    trees,
-                    ..
-                } = &jobs.queue;
-                let mut checked =
-                    self.site
-                        .check_side(&submitted, schema, &sides.new, table, trees.new.as_ref());
+                let queue = &jobs.queue;
+                let mut checked = self.site.check_side(
+                    &submitted,
+                    &queue.schema,
+                    &queue.sides.new,
+                    &queue.table,
+                    queue.trees.new.as_ref(),
+                );
                 if let Ok(formula) = submitted.formula() {
-                    checked.guessed_types = self.site.guessed_types(formula, table, schema);
+                    checked.guessed_types =
+                        self.site
+                            .guessed_types(formula, &queue.table, &queue.schema);
                 }
                 Ok(checked)
             }
@@ -154,28 +151,19 @@ impl WhatIf {
             names.insert("fairshare_perc");
         }
         let needed: Vec<&str> = names.iter().copied().collect();
-        let request = ColumnsRequest {
-            again: true,
-            ..site.request(&needed)
-        };
-        let SiteJobs {
-            table,
-            schema,
-            warnings,
-            ..
-        } = site.read_columns(&request)?;
+        let jobs = site.read_columns(&site.request(&needed).again())?;
         let old = old
-            .compile(&schema)
+            .compile(&jobs.schema)
             .map_err(|_| unusable("it is not arithmetic"))?;
         let new = formula
-            .compile(&schema)
+            .compile(&jobs.schema)
             .map_err(|_| SiteError::NotArithmetic)?;
         let jobs = ComparedJobs {
-            table,
+            table: jobs.table,
             new_table: None,
-            schema,
+            schema: jobs.schema,
             findings: OldNew::default(),
-            warnings,
+            warnings: jobs.warnings,
         };
         let queue = site.compare_jobs(old, site, new, jobs)?;
         let names = names.into_iter().map(str::to_owned).collect();
@@ -191,27 +179,12 @@ impl WhatIf {
         let program = formula
             .compile(&jobs.queue.schema)
             .map_err(|_| SiteError::NotArithmetic)?;
-        let ComparedQueue {
-            table,
-            trees,
-            sides,
-            comparison,
-            ..
-        } = &mut jobs.queue;
-        let tree = trees.new.as_ref();
-        sides.new = self.site.compared_side(program, table, tree);
-        let tree = tree.map(AppliedTree::assessed);
-        *comparison = compare(
-            &sides.old,
-            &sides.new,
-            OldNew {
-                old: table,
-                new: table,
-            },
-            OldNew {
-                old: tree,
-                new: tree,
-            },
+        let queue = &mut jobs.queue;
+        let tree = queue.trees.new.as_ref();
+        queue.sides.new = self.site.compared_side(program, &queue.table, tree);
+        queue.comparison = Comparison::new(
+            &queue.sides.old.compared(&queue.table, tree),
+            &queue.sides.new.compared(&queue.table, tree),
         );
         Ok(())
     }

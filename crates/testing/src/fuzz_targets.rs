@@ -28,7 +28,6 @@ use jsf_openpbs::files::reservations;
 use jsf_openpbs::files::resource_group::ResourceGroup;
 use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::scheduler_settings::SchedulerSettings;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::files::usage::UsageFile;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
@@ -321,7 +320,7 @@ pub fn pbs_files(data: &[u8]) {
     let objects = Objects::read(&text);
     let _ = Queues::read("queues", &objects).map(|queues| queues.priorities());
     let _ = ServerSettings::read(&objects, None);
-    let _ = SchedulerSettings::read(&objects, Some("p"));
+    let _ = ServerSettings::read(&objects, Some("p"));
     let _ = Nodes::read("nodes", &objects);
     let _ = reservations::read("reservations", &objects);
     let _ = repeated(&objects);

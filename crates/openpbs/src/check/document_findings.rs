@@ -23,7 +23,7 @@ pub(super) fn without_default(
     queues: &Queues,
 ) -> Vec<Diagnostic> {
     let findings = table.columns().filter_map(|(name, column)| {
-        let is_resource = schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
+        let is_resource = schema.origin(name).is_some_and(|origin| origin != Origin::Special);
         let span = expr.first_use(name).filter(|_| is_resource)?;
         let lacks = |row: &usize| !column.is_set(*row) && queues.resources_default(table.queue(*row), name).is_some();
         let rows: Vec<usize> = table.considered_rows().filter(lacks).collect();

@@ -26,7 +26,7 @@ use crate::qmgr_validation::{Validation, validate};
 use crate::share_tree::PbsTree;
 use crate::submission::FormulaSubmission;
 pub use document_findings::CHECKED_COLUMNS;
-pub use site_findings::{counted, error_findings, error_findings_of, job_error};
+pub use site_findings::{counted, error_findings, error_findings_of, job_error, quoted};
 pub use verdict::Verdict;
 
 /// The least amount above 0 of a float resource: OpenPBS prints four decimals.
@@ -69,7 +69,7 @@ pub struct SiteFacts<'a> {
     /// The scheduler's settings.
     pub config: Option<&'a SchedConfig>,
     /// The server's settings.
-    pub server: ServerSettings,
+    pub server: Option<&'a ServerSettings>,
     /// `job_sort_formula_threshold`, which [`ScoredQueue::not_considered`] takes into account.
     pub threshold: Option<f64>,
     /// The resources of which every new job has more than 0, because the server or its queue has a
@@ -167,17 +167,12 @@ pub struct JobCounts {
 impl JobCounts {
     fn new(queue: &ScoredQueue<'_>, threshold: Option<f64>) -> Self {
         let table = queue.table;
+        let is_under =
+            |reason: &NotConsidered| matches!(reason, NotConsidered::UnderThreshold { .. });
         let reasons = queue.not_considered.iter().map(|(_, reason)| reason);
-        let under = reasons
-            .filter(|reason| matches!(reason, NotConsidered::UnderThreshold { .. }))
-            .count();
-        let failing = (0..table.len()).filter(|&row| {
-            queue
-                .ranking
-                .score(row)
-                .is_some_and(|score| score.unrounded.is_err())
-        });
-        let failing: Vec<String> = failing.map(|row| table.id(row).to_owned()).collect();
+        let under = reasons.filter(|reason| is_under(reason)).count();
+        let errors = queue.ranking.scores().errors();
+        let failing: Vec<String> = errors.map(|(row, _)| table.id(row).to_owned()).collect();
         Self {
             total: table.len(),
             ignored: table.excluded_rows().count(),
@@ -539,10 +534,11 @@ fn site_findings(
     site: &SiteFacts<'_>,
 ) -> Vec<Diagnostic> {
     let expr = formula.expr();
-    let mut findings: Vec<_> = site_findings::disabled_eligible_time(expr, &site.server)
-        .into_iter()
-        .collect();
-    findings.extend(site_findings::defects(expr, &site.server));
+    let mut findings = Vec::new();
+    if let Some(server) = site.server {
+        findings.extend(site_findings::disabled_eligible_time(expr, server));
+        findings.extend(site_findings::defects(expr, server));
+    }
     if let Some(config) = site.config {
         findings.extend(site_findings::other_orderings(expr, config));
     }
@@ -562,11 +558,8 @@ fn site_findings(
         .map(|queues| document_findings::without_default(expr, schema, table, queues));
     findings.extend(queues.unwrap_or_default());
     findings.extend(document_findings::without_walltime(expr, table));
-    findings.extend(
-        site.server
-            .total_jobs
-            .and_then(|total| document_findings::missing_jobs(expr, table, total)),
-    );
+    let total = site.server.and_then(ServerSettings::total_jobs);
+    findings.extend(total.and_then(|total| document_findings::missing_jobs(expr, table, total)));
     if site.threshold.is_none() {
         findings.extend(document_findings::under_default_threshold(
             expr,

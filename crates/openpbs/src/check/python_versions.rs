@@ -4,7 +4,7 @@
 use job_sort_formula::diagnostic::{
     Applicability, Code, Diagnostic, Fix, Message, Need, Severity, Span,
 };
-use job_sort_formula::formula::lint::{Facts, Ranges, VersionDifference};
+use job_sort_formula::formula::lint::{Facts, Ranges};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::formula::{Formula, lint};
@@ -347,45 +347,29 @@ fn differing_values(
         if refuses(before) || refuses(difference.since) {
             continue;
         }
-        let severity = if difference.is_error {
+        let mut severity = if difference.is_error {
             Severity::Warning
         } else {
             Severity::Note
         };
-        match queue {
-            None => findings.push(differing(&difference, severity, "", schema.python())),
-            Some(queue) => {
-                let versions = [before, difference.since];
-                let Some(jobs) = DifferingJobs::count(formula, schema, &queue, versions) else {
-                    continue;
-                };
-                let severity = if jobs.ordered > 0 {
-                    Severity::Warning
-                } else {
-                    severity
-                };
-                findings.push(differing(
-                    &difference,
-                    severity,
-                    &jobs.in_words(queue.table.len()),
-                    schema.python(),
-                ));
+        let mut message = difference.text.to_string();
+        if let Some(queue) = queue {
+            let versions = [before, difference.since];
+            let Some(jobs) = DifferingJobs::count(formula, schema, &queue, versions) else {
+                continue;
+            };
+            if jobs.ordered > 0 {
+                severity = Severity::Warning;
             }
+            message += &jobs.in_words(queue.table.len());
         }
+        findings.push(
+            Diagnostic::new(Code::VersionDependentValue, message, difference.span)
+                .with_severity(severity)
+                .with_help(unknown_version("", schema.python())),
+        );
     }
     findings
-}
-
-fn differing(
-    difference: &VersionDifference,
-    severity: Severity,
-    jobs: &str,
-    assumed: PythonVersion,
-) -> Diagnostic {
-    let message = format!("{}{jobs}", difference.text);
-    Diagnostic::new(Code::VersionDependentValue, message, difference.span)
-        .with_severity(severity)
-        .with_help(unknown_version("", assumed))
 }
 
 /// How many jobs two versions give different values.

@@ -74,8 +74,8 @@ pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -
         // the amount of a string is 0 for the job that has it, too
         let is_resource = schema.is_numeric(name)
             && schema
-                .entry(name)
-                .is_some_and(|entry| entry.origin != Origin::Special);
+                .origin(name)
+                .is_some_and(|origin| origin != Origin::Special);
         let span = expr
             .first_use(name)
             .filter(|_| is_resource && !considered.is_empty())?;
@@ -254,7 +254,7 @@ fn one_digit(number: f64) -> f64 {
 pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Option<Diagnostic> {
     let span = expr
         .first_use("eligible_time")
-        .filter(|_| server.eligible_time_enable == Some(false))?;
+        .filter(|_| server.eligible_time_enable() == Some(false))?;
     Some(
         Diagnostic::new(
             Code::NoEligibleTime,
@@ -267,7 +267,7 @@ pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Op
 
 /// A finding for each known defect of the server's version.
 pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
-    let Some(version) = server.pbs_version else {
+    let Some(version) = server.pbs_version() else {
         return Vec::new();
     };
     let findings = defects::of_version(version).map(|Defect { issues, effect, help, .. }| {
@@ -307,48 +307,38 @@ pub(super) fn useless_threshold(
     let under = under.filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
     let under: Vec<usize> = under.map(|&(row, _)| row).collect();
     let bound = number_format::printed(number_format::server_float(threshold));
-    let (severity, message, help) = match (ranking.order(), under.as_slice()) {
-        ([], under) => {
-            let (highest, row) =
-                with_values(ranking, under).max_by(|left, right| left.0.total_cmp(&right.0))?;
-            let highest = number_format::logged(highest);
-            let count = counted(under.len(), "job", "jobs");
-            let id = table.id(row);
-            let message = format!(
-                "none of {count} passes the threshold {bound}: the highest value is {highest} (`{id}`)"
-            );
-            let help = "no job runs whose value is at most `job_sort_formula_threshold`: choose it below the highest value";
-            (Severity::Error, message, help)
-        }
-        (passing, []) => {
-            let (lowest, row) =
-                with_values(ranking, passing).min_by(|left, right| left.0.total_cmp(&right.0))?;
-            let lowest = number_format::logged(lowest);
-            let count = counted(passing.len(), "job", "jobs");
-            let id = table.id(row);
-            let message = format!(
-                "every one of {count} passes the threshold {bound}: the lowest value is {lowest} (`{id}`)"
-            );
-            let help = "it has no effect: to hold jobs back, choose it in the scale of the formula's values; else unset it";
-            (Severity::Warning, message, help)
-        }
+    let (rows, passes) = match (ranking.order(), under.as_slice()) {
+        ([], under) => (under, false),
+        (passing, []) => (passing, true),
         _ => return None,
     };
+    let values = rows.iter().map(|&row| {
+        let value = ranking.score(row).map_or(f64::NAN, |score| score.value);
+        (value, row)
+    });
+    let (value, row) = if passes {
+        values.min_by(|left, right| left.0.total_cmp(&right.0))?
+    } else {
+        values.max_by(|left, right| left.0.total_cmp(&right.0))?
+    };
+    let (which, extreme, severity, help) = if passes {
+        let help = "it has no effect: to hold jobs back, choose it in the scale of the formula's values; else unset it";
+        ("every one", "lowest", Severity::Warning, help)
+    } else {
+        let help = "no job runs whose value is at most `job_sort_formula_threshold`: choose it below the highest value";
+        ("none", "highest", Severity::Error, help)
+    };
+    let message = format!(
+        "{which} of {} passes the threshold {bound}: the {extreme} value is {} (`{}`)",
+        counted(rows.len(), "job", "jobs"),
+        number_format::logged(value),
+        table.id(row)
+    );
     Some(
         Diagnostic::new(Code::UselessThreshold, message, whole_span(expr))
             .with_severity(severity)
             .with_help(help),
     )
-}
-
-/// The value of each row, and the row.
-fn with_values(ranking: &Ranking, rows: &[usize]) -> impl Iterator<Item = (f64, usize)> {
-    rows.iter().map(|&row| {
-        (
-            ranking.score(row).map_or(f64::NAN, |score| score.value),
-            row,
-        )
-    })
 }
 
 /// The values of a job: rounded to a C `float` as in the scheduler, and as the formula computed it.
@@ -378,7 +368,6 @@ pub(super) fn rounding_ties(
     let tied = groups.first()?;
     let first = tied.first()?;
     let second = tied.iter().find(|job| job.unrounded != first.unrounded)?;
-    let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
     let [first, second] = [first, second].map(|job| {
         let result = ranking
             .score(job.row)
@@ -389,21 +378,23 @@ pub(super) fn rounding_ties(
             result.map(|result| result.to_string()).unwrap_or_default()
         )
     });
-    if tied[0].rounded.is_infinite() {
+    let (message, help) = if tied[0].rounded.is_infinite() {
         let jobs = counted(tied.len(), "job", "jobs");
-        let message = format!(
-            "{jobs} tie because their values exceed the range of float32 (3.4e38): {first} and {second}"
-        );
-        let help = "the scheduler keeps infinity for all of them; make the large terms smaller";
-        return Some(
-            Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help),
-        );
-    }
-    let message = format!(
-        "{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}"
-    );
-    let help =
-        "later sort criteria, not the formula, decide between them; make the large terms smaller";
+        (
+            format!(
+                "{jobs} tie because their values exceed the range of float32 (3.4e38): {first} and {second}"
+            ),
+            "the scheduler keeps infinity for all of them; make the large terms smaller",
+        )
+    } else {
+        let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
+        (
+            format!(
+                "{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}"
+            ),
+            "later sort criteria, not the formula, decide between them; make the large terms smaller",
+        )
+    };
     Some(Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help))
 }
 
@@ -554,11 +545,17 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
     }
 }
 
+/// Names in a sentence: `` `a`, `b` ``.
+pub fn quoted(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
 /// The first three names, and how many more there are.
 fn listed(count: usize, names: impl Iterator<Item = impl std::fmt::Display>) -> String {
-    let shown: Vec<_> = names.take(3).map(|name| format!("`{name}`")).collect();
-    match count.saturating_sub(shown.len()) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+    let shown = quoted(names.take(3));
+    match count.saturating_sub(3) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }

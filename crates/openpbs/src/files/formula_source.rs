@@ -3,6 +3,7 @@
 use job_sort_formula::diagnostic::{Message, Need};
 use thiserror::Error;
 
+use crate::check::quoted;
 use crate::files::objects::{Attribute, ObjectKind, Objects, last};
 use crate::files::schedulers::{DEFAULT, listed_schedulers};
 
@@ -26,7 +27,7 @@ pub enum NoFormula {
     /// Only schedulers other than the default one have a formula in the document.
     #[error(
         "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
-        listed(schedulers)
+        quoted(schedulers)
     )]
     OtherScheduler {
         /// The document.
@@ -51,15 +52,6 @@ impl From<NoFormula> for Message {
             other => other.to_string().into(),
         }
     }
-}
-
-/// Names in a sentence.
-fn listed(names: &[String]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 /// A formula, and where its document has it.
@@ -118,18 +110,16 @@ pub fn formula_in(source_name: &str, objects: &Objects<'_>) -> Result<SourceForm
     if objects.json_error.is_none()
         && (objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler))
     {
-        let schedulers = listed_schedulers(objects);
-        let (default, others): (Vec<_>, Vec<_>) = schedulers
-            .into_iter()
-            .partition(|listed| listed.name == DEFAULT);
-        let formula =
-            SourceFormula::of_server(objects).or_else(|| default.into_iter().next()?.formula);
+        let mut formula = SourceFormula::of_server(objects);
+        let mut others = Vec::new();
+        for scheduler in listed_schedulers(objects) {
+            if scheduler.name == DEFAULT {
+                formula = formula.or(scheduler.formula);
+            } else if scheduler.formula.is_some() {
+                others.push(scheduler.name);
+            }
+        }
         let source_name = source_name.to_owned();
-        let others: Vec<String> = others
-            .into_iter()
-            .filter(|other| other.formula.is_some())
-            .map(|other| other.name)
-            .collect();
         return formula.ok_or(if others.is_empty() {
             NoFormula::Unset(source_name)
         } else {

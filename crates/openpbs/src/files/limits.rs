@@ -50,101 +50,78 @@ pub enum Subject {
 /// The run limits of queues by their names, and those of the server under an empty name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LimitsByQueue {
-    limits: BTreeMap<Box<str>, RunLimits>,
+    pub hard: BTreeMap<Box<str>, RunLimits>,
     /// The limits beyond which jobs may be preempted (`max_run_soft` and the like).
-    soft: BTreeMap<Box<str>, RunLimits>,
+    pub soft: BTreeMap<Box<str>, RunLimits>,
     /// The names of the attributes with these.
-    soft_attributes: BTreeSet<Box<str>>,
+    pub soft_attributes: BTreeSet<Box<str>>,
     /// The attributes with limits that are not read, each with what it says if only a part of it is
     /// not read.
-    unread: BTreeSet<Box<str>>,
+    pub unread: BTreeSet<Box<str>>,
 }
 
 impl LimitsByQueue {
-    pub(super) fn of(&self, queue: &str) -> Option<&RunLimits> {
-        self.limits.get(queue)
-    }
-
-    pub(super) fn soft_attributes(&self) -> impl Iterator<Item = &str> {
-        self.soft_attributes.iter().map(|attribute| &**attribute)
-    }
-
-    pub(super) fn soft_of(&self, queue: &str) -> Option<&RunLimits> {
-        self.soft.get(queue)
-    }
-
-    pub(super) fn unread(&self) -> impl Iterator<Item = &str> {
-        self.unread.iter().map(|attribute| &**attribute)
-    }
-
-    /// Reads an attribute if it is a run limit.
+    /// Reads an attribute if it is a run limit. The limits in `max_run` and `max_run_res`, which
+    /// name their subjects, are added to those already read.
+    ///
+    /// The value is a number, or such as `[u:PBS_GENERIC=4], [u:"ada b"=8], [o:PBS_ALL=100]`.
     pub(super) fn read(&mut self, queue: &str, attribute: &Attribute<'_>) {
         let Some(value) = attribute.value.text() else {
             return;
         };
         let hard = attribute.name.strip_suffix("_soft");
-        let name = hard.unwrap_or(&attribute.name);
-        let Some(limited) = LimitAttribute::from_name(name, attribute.resource.as_deref()) else {
-            return;
+        let resource = attribute.resource.as_deref();
+        let subject = match (hard.unwrap_or(&attribute.name), resource) {
+            ("max_run", None) | ("max_run_res", Some(_)) => None,
+            ("max_running", None) => Some(Subject::All),
+            ("max_user_run", None) | ("max_user_res", Some(_)) => Some(Subject::EachUser),
+            ("max_group_run", None) | ("max_group_res", Some(_)) => Some(Subject::EachGroup),
+            (name, _) => {
+                if OTHER_ATTRIBUTES.contains(&name) {
+                    self.unread.insert(Box::from(&*attribute.name));
+                }
+                return;
+            }
         };
-        if limited == LimitAttribute::Other {
-            self.unread.insert(Box::from(&*attribute.name));
-            return;
-        }
-        let name = attribute.full_name();
-        let limits = if hard.is_some() {
+        let all = if hard.is_some() {
             self.soft_attributes.insert(Box::from(&*attribute.name));
             &mut self.soft
         } else {
-            &mut self.limits
+            &mut self.hard
         };
-        let unread = limits.entry(queue.into()).or_default().read(limited, value);
-        self.unread.extend(
-            unread
+        let limits = all.entry(queue.into()).or_default();
+        let kind = kind_of(resource);
+        let found: Vec<(String, Option<RunLimit>)> = match subject {
+            Some(subject) => {
+                let limit = RunLimit::new(subject, resource, value, kind);
+                vec![(value.to_owned(), limit)]
+            }
+            None => limits_in(value)
                 .into_iter()
-                .map(|limit| format!("{name} = {limit}").into()),
-        );
+                .map(|limit| (format!("[{limit}]"), RunLimit::parse(limit, resource, kind)))
+                .collect(),
+        };
+        for (text, limit) in found {
+            match limit {
+                Some(limit) => limits.set(limit),
+                None => {
+                    let unread = format!("{} = {text}", attribute.full_name());
+                    self.unread.insert(unread.into());
+                }
+            }
+        }
     }
 
     /// Adds the limits of the queues of another document that have none here.
     pub(super) fn add(&mut self, other: Self) {
-        for (queue, limits) in other.limits {
-            self.limits.entry(queue).or_insert(limits);
+        for (queue, limits) in other.hard {
+            self.hard.entry(queue).or_insert(limits);
         }
         for (queue, limits) in other.soft {
             self.soft.entry(queue).or_insert(limits);
         }
         self.soft_attributes.extend(other.soft_attributes);
         self.unread.extend(other.unread);
-    }
-}
-
-/// What an attribute of a queue or of the server limits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum LimitAttribute<'a> {
-    /// `max_run` and `max_run_res`, which name their subjects, and the resource.
-    Listed(Option<&'a str>),
-    /// The older attributes, each with one number, and the resource.
-    Single(Subject, Option<&'a str>),
-    /// One that this reader knows and does not read.
-    Other,
-}
-
-impl<'a> LimitAttribute<'a> {
-    /// What the attribute `NAME` or `NAME.RESOURCE` limits; `None` if it is not a run limit.
-    fn from_name(name: &str, resource: Option<&'a str>) -> Option<Self> {
-        match (name, resource) {
-            ("max_run", None) | ("max_run_res", Some(_)) => Some(Self::Listed(resource)),
-            ("max_running", None) => Some(Self::Single(Subject::All, None)),
-            ("max_user_run", None) | ("max_user_res", Some(_)) => {
-                Some(Self::Single(Subject::EachUser, resource))
-            }
-            ("max_group_run", None) | ("max_group_res", Some(_)) => {
-                Some(Self::Single(Subject::EachGroup, resource))
-            }
-            _ if OTHER_ATTRIBUTES.contains(&name) => Some(Self::Other),
-            _ => None,
-        }
     }
 }
 
@@ -156,40 +133,6 @@ impl RunLimits {
     /// first.
     pub fn iter(&self) -> impl Iterator<Item = &RunLimit> {
         self.entries.iter()
-    }
-
-    /// Reads the value of an attribute with a limit. The limits in `max_run` and `max_run_res` are
-    /// added to those already read. Returns the limits that cannot be read.
-    ///
-    /// The value is a number, or such as `[u:PBS_GENERIC=4], [u:"ada b"=8], [o:PBS_ALL=100]`.
-    fn read(&mut self, attribute: LimitAttribute<'_>, value: &str) -> Vec<String> {
-        match attribute {
-            LimitAttribute::Listed(resource) => {
-                let kind = kind_of(resource);
-                let mut unread = Vec::new();
-                for limit in limits_in(value) {
-                    match RunLimit::parse(limit, resource, kind) {
-                        Some(limit) => self.set(limit),
-                        None => unread.push(format!("[{limit}]")),
-                    }
-                }
-                unread
-            }
-            LimitAttribute::Single(subject, resource) => {
-                match whole_amount(value, kind_of(resource)) {
-                    Some(most) => {
-                        self.set(RunLimit {
-                            subject,
-                            resource: resource.map(Into::into),
-                            most,
-                        });
-                        Vec::new()
-                    }
-                    None => vec![value.to_owned()],
-                }
-            }
-            LimitAttribute::Other => Vec::new(),
-        }
     }
 
     fn set(&mut self, limit: RunLimit) {
@@ -211,15 +154,24 @@ impl RunLimits {
 }
 
 impl RunLimit {
-    /// Reads the inside of one pair of brackets.
-    fn parse(limit: &str, resource: Option<&str>, kind: Option<InputType>) -> Option<Self> {
-        let (subject, most) = limit.rsplit_once('=')?;
-        let subject = Subject::parse(subject)?;
+    /// `None` if the most is not a whole number.
+    fn new(
+        subject: Subject,
+        resource: Option<&str>,
+        most: &str,
+        kind: Option<InputType>,
+    ) -> Option<Self> {
         Some(Self {
             subject,
             resource: resource.map(Into::into),
             most: whole_amount(most, kind)?,
         })
+    }
+
+    /// Reads the inside of one pair of brackets.
+    fn parse(limit: &str, resource: Option<&str>, kind: Option<InputType>) -> Option<Self> {
+        let (subject, most) = limit.rsplit_once('=')?;
+        Self::new(Subject::parse(subject)?, resource, most, kind)
     }
 }
 
@@ -284,9 +236,7 @@ fn limits_in(value: &str) -> Vec<&str> {
 
 /// The type of a resource that OpenPBS defines.
 fn kind_of(resource: Option<&str>) -> Option<InputType> {
-    Schema::openpbs()
-        .entry(resource?)
-        .map(|entry| entry.input_type)
+    Schema::openpbs().input_type(resource?)
 }
 
 /// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in
@@ -344,8 +294,8 @@ mod tests {
             limits.read("q", attribute);
         }
         (
-            limits.of("q").cloned().unwrap_or_default(),
-            limits.unread().map(str::to_owned).collect(),
+            limits.hard.get("q").cloned().unwrap_or_default(),
+            limits.unread.iter().map(ToString::to_string).collect(),
         )
     }
 

@@ -14,7 +14,6 @@ pub mod reservations;
 pub mod resource_group;
 pub mod resources;
 pub mod sched_config;
-pub mod scheduler_settings;
 pub mod schedulers;
 pub mod server;
 pub mod usage;

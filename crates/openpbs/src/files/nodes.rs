@@ -86,15 +86,13 @@ impl Nodes {
     }
 
     fn of(objects: &Objects<'_>) -> Result<Self, DocumentFault> {
-        let mut reader = Reader {
-            nodes: Nodes::default(),
-            schema: Schema::openpbs(),
-        };
+        let mut nodes = Self::default();
+        let schema = Schema::openpbs();
         match &objects.json_error {
-            None => reader.add(objects)?,
+            None => nodes.add(objects, &schema)?,
             Some(reason) => {
-                match read_damaged(objects.text, |attribute| reader.is_needed(attribute)) {
-                    Ok(Some(whole)) if whole.has(ObjectKind::Node) => reader.add(&whole)?,
+                match read_damaged(objects.text, |attribute| is_needed(attribute, &schema)) {
+                    Ok(Some(whole)) if whole.has(ObjectKind::Node) => nodes.add(&whole, &schema)?,
                     Ok(_) => return Err(DocumentFault::Json(reason.clone())),
                     Err(DamagedLine { line, text }) => {
                         return Err(DocumentFault::DamagedLine {
@@ -105,10 +103,37 @@ impl Nodes {
                 }
             }
         }
-        if reader.nodes.is_empty() {
+        if nodes.is_empty() {
             return Err(DocumentFault::NoNode);
         }
-        Ok(reader.nodes)
+        Ok(nodes)
+    }
+
+    fn add(&mut self, objects: &Objects<'_>, schema: &Schema) -> Result<(), DocumentFault> {
+        let timestamp = last(&objects.attributes, "timestamp");
+        self.timestamp = timestamp.and_then(|attribute| attribute.value.text()?.parse().ok());
+        let mut positions: HashMap<&str, usize> = HashMap::new();
+        for object in objects.of(ObjectKind::Node) {
+            let position = *positions.entry(&object.name).or_insert(self.nodes.len());
+            if position == self.nodes.len() {
+                self.nodes.push(Node {
+                    name: Box::from(&*object.name),
+                    host: Box::from(&*object.name),
+                    is_usable: true,
+                    ..Node::default()
+                });
+            }
+            for attribute in &object.attributes {
+                let Some(value) = attribute.value.text() else {
+                    continue;
+                };
+                if OTHER_ATTRIBUTES.contains(&&*attribute.name) {
+                    self.other_attributes.insert(Box::from(&*attribute.name));
+                }
+                self.nodes[position].set(attribute, value, schema)?;
+            }
+        }
+        Ok(())
     }
 
     /// The nodes, in the server's order.
@@ -145,144 +170,17 @@ impl Nodes {
     }
 }
 
-struct Reader {
-    nodes: Nodes,
-    schema: Schema,
-}
-
-impl Reader {
-    fn add(&mut self, objects: &Objects<'_>) -> Result<(), DocumentFault> {
-        let timestamp =
-            last(&objects.attributes, "timestamp").and_then(|attribute| attribute.value.text());
-        self.nodes.timestamp = timestamp.and_then(|seconds| seconds.parse().ok());
-        let mut positions: HashMap<&str, usize> = HashMap::new();
-        for object in objects.of(ObjectKind::Node) {
-            let node = *positions
-                .entry(&object.name)
-                .or_insert(self.nodes.nodes.len());
-            if node == self.nodes.nodes.len() {
-                let name = Box::from(&*object.name);
-                self.nodes.nodes.push(Node {
-                    host: Box::clone(&name),
-                    name,
-                    is_usable: true,
-                    ..Node::default()
-                });
-            }
-            for attribute in &object.attributes {
-                if let Some(value) = attribute.value.text() {
-                    self.set(node, attribute, value)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a node cannot do without an attribute that its document has.
-    fn is_needed(&self, attribute: &Attribute<'_>) -> bool {
-        match (&*attribute.name, &attribute.resource) {
-            ("resources_available", Some(resource)) => {
-                self.kind(resource).is_none_or(InputType::is_numeric)
-            }
-            (name, None) => matches!(
-                name,
-                "state" | "queue" | "partition" | "sharing" | "jobs" | "resv"
-            ),
-            _ => false,
-        }
-    }
-
-    fn set(
-        &mut self,
-        node: usize,
-        attribute: &Attribute<'_>,
-        value: &str,
-    ) -> Result<(), DocumentFault> {
-        if let Some(resource) = &attribute.resource {
-            return self.set_resource(node, &attribute.name, resource, value);
-        }
-        let node = &mut self.nodes.nodes[node];
-        match &*attribute.name {
-            "state" => {
-                node.is_usable = is_usable(value);
-                node.is_resv_exclusive =
-                    !node.is_usable && is_usable(&value.replace("resv-exclusive", ""));
-            }
-            "queue" => node.queue = Some(value.into()),
-            "partition" => node.partition = Some(value.into()),
-            "sharing" => node.sharing = value.into(),
-            "Priority" => node.priority = value.parse().unwrap_or(0),
-            "jobs" => value.split(',').for_each(|entry| node.add_job(entry)),
-            "resv" => node
-                .reservations
-                .extend(value.split(',').map(|id| id.trim().into())),
-            name if OTHER_ATTRIBUTES.contains(&name) => {
-                _ = self.nodes.other_attributes.insert(name.into())
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn set_resource(
-        &mut self,
-        node: usize,
-        list: &str,
-        resource: &str,
-        value: &str,
-    ) -> Result<(), DocumentFault> {
-        let amount = self
-            .amount(node, list, resource, value)?
-            .map(|amount| (Box::from(resource), amount));
-        let node = &mut self.nodes.nodes[node];
-        match list {
-            "resources_available" => {
-                node.amounts.extend(amount);
-                node.values.insert(resource.into(), value.into());
-            }
-            "resources_assigned" => node.assigned.extend(amount),
-            _ => {}
-        }
-        if (list, resource) == ("resources_available", "host") {
-            node.host = value.into();
-        }
-        Ok(())
-    }
-
-    /// The number of an amount; `None` for a string, and for `@NODE`, by which nodes share what one
-    /// of them has.
-    fn amount(
-        &self,
-        node: usize,
-        list: &str,
-        resource: &str,
-        value: &str,
-    ) -> Result<Option<i64>, DocumentFault> {
-        let kind = self.kind(resource);
-        let amount = whole_amount(value, kind);
-        let is_number = matches!(
-            kind,
-            Some(InputType::Count | InputType::Size | InputType::Duration)
-        );
-        if amount.is_none() && is_number && !value.starts_with('@') {
-            return Err(DocumentFault::Amount {
-                node: self.nodes.nodes[node].name.to_string(),
-                resource: resource.to_owned(),
-                found: clipped(value).into_owned(),
-            });
-        }
-        let is_memory = list == "resources_available" && resource == "mem";
-        Ok(amount.map(|amount| {
-            if is_memory {
-                amount - amount % KB_OF_A_MEGABYTE
-            } else {
-                amount
-            }
-        }))
-    }
-
-    fn kind(&self, resource: &str) -> Option<InputType> {
-        self.schema.entry(resource).map(|entry| entry.input_type)
+/// Whether a node cannot do without an attribute that its document has.
+fn is_needed(attribute: &Attribute<'_>, schema: &Schema) -> bool {
+    match (&*attribute.name, &attribute.resource) {
+        ("resources_available", Some(resource)) => schema
+            .entry(resource)
+            .is_none_or(|entry| entry.input_type.is_numeric()),
+        (name, None) => matches!(
+            name,
+            "state" | "queue" | "partition" | "sharing" | "jobs" | "resv"
+        ),
+        _ => false,
     }
 }
 
@@ -310,6 +208,75 @@ impl Node {
             }
             _ => value.is_some_and(|value| value.split(',').any(|value| value.trim() == asked)),
         }
+    }
+
+    fn set(
+        &mut self,
+        attribute: &Attribute<'_>,
+        value: &str,
+        schema: &Schema,
+    ) -> Result<(), DocumentFault> {
+        match (&*attribute.name, attribute.resource.as_deref()) {
+            ("resources_available", Some(resource)) => {
+                if let Some(amount) = self.amount(resource, value, schema)? {
+                    let unit = if resource == "mem" {
+                        KB_OF_A_MEGABYTE
+                    } else {
+                        1
+                    };
+                    self.amounts.insert(resource.into(), amount - amount % unit);
+                }
+                self.values.insert(resource.into(), value.into());
+                if resource == "host" {
+                    self.host = value.into();
+                }
+            }
+            ("resources_assigned", Some(resource)) => {
+                let amount = self.amount(resource, value, schema)?;
+                self.assigned
+                    .extend(amount.map(|amount| (resource.into(), amount)));
+            }
+            ("state", None) => {
+                self.is_usable = is_usable(value);
+                self.is_resv_exclusive =
+                    !self.is_usable && is_usable(&value.replace("resv-exclusive", ""));
+            }
+            ("queue", None) => self.queue = Some(value.into()),
+            ("partition", None) => self.partition = Some(value.into()),
+            ("sharing", None) => self.sharing = value.into(),
+            ("Priority", None) => self.priority = value.parse().unwrap_or(0),
+            ("jobs", None) => value.split(',').for_each(|entry| self.add_job(entry)),
+            ("resv", None) => {
+                let ids = value.split(',').map(|id| id.trim().into());
+                self.reservations.extend(ids);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The number of an amount; `None` for a string, and for `@NODE`, by which nodes share what one
+    /// of them has.
+    fn amount(
+        &self,
+        resource: &str,
+        value: &str,
+        schema: &Schema,
+    ) -> Result<Option<i64>, DocumentFault> {
+        let kind = schema.input_type(resource);
+        let amount = whole_amount(value, kind);
+        let is_number = matches!(
+            kind,
+            Some(InputType::Count | InputType::Size | InputType::Duration)
+        );
+        if amount.is_none() && is_number && !value.starts_with('@') {
+            return Err(DocumentFault::Amount {
+                node: self.name.to_string(),
+                resource: resource.to_owned(),
+                found: clipped(value).into_owned(),
+            });
+        }
+        Ok(amount)
     }
 
     fn add_job(&mut self, entry: &str) {

@@ -14,36 +14,29 @@ use crate::files::server::boolean;
 use crate::files::{DocumentError, DocumentFault};
 use crate::resource_amount;
 
-/// The queues with their priorities, and the resources in the attributes of the queues and the
+/// The queues with their attributes, and the resources in the attributes of the queues and the
 /// server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Queues {
-    priorities: BTreeMap<Box<str>, Option<i64>>,
-    /// In the order of the document.
-    names: Vec<Box<str>>,
+    /// The place of each queue in the document.
+    positions: BTreeMap<Box<str>, usize>,
+    /// The attributes of each queue as they are written, `LIST.RESOURCE` for an amount; those of
+    /// the server under an empty name.
+    attributes: BTreeMap<Box<str>, BTreeMap<Box<str>, Box<str>>>,
     /// The resources that the attributes name, declared or not, with the types inferred from their
     /// amounts.
     seen: BTreeMap<Box<str>, InputType>,
-    /// The amounts as they are written; those of the server under an empty name.
-    amounts: BTreeMap<AmountKey, Box<str>>,
-    /// The routing queues, which pass their jobs on to other queues.
-    routes: BTreeSet<Box<str>>,
-    /// The partition of each queue that has one beside that of the default scheduler.
-    partitions: BTreeMap<Box<str>, Box<str>>,
     limits: LimitsByQueue,
-    /// The `backfill_depth` of each queue that has one; that of the server under an empty name.
-    backfill_depths: BTreeMap<Box<str>, u32>,
-    /// The `node_group_key` of each queue that has one; that of the server under an empty name.
-    node_group_keys: BTreeMap<Box<str>, Box<str>>,
-    /// Whether jobs of a queue are started, if the document says so.
-    started: BTreeMap<Box<str>, bool>,
-    /// Whether a queue accepts jobs, if the document says so.
-    enabled: BTreeMap<Box<str>, bool>,
-    default_queue: Option<Box<str>>,
 }
 
-/// A queue, a list of resources and a resource.
-type AmountKey = (Box<str>, Box<str>, Box<str>);
+/// The lists of amounts of resources.
+const RESOURCE_LISTS: [&str; 5] = [
+    "resources_default",
+    "default_chunk",
+    "resources_max",
+    "resources_min",
+    "resources_available",
+];
 
 impl Queues {
     /// The queues of a document, and the attributes of its server.
@@ -65,7 +58,10 @@ impl Queues {
                 ObjectKind::Queue if !object.name.is_empty() => &object.name,
                 _ => continue,
             };
-            queues.add_queue(queue);
+            if !queue.is_empty() && !queues.contains(queue) {
+                let position = queues.positions.len();
+                queues.positions.insert(queue.into(), position);
+            }
             for attribute in &object.attributes {
                 queues.set(queue, attribute)?;
             }
@@ -75,33 +71,28 @@ impl Queues {
 
     /// Whether no queue is known.
     pub fn is_empty(&self) -> bool {
-        self.priorities.is_empty()
+        self.positions.is_empty()
     }
 
-    /// Adds the contents of another document: its resources, and its queues if none is known yet.
+    /// Adds what another document has and this one does not. If a queue is known here, no other
+    /// queue is added.
     pub fn add(&mut self, other: Self) {
         if self.is_empty() {
-            self.priorities = other.priorities;
-            self.names = other.names;
-            self.routes = other.routes;
-            self.partitions = other.partitions;
-            self.started = other.started;
-            self.enabled = other.enabled;
+            self.positions = other.positions;
+        }
+        for (queue, attributes) in other.attributes {
+            if !queue.is_empty() && !self.contains(&queue) {
+                continue;
+            }
+            let known = self.attributes.entry(queue).or_default();
+            for (name, value) in attributes {
+                known.entry(name).or_insert(value);
+            }
         }
         for (name, kind) in other.seen {
             self.seen.entry(name).or_insert(kind);
         }
         self.limits.add(other.limits);
-        for (key, amount) in other.amounts {
-            self.amounts.entry(key).or_insert(amount);
-        }
-        for (queue, key) in other.node_group_keys {
-            self.node_group_keys.entry(queue).or_insert(key);
-        }
-        for (queue, depth) in other.backfill_depths {
-            self.backfill_depths.entry(queue).or_insert(depth);
-        }
-        self.default_queue = self.default_queue.take().or(other.default_queue);
     }
 
     /// The resources of which every new job has more than 0 unless it requests 0: those with a
@@ -119,14 +110,15 @@ impl Queues {
 
     /// The resources with a default above 0 in a queue, or with an empty name in the server.
     fn positive_defaults(&self, queue: &str) -> BTreeSet<&str> {
-        let of_queue = self.amounts.range((queue.into(), "".into(), "".into())..);
-        let of_queue = of_queue.take_while(|((of, ..), _)| **of == *queue);
-        let defaults = of_queue
-            .filter(|((_, list, _), _)| matches!(&**list, "resources_default" | "default_chunk"));
-        defaults
-            .filter(|(_, amount)| is_positive(amount))
-            .map(|((.., resource), _)| &**resource)
-            .collect()
+        let mut found = BTreeSet::new();
+        for (name, amount) in self.attributes.get(queue).into_iter().flatten() {
+            if let Some(("resources_default" | "default_chunk", resource)) = name.split_once('.')
+                && is_positive(amount)
+            {
+                found.insert(resource);
+            }
+        }
+        found
     }
 
     /// Whether a queue or the server has a default, a limit or an available amount of a resource.
@@ -136,98 +128,105 @@ impl Queues {
 
     /// The priority of a queue; `None` if it has none (the formula then sees 0) or is unknown.
     pub fn priority(&self, queue: &str) -> Option<i64> {
-        self.priorities.get(queue).copied().flatten()
+        self.attribute(queue, "Priority")?.parse().ok()
     }
 
     /// The priority of each queue that has one.
     pub fn priorities(&self) -> BTreeMap<String, i64> {
-        let known = self
-            .priorities
-            .iter()
-            .filter_map(|(name, priority)| Some((name.to_string(), (*priority)?)));
-        known.collect()
+        self.iter()
+            .filter_map(|(name, priority)| Some((name.to_owned(), priority?)))
+            .collect()
     }
 
     /// Whether the document contains the queue.
     pub fn contains(&self, queue: &str) -> bool {
-        self.priorities.contains_key(queue)
+        self.positions.contains_key(queue)
     }
 
     /// Whether a queue passes its jobs on to other queues.
     pub fn is_route(&self, queue: &str) -> bool {
-        self.routes.contains(queue)
+        self.attribute(queue, "queue_type")
+            .is_some_and(|kind| kind.starts_with(['r', 'R']))
     }
 
     /// The partition of a queue, whose jobs belong to the scheduler with this partition; `None` for
     /// the default scheduler.
     pub fn partition(&self, queue: &str) -> Option<&str> {
-        self.partitions.get(queue).map(|partition| &**partition)
+        self.attribute(queue, "partition").filter(|partition| {
+            !partition.is_empty() && *partition != schedulers::DEFAULT_PARTITION
+        })
     }
 
     /// The resources whose values make placement sets (`node_group_key`): those of a queue, else
     /// those of the server.
     pub fn node_group_key(&self, queue: &str) -> Option<&str> {
-        let keys = &self.node_group_keys;
-        keys.get(queue).or_else(|| keys.get("")).map(|key| &**key)
+        self.attribute_or_of_server(queue, "node_group_key")
     }
 
     /// The run limits of a queue, or with an empty name those of the server, if it has any.
     pub fn run_limits(&self, queue: &str) -> Option<&RunLimits> {
-        self.limits.of(queue)
+        self.limits.hard.get(queue)
     }
 
     /// The attributes of the server or of a queue with limits beyond which jobs may be preempted.
     pub fn soft_limit_attributes(&self) -> impl Iterator<Item = &str> {
-        self.limits.soft_attributes()
+        self.limits.soft_attributes.iter().map(|name| &**name)
     }
 
     /// The limits beyond which jobs of a queue may be preempted; those of the server under an empty
     /// name.
     pub fn soft_limits(&self, queue: &str) -> Option<&RunLimits> {
-        self.limits.soft_of(queue)
+        self.limits.soft.get(queue)
     }
 
     /// The attributes with run limits that are not read, and what is not a limit in those that are.
     pub fn unread_limits(&self) -> impl Iterator<Item = &str> {
-        self.limits.unread()
+        self.limits.unread.iter().map(|limit| &**limit)
     }
 
     /// How many jobs of a queue are reserved a place, or with an empty name how many of the server,
     /// if it is set.
     pub fn backfill_depth(&self, queue: &str) -> Option<u32> {
-        self.backfill_depths.get(queue).copied()
+        self.attribute(queue, "backfill_depth")?.parse().ok()
     }
 
     /// Whether jobs of a queue are started. The server's default is no, so that this is the answer
     /// for a queue without the attribute in a document where another queue has it.
     pub fn is_started(&self, queue: &str) -> bool {
-        is_set(&self.started, queue) || !self.contains(queue)
+        self.is_true(queue, "started")
     }
 
     /// Whether a queue accepts jobs; what is true of [`is_started`](Self::is_started) is true here.
     pub fn is_enabled(&self, queue: &str) -> bool {
-        is_set(&self.enabled, queue) || !self.contains(queue)
+        self.is_true(queue, "enabled")
+    }
+
+    fn is_true(&self, queue: &str, name: &str) -> bool {
+        match self.attribute(queue, name).and_then(boolean) {
+            Some(is_true) => is_true,
+            None if self.contains(queue) => {
+                let mut all = self.attributes.values();
+                !all.any(|attributes| attributes.contains_key(name))
+            }
+            None => true,
+        }
     }
 
     /// The queue of a job that names none.
     pub fn default_queue(&self) -> Option<&str> {
-        self.default_queue.as_deref()
+        self.attribute("", "default_queue")
     }
 
     /// The most that a job of a queue may request of a resource (`resources_max`), as it is
     /// written: the limit of the queue, else that of the server.
     pub fn maximum(&self, queue: &str, resource: &str) -> Option<&str> {
-        [queue, ""]
-            .into_iter()
-            .find_map(|queue| self.amount(queue, "resources_max", resource))
+        self.attribute_or_of_server(queue, &format!("resources_max.{resource}"))
     }
 
     /// The least that a job of a queue may request of a resource (`resources_min`), found as
     /// [`maximum`](Self::maximum) is.
     pub fn minimum(&self, queue: &str, resource: &str) -> Option<&str> {
-        [queue, ""]
-            .into_iter()
-            .find_map(|queue| self.amount(queue, "resources_min", resource))
+        self.attribute_or_of_server(queue, &format!("resources_min.{resource}"))
     }
 
     /// What a job of a queue has of a resource that it does not request, as it is written: the
@@ -240,50 +239,55 @@ impl Queues {
 
     /// The default of a queue for a resource, else that of the server, as it is written.
     pub fn resources_default(&self, queue: &str, resource: &str) -> Option<&str> {
-        [queue, ""]
-            .into_iter()
-            .find_map(|queue| self.amount(queue, "resources_default", resource))
+        self.attribute_or_of_server(queue, &format!("resources_default.{resource}"))
     }
 
     /// The queues whose jobs the scheduler gets, in the order of the document.
     pub fn execution_queues(&self) -> impl Iterator<Item = &str> {
-        self.names
-            .iter()
-            .map(|name| &**name)
-            .filter(|name| !self.is_route(name))
+        let mut queues: Vec<(&str, usize)> = Vec::new();
+        for (name, &position) in &self.positions {
+            if !self.is_route(name) {
+                queues.push((name, position));
+            }
+        }
+        queues.sort_by_key(|(_, position)| *position);
+        queues.into_iter().map(|(name, _)| name)
     }
 
     /// What the jobs of a queue together may use of a resource (`resources_available`), or with an
     /// empty name all jobs of the server; a size in kb.
     pub fn available(&self, queue: &str, resource: &str, kind: Option<InputType>) -> Option<i64> {
-        limits::whole_amount(self.amount(queue, "resources_available", resource)?, kind)
+        let amount = self.attribute(queue, &format!("resources_available.{resource}"))?;
+        limits::whole_amount(amount, kind)
     }
 
     /// The resources in `resources_available` of the server and the queues, each once.
     pub fn available_resources(&self) -> BTreeSet<&str> {
-        let available = self
-            .amounts
-            .keys()
-            .filter(|(_, list, _)| &**list == "resources_available");
-        available.map(|(.., resource)| &**resource).collect()
+        let names = self.attributes.values().flat_map(BTreeMap::keys);
+        names
+            .filter_map(|name| name.strip_prefix("resources_available."))
+            .collect()
     }
 
-    fn amount(&self, queue: &str, list: &str, resource: &str) -> Option<&str> {
-        self.amounts
-            .get(&(queue.into(), list.into(), resource.into()))
-            .map(|amount| &**amount)
+    fn attribute(&self, queue: &str, name: &str) -> Option<&str> {
+        self.attributes.get(queue)?.get(name).map(|value| &**value)
+    }
+
+    fn attribute_or_of_server(&self, queue: &str, name: &str) -> Option<&str> {
+        self.attribute(queue, name)
+            .or_else(|| self.attribute("", name))
     }
 
     /// The position of the queue in the document, which is the server's order of queues.
     pub fn position(&self, queue: &str) -> Option<usize> {
-        self.names.iter().position(|name| **name == *queue)
+        self.positions.get(queue).copied()
     }
 
     /// The queues with their priorities, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<i64>)> {
-        self.priorities
-            .iter()
-            .map(|(name, &priority)| (&**name, priority))
+        self.positions
+            .keys()
+            .map(|name| (&**name, self.priority(name)))
     }
 
     /// Adds to `schema` the resources in the attributes of the queues and the server that it does
@@ -294,81 +298,34 @@ impl Queues {
         }
     }
 
-    /// Adds a queue unless it is known; the server, which has no name here, is not a queue.
-    fn add_queue(&mut self, name: &str) {
-        if !name.is_empty() && !self.contains(name) {
-            self.priorities.insert(name.into(), None);
-            self.names.push(name.into());
-        }
-    }
-
     fn set(&mut self, queue: &str, attribute: &Attribute<'_>) -> Result<(), DocumentFault> {
-        let Attribute {
-            name,
-            resource,
-            value,
-            ..
-        } = attribute;
-        match (&**name, resource.as_deref()) {
-            ("Priority", None) if !queue.is_empty() => {
-                let priority = value.text().and_then(|text| text.parse().ok());
-                if priority.is_none() && !value.is_null() {
-                    return Err(DocumentFault::Priority {
-                        queue: queue.to_owned(),
-                        found: value.found(),
-                    });
-                }
-                self.priorities.insert(queue.into(), priority);
+        let name = attribute.full_name();
+        let value = &attribute.value;
+        let is_priority = !queue.is_empty() && name == "Priority" && !value.is_null();
+        if is_priority
+            && value
+                .text()
+                .and_then(|text| text.parse::<i64>().ok())
+                .is_none()
+        {
+            return Err(DocumentFault::Priority {
+                queue: queue.to_owned(),
+                found: value.found(),
+            });
+        }
+        let known = self.attributes.entry(queue.into()).or_default();
+        if value.is_null() {
+            known.remove(&*name);
+        } else if let Some(text) = value.text() {
+            known.insert(name.into(), text.into());
+            if let Some(resource) = &attribute.resource
+                && RESOURCE_LISTS.contains(&&*attribute.name)
+            {
+                self.add_seen(resource, text, matches!(value, JsonScalar::Number(_)));
             }
-            (list, Some(resource)) if is_resource_list(list) => {
-                self.add_amount(queue, list, resource, value)
-            }
-            (name, None) => self.set_attribute(queue, name, value.text().unwrap_or_default()),
-            _ => {}
         }
         self.limits.read(queue, attribute);
         Ok(())
-    }
-
-    fn add_amount(&mut self, queue: &str, list: &str, resource: &str, scalar: &JsonScalar<'_>) {
-        if let Some(amount) = scalar.text() {
-            self.add_seen(resource, amount, matches!(scalar, JsonScalar::Number(_)));
-            self.amounts
-                .insert((queue.into(), list.into(), resource.into()), amount.into());
-        } else if scalar.is_null() {
-            self.amounts
-                .remove(&(queue.into(), list.into(), resource.into()));
-        }
-    }
-
-    /// Sets an attribute that is neither the priority nor an amount of a resource.
-    fn set_attribute(&mut self, queue: &str, attribute: &str, value: &str) {
-        match attribute {
-            "queue_type" if value.starts_with(['r', 'R']) => _ = self.routes.insert(queue.into()),
-            "partition" => self.set_partition(queue, value),
-            "backfill_depth" => {
-                self.backfill_depths
-                    .extend(value.parse().ok().map(|depth| (queue.into(), depth)));
-            }
-            "node_group_key" => {
-                self.node_group_keys.insert(queue.into(), value.into());
-            }
-            "started" => self
-                .started
-                .extend(boolean(value).map(|is_started| (queue.into(), is_started))),
-            "enabled" => self
-                .enabled
-                .extend(boolean(value).map(|is_enabled| (queue.into(), is_enabled))),
-            "default_queue" if queue.is_empty() => self.default_queue = Some(value.into()),
-            _ => {}
-        }
-    }
-
-    fn set_partition(&mut self, queue: &str, partition: &str) {
-        if !queue.is_empty() && !partition.is_empty() && partition != schedulers::DEFAULT_PARTITION
-        {
-            self.partitions.insert(queue.into(), partition.into());
-        }
     }
 
     fn add_seen(&mut self, resource: &str, amount: &str, is_number: bool) {
@@ -385,26 +342,8 @@ impl Queues {
     }
 }
 
-fn is_set(attribute: &BTreeMap<Box<str>, bool>, queue: &str) -> bool {
-    attribute
-        .get(queue)
-        .copied()
-        .unwrap_or(attribute.is_empty())
-}
-
 fn is_positive(amount: &str) -> bool {
     !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9'])
-}
-
-fn is_resource_list(attribute: &str) -> bool {
-    matches!(
-        attribute,
-        "resources_default"
-            | "default_chunk"
-            | "resources_max"
-            | "resources_min"
-            | "resources_available"
-    )
 }
 
 #[cfg(test)]

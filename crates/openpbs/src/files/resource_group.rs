@@ -120,15 +120,12 @@ impl ResourceGroup {
                     groups.lines.push(line);
                 }
                 Err(_) if groups.rejected.len() == MAX_REJECTED => groups.not_listed += 1,
-                Err(fault) => {
-                    let LineChunk { offset, line, .. } = chunk;
-                    groups.rejected.push(RejectedLine {
-                        line,
-                        daemon_line: index + 1,
-                        offset,
-                        fault,
-                    });
-                }
+                Err(fault) => groups.rejected.push(RejectedLine {
+                    line: chunk.line,
+                    daemon_line: index + 1,
+                    offset: chunk.offset,
+                    fault,
+                }),
             }
         }
         groups

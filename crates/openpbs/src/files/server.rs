@@ -1,21 +1,36 @@
-//! The settings of a server and its scheduler that decide how a formula is applied.
+//! The attributes of a server and its scheduler that decide how a formula is applied, and what a
+//! scheduling cycle does.
+//!
+//! In: the documents of the server, and `qmgr -c 'list sched'` or `'print sched'`. Out:
+//! [`ServerSettings`].
+
+use std::collections::BTreeMap;
 
 use crate::files::objects::Objects;
 use crate::files::schedulers;
 
-/// The settings in a document; `None` for one that the document does not set, or whose value cannot
-/// be read.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// The attributes in force, as they are written. One that cannot be read counts as unset.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerSettings {
-    /// Whether jobs accrue `eligible_time`.
-    pub eligible_time_enable: Option<bool>,
-    /// The value that a job must exceed to be run.
-    pub job_sort_formula_threshold: Option<f64>,
-    /// How many jobs the server has, without those that are over.
-    pub total_jobs: Option<u64>,
-    /// The version of PBS.
-    pub pbs_version: Option<PbsVersion>,
+    attributes: BTreeMap<String, String>,
 }
+
+/// The window if `opt_backfill_fuzzy` is not set, in seconds.
+pub const DEFAULT_BACKFILL_FUZZY: u32 = 60;
+
+/// The attributes that change what a cycle does and have no method of their own here, with their
+/// defaults: placement sets, preemption, and how the scheduler waits for the start of a job.
+const OTHER_ATTRIBUTES: [(&str, &str); 9] = [
+    ("do_not_span_psets", "False"),
+    ("only_explicit_psets", "False"),
+    ("node_group_enable", "False"),
+    ("preempt_prio", "express_queue, normal_jobs"),
+    ("preempt_order", "SCR"),
+    ("preempt_targets_enable", "True"),
+    ("sched_preempt_enforce_resumption", "False"),
+    ("throughput_mode", "True"),
+    ("job_run_wait", "runjob_hook"),
+];
 
 /// The first three numbers of a version, such as `23.06.06`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,52 +57,98 @@ impl std::fmt::Display for PbsVersion {
 }
 
 impl ServerSettings {
-    /// The settings of the server and of the scheduler that has a partition, or of its default one.
+    /// The attributes of the server and of the scheduler that has a partition, or of its default
+    /// one.
     ///
     /// ```
     /// use jsf_openpbs::files::objects::Objects;
     /// use jsf_openpbs::files::server::ServerSettings;
     ///
-    /// let settings = ServerSettings::read(&Objects::read("set server eligible_time_enable = False\n"), None);
-    /// assert_eq!((settings.eligible_time_enable, settings.job_sort_formula_threshold), (Some(false), None));
+    /// let listed = Objects::read("Sched default\n    opt_backfill_fuzzy = medium\n    throughput_mode = False\n");
+    /// let settings = ServerSettings::read(&listed, None);
+    /// assert_eq!(settings.backfill_fuzzy(), 600);
+    /// assert_eq!(settings.others().collect::<Vec<_>>(), [("throughput_mode", "False")]);
     /// ```
     pub fn read(objects: &Objects<'_>, partition: Option<&str>) -> Self {
         let mut settings = Self::default();
-        for attribute in schedulers::in_force(objects, partition) {
-            settings.set(
-                &attribute.full_name(),
-                attribute.value.text().unwrap_or_default(),
-            );
-        }
+        settings.add(objects, partition);
         settings
     }
 
-    /// Fills in the settings that are missing here from `other`.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            eligible_time_enable: self.eligible_time_enable.or(other.eligible_time_enable),
-            job_sort_formula_threshold: self
-                .job_sort_formula_threshold
-                .or(other.job_sort_formula_threshold),
-            total_jobs: self.total_jobs.or(other.total_jobs),
-            pbs_version: self.pbs_version.or(other.pbs_version),
+    /// Adds the attributes that the documents before do not have.
+    pub fn add(&mut self, objects: &Objects<'_>, partition: Option<&str>) {
+        let mut given = BTreeMap::new();
+        for attribute in schedulers::in_force(objects, partition) {
+            let value = attribute.value.text().unwrap_or_default();
+            given.insert(attribute.full_name().into_owned(), value.to_owned());
         }
+        given.retain(|_, value| !value.is_empty());
+        given.append(&mut self.attributes);
+        self.attributes = given;
     }
 
-    fn set(&mut self, name: &str, value: &str) {
-        match name {
-            "eligible_time_enable" => self.eligible_time_enable = boolean(value),
-            "job_sort_formula_threshold" => {
-                self.job_sort_formula_threshold = value
-                    .parse()
-                    .ok()
-                    .filter(|threshold: &f64| threshold.is_finite());
-            }
-            "total_jobs" => self.total_jobs = value.parse().ok(),
-            "state_count" => self.total_jobs = self.total_jobs.or_else(|| jobs_in_states(value)),
-            "pbs_version" => self.pbs_version = PbsVersion::parse(value),
-            _ => {}
-        }
+    fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.get(name).map(String::as_str)
+    }
+
+    /// Whether jobs accrue `eligible_time`.
+    pub fn eligible_time_enable(&self) -> Option<bool> {
+        boolean(self.get("eligible_time_enable")?)
+    }
+
+    /// The value that a job must exceed to be run.
+    pub fn job_sort_formula_threshold(&self) -> Option<f64> {
+        let threshold: f64 = self.get("job_sort_formula_threshold")?.parse().ok()?;
+        threshold.is_finite().then_some(threshold)
+    }
+
+    /// How many jobs the server has, without those that are over.
+    pub fn total_jobs(&self) -> Option<u64> {
+        let total = self.get("total_jobs").and_then(|total| total.parse().ok());
+        total.or_else(|| jobs_in_states(self.get("state_count")?))
+    }
+
+    /// The version of PBS.
+    pub fn pbs_version(&self) -> Option<PbsVersion> {
+        PbsVersion::parse(self.get("pbs_version")?)
+    }
+
+    /// The seconds of a window in which the start of a reserved job is estimated
+    /// (`opt_backfill_fuzzy`): `off` is 1, `low` 60, `medium` 600 and `high` 3600.
+    pub fn backfill_fuzzy(&self) -> u32 {
+        let window = self.get("opt_backfill_fuzzy").and_then(window);
+        window.unwrap_or(DEFAULT_BACKFILL_FUZZY)
+    }
+
+    /// The least priority of an express queue. Since version 20 this attribute counts, and that in
+    /// `sched_config` does not.
+    pub fn preempt_queue_prio(&self) -> Option<i32> {
+        self.get("preempt_queue_prio")?.parse().ok()
+    }
+
+    /// The other attributes that change what a cycle does and whose value is not the default, by
+    /// their names: placement sets, preemption, and how the scheduler waits for the start of a job.
+    pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.attributes.iter().filter_map(|(name, value)| {
+            let (name, default) = OTHER_ATTRIBUTES.iter().find(|(other, _)| other == name)?;
+            (!is_equal(value, default)).then_some((*name, value.as_str()))
+        })
+    }
+
+    /// `preempt_prio`: the levels of jobs in preemption, from high to low.
+    pub fn preempt_prio(&self) -> &str {
+        self.get("preempt_prio")
+            .unwrap_or("express_queue, normal_jobs")
+    }
+
+    /// `preempt_order`: how jobs give way.
+    pub fn preempt_order(&self) -> &str {
+        self.get("preempt_order").unwrap_or("SCR")
+    }
+
+    /// Whether an attribute is true.
+    pub fn is_true(&self, name: &str) -> bool {
+        self.get(name).and_then(boolean) == Some(true)
     }
 }
 
@@ -108,6 +169,26 @@ pub(super) fn boolean(value: &str) -> Option<bool> {
     }
 }
 
+/// The seconds of a window; `None` if it is not one that the server accepts.
+fn window(value: &str) -> Option<u32> {
+    match value.to_ascii_lowercase().as_str() {
+        "off" => Some(1),
+        "low" => Some(60),
+        "med" | "medium" => Some(600),
+        "high" => Some(3600),
+        // less than a second is no window
+        seconds => seconds.parse().ok().map(|seconds: u32| seconds.max(1)),
+    }
+}
+
+/// Whether two values are the same, in whichever way they are written.
+fn is_equal(value: &str, default: &str) -> bool {
+    match (boolean(value), boolean(default)) {
+        (Some(value), Some(default)) => value == default,
+        _ => value.split_whitespace().eq(default.split_whitespace()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,17 +203,78 @@ mod tests {
             "set server eligible_time_enable = False\nset sched default job_sort_formula_threshold = 7.5\n",
         ] {
             let settings = ServerSettings::read(&Objects::read(document), None);
-            assert_eq!(settings.eligible_time_enable, Some(false), "{document}");
-            assert_eq!(settings.job_sort_formula_threshold, Some(7.5), "{document}");
+            assert_eq!(settings.eligible_time_enable(), Some(false), "{document}");
+            assert_eq!(
+                settings.job_sort_formula_threshold(),
+                Some(7.5),
+                "{document}"
+            );
         }
         let formula = "Server: vm\n    job_sort_formula = eligible_time_enable == 1\n";
-        assert_eq!(
-            ServerSettings::read(&Objects::read(formula), None),
-            ServerSettings::default()
-        );
+        let settings = ServerSettings::read(&Objects::read(formula), None);
+        assert_eq!(settings.eligible_time_enable(), None);
         assert_eq!(
             ServerSettings::read(&Objects::read("\u{0}{"), None),
             ServerSettings::default()
         );
+    }
+
+    fn recorded(name: &str) -> ServerSettings {
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/golden/openpbs/qstat/"
+        );
+        let text = std::fs::read_to_string(format!("{folder}{name}")).unwrap();
+        ServerSettings::read(&Objects::read(&text), None)
+    }
+
+    #[test]
+    fn the_recorded_listings_have_the_defaults() {
+        for (name, express) in [
+            ("qmgr_list_sched.txt", Some(150)),
+            ("qmgr_print_sched.txt", Some(150)),
+            ("qstat_Bf.json", None),
+            ("qstat_Bf.txt", None),
+            ("qmgr_print_server.txt", None),
+        ] {
+            let settings = recorded(name);
+            assert_eq!(settings.preempt_queue_prio(), express, "{name}");
+            assert_eq!(settings.backfill_fuzzy(), DEFAULT_BACKFILL_FUZZY, "{name}");
+            assert_eq!(settings.others().next(), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn windows_are_in_seconds() {
+        for (value, seconds) in [
+            ("off", Some(1)),
+            ("LOW", Some(60)),
+            ("med", Some(600)),
+            ("high", Some(3600)),
+            ("90", Some(90)),
+            ("x", None),
+        ] {
+            assert_eq!(window(value), seconds, "{value}");
+        }
+    }
+
+    #[test]
+    fn attributes_away_from_their_defaults_are_named() {
+        let document = "set sched only_explicit_psets = true\nset sched preempt_prio = \"express_queue,  normal_jobs\"\n\
+            set sched throughput_mode = t\nset server node_group_enable = True\n\
+            set sched gpu opt_backfill_fuzzy = high\nset sched gpu throughput_mode = False\n";
+        let mut settings = ServerSettings::read(&Objects::read(document), None);
+        assert_eq!(
+            settings.others().collect::<Vec<_>>(),
+            [
+                ("node_group_enable", "True"),
+                ("only_explicit_psets", "true")
+            ]
+        );
+        assert_eq!(settings.backfill_fuzzy(), DEFAULT_BACKFILL_FUZZY);
+        let other = "set sched opt_backfill_fuzzy = high\nset sched only_explicit_psets = False\n";
+        settings.add(&Objects::read(other), None);
+        assert_eq!(settings.backfill_fuzzy(), 3600);
+        assert!(settings.is_true("only_explicit_psets"));
     }
 }

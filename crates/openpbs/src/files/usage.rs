@@ -25,32 +25,13 @@ const TAG: &[u8; 9] = b"PBS_MAG!\0";
 const HEADER: usize = 24;
 const FIRST_RECORD: usize = HEADER + 8;
 
-/// The version of a usage file, which determines the layout of its records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UsageVersion {
-    /// Without a header; names of at most 8 bytes, though longer ones extend into the padding.
-    V1,
-    /// With a header; names of at most 49 bytes.
-    V2,
-}
-
-impl UsageVersion {
-    /// How far the daemon searches for the NUL that ends a name: in version 1 beyond the field,
-    /// through the padding and the number.
-    fn name_search_bytes(self) -> usize {
-        match self {
-            Self::V1 => self.record_bytes(),
-            Self::V2 => 50,
-        }
-    }
-
-    fn record_bytes(self) -> usize {
-        match self {
-            Self::V1 => 24,
-            Self::V2 => 64,
-        }
-    }
-}
+/// The bytes of a record in version 1, with names of at most 8 bytes, though longer ones extend into
+/// the padding.
+const RECORD_V1: usize = 24;
+/// The bytes of a record in version 2.
+const RECORD_V2: usize = 64;
+/// The bytes of a name in version 2, with the NUL that ends it.
+const NAME_V2: usize = 50;
 
 /// The usage of an entity.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,15 +138,31 @@ impl UsageFile {
     /// Parses a whole file, as far as the daemon reads it.
     pub fn parse(file: &[u8]) -> Self {
         let mut read = Self::default();
-        match header_parts(file) {
-            None => read.faults.push(UsageFault::TooShort(file.len())),
-            Some((tag, _)) if tag != TAG => read.read_records(file, 0, UsageVersion::V1),
-            Some((_, version)) if version != 2.0 => {
-                read.faults.push(UsageFault::UnknownVersion(version))
-            }
-            Some(_) => read.read_v2(file),
+        if let Err(fault) = read.read(file) {
+            read.faults.push(fault);
         }
         read
+    }
+
+    /// Reads the records, unless the daemon ignores the whole file.
+    fn read(&mut self, file: &[u8]) -> Result<(), UsageFault> {
+        let too_short = || UsageFault::TooShort(file.len());
+        let header = file.get(..HEADER).ok_or_else(too_short)?;
+        if !header.starts_with(TAG) {
+            self.read_records(file, 0, RECORD_V1);
+            return Ok(());
+        }
+        let version = last_double(header).ok_or_else(too_short)?;
+        if version != 2.0 {
+            return Err(UsageFault::UnknownVersion(version));
+        }
+        let time = file[HEADER..].first_chunk::<8>().ok_or_else(too_short)?;
+        let time = i64::from_le_bytes(*time);
+        if time != 0 && time <= EARLIEST_DECAY {
+            return Err(UsageFault::OldDecay(time));
+        }
+        self.read_records(file, FIRST_RECORD, RECORD_V2);
+        Ok(())
     }
 
     /// The records with a usage that no job can have caused, in file order.
@@ -192,23 +189,9 @@ impl UsageFile {
         implausible
     }
 
-    fn read_v2(&mut self, file: &[u8]) {
-        match file.get(HEADER..).and_then(|rest| rest.first_chunk::<8>()) {
-            None => self.faults.push(UsageFault::TooShort(file.len())),
-            Some(&bytes) => match i64::from_le_bytes(bytes) {
-                time @ ..=EARLIEST_DECAY if time != 0 => {
-                    self.faults.push(UsageFault::OldDecay(time))
-                }
-                _ => self.read_records(file, FIRST_RECORD, UsageVersion::V2),
-            },
-        }
-    }
-
-    fn read_records(&mut self, file: &[u8], first: usize, version: UsageVersion) {
-        let size = version.record_bytes();
+    fn read_records(&mut self, file: &[u8], first: usize, size: usize) {
         for (index, record) in file[first..].chunks(size).enumerate() {
-            let offset = first + index * size;
-            match parse_record(record, offset, version) {
+            match parse_record(record, first + index * size, size) {
                 Ok(record) => self.records.push(record),
                 Err(fault) => self.faults.push(fault),
             }
@@ -216,26 +199,18 @@ impl UsageFile {
     }
 }
 
-/// The tag and the version, if the file is long enough for a header.
-fn header_parts(file: &[u8]) -> Option<(&[u8], f64)> {
-    let header = file.get(..HEADER)?;
-    Some((&header[..TAG.len()], last_double(header)?))
-}
-
-fn parse_record(
-    record: &[u8],
-    offset: usize,
-    version: UsageVersion,
-) -> Result<UsageRecord, UsageFault> {
+fn parse_record(record: &[u8], offset: usize, size: usize) -> Result<UsageRecord, UsageFault> {
     let cut_short = UsageFault::CutShort {
         offset,
         bytes: record.len(),
     };
-    if record.len() < version.record_bytes() {
+    if record.len() < size {
         return Err(cut_short);
     }
     let usage = last_double(record).ok_or(cut_short)?;
-    let field = &record[..version.name_search_bytes()];
+    // in version 1 the daemon searches for the NUL beyond the field, through the padding and the
+    // number
+    let field = &record[..if size == RECORD_V2 { NAME_V2 } else { size }];
     let name = c_string(field);
     let entity = name_text(name);
     if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {

@@ -69,12 +69,7 @@ pub(super) fn write_table(tree: &PbsTree, units: &[u8], out: &mut dyn Write) -> 
     out.write_all(&[b"Fairshare usage units are in: ", units, b"\n"].concat())?;
     for view in tree.daemon_order().map(|node| NodeView::new(tree, node)) {
         out.write_all(&padded(&view.name))?;
-        let NodeView {
-            resgroup,
-            cgroup,
-            shares,
-            ..
-        } = view;
+        let (resgroup, cgroup, shares) = (view.resgroup, view.cgroup, view.shares);
         let usage = fixed(view.usage, 0);
         let percent = fixed(view.percent(), 3);
         writeln!(

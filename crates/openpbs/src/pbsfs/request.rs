@@ -48,12 +48,8 @@ impl Request {
     /// # Errors
     /// [`InvalidArguments`]: too many operands or too few, or a request that changes the usage file.
     pub fn parse(program: &[u8], arguments: &[&[u8]]) -> Result<Arguments, InvalidArguments> {
-        let parsed = ParsedOptions::parse(arguments, b"sgptdce", b"I-");
-        let stderr: Vec<u8> = parsed
-            .errors
-            .iter()
-            .flat_map(|error| error.message(program))
-            .collect();
+        let parsed = ParsedOptions::parse(arguments);
+        let stderr = parsed.messages(program);
         let mut action = b'p';
         let mut scheduler = None;
         for (letter, value) in parsed.options {
@@ -64,32 +60,23 @@ impl Request {
             }
         }
         let request = match (action, &parsed.operands[..]) {
-            (b'p', []) => Self::Table,
-            (b't', []) => Self::Outline,
-            (b'p' | b't', _) => {
-                return Err(InvalidArguments::usage(stderr, "-[ptdgcs] [-I sched_name]"));
-            }
-            (b'g', [entity]) => Self::Entity(entity.to_vec()),
-            (b'g', _) => {
-                return Err(InvalidArguments::usage(
-                    stderr,
-                    "[-I sched_name] -g <fairshare_entity>",
-                ));
-            }
-            (b'c', [left, right]) => Self::Compare(left.to_vec(), right.to_vec()),
-            (b'c', _) => {
-                return Err(InvalidArguments::usage(
-                    stderr,
-                    "[-I sched_name] -c <entity1> <entity2>",
-                ));
-            }
+            (b'p', []) => Ok(Self::Table),
+            (b't', []) => Ok(Self::Outline),
+            (b'g', [entity]) => Ok(Self::Entity(entity.to_vec())),
+            (b'c', [left, right]) => Ok(Self::Compare(left.to_vec(), right.to_vec())),
+            (b'p' | b't', _) => Err("-[ptdgcs] [-I sched_name]"),
+            (b'g', _) => Err("[-I sched_name] -g <fairshare_entity>"),
+            (b'c', _) => Err("[-I sched_name] -c <entity1> <entity2>"),
             _ => return Err(InvalidArguments::Changes(action.into())),
         };
-        Ok(Arguments {
-            request,
-            scheduler,
-            stderr,
-        })
+        match request {
+            Ok(request) => Ok(Arguments {
+                request,
+                scheduler,
+                stderr,
+            }),
+            Err(usage) => Err(InvalidArguments::usage(stderr, usage)),
+        }
     }
 }
 
@@ -110,31 +97,12 @@ struct ParsedOptions<'a> {
     options: Vec<(u8, Option<&'a [u8]>)>,
     /// The other arguments.
     operands: Vec<&'a [u8]>,
-    /// The invalid options, in the order given.
-    errors: Vec<OptionError>,
-}
-
-/// An option that `getopt` reports and skips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OptionError {
-    Invalid(u8),
-    MissingArgument(u8),
-}
-
-impl OptionError {
-    /// glibc's message.
-    fn message(self, program: &[u8]) -> Vec<u8> {
-        let (words, letter): (&[u8], u8) = match self {
-            Self::Invalid(letter) => (b": invalid option -- '", letter),
-            Self::MissingArgument(letter) => (b": option requires an argument -- '", letter),
-        };
-        [program, words, &[letter], b"'\n"].concat()
-    }
+    /// What glibc's `getopt` reports of the options that it skips, in the order given.
+    errors: Vec<(&'static str, u8)>,
 }
 
 impl<'a> ParsedOptions<'a> {
-    /// `letters` are the options without an argument, `with_argument` those that take one.
-    fn parse(arguments: &[&'a [u8]], letters: &[u8], with_argument: &[u8]) -> Self {
+    fn parse(arguments: &[&'a [u8]]) -> Self {
         let mut parsed = Self::default();
         let mut rest = arguments.iter().copied();
         while let Some(argument) = rest.next() {
@@ -144,7 +112,7 @@ impl<'a> ParsedOptions<'a> {
                     break;
                 }
                 [b'-', cluster @ ..] if !cluster.is_empty() => {
-                    parsed.parse_cluster(cluster, &mut rest, letters, with_argument);
+                    parsed.parse_cluster(cluster, &mut rest);
                 }
                 operand => parsed.operands.push(operand),
             }
@@ -152,27 +120,38 @@ impl<'a> ParsedOptions<'a> {
         parsed
     }
 
+    /// The messages about the options that are skipped.
+    fn messages(&self, program: &[u8]) -> Vec<u8> {
+        let mut messages = Vec::new();
+        for (words, letter) in &self.errors {
+            let parts = [
+                program,
+                b": ",
+                words.as_bytes(),
+                b" -- '",
+                &[*letter],
+                b"'\n",
+            ];
+            messages.extend(parts.concat());
+        }
+        messages
+    }
+
     /// Parses the options of one argument, such as `-sg` or `-Iname`.
-    fn parse_cluster(
-        &mut self,
-        cluster: &'a [u8],
-        rest: &mut impl Iterator<Item = &'a [u8]>,
-        letters: &[u8],
-        with_argument: &[u8],
-    ) {
+    fn parse_cluster(&mut self, cluster: &'a [u8], rest: &mut impl Iterator<Item = &'a [u8]>) {
         for (at, &letter) in cluster.iter().enumerate() {
-            if with_argument.contains(&letter) {
+            if b"I-".contains(&letter) {
                 let joined = Some(&cluster[at + 1..]).filter(|joined| !joined.is_empty());
                 match joined.or_else(|| rest.next()) {
                     Some(value) => self.options.push((letter, Some(value))),
-                    None => self.errors.push(OptionError::MissingArgument(letter)),
+                    None => self.errors.push(("option requires an argument", letter)),
                 }
                 return;
             }
-            if letters.contains(&letter) {
+            if b"sgptdce".contains(&letter) {
                 self.options.push((letter, None));
             } else {
-                self.errors.push(OptionError::Invalid(letter));
+                self.errors.push(("invalid option", letter));
             }
         }
     }
@@ -248,7 +227,7 @@ mod tests {
             .iter()
             .map(|argument| argument.as_bytes())
             .collect();
-        ParsedOptions::parse(&arguments, b"sg", b"I")
+        ParsedOptions::parse(&arguments)
     }
 
     #[test]
@@ -262,20 +241,15 @@ mod tests {
         ];
         assert_eq!(parsed.options, expected);
         assert_eq!(parsed.operands, [&b"Bob"[..], b"-", b"5", b"-5"]);
-        assert_eq!(parsed.errors, []);
+        assert!(parsed.errors.is_empty());
     }
 
     #[test]
     fn invalid_options_are_reported_and_skipped() {
         let parsed = options(&["-5s", "-I"]);
         assert_eq!(parsed.options, [(b's', None)]);
-        let messages: Vec<_> = parsed
-            .errors
-            .iter()
-            .flat_map(|error| error.message(b"pbsfs"))
-            .collect();
         assert_eq!(
-            messages,
+            parsed.messages(b"pbsfs"),
             b"pbsfs: invalid option -- '5'\npbsfs: option requires an argument -- 'I'\n"
         );
     }

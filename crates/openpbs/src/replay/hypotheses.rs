@@ -143,25 +143,23 @@ impl<'a> Hypotheses<'a> {
 
     /// A file that the site lacks, so that an input of this job is not known.
     pub(super) fn not_captured(&self, row: usize) -> Option<NotCaptured> {
-        let is_stated = |name: &str| {
-            self.queue
-                .table
-                .column(name)
-                .is_some_and(|column| column.is_set(row))
+        let table = self.queue.table;
+        let lacks = |name: &str| {
+            let column = table.column(name);
+            self.reads(name) && !column.is_some_and(|column| column.is_set(row))
         };
-        let names = self.queue.program.inputs();
         if self.queue.tree.is_some() && !self.queue.has_usage && self.uses_fairshare() {
             return Some(NotCaptured::Usage);
         }
-        if names.iter().any(|name| **name == *QUEUE_PRIORITY)
-            && !self.queue.has_queues
-            && !is_stated(QUEUE_PRIORITY)
-        {
+        if !self.queue.has_queues && lacks(QUEUE_PRIORITY) {
             return Some(NotCaptured::Queues);
         }
-        let needs_eligible_time =
-            names.iter().any(|name| **name == *ELIGIBLE_TIME) && !is_stated(ELIGIBLE_TIME);
-        needs_eligible_time.then_some(NotCaptured::EligibleTime)
+        lacks(ELIGIBLE_TIME).then_some(NotCaptured::EligibleTime)
+    }
+
+    fn reads(&self, name: &str) -> bool {
+        let mut inputs = self.queue.program.inputs().iter();
+        inputs.any(|input| **input == *name)
     }
 
     /// The other formula that gives most values of a cycle, and more than the one that is compared.
@@ -181,11 +179,9 @@ impl<'a> Hypotheses<'a> {
 
     /// The change of `eligible_time` of a cycle, and how many of some lines it gives.
     fn shift(&mut self, time: Option<i64>, different: &[Digits<'_>]) -> Option<(usize, i64)> {
-        self.queue
-            .program
-            .inputs()
-            .iter()
-            .find(|name| ***name == *ELIGIBLE_TIME)?;
+        if !self.reads(ELIGIBLE_TIME) {
+            return None;
+        }
         let mut counted = different[..different.len().min(SAMPLE)].to_vec();
         let expected = time
             .zip(self.same_moment)

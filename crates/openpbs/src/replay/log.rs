@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use crate::wall_clock::seconds_of_date_and_time;
+
 /// The most formulas that are taken from a log.
 const MAX_FORMULAS: usize = 8;
 
@@ -104,7 +106,7 @@ fn second_of(line: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// The seconds of `MM/DD/YYYY HH:MM:SS` since an arbitrary moment.
+/// The seconds of `MM/DD/YYYY HH:MM:SS` since 1970, on the clock of the log.
 fn time_of(second: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(second)
         .ok()
@@ -117,14 +119,7 @@ fn time_of(second: &[u8]) -> Option<i64> {
     let [month, day, year, hours, minutes, seconds] = numbers?[..] else {
         return None;
     };
-    // the year begins in March, so that the day that some years have in addition is its last
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
-    Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+    seconds_of_date_and_time([year, month, day], [hours, minutes, seconds])
 }
 
 /// The formulas that lines of a server's log say were set, each once, the latest first. A

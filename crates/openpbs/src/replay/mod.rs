@@ -247,19 +247,17 @@ fn serialize_explanations<S: Serializer>(
 
 /// Compares every value of the log with the value of the same job in the queue.
 pub fn replay(log: &[u8], queue: &ReplayedQueue<'_>) -> Replay {
-    let (causes, replay) = (Causes::default(), Replay::default());
     let mut comparison = Comparison {
         queue: *queue,
         hypotheses: Hypotheses::new(queue),
-        causes,
-        replay,
+        causes: Causes::default(),
+        replay: Replay::default(),
     };
     let damaged = for_each_cycle(log, |cycle| comparison.add(&cycle));
-    let Comparison { replay, causes, .. } = comparison;
     Replay {
         damaged,
-        causes: causes.into_sorted(),
-        ..replay
+        causes: comparison.causes.into_sorted(),
+        ..comparison.replay
     }
 }
 
@@ -335,12 +333,9 @@ impl<'a> Comparison<'a> {
             (None, None, None) => CauseKind::Nothing,
         };
         self.replay.unexplained += usize::from(explanations.is_empty());
-        let shift = found.iter().find_map(|one| {
-            if let Hypothesis::EligibleTime(shift) = one {
-                Some(*shift)
-            } else {
-                None
-            }
+        let shift = found.iter().find_map(|one| match one {
+            Hypothesis::EligibleTime(shift) => Some(*shift),
+            _ => None,
         });
         self.causes.count(kind, shift);
         if self.replay.different.len() >= MAX_LISTED {

@@ -14,7 +14,6 @@ use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
 use jsf_openpbs::resource_amount::NumberMode;
 use serde::Serialize;
 
-use super::jobs::ColumnsRequest;
 use super::{CompareRequest, Site, SiteError};
 
 /// The work of the exchange rates, see [`WorkBudget`].
@@ -38,6 +37,20 @@ pub struct Translation {
     pub largest_job: Option<LargestJob>,
     /// How far the orders of the jobs agree; `None` without jobs.
     pub agreement: Option<OrderAgreement>,
+}
+
+impl Translation {
+    /// Adds a part: what it becomes and what differs, or why it is not carried over.
+    fn add(&mut self, text: String, result: Result<(String, String), String>) {
+        match result {
+            Ok((becomes, note)) => self.parts.push(TranslatedPart {
+                text,
+                becomes,
+                note,
+            }),
+            Err(why) => self.not_expressed.push(UntranslatedPart { text, why }),
+        }
+    }
 }
 
 /// A part of a formula that is carried over.
@@ -156,11 +169,7 @@ impl Site {
         if !self.has_jobs() {
             return Ok(None);
         }
-        let request = ColumnsRequest {
-            again: true,
-            ..self.request(&SIZES)
-        };
-        let jobs = self.read_columns(&request)?.table;
+        let jobs = self.read_columns(&self.request(&SIZES).again())?.table;
         let most = |name: &str| {
             let column = jobs.column(name)?;
             let values = (0..jobs.len()).filter_map(|row| nearest_double(&column.value(row)));

@@ -8,7 +8,7 @@ use job_sort_formula::formula::syntax::ExprKind;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::PrioritySettings;
 
-use super::{TranslatedPart, Translation, UntranslatedPart};
+use super::Translation;
 
 /// The largest priority of a queue of PBS.
 const LARGEST_QUEUE_PRIORITY: u32 = 1023;
@@ -45,15 +45,11 @@ pub(super) fn translate(
         text.replace_range(first..last, replacement);
     }
     text.drain(..start);
-    let Translator {
-        resources,
-        mut translation,
-        ..
-    } = translator;
-    let declared = resources
-        .iter()
-        .map(|(name, (kind, _))| format!("qmgr -c 'create resource {name} type={kind}'"));
-    let mut lines: Vec<String> = declared.collect();
+    let mut translation = translator.translation;
+    let mut lines = Vec::new();
+    for (name, (kind, _)) in &translator.resources {
+        lines.push(format!("qmgr -c 'create resource {name} type={kind}'"));
+    }
     lines.append(&mut translation.settings);
     lines.push(format!(
         "qmgr -c 'set server job_sort_formula = \"{text}\"'"
@@ -111,11 +107,8 @@ impl Translator<'_> {
             "direct_priority" => self.resource(name, "long", "a priority that replaces the others"),
             _ => return None,
         };
-        self.translation.parts.push(TranslatedPart {
-            text: name.to_owned(),
-            becomes: becomes.clone(),
-            note,
-        });
+        self.translation
+            .add(name.to_owned(), Ok((becomes.clone(), note)));
         Some(becomes)
     }
 
@@ -130,10 +123,10 @@ impl Translator<'_> {
 
     fn size(&mut self) -> Option<(String, String)> {
         let Some((nodes, cpus)) = self.cluster.size() else {
-            self.translation.not_expressed.push(UntranslatedPart {
-                text: "size_factor".to_owned(),
-                why: "the nodes are not known: give slurm.conf or what `scontrol show node -a` prints".to_owned(),
-            });
+            let why =
+                "the nodes are not known: give slurm.conf or what `scontrol show node -a` prints";
+            self.translation
+                .add("size_factor".to_owned(), Err(why.to_owned()));
             return Some(("0".to_owned(), String::new()));
         };
         let text = match (self.settings.relative_to_time, self.settings.favor_small) {

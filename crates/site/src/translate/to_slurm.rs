@@ -5,7 +5,7 @@ use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 
-use super::{TranslatedPart, Translation, UntranslatedPart};
+use super::Translation;
 
 /// The greatest priority of Slurm.
 const MOST: f64 = 4_294_967_295.0;
@@ -61,36 +61,21 @@ pub(super) fn translate(program: &Program, queues: &[(&str, i64)]) -> Translatio
         };
         let text = summand.text.clone();
         match probe.split() {
-            Ok(inputs) if inputs.is_empty() => translation.parts.push(TranslatedPart {
-                text,
-                becomes: "nothing: it is the same for every job".to_owned(),
-                note: String::new(),
-            }),
+            Err(why) => translation.add(text, Err(why)),
+            Ok(inputs) if inputs.is_empty() => {
+                let becomes = "nothing: it is the same for every job".to_owned();
+                translation.add(text, Ok((becomes, String::new())));
+            }
             Ok(inputs) => {
-                let has_several = inputs.len() > 1;
-                for input in inputs {
-                    let text = if has_several {
+                for &input in &inputs {
+                    let text = if inputs.len() > 1 {
                         format!("{} in {text}", probe.name(input))
                     } else {
                         text.clone()
                     };
-                    match weights.add(&probe, input) {
-                        Ok((becomes, note)) => translation.parts.push(TranslatedPart {
-                            text,
-                            becomes,
-                            note,
-                        }),
-                        Err(why) => {
-                            translation
-                                .not_expressed
-                                .push(UntranslatedPart { text, why });
-                        }
-                    }
+                    translation.add(text, weights.add(&probe, input));
                 }
             }
-            Err(why) => translation
-                .not_expressed
-                .push(UntranslatedPart { text, why }),
         }
     }
     weights.write(queues, &mut translation);
@@ -252,7 +237,7 @@ impl Weights {
     /// Adds the function of one input: what it becomes, and what differs.
     fn add(&mut self, probe: &Probe<'_>, slot: usize) -> Result<(String, String), String> {
         let name = probe.name(slot);
-        let no_note = String::new;
+        let becomes = |becomes: &str| Ok((becomes.to_owned(), String::new()));
         let classic =
             "classic fair share is 2^(-usage/shares), as PBS's, of the usage that Slurm bills";
         if let Some(factor) = probe.fairshare_of_tree(&probe.fairshare_slots()) {
@@ -274,11 +259,12 @@ impl Weights {
                 before => {
                     self.age = Some((before.map_or(0.0, |(slope, _)| slope) + slope, end));
                     let note = if line.is_some() {
-                        "the gain ends after a year".to_owned()
+                        "the gain ends after a year"
                     } else {
-                        no_note()
+                        ""
                     };
-                    Ok(("PriorityWeightAge and PriorityMaxAge".to_owned(), note))
+                    let becomes = "PriorityWeightAge and PriorityMaxAge";
+                    Ok((becomes.to_owned(), note.to_owned()))
                 }
             };
         }
@@ -290,21 +276,16 @@ impl Weights {
         if name == "queue_priority" {
             self.queue_priority +=
                 positive(slope.ok_or_else(line)?, "the factor of `queue_priority`")?;
-            return Ok((
-                "PriorityWeightPartition, with the queues' priorities as PriorityJobFactor"
-                    .to_owned(),
-                no_note(),
-            ));
+            return becomes(
+                "PriorityWeightPartition, with the queues' priorities as PriorityJobFactor",
+            );
         }
         if let Some(place) = RESOURCES
             .iter()
             .position(|(resource, ..)| *resource == name)
         {
             self.resources[place] += slope.ok_or_else(line)?;
-            return Ok((
-                format!("PriorityWeightTRES, {}", RESOURCES[place].1),
-                no_note(),
-            ));
+            return becomes(&format!("PriorityWeightTRES, {}", RESOURCES[place].1));
         }
         Err(match name {
             "job_priority" => "Slurm has `nice`, which a user can only raise".to_owned(),

@@ -189,7 +189,7 @@ fn page_parts(
     let side = ComparedRanking {
         table,
         ranking,
-        under_threshold: &[],
+        under_threshold: Vec::new(),
         tree: tree.as_ref(),
     };
     let groups = Comparison::new(&side, &side);

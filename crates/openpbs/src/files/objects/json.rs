@@ -23,12 +23,7 @@ impl<'t> ObjectReader<'t> for Document<'_, 't> {
             "Queue" => ObjectKind::Queue,
             "nodes" => ObjectKind::Node,
             _ => {
-                return Attributes {
-                    object: None,
-                    list: None,
-                    objects: self.0,
-                }
-                .entry(key, value);
+                return Attributes::of(None, self.0).entry(key, value);
             }
         };
         // a key that is given again is found among the attributes
@@ -55,13 +50,7 @@ struct ObjectList<'o, 't> {
 impl<'t> ObjectReader<'t> for ObjectList<'_, 't> {
     fn entry<E: Entry<'t>>(&mut self, key: Cow<'t, str>, value: E) -> Result<(), E::Error> {
         let object = Some(self.objects.declare(self.kind, key, 0));
-        value
-            .object(Attributes {
-                object,
-                list: None,
-                objects: self.objects,
-            })
-            .map(drop)
+        value.object(Attributes::of(object, self.objects)).map(drop)
     }
 }
 
@@ -72,6 +61,16 @@ struct Attributes<'o, 't> {
     objects: &'o mut Objects<'t>,
 }
 
+impl<'o, 't> Attributes<'o, 't> {
+    fn of(object: Option<usize>, objects: &'o mut Objects<'t>) -> Self {
+        Self {
+            object,
+            list: None,
+            objects,
+        }
+    }
+}
+
 impl<'t> ObjectReader<'t> for Attributes<'_, 't> {
     fn entry<E: Entry<'t>>(&mut self, key: Cow<'t, str>, value: E) -> Result<(), E::Error> {
         let raw = value.raw()?;
@@ -79,16 +78,16 @@ impl<'t> ObjectReader<'t> for Attributes<'_, 't> {
             line: 0,
             at: offset(self.objects.text, raw.get()),
         };
-        let attribute = match &self.list {
-            Some(list) => Attribute::of_list(list.clone(), Some(key.clone()), scalar(raw), place),
-            None => Attribute::of_list(key.clone(), None, scalar(raw), place),
+        let (name, resource) = match &self.list {
+            Some(list) => (list.clone(), Some(key.clone())),
+            None => (key.clone(), None),
         };
+        let attribute = Attribute::of_list(name, resource, scalar(raw), place);
         self.objects.push(self.object, attribute);
         if self.object.is_some() && self.list.is_none() && raw.get().starts_with('{') {
             let resources = Attributes {
-                object: self.object,
                 list: Some(key),
-                objects: self.objects,
+                ..Attributes::of(self.object, self.objects)
             };
             // it has been found to be valid
             let _ = read_object(raw.get(), resources);

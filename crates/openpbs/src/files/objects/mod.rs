@@ -117,25 +117,20 @@ impl ObjectKind {
     ];
 
     fn of_heading(word: &str) -> Option<Self> {
-        Self::NAMES
-            .into_iter()
-            .find(|(_, heading, _)| *heading == word)
-            .map(|(kind, ..)| kind)
+        let mut names = Self::NAMES.into_iter();
+        Some(names.find(|(_, heading, _)| *heading == word)?.0)
     }
 
     fn of_directive(word: &str) -> Option<Self> {
-        Self::NAMES
-            .into_iter()
-            .find(|(.., words)| words.contains(&word))
-            .map(|(kind, ..)| kind)
+        let mut names = Self::NAMES.into_iter();
+        Some(names.find(|(.., words)| words.contains(&word))?.0)
     }
 
     /// Its name in a heading.
     pub fn heading(self) -> &'static str {
-        Self::NAMES
-            .into_iter()
-            .find(|(kind, ..)| *kind == self)
-            .map_or("", |(_, heading, _)| heading)
+        let mut names = Self::NAMES.into_iter();
+        let found = names.find(|(kind, ..)| *kind == self);
+        found.map_or("", |(_, heading, _)| heading)
     }
 }
 
@@ -163,14 +158,13 @@ impl<'t> Objects<'t> {
     }
 
     fn new(text: &'t str, notation: Notation) -> Self {
-        let (objects, attributes, latest) = Default::default();
         Self {
             text,
             notation,
-            objects,
-            attributes,
+            objects: Vec::new(),
+            attributes: Vec::new(),
             json_error: None,
-            latest,
+            latest: HashMap::new(),
         }
     }
 
@@ -239,14 +233,10 @@ impl<'t> Objects<'t> {
 
 /// A listing has one server, which directives do not name.
 fn key<'t>(kind: ObjectKind, name: &Cow<'t, str>) -> (ObjectKind, Cow<'t, str>) {
-    (
-        kind,
-        if kind == ObjectKind::Server {
-            Cow::Borrowed("")
-        } else {
-            name.clone()
-        },
-    )
+    match kind {
+        ObjectKind::Server => (kind, Cow::Borrowed("")),
+        _ => (kind, name.clone()),
+    }
 }
 
 impl Object<'_> {

@@ -140,37 +140,20 @@ fn split_value(text: &str) -> Option<(&str, &str)> {
 
 /// The times at which a setting applies, and the fault if they are unknown.
 fn parse_times(text: &str) -> (Times, Option<ConfigFault>) {
-    let always = Times {
-        prime: true,
-        non_prime: true,
-    };
-    match text
+    let word = text
         .split_ascii_whitespace()
         .next()
-        .filter(|word| !word.starts_with('#'))
-    {
-        None | Some("all" | "ALL") => (always, None),
-        Some("prime" | "PRIME") => (
-            Times {
-                non_prime: false,
-                ..always
-            },
-            None,
-        ),
-        Some("non_prime" | "NON_PRIME") => (
-            Times {
-                prime: false,
-                ..always
-            },
-            None,
-        ),
-        Some("none" | "NONE") => (
-            Times {
-                prime: false,
-                non_prime: false,
-            },
-            None,
-        ),
-        Some(word) => (always, Some(ConfigFault::UnknownTime(word.to_owned()))),
-    }
+        .filter(|word| !word.starts_with('#'));
+    let mut unknown = None;
+    let (prime, non_prime) = match word {
+        None | Some("all" | "ALL") => (true, true),
+        Some("prime" | "PRIME") => (true, false),
+        Some("non_prime" | "NON_PRIME") => (false, true),
+        Some("none" | "NONE") => (false, false),
+        Some(word) => {
+            unknown = Some(ConfigFault::UnknownTime(word.to_owned()));
+            (true, true)
+        }
+    };
+    (Times { prime, non_prime }, unknown)
 }

@@ -306,10 +306,7 @@ impl SchedConfig {
             "round_robin" => set(&mut self.round_robin, times, line.boolean()?),
             "strict_ordering" => set(&mut self.strict_ordering, times, line.boolean()?),
             "backfill_prime" => set(&mut self.backfill_prime, times, line.boolean()?),
-            "prime_spill" => {
-                let spill = line.duration_or_none()?;
-                self.prime_spill.change(times, |at| *at = spill);
-            }
+            "prime_spill" => set(&mut self.prime_spill, times, line.duration_or_none()?),
             "prime_exempt_anytime_queues" => self.prime_exempt_anytime_queues = line.boolean()?,
             "fairshare_enforce_no_shares" => _ = line.boolean()?,
             "primetime_prefix" => self.primetime_prefix = value.to_owned(),
@@ -397,7 +394,7 @@ fn list_of(value: &str) -> Vec<String> {
         .collect()
 }
 
-fn set(setting: &mut ByTime<bool>, times: Times, value: bool) {
+fn set<T: Copy>(setting: &mut ByTime<T>, times: Times, value: T) {
     setting.change(times, |at| *at = value);
 }
 
