@@ -224,6 +224,7 @@ impl Run<'_> {
             .enumerate()
             .filter_map(|(index, job)| Some((index, job, self.simulated.schedule.start(index)?)))
             .collect();
+        let end = |index: usize| self.simulated.schedule.end(log, index);
         let jobs = || started.iter();
         let mut columns = TableBuilder::default();
         columns.texts("id", jobs().map(|(index, ..)| Some(log.id(*index))));
@@ -241,18 +242,16 @@ impl Run<'_> {
         );
         columns.integers("submit", jobs().map(|(_, job, _)| Some(job.submit)));
         columns.integers("start", jobs().map(|(_, _, start)| Some(*start)));
-        columns.integers(
-            "end",
-            jobs().map(|(_, job, start)| Some(start + job.duration())),
-        );
+        columns.integers("end", jobs().map(|(index, ..)| end(*index)));
         columns.integers(
             "wait",
             jobs().map(|(_, job, start)| Some(start - job.submit)),
         );
-        let slowdown = |&(_, job, start): &(_, &WorkloadJob, i64)| {
-            bounded_slowdown(start - job.submit, job.duration())
+        let slowdown = |&(index, job, _): &(usize, &WorkloadJob, i64)| {
+            let wait = end(index)? - job.duration() - job.submit;
+            Some(bounded_slowdown(wait, job.duration()))
         };
-        columns.floats("bounded_slowdown", jobs().map(|job| Some(slowdown(job))));
+        columns.floats("bounded_slowdown", jobs().map(slowdown));
         columns.finish(&[], "{}".to_owned())
     }
 

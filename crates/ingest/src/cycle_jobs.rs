@@ -395,6 +395,19 @@ impl Clock {
         Self { samples }
     }
 
+    /// The clock by times on it, each with the time in seconds since 1970 when it showed about that.
+    pub fn from_samples(samples: impl IntoIterator<Item = (i64, i64)>) -> Self {
+        let samples = samples.into_iter().map(|(wall, utc)| {
+            let distance = wall - utc;
+            (wall, (distance + QUARTER / 2).div_euclid(QUARTER) * QUARTER)
+        });
+        let mut samples: Vec<(i64, i64)> = samples
+            .filter(|(_, distance)| distance.abs() <= MAX_DISTANCE)
+            .collect();
+        samples.sort_unstable();
+        Self { samples }
+    }
+
     /// Whether the distance is known; else it is taken to be 0.
     pub fn is_known(&self) -> bool {
         !self.samples.is_empty()

@@ -13,6 +13,7 @@
 use jsf_openpbs::array_id::is_array;
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::entity::EntityAttributes;
+use jsf_openpbs::files::dedicated_time::time_of;
 use jsf_openpbs::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, of_select};
 use jsf_openpbs::resource_amount::AmountSource;
 
@@ -51,7 +52,10 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     }
     let mention = match kind {
         "E" => {
-            let read = read_end(id, &Record::new(Attributes { rest }, builder), builder);
+            let record = Record::new(Attributes { rest }, builder);
+            let wall = || time_of(date.get(..10)?, date.get(11..16)?);
+            builder.note_wall_time(wall, record.end);
+            let read = read_end(id, &record, builder);
             if read.is_err() {
                 // it is counted once, as what its end is
                 builder.mention_end(id);

@@ -41,9 +41,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::schedule::Schedule;
-use super::statistics::{
-    bounded_slowdown, length_class, length_class_name, size_class, size_class_name, wait_of,
-};
+use super::statistics::{length_class, length_class_name, size_class, size_class_name};
 use super::student_t;
 use super::workload::{Workload, WorkloadJob};
 
@@ -316,6 +314,7 @@ struct PairedJob {
     /// has neither.
     user: u32,
     waits: [i64; 2],
+    slowdowns: [f64; 2],
 }
 
 impl Difference {
@@ -421,15 +420,13 @@ fn paired_jobs(
     let user = user_of(workload);
     let paired = workload.after_warm_up(warm_up).filter_map(|index| {
         let job = workload.jobs()[index];
-        let waits = [
-            wait_of(workload, old, index)?,
-            wait_of(workload, new, index)?,
-        ];
+        let started = [old.started(workload, index)?, new.started(workload, index)?];
         Some(PairedJob {
             job,
             block: 0,
             user: user(index as u32, &job),
-            waits,
+            waits: started.map(|started| started.wait()),
+            slowdowns: started.map(|started| started.slowdown()),
         })
     });
     paired.collect()
@@ -565,11 +562,7 @@ impl PairedJob {
     }
 
     fn slowdown(&self) -> Weighted {
-        self.weighted(
-            1.0,
-            self.waits
-                .map(|wait| bounded_slowdown(wait, self.job.duration())),
-        )
+        self.weighted(1.0, self.slowdowns)
     }
 
     fn weighted(&self, weight: f64, [old, new]: [f64; 2]) -> Weighted {

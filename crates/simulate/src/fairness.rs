@@ -20,8 +20,9 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::schedule::Schedule;
+use super::started::StartedJob;
 use super::statistics::TimeShares;
-use super::workload::{Workload, WorkloadJob};
+use super::workload::Workload;
 
 /// The longest block of a short schedule, in seconds, and the fewest blocks that one is divided
 /// into.
@@ -102,17 +103,16 @@ impl Fairness {
             .map_or(0, |job| job.submit)
             .saturating_add(warm_up);
         let mut has_jobs = vec![false; workload.entities().len()];
-        let mut of_entity: Vec<Vec<(WorkloadJob, i64)>> =
-            vec![Vec::new(); workload.entities().len()];
+        let mut of_entity: Vec<Vec<StartedJob<'_>>> = vec![Vec::new(); workload.entities().len()];
         let mut last_end = begin;
         for index in workload.after_warm_up(warm_up) {
             let job = &workload.jobs()[index];
             has_jobs[job.entity as usize] = true;
-            let Some(start) = schedule.start(index) else {
+            let Some(started) = schedule.started(workload, index) else {
                 continue;
             };
-            last_end = last_end.max(start + job.duration());
-            of_entity[job.entity as usize].push((*job, start));
+            last_end = last_end.max(started.end());
+            of_entity[job.entity as usize].push(started);
         }
         let block_seconds = block_length(begin, last_end).max((last_end - begin) / MAX_BLOCKS + 1);
         let blocks = blocks(
@@ -167,7 +167,7 @@ fn block_length(begin: i64, end: i64) -> i64 {
 
 /// What every entity uses and asks for, in each block.
 fn blocks(
-    of_entity: &[Vec<(WorkloadJob, i64)>],
+    of_entity: &[Vec<StartedJob<'_>>],
     begin: i64,
     length: i64,
     count: usize,
@@ -180,10 +180,12 @@ fn blocks(
     {
         let mut used = TimeShares::new(begin, length, count);
         let mut demand = TimeShares::new(begin, length, count);
-        for (job, start) in jobs {
-            let end = start + job.duration();
-            used.add(*start, end, job.processors.into());
-            demand.add(job.submit, end, job.processors.into());
+        for started in jobs {
+            let processors = started.job.processors.into();
+            for (from, to) in started.runs() {
+                used.add(from, to, processors);
+            }
+            demand.add(started.job.submit, started.end(), processors);
         }
         let amounts = used.finish().into_iter().zip(demand.finish());
         for (block, (used, demand)) in blocks

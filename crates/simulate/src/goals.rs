@@ -16,7 +16,7 @@ use toml::Spanned;
 
 use super::results::Results;
 use super::schedule::Schedule;
-use super::statistics::{Distribution, bounded_slowdown, wait_of};
+use super::statistics::Distribution;
 use super::workload::{Workload, WorkloadJob};
 
 /// The longest file of goals, in bytes.
@@ -446,12 +446,11 @@ impl JudgedRun<'_> {
     }
 
     fn of_job(&self, measure: JobMeasure, job: usize) -> Option<f64> {
-        let wait = wait_of(self.workload, self.schedule, job)?;
-        let run = self.workload.jobs()[job].duration();
+        let started = self.schedule.started(self.workload, job)?;
         Some(match measure {
-            JobMeasure::Wait => wait as f64,
-            JobMeasure::BoundedSlowdown => bounded_slowdown(wait, run),
-            JobMeasure::Turnaround => (wait + run) as f64,
+            JobMeasure::Wait => started.wait() as f64,
+            JobMeasure::BoundedSlowdown => started.slowdown(),
+            JobMeasure::Turnaround => (started.end() - started.job.submit) as f64,
         })
     }
 

@@ -1,6 +1,7 @@
 //! The jobs of a workload as a scheduling cycle sees them.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use jsf_openpbs::cycle::{CycleJob, JobSource, Machine, Request};
 
@@ -20,6 +21,8 @@ pub(super) struct RequestedJobs<'w> {
     chunks: Option<&'w PlacedRequests>,
     /// Job by job; empty if no array has a limit.
     arrays: &'w [Option<u32>],
+    /// What is left of the walltimes of suspended jobs.
+    pub(super) left: HashMap<u32, i64>,
 }
 
 impl<'w> RequestedJobs<'w> {
@@ -39,6 +42,7 @@ impl<'w> RequestedJobs<'w> {
             requests,
             chunks: rules.placed.as_ref(),
             arrays: &rules.arrays,
+            left: HashMap::new(),
         }
     }
 
@@ -69,7 +73,7 @@ impl JobSource for RequestedJobs<'_> {
         };
         CycleJob {
             request,
-            walltime: job.walltime,
+            walltime: self.left.get(&index).copied().unwrap_or(job.walltime),
             queue: job.queue,
             user: job.user,
             group: job.unix_group,

@@ -40,9 +40,11 @@ mod scalar;
 mod schedule;
 mod shake;
 mod start_values;
+mod started;
 mod statistics;
 mod student_t;
 mod swf;
+mod times_ahead;
 mod validate;
 mod valued_jobs;
 mod waiting;
@@ -62,11 +64,12 @@ pub use left_out::{Fault, Faults, LeftOutReason};
 pub use log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
 pub use read::read_workload;
 pub use results::Results;
-pub use rules::{Backfill, OrderRules, PlacedRequests, SimulationRules};
+pub use rules::{Backfill, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules};
 pub use sacct::sacct_advice;
 pub use schedule::{Observer, Schedule, simulate};
 pub use shake::{SHAKE_SECONDS, Shake, Spread};
 pub use start_values::StartValues;
+pub use started::Preemptions;
 pub use statistics::{
     Distribution, GroupStatistics, Period, Statistics, Summary, Whole, bounded_slowdown, wait_of,
 };

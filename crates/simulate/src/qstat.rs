@@ -167,6 +167,9 @@ fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), 
     let attributes = attributes(job);
     let attributes = attributes.iter().map(|(name, value)| (&**name, &**value));
     let record = Record::new(attributes, builder);
+    // its times are those of the clock
+    let end = end(job);
+    builder.note_wall_time(|| end, end);
     read_end(id, &record, builder)
 }
 

@@ -59,6 +59,8 @@ pub struct SimulationRules {
     pub cycle: CycleRules,
     /// In which order it considers the jobs.
     pub order: OrderRules,
+    /// What holds instead outside prime time, if that is something else.
+    pub non_prime: Option<NonPrimeRules>,
     /// The limits of running jobs. Users, groups, projects and queues are those of the workload.
     pub limits: Vec<Limit>,
     /// A job whose value is at most this is not considered, and does not become older meanwhile.
@@ -86,6 +88,7 @@ impl SimulationRules {
             arrays: Vec::new(),
             cycle: backfill.rules(),
             order: OrderRules::default(),
+            non_prime: None,
             limits: Vec::new(),
             threshold: None,
             has_accrual: false,
@@ -110,6 +113,15 @@ pub struct PlacedRequests {
     pub of_jobs: Vec<u32>,
 }
 
+/// The rules that hold outside prime time.
+#[derive(Debug, Clone)]
+pub struct NonPrimeRules {
+    /// What a cycle starts.
+    pub cycle: CycleRules,
+    /// In which order it considers the jobs.
+    pub order: OrderRules,
+}
+
 /// What orders the waiting jobs besides their values.
 #[derive(Debug, Clone, Default)]
 pub struct OrderRules {
@@ -118,6 +130,9 @@ pub struct OrderRules {
     pub places: Vec<u32>,
     /// By queue of the workload: its turn among the queues at its place.
     pub turns: Vec<u32>,
+    /// By queue of the workload: the group of queues of its priority, where these follow each other
+    /// (`by_queue`, `round_robin`). Empty: the queue orders no job.
+    pub groups: Vec<u32>,
     /// Whether the queues at one place take turns (`round_robin`).
     pub takes_turns: bool,
     /// By job: its place among jobs with equal values; empty: the order of submission.
@@ -138,11 +153,15 @@ impl OrderRules {
         self.places.get(queue as usize).copied().unwrap_or(0)
     }
 
-    pub(super) fn turn(&self, queue: u32) -> u32 {
-        if self.takes_turns {
-            self.turns.get(queue as usize).copied().unwrap_or(0)
-        } else {
-            0
+    /// The group of a queue, and its turn in it, where jobs have levels, which come first in a
+    /// group.
+    pub(super) fn group(&self, queue: u32, has_levels: bool) -> (u32, u32) {
+        let of = |list: &[u32]| list.get(queue as usize).copied().unwrap_or(0);
+        match (has_levels, self.takes_turns) {
+            (true, _) if self.groups.is_empty() => (0, 0),
+            (true, _) => (of(&self.groups), of(&self.turns)),
+            (false, true) => (of(&self.places), of(&self.turns)),
+            (false, false) => (of(&self.places), 0),
         }
     }
 

@@ -1,17 +1,22 @@
 //! Runs a workload through time, scheduling cycle after scheduling cycle.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::ColumnError;
-use jsf_openpbs::cycle::{Cycle, CycleObserver, Decision, JobSource, Limits, Machine, Reservation};
+use jsf_openpbs::cycle::{
+    Cycle, CycleObserver, CycleRules, Decision, JobSource, Limits, Machine, PreemptionMethod,
+    Reservation,
+};
 
 use super::errors::EvaluationErrors;
 use super::fairshare::{Fairshare, RunningJob};
 use super::jobs::RequestedJobs;
 use super::rules::SimulationRules;
+use super::started::{Preemptions, StartedJob};
+use super::times_ahead::TimesAhead;
 use super::waiting::WaitingJobs;
 use super::workload::{Workload, WorkloadJob};
 
@@ -29,6 +34,12 @@ pub trait Observer {
 
     /// A waiting job is promised a start.
     fn reserved(&mut self, _now: i64, _job: usize, _start: i64) {}
+
+    /// A job starts, or goes on, on this machine.
+    fn started(&mut self, _now: i64, _job: usize, _machine: &Machine) {}
+
+    /// A running job gives way.
+    fn preempted(&mut self, _now: i64, _job: usize, _method: PreemptionMethod) {}
 }
 
 impl Observer for () {}
@@ -39,6 +50,12 @@ pub struct Schedule {
     starts: Vec<i64>,
     /// The value of each job when it starts; not a number for one that does not.
     start_values: Vec<f64>,
+    /// When jobs were suspended in the run that counts, and when they went on.
+    pauses: HashMap<u32, Vec<(i64, i64)>>,
+    /// What preemption does; `None` if no job can preempt another one.
+    pub preemptions: Option<Preemptions>,
+    /// The jobs that were deleted to make room.
+    pub deleted: Vec<usize>,
     /// The jobs that ask for more than there is, so that they can never start. They never wait
     /// either.
     pub too_large: Vec<usize>,
@@ -49,12 +66,28 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// When a job starts; `None` if it does not.
+    /// When a job starts, the last time if it was queued again; `None` if it does not, or is
+    /// deleted.
     pub fn start(&self, job: usize) -> Option<i64> {
         self.starts
             .get(job)
             .copied()
             .filter(|&start| start != NOT_STARTED)
+    }
+
+    /// When a job ends; `None` if it does not start.
+    pub fn end(&self, workload: &Workload, job: usize) -> Option<i64> {
+        Some(self.started(workload, job)?.end())
+    }
+
+    pub(super) fn started(&self, workload: &Workload, job: usize) -> Option<StartedJob<'_>> {
+        let start = self.start(job)?;
+        let pauses = self
+            .pauses
+            .get(&(job as u32))
+            .map_or(&[][..], Vec::as_slice);
+        let job = *workload.jobs().get(job)?;
+        Some(StartedJob { job, start, pauses })
     }
 
     /// The value of a job under the formula when it starts; `None` if it does not start, or has no
@@ -66,8 +99,8 @@ impl Schedule {
             .filter(|value| value.is_finite())
     }
 
-    /// The jobs that never start although the machine is large enough for each: a limit, a
-    /// threshold or a stopped queue lets none run. None of a simulation that did not reach the end.
+    /// The jobs that never run to their ends although the machine is large enough for each: a limit,
+    /// a threshold or a stopped queue lets none start, or they are deleted to make room. None of a simulation that did not reach the end.
     pub fn never_start(&self) -> impl Iterator<Item = usize> + '_ {
         let jobs = if self.is_complete {
             0..self.starts.len()
@@ -123,22 +156,36 @@ pub fn simulate(
         .inputs()
         .iter()
         .any(|name| **name == *"eligible_time");
-    let has_accrual = rules.has_accrual
+    let preempts = rules.cycle.levels.is_some();
+    let notes_eligible = rules.has_accrual
         && reads_eligible_time
-        && (limits.has_personal() || rules.threshold.is_some());
+        && (limits.has_personal() || rules.threshold.is_some() || preempts);
+    let has_accrual = notes_eligible || reads_eligible_time && preempts;
+    let mut cycle = rules.cycle.clone();
+    if let Some(levels) = &mut cycle.levels {
+        levels.started = vec![None; count];
+    }
+    let times_ahead = TimesAhead::new(&mut cycle.times);
     let mut simulation = Simulation {
         now: 0,
         rules,
+        cycle,
+        times_ahead,
+        notes_eligible,
         machine: rules.machine.clone(),
         limits,
         ends: BinaryHeap::new(),
         running: Vec::new(),
+        left: HashMap::new(),
         waiting: WaitingJobs::new(program, workload, rules, has_accrual),
         fairshare,
         started: 0,
         schedule: Schedule {
             starts: vec![NOT_STARTED; count],
             start_values: vec![f64::NAN; count],
+            pauses: HashMap::new(),
+            preemptions: preempts.then(Preemptions::default),
+            deleted: Vec::new(),
             too_large,
             errors: EvaluationErrors::default(),
             is_complete: false,
@@ -152,6 +199,11 @@ pub fn simulate(
 struct Simulation<'a> {
     jobs: RequestedJobs<'a>,
     rules: &'a SimulationRules,
+    /// The rules of a cycle, with what the last one has left of preemption.
+    cycle: CycleRules,
+    times_ahead: TimesAhead,
+    /// Whether it is noted which waiting jobs are eligible.
+    notes_eligible: bool,
     now: i64,
     machine: Machine,
     limits: Limits,
@@ -159,6 +211,8 @@ struct Simulation<'a> {
     ends: BinaryHeap<Reverse<(i64, u32)>>,
     /// The running jobs in the order in which they started; kept for fair share only.
     running: Vec<RunningJob>,
+    /// How much longer the suspended jobs run.
+    left: HashMap<u32, i64>,
     waiting: WaitingJobs<'a>,
     fairshare: Option<Fairshare>,
     started: usize,
@@ -171,13 +225,21 @@ impl Simulation<'_> {
         if let (Some(fairshare), Some(first)) = (&mut self.fairshare, self.jobs.jobs.first()) {
             fairshare.begin(first.submit);
         }
+        if !self.cycle.times.begins_in_prime {
+            self.change_settings();
+        }
         for event in 1_u64.. {
             let next_submit = self.jobs.jobs.get(submitted).map(|job| job.submit);
             let next_end = self.ends.peek().map(|Reverse((end, _))| *end);
-            let Some(now) = next_submit.into_iter().chain(next_end).min() else {
+            let next_change = self.next_change();
+            let next = next_submit.into_iter().chain(next_end).chain(next_change);
+            let Some(now) = next.min() else {
                 break;
             };
             self.now = now;
+            if self.times_ahead.advance(&mut self.cycle.times, now) {
+                self.change_settings();
+            }
             if let Some(fairshare) = &mut self.fairshare {
                 fairshare.advance(now, &self.running);
             }
@@ -207,6 +269,28 @@ impl Simulation<'_> {
         Ok(())
     }
 
+    /// When other jobs may start than now, if some wait.
+    fn next_change(&self) -> Option<i64> {
+        if self.cycle.times.is_empty() || !self.waiting.valued.has_waiting() {
+            return None;
+        }
+        self.cycle.times.changes_after(self.now).first().copied()
+    }
+
+    /// Takes the settings of prime time, or those of the time outside it.
+    fn change_settings(&mut self) {
+        let Some(non_prime) = &self.rules.non_prime else {
+            return;
+        };
+        let (cycle, order) = if self.cycle.times.begins_in_prime {
+            (&self.rules.cycle, &self.rules.order)
+        } else {
+            (&non_prime.cycle, &non_prime.order)
+        };
+        self.cycle.strict_ordering = cycle.strict_ordering;
+        self.waiting.set_order(order);
+    }
+
     /// The first job from this one on that the machine is large enough for. The submission of a job
     /// that is left out is no event: nothing may depend on it.
     fn next_that_can_run(&self, mut job: usize) -> usize {
@@ -222,6 +306,15 @@ impl Simulation<'_> {
         let planned_end = self.schedule.starts[index as usize] + job.walltime;
         self.machine.end(index, &job.request, planned_end);
         self.limits.end(&job);
+        if let Some(levels) = &mut self.cycle.levels {
+            levels.soft_limits.end(&job);
+            levels.started[index as usize] = None;
+            self.waiting.valued.remove(&[index]);
+        }
+        self.stop_charging(index);
+    }
+
+    fn stop_charging(&mut self, index: u32) {
         if self.fairshare.is_some()
             && let Some(index) = self.running.iter().position(|running| running.job == index)
         {
@@ -233,7 +326,8 @@ impl Simulation<'_> {
     /// start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
         let fits = self.waiting.valued.least_processors() <= self.machine.free(0);
-        if !fits && !self.waiting.valued.has_accrual() {
+        let preempts = self.cycle.levels.is_some();
+        if !fits && !preempts && !self.waiting.valued.has_accrual() {
             return Ok(());
         }
         self.waiting.valued.evaluate(
@@ -241,47 +335,129 @@ impl Simulation<'_> {
             self.fairshare.as_mut(),
             &mut self.schedule.errors,
         )?;
-        let decided = self.waiting.valued.has_accrual().then(Vec::new);
         let mut outcome = Outcome {
             now: self.now,
-            started: Vec::new(),
-            decided,
+            events: Vec::new(),
+            decided: self.notes_eligible.then(Vec::new),
             observer,
         };
         let free = self.machine.free(0);
-        let cycle = Cycle::new(
+        let mut cycle = Cycle::new(
             self.now,
-            &self.rules.cycle,
+            &self.cycle,
             &mut self.machine,
             &mut self.limits,
             &self.jobs,
         );
-        self.waiting
-            .decide(cycle, free, self.fairshare.as_ref(), &mut outcome);
+        self.waiting.decide(
+            &mut cycle,
+            free,
+            preempts,
+            self.fairshare.as_ref(),
+            &mut outcome,
+        );
+        for (job, is_eligible) in outcome.decided.iter_mut().flatten() {
+            *is_eligible &= !cycle.is_over_soft_limit(*job);
+        }
+        let (levels, left) = cycle.into_levels();
+        self.jobs.left = left;
+        self.cycle.levels = levels;
         let Outcome {
-            started, decided, ..
+            events,
+            decided,
+            observer,
+            ..
         } = outcome;
+        for &(job, event) in &events {
+            match event {
+                None => {
+                    observer.started(self.now, job as usize, &self.machine);
+                    self.start(job);
+                }
+                Some(method) => {
+                    observer.preempted(self.now, job as usize, method);
+                    self.give_way(job, method);
+                }
+            }
+        }
         if let Some(decided) = decided {
             self.waiting.set_eligible(self.now, &decided);
         }
-        started.iter().for_each(|&job| self.start(job));
-        self.waiting.valued.remove(&started);
+        if !preempts {
+            let started: Vec<u32> = events.iter().map(|(job, _)| *job).collect();
+            self.waiting.valued.remove(&started);
+        }
         Ok(())
+    }
+
+    /// Notes that a running job gives way, whose place the cycle has freed.
+    fn give_way(&mut self, job: u32, method: PreemptionMethod) {
+        let mut end = self.now;
+        self.ends.retain(|Reverse((planned, other))| {
+            if *other == job {
+                end = *planned;
+            }
+            *other != job
+        });
+        self.stop_charging(job);
+        if let Some(levels) = &mut self.cycle.levels {
+            levels.started[job as usize] = None;
+        }
+        let counts = self.schedule.preemptions.get_or_insert_default();
+        if method == PreemptionMethod::Suspend {
+            counts.suspended += 1;
+            self.left.insert(job, end - self.now);
+            let pauses = self.schedule.pauses.entry(job).or_default();
+            pauses.push((self.now, self.now));
+        } else {
+            let of_job = &self.jobs.jobs[job as usize];
+            let start = self.schedule.starts[job as usize];
+            let pauses = self.schedule.pauses.remove(&job).unwrap_or_default();
+            let paused: i64 = pauses.iter().map(|(from, to)| to - from).sum();
+            let lost = (self.now - start - paused).unsigned_abs();
+            counts.lost_core_seconds += u128::from(of_job.processors) * u128::from(lost);
+            self.schedule.starts[job as usize] = NOT_STARTED;
+            self.schedule.start_values[job as usize] = f64::NAN;
+            self.started -= 1;
+        }
+        match method {
+            PreemptionMethod::Suspend => {}
+            PreemptionMethod::Requeue => counts.requeued += 1,
+            PreemptionMethod::Delete => {
+                counts.deleted += 1;
+                self.schedule.deleted.push(job as usize);
+                return self.waiting.valued.remove(&[job]);
+            }
+        }
+        self.waiting.valued.set_running(job, false, self.now);
     }
 
     /// Notes the start of a job, which the cycle has placed on the machine.
     fn start(&mut self, job: u32) {
+        let of_job = &self.jobs.jobs[job as usize];
         let &WorkloadJob {
             entity, processors, ..
-        } = &self.jobs.jobs[job as usize];
-        self.schedule.starts[job as usize] = self.now;
-        self.schedule.start_values[job as usize] =
-            self.waiting.valued.value(job).unwrap_or(f64::NAN);
-        self.started += 1;
-        self.ends.push(Reverse((
-            self.now + self.jobs.jobs[job as usize].duration(),
-            job,
-        )));
+        } = of_job;
+        let left = self.left.remove(&job);
+        let run = left.unwrap_or_else(|| of_job.duration());
+        match (left, self.schedule.pauses.get_mut(&job)) {
+            (Some(_), Some(pauses)) => {
+                if let Some((_, to)) = pauses.last_mut() {
+                    *to = self.now;
+                }
+            }
+            _ => {
+                self.schedule.starts[job as usize] = self.now;
+                self.schedule.start_values[job as usize] =
+                    self.waiting.valued.value(job).unwrap_or(f64::NAN);
+                self.started += 1;
+            }
+        }
+        self.ends.push(Reverse((self.now + run, job)));
+        if let Some(levels) = &mut self.cycle.levels {
+            levels.started[job as usize] = Some(self.schedule.starts[job as usize]);
+            self.waiting.valued.set_running(job, true, self.now);
+        }
         if let Some(fairshare) = &self.fairshare {
             self.running.push(RunningJob {
                 job,
@@ -295,7 +471,8 @@ impl Simulation<'_> {
 /// What a cycle decides.
 pub(super) struct Outcome<'o> {
     now: i64,
-    started: Vec<u32>,
+    /// The jobs that start, and those that give way and how, in this order.
+    events: Vec<(u32, Option<PreemptionMethod>)>,
     /// Whether each job that waits on is eligible, where that is asked for.
     decided: Option<Vec<(u32, bool)>>,
     observer: &'o mut dyn Observer,
@@ -304,10 +481,14 @@ pub(super) struct Outcome<'o> {
 impl CycleObserver for Outcome<'_> {
     fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
         match (decision, &mut self.decided) {
-            (Decision::Starts, _) => self.started.push(job),
+            (Decision::Starts, _) => self.events.push((job, None)),
             (Decision::Waits(_), Some(decided)) => decided.push((job, is_eligible)),
             (Decision::Waits(_), None) => {}
         }
+    }
+
+    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
+        self.events.push((job, Some(method)));
     }
 
     fn reserved(&mut self, reservation: Reservation) {

@@ -7,6 +7,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::schedule::Schedule;
+use super::started::StartedJob;
 use super::workload::{Workload, WorkloadJob};
 
 /// The shortest run time that the bounded slowdown divides by, in seconds.
@@ -315,14 +316,8 @@ impl Statistics {
             .first()
             .map_or(0, |job| job.submit)
             .saturating_add(warm_up);
-        let started = workload.jobs().iter().enumerate();
-        let started: Vec<StartedJob> = started
-            .filter_map(|(index, job)| {
-                Some(StartedJob {
-                    job: *job,
-                    start: schedule.start(index)?,
-                })
-            })
+        let started: Vec<StartedJob<'_>> = (0..workload.jobs().len())
+            .filter_map(|job| schedule.started(workload, job))
             .collect();
         let jobs = &started[started.partition_point(|started| started.job.submit < begin)..];
         let by_name = |names: &[Box<str>], index: fn(&WorkloadJob) -> u32| {
@@ -355,29 +350,8 @@ impl Statistics {
     }
 }
 
-/// A job that started.
-#[derive(Debug, Clone, Copy)]
-struct StartedJob {
-    job: WorkloadJob,
-    start: i64,
-}
-
-impl StartedJob {
-    fn wait(&self) -> i64 {
-        self.start - self.job.submit
-    }
-
-    fn end(&self) -> i64 {
-        self.start + self.job.duration()
-    }
-
-    fn slowdown(&self) -> f64 {
-        bounded_slowdown(self.wait(), self.job.duration())
-    }
-}
-
 /// The first submission and the last end.
-fn span(jobs: &[StartedJob]) -> Option<(i64, i64)> {
+fn span(jobs: &[StartedJob<'_>]) -> Option<(i64, i64)> {
     Some((
         jobs.first()?.job.submit,
         jobs.iter().map(StartedJob::end).max()?,
@@ -385,15 +359,16 @@ fn span(jobs: &[StartedJob]) -> Option<(i64, i64)> {
 }
 
 /// The numbers of some of the jobs that started.
-fn summary(jobs: &[StartedJob], started: &[StartedJob], processors: u32) -> Summary {
+fn summary(jobs: &[StartedJob<'_>], started: &[StartedJob<'_>], processors: u32) -> Summary {
     let Some((first, last)) = span(jobs) else {
         return Summary::default();
     };
     let makespan = last - first;
     let within = |from: i64, to: i64| (to.min(last) - from.max(first)).max(0);
-    let held = started
-        .iter()
-        .map(|job| i128::from(job.job.processors) * i128::from(within(job.start, job.end())));
+    let held = started.iter().map(|job| {
+        let runs: i64 = job.runs().map(|(from, to)| within(from, to)).sum();
+        i128::from(job.job.processors) * i128::from(runs)
+    });
     let waited = started
         .iter()
         .map(|job| i128::from(within(job.job.submit, job.start)));
@@ -432,20 +407,20 @@ fn summary(jobs: &[StartedJob], started: &[StartedJob], processors: u32) -> Summ
 }
 
 /// The number of jobs that wait for at most so many seconds.
-fn started_within(jobs: &[StartedJob], seconds: i64) -> usize {
+fn started_within(jobs: &[StartedJob<'_>], seconds: i64) -> usize {
     jobs.iter().filter(|job| job.wait() <= seconds).count()
 }
 
 fn grouped(
-    jobs: &[StartedJob],
+    jobs: &[StartedJob<'_>],
     index: impl Fn(&WorkloadJob) -> usize,
     name: impl Fn(usize) -> String,
 ) -> Vec<GroupStatistics> {
-    let mut members: BTreeMap<usize, Vec<&StartedJob>> = BTreeMap::new();
+    let mut members: BTreeMap<usize, Vec<&StartedJob<'_>>> = BTreeMap::new();
     for job in jobs {
         members.entry(index(&job.job)).or_default().push(job);
     }
-    let group = |(index, jobs): (usize, Vec<&StartedJob>)| {
+    let group = |(index, jobs): (usize, Vec<&StartedJob<'_>>)| {
         let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
         GroupStatistics {
             name: name(index),
@@ -461,15 +436,15 @@ fn grouped(
     members.into_iter().map(group).collect()
 }
 
-fn first_submit(jobs: &[StartedJob]) -> i64 {
+fn first_submit(jobs: &[StartedJob<'_>]) -> i64 {
     jobs.first().map_or(0, |job| job.job.submit)
 }
 
 /// The course of time in at most so many periods of equal length, which begin at multiples of it
 /// after a time.
 fn periods(
-    jobs: &[StartedJob],
-    started: &[StartedJob],
+    jobs: &[StartedJob<'_>],
+    started: &[StartedJob<'_>],
     processors: u32,
     most: i64,
     zero: i64,
@@ -498,11 +473,9 @@ fn periods(
     }
     for job in started {
         let within = |time: i64| (time - zero).clamp(first, last);
-        held.add(
-            within(job.start),
-            within(job.end()),
-            job.job.processors.into(),
-        );
+        for (from, to) in job.runs() {
+            held.add(within(from), within(to), job.job.processors.into());
+        }
         waited.add(within(job.job.submit), within(job.start), 1.0);
     }
     let (held, waited) = (held.finish(), waited.finish());

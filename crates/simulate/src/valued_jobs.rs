@@ -1,5 +1,7 @@
 //! Waiting jobs as columns, and their values under a formula.
 
+use std::collections::HashSet;
+
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{
@@ -115,6 +117,8 @@ pub(super) struct ValuedJobs<'p> {
     values: Vec<f64>,
     /// How many waiting jobs each entity has.
     waiting_of_entity: Vec<u32>,
+    /// The jobs that run, where they may give way and wait again.
+    running: HashSet<u32>,
     scratch: ColumnScratch,
     failed: Vec<(usize, ScoreError)>,
 }
@@ -157,6 +161,7 @@ impl<'p> ValuedJobs<'p> {
             logged,
             values: Vec::new(),
             waiting_of_entity: vec![0; workload.entities().len()],
+            running: HashSet::new(),
             scratch: ColumnScratch::new(),
             failed: Vec::new(),
         }
@@ -234,6 +239,7 @@ impl<'p> ValuedJobs<'p> {
         for &job in jobs {
             let Some(row) = self.row(job) else { continue };
             self.rows[job as usize] = NO_ROW;
+            self.running.remove(&job);
             self.jobs.swap_remove(row);
             if let Some(&moved) = self.jobs.get(row) {
                 self.rows[moved as usize] = row as u32;
@@ -253,6 +259,28 @@ impl<'p> ValuedJobs<'p> {
         }
         if fewest == self.least_processors {
             self.least_processors = self.processors.iter().copied().min().unwrap_or(i64::MAX);
+        }
+    }
+
+    /// Whether a job waits.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.jobs.len() > self.running.len()
+    }
+
+    /// Whether a job runs, which may give way and wait again.
+    pub(super) fn is_running(&self, job: u32) -> bool {
+        !self.running.is_empty() && self.running.contains(&job)
+    }
+
+    /// Notes that a job runs from now on, or waits again. While it runs it does not become older.
+    pub(super) fn set_running(&mut self, job: u32, is_running: bool, now: i64) {
+        if is_running {
+            self.running.insert(job);
+        } else {
+            self.running.remove(&job);
+        }
+        if let Some(row) = self.row(job) {
+            self.set_eligible(row, !is_running, now);
         }
     }
 

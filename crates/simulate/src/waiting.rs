@@ -34,18 +34,23 @@ impl<'p> WaitingJobs<'p> {
         rules: &'p SimulationRules,
         has_accrual: bool,
     ) -> Self {
-        let order = &rules.order;
-        let mut jobs_of_ties = vec![0; order.ties.len()];
-        for (&tie, job) in order.ties.iter().zip(0..) {
-            jobs_of_ties[tie as usize] = job;
-        }
-        let valued = ValuedJobs::new(program, workload, rules, has_accrual);
-        Self {
+        let mut waiting = Self {
             workload,
-            order,
+            order: &rules.order,
             threshold: rules.threshold,
-            jobs_of_ties,
-            valued,
+            jobs_of_ties: Vec::new(),
+            valued: ValuedJobs::new(program, workload, rules, has_accrual),
+        };
+        waiting.set_order(&rules.order);
+        waiting
+    }
+
+    /// Sets what orders the jobs from now on.
+    pub(super) fn set_order(&mut self, order: &'p OrderRules) {
+        self.order = order;
+        self.jobs_of_ties = vec![0; order.ties.len()];
+        for (&tie, job) in order.ties.iter().zip(0..) {
+            self.jobs_of_ties[tie as usize] = job;
         }
     }
 
@@ -66,13 +71,14 @@ impl<'p> WaitingJobs<'p> {
     /// Lets a cycle decide the jobs, of which `free` processors can be given to one.
     pub(super) fn decide(
         &self,
-        mut cycle: Cycle<'_, RequestedJobs<'_>>,
+        cycle: &mut Cycle<'_, RequestedJobs<'_>>,
         free: i64,
+        has_levels: bool,
         fairshare: Option<&Fairshare>,
         outcome: &mut Outcome<'_>,
     ) {
-        if self.order.changes_in_cycle() {
-            return cycle.run(&mut self.sorted_candidates(fairshare), outcome);
+        if self.order.changes_in_cycle() || has_levels {
+            return cycle.run(&mut self.sorted_candidates(fairshare, has_levels), outcome);
         }
         // where eligibility is noted, it matters how each job is decided
         let most = if self.valued.has_accrual() {
@@ -87,18 +93,21 @@ impl<'p> WaitingJobs<'p> {
     fn sorted_candidates<'c>(
         &'c self,
         fairshare: Option<&'c Fairshare>,
+        has_levels: bool,
     ) -> SortedCandidates<SimulatedOrder<'c>> {
         let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+        // where jobs have levels, each queue may get some that give way
+        let queues = 0..self.workload.queues().len() as u32;
+        for queue in queues.filter(|_| has_levels) {
+            let (group, turn) = self.order.group(queue, has_levels);
+            groups.entry(group).or_default().entry(turn).or_default();
+        }
         for key in self.keys() {
             let job = self.job_of(key);
             let queue = self.workload.jobs()[job as usize].queue;
-            let turn = self.order.turn(queue);
-            groups
-                .entry(self.order.place(queue))
-                .or_default()
-                .entry(turn)
-                .or_default()
-                .push(job);
+            let (group, turn) = self.order.group(queue, has_levels);
+            let queues = groups.entry(group).or_default();
+            queues.entry(turn).or_default().push(job);
         }
         let groups = groups
             .into_values()
@@ -127,10 +136,11 @@ impl<'p> WaitingJobs<'p> {
     /// What orders the job of a row.
     fn key(&self, row: usize) -> Key {
         let value = self.valued.values()[row];
-        if self.threshold.is_some_and(|threshold| value <= threshold) {
+        let job = self.valued.jobs()[row];
+        let is_under = self.threshold.is_some_and(|threshold| value <= threshold);
+        if is_under || self.valued.is_running(job) {
             return NOT_CONSIDERED;
         }
-        let job = self.valued.jobs()[row];
         let places = &self.order.places;
         let place = if places.is_empty() {
             0
@@ -280,9 +290,13 @@ impl SimulatedOrder<'_> {
 impl JobOrder for SimulatedOrder<'_> {
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
         let value = |job: u32| self.waiting.valued.value(job).map(double_key);
-        let tie = |job: u32| self.waiting.order.tie(job);
-        value(left)
-            .cmp(&value(right))
+        let order = self.waiting.order;
+        let place = |job: u32| order.place(self.job(job).queue);
+        let tie = |job: u32| order.tie(job);
+        // within a group only jobs that have levels are at several places
+        place(left)
+            .cmp(&place(right))
+            .then_with(|| value(left).cmp(&value(right)))
             .then_with(|| self.compare_fair_share(left, right))
             .then_with(|| tie(left).cmp(&tie(right)))
     }

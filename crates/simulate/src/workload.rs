@@ -45,6 +45,8 @@ pub struct LogInputs {
     pub by_association: bool,
     /// Whether it is kept which chunks jobs ask for, and where.
     pub takes_chunks: bool,
+    /// Whether it is kept what the clock of the server shows.
+    pub takes_clock: bool,
     /// What is made of a log.
     pub rules: LogRules,
 }
@@ -348,6 +350,8 @@ pub struct Workload {
     complete_from: Option<i64>,
     machine_processors: Option<u32>,
     clock: Vec<Box<str>>,
+    /// By the day, what the clock of the server showed, and when.
+    clock_samples: BTreeMap<i64, (i64, i64)>,
     assumed: AssumedWalltimes,
     notes: Vec<String>,
     faults: Faults,
@@ -442,6 +446,11 @@ impl Workload {
     /// the first one counts.
     pub fn clock(&self) -> &[Box<str>] {
         &self.clock
+    }
+
+    /// What the clock of the server showed at some times in seconds of the logs.
+    pub fn clock_samples(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.clock_samples.values().copied()
     }
 
     /// The most processors that jobs held at one time according to the log; `None` if it does not
@@ -596,6 +605,7 @@ pub struct WorkloadBuilder {
     pub(super) slurm: Option<SlurmPriority>,
     pub(super) by_association: bool,
     takes_chunks: bool,
+    takes_clock: bool,
     pub(super) rules: LogRules,
 }
 
@@ -616,6 +626,7 @@ impl WorkloadBuilder {
             slurm,
             by_association,
             takes_chunks,
+            takes_clock,
             rules,
         } = inputs;
         let inputs = names
@@ -645,6 +656,7 @@ impl WorkloadBuilder {
             slurm,
             by_association,
             takes_chunks: takes_chunks && rules.processors_of == ProcessorsOf::Requested,
+            takes_clock,
             rules,
             ..Self::default()
         }
@@ -688,6 +700,17 @@ impl WorkloadBuilder {
             .any(|line| line.split_once(':').is_some_and(|(known, _)| known == key))
         {
             clock.push(format!("{key}: {value}").into());
+        }
+    }
+
+    /// Notes what the clock of the server shows at a time.
+    pub(super) fn note_wall_time(&mut self, wall: impl FnOnce() -> Option<i64>, time: Option<i64>) {
+        if let Some(time) = time.filter(|_| self.takes_clock)
+            && let std::collections::btree_map::Entry::Vacant(day) =
+                self.read.clock_samples.entry(time.div_euclid(86400))
+            && let Some(wall) = wall()
+        {
+            day.insert((wall, time));
         }
     }
 

@@ -8,12 +8,14 @@ mod incomplete;
 mod logs;
 mod names;
 mod placement;
+mod preemption;
 mod properties;
 mod random_workloads;
 mod reading;
 mod recorded_cases;
 mod site_rules;
 mod start_values;
+mod times;
 
 use std::sync::Arc;
 

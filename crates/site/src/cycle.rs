@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use super::cycle_machine::CycleMachine;
 use super::cycle_shortage::{ChunkWords, amount_in_words, counted_in_words, resource_in_words};
-use super::cycle_times::conflict_in_words;
+use super::cycle_times::{MAX_CHANGES, conflict_in_words};
 use super::files::SiteFiles;
 use super::jobs::ColumnsRequest;
 use super::role::Role;
@@ -223,7 +223,7 @@ impl Site {
         let cycle = jobs.cycle.get_or_insert_default();
         cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
         let at = moment(request.at, cycle)?;
-        let times = self.times(&cycle.clock, at, &mut jobs.warnings)?;
+        let times = self.times(&cycle.clock, at, MAX_CHANGES, &mut jobs.warnings)?;
         let other_settings = if times.is_prime_at(at) {
             None
         } else {

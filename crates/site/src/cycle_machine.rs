@@ -346,13 +346,12 @@ impl CycleMachine {
             let total = (0..self.pools.names.len())
                 .map(|amount| requested.request.total(amount))
                 .collect();
-            return Placement::Parts(
-                [Part {
-                    pool: 0,
-                    amounts: total,
-                }]
-                .into(),
-            );
+            let whole = Part {
+                pool: 0,
+                amounts: total,
+            };
+            let parts = self.machine.occupied(vec![whole], &requested.request);
+            return Placement::Parts(parts.into());
         }
         let parts = job.placed.iter().filter_map(|chunk| {
             let pool = self.pools.pool_of(&job.queue, &chunk.node)?;

@@ -1,7 +1,6 @@
 //! Prime time and dedicated time at the moment of a cycle, and after it.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use jsf_ingest::Clock;
@@ -15,17 +14,19 @@ use super::role::Role;
 use super::simulation_rules::LeftOut;
 use super::{Site, SiteError};
 
-/// How many changes between prime time and the time outside it are looked at: those of a month.
-const MAX_CHANGES: usize = 64;
+/// How many changes between prime time and the time outside it a cycle looks at: those of a month.
+pub(super) const MAX_CHANGES: usize = 64;
 /// How many dedicated times are looked at, the first ones that are not over.
 const MAX_DEDICATED: usize = 500;
 
 impl Site {
-    /// The times of a cycle, without those of the queues.
+    /// The times from a moment on, without those of the queues, with so many changes between prime
+    /// time and the time outside it.
     pub(super) fn times(
         &self,
         clock: &Clock,
         at: i64,
+        changes: usize,
         warnings: &mut Vec<Message>,
     ) -> Result<Times, SiteError> {
         let holidays = self.read_times(Role::Holidays, Holidays::read, warnings)?;
@@ -37,7 +38,7 @@ impl Site {
         dedicated.retain(|time| time.end > at);
         dedicated.truncate(MAX_DEDICATED);
         let wall = clock.wall_of_utc(at);
-        let changes = std::iter::successors(holidays.next_change(wall), |&change| {
+        let all = std::iter::successors(holidays.next_change(wall), |&change| {
             holidays.next_change(change)
         });
         let config = &self.config;
@@ -45,8 +46,8 @@ impl Site {
             .map(|is_prime| i64::try_from(*config.prime_spill.at(is_prime)).unwrap_or(i64::MAX));
         Ok(Times {
             begins_in_prime: holidays.is_prime_at(wall),
-            prime_changes: changes
-                .take(MAX_CHANGES)
+            prime_changes: all
+                .take(changes)
                 .map(|change| clock.utc_of_wall(change))
                 .collect(),
             dedicated,
@@ -79,11 +80,12 @@ impl Site {
     /// When the jobs of each queue run.
     pub(super) fn queue_times(
         &self,
-        queues: &[Arc<str>],
+        queues: &[impl AsRef<str>],
         reservations: &Reservations,
     ) -> Vec<QueueTime> {
         let mut times = Vec::with_capacity(queues.len());
         for queue in queues {
+            let queue = queue.as_ref();
             let of_prefix = self
                 .prefixes()
                 .find(|(prefix, _)| has_prefix(queue, prefix));

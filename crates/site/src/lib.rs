@@ -44,6 +44,7 @@ mod scheduling;
 mod shares;
 mod simulate;
 mod simulated_nodes;
+mod simulated_times;
 mod simulation_rules;
 mod site_constants;
 mod slurm;

@@ -88,6 +88,18 @@ impl Site {
         }
     }
 
+    /// By queue, the group of the queues of its priority, the highest first, where queues follow each
+    /// other; empty if they do not.
+    pub(super) fn queue_groups(&self, queues: &[Box<str>]) -> Vec<u32> {
+        if !(self.config.by_queue.prime || self.config.round_robin.prime) {
+            return Vec::new();
+        }
+        let priority = |queue: &str| Reverse(self.queues.priority(queue).unwrap_or(0));
+        let distinct: BTreeSet<_> = queues.iter().map(|queue| priority(queue)).collect();
+        let group = |queue: &str| distinct.range(..priority(queue)).count() as u32;
+        queues.iter().map(|queue| group(queue)).collect()
+    }
+
     /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
     pub(super) fn is_checked(&self, resource: &str) -> bool {
         self.config

@@ -215,6 +215,7 @@ impl Site {
                 .collect(),
             default_walltimes: self.default_walltimes(),
             slurm: self.logged_priority(formulas),
+            takes_clock: self.files.has(Role::Holidays) || self.files.has(Role::DedicatedTime),
             takes_chunks: self.files.has(Role::Nodes),
             by_association: self.slurm.is_some()
                 && self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
@@ -301,7 +302,22 @@ impl Site {
         let processors_source = counted.source;
         let placed = counted.placed_jobs;
         let mut left_out = std::mem::take(&mut counted.left_out);
-        let rules = self.simulation_rules(workload, counted, backfill);
+        let mut jobs_in = vec![0_usize; workload.queues().len()];
+        workload
+            .jobs()
+            .iter()
+            .for_each(|job| jobs_in[job.queue as usize] += 1);
+        let queues = workload.queues().iter().map(|queue| &**queue);
+        let queues: Vec<(&str, usize)> = queues.zip(jobs_in.iter().copied()).collect();
+        let (times, of_times) = self.simulated_times(workload, &queues, &mut warnings)?;
+        let mut rules = self.simulation_rules(workload, counted, backfill, times);
+        if !rules.cycle.times.is_empty() {
+            rules.non_prime = self.non_prime_rules(workload, backfill)?;
+        }
+        let preempts = rules.cycle.levels.is_some();
+        left_out.extend(self.left_out_of_preemption(preempts, workload.jobs().len()));
+        left_out.extend(self.left_out(&queues));
+        left_out.extend(of_times);
         let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
         let processors = rules.processors();
         let backfilling = self.backfilling(backfill, &rules.cycle);
@@ -309,19 +325,8 @@ impl Site {
             simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
         warnings.extend(too_large(workload, &schedule, processors));
         warnings.extend(never_started(workload, &schedule));
-        let limits = self.run_limits(workload);
-        let mut jobs_in = vec![0_usize; workload.queues().len()];
-        workload
-            .jobs()
-            .iter()
-            .for_each(|job| jobs_in[job.queue as usize] += 1);
         warnings.extend(self.unlisted_queues(workload, &jobs_in));
-        let queues = workload.queues().iter().map(|queue| &**queue);
-        let queues: Vec<(&str, usize)> = queues.zip(jobs_in).collect();
-        left_out.extend(self.uses_of_preemption(&queues));
-        left_out.extend(self.left_out(&queues));
-        let of_times = self.uses_of_times(&queues).into_iter();
-        left_out.extend(of_times.map(|(_, left_out)| left_out));
+        let limits = self.run_limits(workload);
         let shares = self.entity_shares(workload)?;
         let mut simulated = SimulatedQueue {
             schedule,
@@ -631,12 +636,22 @@ fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Optio
 }
 
 /// The warning about jobs that never start although the machine is large enough.
-fn never_started(workload: &Workload, schedule: &Schedule) -> Option<String> {
-    let held: Vec<usize> = schedule.never_start().collect();
-    (!held.is_empty()).then(|| {
-        let list = first_names(held.iter().map(|&job| workload.id(job)));
-        format!("jobs that never start, because a limit, a threshold or a stopped queue lets none run: {list}")
-    })
+fn never_started(workload: &Workload, schedule: &Schedule) -> impl Iterator<Item = String> {
+    let deleted = |job: &usize| schedule.deleted.contains(job);
+    let (deleted, held): (Vec<usize>, Vec<usize>) = schedule.never_start().partition(deleted);
+    let listed = |jobs: Vec<usize>, what: &str| {
+        let list = first_names(jobs.iter().map(|&job| workload.id(job)));
+        (!jobs.is_empty()).then(|| format!("{what}: {list}"))
+    };
+    [
+        listed(
+            held,
+            "jobs that never start, because a limit, a threshold or a stopped queue lets none run",
+        ),
+        listed(deleted, "jobs that are deleted to make room for others"),
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// A limit in words; `None` for one of somebody who has no job in the workload.

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::diagnostic::Need;
 use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::cycle::{CycleRules, Limit, Machine};
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::sched_config::SortFirst;
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 use jsf_simulate::{
-    Backfill, MAX_RUN_SUBJOBS, OrderRules, PlacedRequests, SimulationRules, UsageMeasure, Workload,
+    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
+    UsageMeasure, Workload,
 };
 use serde::Serialize;
 
@@ -157,13 +158,9 @@ impl Site {
             ..
         }: Counted,
         backfill: Option<Backfill>,
+        times: Times,
     ) -> SimulationRules {
         let queues = workload.queues();
-        let cycle = match backfill {
-            Some(backfill) => backfill.rules(),
-            None if self.has_cycle_rules() => self.cycle_rules(queues),
-            None => Backfill::Easy.rules(),
-        };
         let in_log = workload.names_in_log();
         let limited = LimitedNames {
             queues,
@@ -171,6 +168,11 @@ impl Site {
             groups: &in_log.unix_groups,
             projects: &in_log.projects,
             amounts: &names,
+        };
+        let cycle = CycleRules {
+            times,
+            levels: self.preemption_levels(&limited),
+            ..self.simulated_cycle(queues, backfill)
         };
         let mut limits = self.cycle_limits(&limited);
         let (arrays, of_arrays) = limited_arrays(workload);
@@ -182,12 +184,34 @@ impl Site {
             arrays,
             cycle,
             order: self.simulated_order(workload),
+            non_prime: None,
             limits,
             threshold: self.threshold(),
             has_accrual: self.server.eligible_time_enable().unwrap_or(false),
             max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
             precision: self.precision(),
             on_error: self.rules.on_error,
+        }
+    }
+
+    /// The rules outside prime time, if others hold then.
+    pub(super) fn non_prime_rules(
+        &self,
+        workload: &Workload,
+        backfill: Option<Backfill>,
+    ) -> Result<Option<NonPrimeRules>, SiteError> {
+        let site = self.in_non_prime_time()?;
+        Ok(site.map(|site| NonPrimeRules {
+            cycle: site.simulated_cycle(workload.queues(), backfill),
+            order: site.simulated_order(workload),
+        }))
+    }
+
+    fn simulated_cycle(&self, queues: &[Box<str>], backfill: Option<Backfill>) -> CycleRules {
+        match backfill {
+            Some(backfill) => backfill.rules(),
+            None if self.has_cycle_rules() => self.cycle_rules(queues),
+            None => Backfill::Easy.rules(),
         }
     }
 
@@ -255,6 +279,7 @@ impl Site {
             .collect();
         OrderRules {
             places: if has_one_place { Vec::new() } else { places },
+            groups: self.queue_groups(queues),
             turns,
             takes_turns: self.config.round_robin.prime,
             ties: self.ties(workload),
@@ -345,26 +370,19 @@ impl Site {
         found
     }
 
-    /// What of preemption and soft limits the site has, which a simulation does without.
-    pub(super) fn uses_of_preemption(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
-        let least = i64::from(self.config.preempt_queue_prio);
-        let preempts = self.config.preemptive_sched.prime;
-        let is_express =
-            |queue: &str| preempts && self.queues.priority(queue).unwrap_or(0) >= least;
-        let express = queues.iter().filter(|(queue, _)| is_express(queue));
-        let all = queues.iter().map(|(_, jobs)| jobs).sum();
-        let of_express = LeftOut {
-            what: "preemption by the jobs of express queues".to_owned(),
-            jobs: express.map(|(_, jobs)| jobs).sum(),
-        };
-        let mut uses = vec![of_express];
-        let soft_limits = self.queues.soft_limit_attributes();
-        uses.extend(soft_limits.map(|attribute| LeftOut {
-            what: format!("`{attribute}`"),
-            jobs: all,
-        }));
-        uses.retain(|one| one.jobs > 0);
-        uses
+    /// What of preemption a simulation does without.
+    pub(super) fn left_out_of_preemption(&self, preempts: bool, jobs: usize) -> Vec<LeftOut> {
+        let mut found = Vec::new();
+        // without a `sched_config` it is not known what they do
+        if !self.has_cycle_rules() {
+            let attributes = self.queues.soft_limit_attributes();
+            found.extend(attributes.map(|attribute| format!("`{attribute}`")));
+        }
+        if preempts {
+            found.push("targets, checkpoints and enforced resumption of preemption".to_owned());
+        }
+        let found = found.into_iter().map(|what| LeftOut { what, jobs });
+        found.collect()
     }
 }
 

@@ -765,7 +765,7 @@ fn what_the_simulation_does_without_is_named_once() {
             &[&context[..], &["--processors", "4"], options].concat()
         ))
     };
-    let what = "preemption by the jobs of express queues";
+    let what = "targets, checkpoints and enforced resumption of preemption";
     for formulas in [
         &["eligible_time"][..],
         &["--old", "ncpus", "--new", "eligible_time"],

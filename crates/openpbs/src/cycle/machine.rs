@@ -328,6 +328,12 @@ impl Machine {
         &self.free
     }
 
+    /// Where a running job is.
+    pub fn placement(&self, job: u32) -> Option<&Placement> {
+        let end = self.ends.iter().find(|end| end.job == job)?;
+        Some(&end.placement)
+    }
+
     pub(super) fn ends(&self) -> &[PlannedEnd] {
         &self.ends
     }

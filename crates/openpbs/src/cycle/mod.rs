@@ -308,6 +308,21 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             .is_some_and(|levels| levels.is_over_soft_limit(&job))
     }
 
+    /// The levels after the cycle, with what runs of the soft limits, and the suspended jobs with the
+    /// seconds that are left of their walltimes.
+    pub fn into_levels(self) -> (Option<PreemptionLevels>, HashMap<u32, i64>) {
+        let mut levels = self.levels;
+        let mut left = HashMap::new();
+        if let Some(levels) = &mut levels {
+            levels.suspended.clear();
+            for (job, (placement, seconds)) in self.suspended {
+                levels.suspended.insert(job, placement);
+                left.insert(job, seconds);
+            }
+        }
+        (levels, left)
+    }
+
     /// Which candidates can still change anything.
     fn wanted(&self) -> Wanted<'_> {
         let decides_others =

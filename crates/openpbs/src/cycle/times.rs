@@ -119,6 +119,11 @@ impl Times {
         self.closes(job.queue, at).is_none() && self.crossed(job, at).is_none()
     }
 
+    /// Whether nothing changes with time.
+    pub fn is_empty(&self) -> bool {
+        self.prime_changes.is_empty() && self.dedicated.is_empty()
+    }
+
     /// When other jobs may start than at a time, in order.
     pub fn changes_after(&self, at: i64) -> Vec<i64> {
         let ends = self

@@ -40,7 +40,7 @@ fn dedicated(words: &[&str]) -> Option<Range<i64>> {
 }
 
 /// The time of `11/27/2026` or `11/27/26`, and `10:26`.
-fn time_of(date: &str, time: &str) -> Option<i64> {
+pub fn time_of(date: &str, time: &str) -> Option<i64> {
     let (month, rest) = date.split_once('/')?;
     let (day, year) = rest.split_once('/')?;
     let year: i64 = year.parse().ok()?;

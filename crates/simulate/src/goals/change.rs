@@ -216,18 +216,16 @@ fn by_block(
     let mut shares = TimeShares::new(begin, length, count + 1);
     let within = |time: i64| time.clamp(begin, begin + length * count as i64);
     for (index, job) in workload.jobs().iter().enumerate() {
-        let Some(start) = schedule.start(index) else {
+        let Some(started) = schedule.started(workload, index) else {
             continue;
         };
         match measure {
             RunMeasure::Utilisation => {
-                shares.add(
-                    within(start),
-                    within(start + job.duration()),
-                    job.processors.into(),
-                );
+                for (from, to) in started.runs() {
+                    shares.add(within(from), within(to), job.processors.into());
+                }
             }
-            RunMeasure::MeanQueue => shares.add(within(job.submit), within(start), 1.0),
+            RunMeasure::MeanQueue => shares.add(within(job.submit), within(started.start), 1.0),
             RunMeasure::Jain | RunMeasure::Hoover | RunMeasure::Makespan => return None,
         }
     }

@@ -118,6 +118,9 @@ impl Serialize for SimulationReport<'_> {
         members.serialize_entry("fairness", &self.fairness)?;
         members.serialize_entry("too_large", &too_large)?;
         members.serialize_entry("never_start", &schedule.never_start().count())?;
+        if let Some(preemptions) = &schedule.preemptions {
+            members.serialize_entry("preemptions", preemptions)?;
+        }
         members.serialize_entry("left_out", &counts_left_out(self))?;
         members.serialize_entry("without", self.without)?;
         members.serialize_entry("cut", &CutRuns::new(self))?;
@@ -231,6 +234,7 @@ impl<'a> SimulationReport<'a> {
             .enumerate()
             .filter_map(move |(index, job)| {
                 let start = schedule.start(index)?;
+                let end = schedule.end(workload, index)?;
                 let line = JobLine {
                     id: workload.id(index),
                     entity: &workload.entities()[job.entity as usize],
@@ -238,7 +242,7 @@ impl<'a> SimulationReport<'a> {
                     processors: job.processors,
                     submit: job.submit,
                     start,
-                    end: start + job.duration(),
+                    end,
                 };
                 Some((index, line))
             })

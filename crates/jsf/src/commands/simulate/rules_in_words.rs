@@ -1,13 +1,13 @@
 //! The rules of a simulation in words, which are shown above its tables.
 
 use job_sort_formula::fairshare::PolicyRules;
-use jsf_simulate::Decay;
+use jsf_simulate::{Decay, Preemptions};
 use jsf_site::{ProcessorsSource, SimulatedQueue, Site};
 
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::site_of_log::has_tree;
 use crate::view::without::without_words;
-use crate::view::words::{count, waiting_time};
+use crate::view::words::{count, significant, waiting_time};
 
 /// The rules of a simulation under a formula: a heading and a text each.
 pub(crate) fn rules_in_words(
@@ -42,10 +42,27 @@ pub(crate) fn rules_in_words(
     if !simulated.left_out.is_empty() {
         lines.push(("without", without_words(&simulated.left_out)));
     }
+    if let Some(preemptions) = &simulated.schedule.preemptions {
+        lines.push(("preemption", preemptions_in_words(preemptions)));
+    }
     if !simulated.limits.is_empty() {
         lines.push(("limits", simulated.limits.join("; ")));
     }
     lines
+}
+
+/// How often jobs gave way, and what was lost by it.
+fn preemptions_in_words(preemptions: &Preemptions) -> String {
+    let Preemptions {
+        suspended,
+        requeued,
+        deleted,
+        lost_core_seconds,
+    } = preemptions;
+    let hours = significant(*lost_core_seconds as f64 / 3600.0);
+    format!(
+        "jobs suspended {suspended} times, requeued {requeued}, deleted {deleted}; {hours} core hours lost"
+    )
 }
 
 /// The size of the machine with where it is from, and what a cycle starts.
