@@ -783,12 +783,12 @@ fn what_the_simulation_does_without_is_named_once() {
         assert_eq!(screen.matches("without").count(), 1, "{screen}");
     }
     let full = simulate(&["eligible_time", "--full"]);
-    assert!(full.contains(&format!("{what} (30 jobs)")), "{full}");
+    assert!(full.contains(&format!("{what} (40 jobs)")), "{full}");
     let document: Value =
         serde_json::from_str(&simulate(&["eligible_time", "--format", "json"])).expect("JSON");
     assert_eq!(
         document["without"],
-        serde_json::json!([{"what": what, "jobs": 30}])
+        serde_json::json!([{"what": what, "jobs": 40}])
     );
 }
 

@@ -18,7 +18,8 @@ use crate::cli::output::format;
 Jobs are submitted as in the log. At each submission and each end of a job one cycle of OpenPBS's scheduler decides which \
 waiting jobs start, by the rules of the site: the order (formula, threshold, fair_share, job_sort_key, by_queue, \
 round_robin), strict_ordering, the backfill_depth of server and queues, opt_backfill_fuzzy, limits (max_run, max_run_res, \
-resources_available, max_run_subjobs where the log has it), and queues that are not started. What the site has beyond that is named in the output. Without a site the jobs are ordered by the \
+resources_available, max_run_subjobs where the log has it), queues that are not started, preemption, prime time and dedicated time. \
+On the site's nodes, chunks are placed on hosts as `select` and `place` of the log say. What the site has beyond that is named in the output. Without a site the jobs are ordered by the \
 formula, the higher value first, then the earlier submission, then the lower id. docs/simulation.md has the rules.
 
 A job ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \

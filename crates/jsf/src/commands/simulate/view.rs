@@ -251,7 +251,7 @@ fn goals_sentence(goals: &[JudgedGoal], doubt: Option<&str>) -> Option<String> {
 /// screen, and the machine unless its size was given.
 fn first_facts(facts: Vec<Fact>, processors_source: ProcessorsSource) -> Vec<Fact> {
     let is_first = |fact: &Fact| match &*fact.heading {
-        "formula" | "warm-up" | LOG | VALIDATION => true,
+        "formula" | "warm-up" | "preemption" | LOG | VALIDATION => true,
         "machine" => processors_source != ProcessorsSource::Given,
         _ => is_policy_of_others(fact),
     };
