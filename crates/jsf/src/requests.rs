@@ -26,7 +26,7 @@ use crate::commands::cycle::answer::CycleReport;
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::rank::answer::RankReport;
 use crate::commands::shares::answer::{PolicyView, SharesReport};
-use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport, eligible_times};
+use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
 use crate::ranked_row::RankedRow;
 
 /// Why a question has no answer.
@@ -305,7 +305,6 @@ impl AskedSite<'_> {
             formula: &formula.source.text,
             table: &queue.table,
             considered: queue.ranking.order().len(),
-            eligible_times: &eligible_times(&queue.table, &trajectory),
             trajectory: &trajectory,
             rules: &[],
         };
@@ -371,22 +370,15 @@ impl AskedSite<'_> {
             ..SharesRequest::default()
         })?;
         let nodes: Vec<_> = shares.iter().map(|one| one.nodes(&[], false)).collect();
-        let views = shares.iter().zip(&nodes).map(|(one, nodes)| PolicyView {
-            name: one.policy.as_str(),
-            tree: one.assessed.tree(),
-            shares: one.assessed.shares(),
-            is_pbs: one.policy == PolicyName::Pbs,
-            has_factors: one.has_factors,
-            nodes,
-            settings: Some(&one.settings),
-            assumed: None,
-        });
-        let views: Vec<PolicyView<'_>> = views.collect();
+        let views = shares.iter().zip(&nodes);
+        let views: Vec<PolicyView<'_>> = views
+            .map(|(one, nodes)| PolicyView::new(one, nodes))
+            .collect();
         let report = SharesReport {
             views: &views,
             shown: &views,
-            policies: &[],
-            usage_unit: "",
+            changes: &[],
+            places: None,
         };
         self.written(
             &report,

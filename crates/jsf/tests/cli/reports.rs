@@ -170,8 +170,8 @@ fn the_numbers_of_a_comparison_are_those_of_json() {
         (7, "perc"),
     ];
     assert_equal(&rows(&page, "Entities"), &json!(entities), &names);
-    // the slopes, how far jobs move, the shares; the formulas share too little for marks
-    assert!(charts(&page) == 3 && !page.contains("<del>") && !page.contains("<ins>"));
+    // the slopes and the shares; the formulas share too little for marks
+    assert!(charts(&page) == 2 && !page.contains("<del>") && !page.contains("<ins>"));
     let (page, _) = page_and_json(
         &[
             &[

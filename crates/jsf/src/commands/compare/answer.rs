@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use job_sort_formula::jobs::JobTable;
+use job_sort_formula::python::Value;
 use job_sort_formula::rank::{
     Comparison, Fairness, GroupChange, OldNew, Ranking, SummandAgreement, Transitions,
 };
@@ -11,10 +12,9 @@ use jsf_openpbs::check::Checked;
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
-use crate::commands::compare::csv::write_csv;
 use crate::commands::compare::view::{ComparePageParts, ListedJobs, compare_document};
 use crate::ranked_row::RankedRow;
-use crate::view::csv_writer::Cells;
+use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
 
 /// A comparison, ready to be written.
@@ -44,15 +44,37 @@ pub struct CompareReport<'a> {
 
 impl Answer for CompareReport<'_> {
     fn document(&self) -> Document<'_> {
-        compare_document(*self, None)
+        compare_document(Self {
+            page: None,
+            ..*self
+        })
     }
 
     fn page(&self) -> Document<'_> {
-        compare_document(*self, self.page)
+        compare_document(*self)
     }
 
+    /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
     fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        write_csv(self, cells, out)
+        let header = [
+            "id",
+            "entity",
+            "queue",
+            "old_rank",
+            "new_rank",
+            "old_score",
+            "new_score",
+            "moved",
+        ];
+        let lines = self.jobs().map(|job| {
+            (
+                [job.id, job.entity, job.queue].map(|name| guarded(name, cells)),
+                [job.old_rank, job.new_rank],
+                [job.old_score, job.new_score].map(finite_score),
+                job.moved,
+            )
+        });
+        write_csv(&header, lines, out)
     }
 }
 
@@ -74,27 +96,17 @@ impl<'a> CompareReport<'a> {
         }
     }
 
-    fn side(formula: &'a str, rules: &'a [(&'static str, String)]) -> Side<'a> {
-        Side {
-            formula,
-            rules: rules
-                .iter()
-                .map(|(heading, text)| (*heading, &**text))
-                .collect(),
-        }
-    }
-
-    fn ids(&self, rows: &[u32]) -> Vec<&'a str> {
-        rows.iter()
-            .map(|&row| self.table.id(row as usize))
-            .collect()
-    }
-
     fn transitions(&self, transitions: &Transitions) -> StartStop<'a> {
-        StartStop {
-            start: self.ids(&transitions.start),
-            stop: self.ids(&transitions.stop),
-        }
+        let [start, stop] = [&transitions.start, &transitions.stop].map(|rows| {
+            let rows = rows.iter();
+            rows.map(|&row| self.table.id(row as usize)).collect()
+        });
+        StartStop { start, stop }
+    }
+
+    /// The jobs to list.
+    fn jobs(&self) -> impl Iterator<Item = Job<'a>> {
+        self.rows.iter().map(|ranked| Job::new(self, ranked.row()))
     }
 
     /// The scores of a row; `None` for a side on which the job is excluded.
@@ -125,9 +137,11 @@ impl Serialize for CompareReport<'_> {
             ("considered", self.transitions(&comparison.being_considered)),
         ];
         let json = CompareJson {
-            old: Self::side(self.formulas.old, self.rules.old),
-            new: Self::side(self.formulas.new, self.rules.new),
-            jobs: Jobs(self),
+            sides: OldNew {
+                old: Side::new(self.formulas.old, self.rules.old),
+                new: Side::new(self.formulas.new, self.rules.new),
+            },
+            jobs: self.jobs().collect(),
             numbers: self.numbers(),
             changes: BTreeMap::from(changes),
             entities: comparison.entities.iter().map(Group::new).collect(),
@@ -140,11 +154,16 @@ impl Serialize for CompareReport<'_> {
     }
 }
 
+fn finite_score(score: Option<f64>) -> Option<String> {
+    let score = score.filter(|score| score.is_finite())?;
+    Some(Value::Float(score).repr())
+}
+
 #[derive(Serialize)]
 struct CompareJson<'a> {
-    old: Side<'a>,
-    new: Side<'a>,
-    jobs: Jobs<'a>,
+    #[serde(flatten)]
+    sides: OldNew<Side<'a>>,
+    jobs: Vec<Job<'a>>,
     #[serde(flatten)]
     numbers: Numbers<'a>,
     changes: BTreeMap<&'static str, StartStop<'a>>,
@@ -160,6 +179,16 @@ struct Side<'a> {
     formula: &'a str,
     /// By heading.
     rules: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Side<'a> {
+    fn new(formula: &'a str, rules: &'a [(&'static str, String)]) -> Self {
+        let rules = rules.iter().map(|(heading, text)| (*heading, &**text));
+        Self {
+            formula,
+            rules: rules.collect(),
+        }
+    }
 }
 
 /// The numbers that concern the whole queue.
@@ -211,22 +240,6 @@ impl<'a> Group<'a> {
             new_mean_rank,
             won: change.won(),
         }
-    }
-}
-
-/// The jobs, which are serialised one by one: a list of them would take more memory than the
-/// comparison.
-struct Jobs<'a>(&'a CompareReport<'a>);
-
-impl Serialize for Jobs<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(report) = self;
-        serializer.collect_seq(
-            report
-                .rows
-                .iter()
-                .map(|ranked| Job::new(report, ranked.row())),
-        )
     }
 }
 

@@ -1,113 +1,56 @@
 //! How many jobs gain or lose how many places.
 
-use crate::view::charts::plot::{Axis, Bar, Marks, Plot};
+use std::collections::BTreeMap;
+
 use crate::view::charts::svg::step;
-use crate::view::charts::{Figure, Kind};
-use crate::view::document::ChartSvg;
-use crate::view::words::{grouped, grouped_count};
+use crate::view::words::{grouped_count, grouped_number};
 
 /// The most bars on one side.
 const MAX_BARS: f64 = 20.0;
-/// The least number of bars for which there is room on one side, so that few are not as wide as the
-/// page.
-const MIN_BARS: f64 = 6.0;
 
-/// How many jobs move how far. Each bar spans so many places; none contains 0, which is between two
-/// of them.
-pub(crate) struct Displacements {
-    width: i64,
-    /// The jobs that lose places, from those that lose most, then the jobs that gain some.
-    bars: Vec<usize>,
+/// The jobs that move so many places, in the same direction.
+pub(crate) struct Displacement {
+    /// The fewest places.
+    near: u64,
+    /// The most places.
+    far: u64,
+    is_up: bool,
+    pub(crate) jobs: usize,
 }
 
-impl Displacements {
-    pub(crate) fn new(moves: &[i64]) -> Self {
-        let largest = moves
-            .iter()
-            .map(|moved| moved.unsigned_abs())
-            .max()
-            .unwrap_or(0) as f64;
-        let width = step(largest.max(1.0), MAX_BARS).max(1.0) as i64;
-        let reach = ((largest / width as f64).ceil() as i64).max(1);
-        let mut bars = vec![0usize; (2 * reach) as usize];
-        for moved in moves.iter().filter(|moved| **moved != 0) {
-            let bar = if *moved > 0 {
-                (moved - 1) / width
-            } else {
-                (moved + 1) / width - 1
-            };
-            bars[(bar + reach) as usize] += 1;
+impl Displacement {
+    /// `3 places up`, `11 to 20 places down`.
+    pub(crate) fn words(&self) -> String {
+        let way = if self.is_up { "up" } else { "down" };
+        let places = grouped_count(self.far as usize, "place");
+        if self.near == self.far {
+            format!("{places} {way}")
+        } else {
+            format!("{} to {places} {way}", grouped_number(self.near))
         }
-        Self { width, bars }
-    }
-
-    fn reach(&self) -> i64 {
-        self.bars.len() as i64 / 2
-    }
-
-    /// The bars: the fewest and the most places that its jobs gain, negative if they lose some, and
-    /// the number of jobs.
-    pub(crate) fn bars(&self) -> impl Iterator<Item = (i64, i64, usize)> {
-        self.bars
-            .iter()
-            .enumerate()
-            .map(|(index, &count)| match index as i64 - self.reach() {
-                bar @ 0.. => (bar * self.width + 1, (bar + 1) * self.width, count),
-                bar => (bar * self.width, (bar + 1) * self.width - 1, count),
-            })
-    }
-
-    pub(crate) fn draw(&self) -> ChartSvg {
-        let bars = self
-            .bars()
-            .filter(|(.., jobs)| *jobs > 0)
-            .map(|(low, high, jobs)| Bar {
-                // the space between two bars belongs to none
-                ends: if low > 0 {
-                    [(low - 1) as f64, high as f64]
-                } else {
-                    [low as f64, (high + 1) as f64]
-                },
-                height: jobs as f64,
-                class: if low > 0 { "up" } else { "down" },
-                title: format!(
-                    "{}: {}",
-                    places_words(low, high),
-                    grouped_count(jobs, "job")
-                ),
-            });
-        let reach = (self.reach() as f64).max(MIN_BARS) * self.width as f64;
-        let most = self.bars.iter().copied().max().unwrap_or(0).max(1) as f64;
-        let x = Axis::whole(
-            [-reach, reach],
-            "places: lost on the left, won on the right",
-        );
-        let plot = Plot {
-            x,
-            y: Axis::whole([0.0, most], "jobs"),
-            marks: Marks::Bars(bars.collect()),
-        };
-        Figure {
-            name: "How many jobs gain or lose how many places".to_owned(),
-            kind: Kind::Plot(plot),
-        }
-        .draw()
     }
 }
 
-/// `3 places up`, `11 to 20 places down`.
-pub(crate) fn places_words(low: i64, high: i64) -> String {
-    let [near, far] = if low > 0 { [low, high] } else { [-high, -low] };
-    let span = if near == far {
-        near.to_string()
-    } else {
-        format!("{near} to {far}")
-    };
-    let noun = if far == 1 { "place" } else { "places" };
-    grouped(&format!(
-        "{span} {noun} {}",
-        if low > 0 { "up" } else { "down" }
-    ))
+/// The jobs that move, from those that lose most to those that gain most.
+pub(crate) fn displacements(moves: &[i64]) -> Vec<Displacement> {
+    let largest = moves.iter().map(|moved| moved.unsigned_abs()).max();
+    let width = step(largest.unwrap_or(0).max(1) as f64, MAX_BARS).max(1.0) as u64;
+    let mut bars: BTreeMap<i64, usize> = BTreeMap::new();
+    for moved in moves.iter().filter(|moved| **moved != 0) {
+        let bar = moved.unsigned_abs().div_ceil(width) as i64 * moved.signum();
+        *bars.entry(bar).or_default() += 1;
+    }
+    let mut displacements = Vec::new();
+    for (bar, jobs) in bars {
+        let far = bar.unsigned_abs() * width;
+        displacements.push(Displacement {
+            near: far - width + 1,
+            far,
+            is_up: bar > 0,
+            jobs,
+        });
+    }
+    displacements
 }
 
 #[cfg(test)]
@@ -122,28 +65,22 @@ mod tests {
             vec![-33, 40, 7, 7, 0],
             (-500..500).collect::<Vec<i64>>(),
         ] {
-            let displacements = Displacements::new(&moves);
-            for (low, high, count) in displacements.bars() {
-                assert!(low * high > 0 && low <= high, "{low} to {high}");
+            let bars = displacements(&moves);
+            for bar in &bars {
+                let is_inside = |moved: &&i64| {
+                    (**moved > 0) == bar.is_up
+                        && (bar.near..=bar.far).contains(&moved.unsigned_abs())
+                };
+                assert!(bar.near > 0 && bar.near <= bar.far, "{}", bar.words());
                 assert_eq!(
-                    count,
-                    moves
-                        .iter()
-                        .filter(|moved| (low..=high).contains(*moved))
-                        .count(),
-                    "{low} to {high}"
+                    bar.jobs,
+                    moves.iter().filter(is_inside).count(),
+                    "{}",
+                    bar.words()
                 );
             }
-            let counted: usize = displacements.bars().map(|(.., count)| count).sum();
+            let counted: usize = bars.iter().map(|bar| bar.jobs).sum();
             assert_eq!(counted, moves.iter().filter(|moved| **moved != 0).count());
-            assert_eq!(
-                displacements.draw().wide.matches("<rect").count(),
-                displacements.bars().filter(|bar| bar.2 > 0).count()
-            );
         }
-        assert_eq!(
-            (places_words(-20, -11), places_words(1, 1)),
-            ("11 to 20 places down".into(), "1 place up".into())
-        );
     }
 }

@@ -1,7 +1,6 @@
 //! `jsf compare`
 
 pub mod answer;
-pub mod csv;
 mod displacements;
 #[cfg(feature = "command")]
 pub mod request;

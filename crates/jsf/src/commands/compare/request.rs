@@ -22,8 +22,8 @@ tau-b      Kendall's rank correlation of the two scores: 1 the same order, 0 no 
 footrule   the sum over all jobs of the number of places that they move
 overlap    the number of jobs that are among the first N under both formulas
 fairness   for each entity with shares and jobs, the quotient of its fraction of the first jobs (a tenth of the queue, at \
-least 10) and its fraction of the machine. Jain's index is 1, and the Gini coefficient 0, if all quotients are equal. A \
-change of less than 0.05 is called about even. Entities without shares are left out
+least 10) and its fraction of the machine. Jain's index is 1, and the Gini coefficient 0, if all quotients are equal. \
+Entities without shares are left out
 ties       the jobs whose value equals that of the next job in the order, so that later criteria decide
 errors     the jobs for which a formula fails, among all jobs that are evaluated, including those that are not waiting
 

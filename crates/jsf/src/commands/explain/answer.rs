@@ -12,8 +12,8 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::exchange_rates::ExchangeRate;
 use jsf_openpbs::number_format;
 use jsf_site::{
-    Cause, ExplainedInput, Explanation, Explanations, Neighbour, PolicyName, PolicyShares,
-    RankReached, RankedQueue, Reached, Rounding, SmallestChange, Wait,
+    Cause, ExplainedInput, Explanation, Explanations, Neighbour, PolicyShares, RankReached,
+    RankedQueue, Reached, Rounding, SmallestChange, Wait,
 };
 use serde::{Serialize, Serializer};
 
@@ -88,16 +88,7 @@ pub(crate) fn path_view<'a>(
     job: &'a Explanation,
 ) -> Option<PolicyView<'a>> {
     let shares = shares.filter(|_| !job.path.is_empty())?;
-    Some(PolicyView {
-        name: shares.policy.as_str(),
-        tree: shares.assessed.tree(),
-        shares: shares.assessed.shares(),
-        is_pbs: shares.policy == PolicyName::Pbs,
-        has_factors: shares.has_factors,
-        nodes: &job.path,
-        settings: None,
-        assumed: None,
-    })
+    Some(PolicyView::new(shares, &job.path))
 }
 
 impl Serialize for ExplainReport<'_> {

@@ -259,7 +259,7 @@ fn shares_section<'a>(
         "shares{of}, from the root to the entity (usage in {})",
         report.usage_unit
     );
-    let meaning = if view.is_pbs {
+    let meaning = if view.is_pbs() {
         "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage"
     } else {
         ""

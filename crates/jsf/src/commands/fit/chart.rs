@@ -4,7 +4,6 @@ use jsf_fit::goals::{FittedConstant, FittedGoal};
 
 use crate::commands::fit::goals_view::{ends_in_words, limit_in_words};
 use crate::view::charts::intervals::{Intervals, Row};
-use crate::view::charts::{Figure, Kind};
 use crate::view::document::{Chart, ChartSvg};
 use crate::view::goals::value_in_words;
 use crate::view::words::significant;
@@ -96,11 +95,7 @@ fn figure(name: &str, column: &'static str, rows: Vec<Row<'_>>) -> ChartSvg {
         columns,
         rows,
     };
-    Figure {
-        name: name.to_owned(),
-        kind: Kind::Intervals(intervals),
-    }
-    .draw()
+    intervals.chart(name)
 }
 
 /// The place of a value between two others, 0..=1.

@@ -17,15 +17,14 @@ impl Names {
                     .table(table),
             );
         }
-        let unusable = match self.unusable.len() {
-            0 => String::new(),
-            1 => "; 1 resource can be used by none".to_owned(),
-            several => format!("; {several} resources can be used by none"),
-        };
         Document {
             command: "jsf names",
             title: "Names of a formula".to_owned(),
-            headline: format!("A formula may use {} names{unusable}.", self.names.len()),
+            headline: format!(
+                "A formula may use {} names; resources that none can use: {}.",
+                self.names.len(),
+                self.unusable.len()
+            ),
             facts: Vec::new(),
             sections,
             read_on: "",

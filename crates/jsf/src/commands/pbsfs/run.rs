@@ -19,6 +19,12 @@ use crate::view::printable::printable_lines;
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 256 << 20;
+/// The scheduler's files and their names.
+const FILES: [(Role, &str); 3] = [
+    (Role::ResourceGroup, "resource_group"),
+    (Role::Usage, "usage"),
+    (Role::SchedConfig, "sched_config"),
+];
 /// The name of the program in messages.
 const PROGRAM: &[u8] = b"pbsfs";
 /// The configuration file of PBS.
@@ -26,21 +32,8 @@ const PBS_CONF: &str = "/etc/pbs.conf";
 /// The default of `PBS_HOME`.
 const PBS_HOME: &str = "/var/spool/pbs";
 
-/// Where the scheduler's files are.
-enum Place {
-    /// The scheduler's folder.
-    Folder(PathBuf),
-    /// An archive, from which the files have been read.
-    Archive(Box<SiteFiles>),
-}
-
 pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
-    let all: Vec<&OsStr> = arguments
-        .arguments
-        .iter()
-        .map(OsString::as_os_str)
-        .collect();
-    let (rest, folder) = split_option(&all, "--sched-priv")?;
+    let (rest, folder) = split_option(&arguments.arguments, "--sched-priv")?;
     let (rest, site) = split_option(&rest, "--site")?;
     let folder = folder.or_else(|| arguments.sched_priv.clone());
     let site = site.or_else(|| arguments.site.clone());
@@ -64,93 +57,56 @@ pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
         }
     };
     write_stderr(&parsed.stderr);
-    let place = match folder {
-        Some(folder) => Some(Place::Folder(folder)),
-        None => GivenSite::find(site.as_deref())
-            .map(|site| of_site(&site, parsed.scheduler.as_deref()))
-            .transpose()?,
-    };
-    if parsed.scheduler.is_some() && place.is_none() {
-        write_stderr(b"Can't connect to the server\n");
-        report("help", "give the scheduler's folder with --sched-priv DIR");
-        return Ok(Outcome::Findings);
-    }
-    let files = match place.unwrap_or_else(|| Place::Folder(default_folder())) {
-        Place::Archive(files) => read(|name, _| read_member(&files, name))?,
-        Place::Folder(folder) => {
-            if let Err(error) = fs::metadata(folder.join(".")) {
-                write_stderr(
-                    format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes(),
-                );
-                return Err(SiteError::Read {
-                    path: folder,
-                    error,
-                }
-                .into());
-            }
-            read(|name, limit| read_file(&folder.join(name), limit))?
+    let files = match (folder, GivenSite::find(site.as_deref()), parsed.scheduler) {
+        (Some(folder), ..) => files_of(&folder)?,
+        (None, Some(site), scheduler) => files_of_site(&site, scheduler.as_deref())?,
+        (None, None, None) => files_of(&default_folder())?,
+        (None, None, Some(_)) => {
+            write_stderr(b"Can't connect to the server\n");
+            report("help", "give the scheduler's folder with --sched-priv DIR");
+            return Ok(Outcome::Findings);
         }
     };
-    respond(&parsed.request, &files)
+    respond(&parsed.request, &read(&files)?)
+}
+
+/// The files of a scheduler's folder.
+fn files_of(folder: &Path) -> Result<SiteFiles, CliError> {
+    if let Err(error) = fs::metadata(folder.join(".")) {
+        write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
+        let path = folder.to_owned();
+        return Err(SiteError::Read { path, error }.into());
+    }
+    let files = FILES.map(|(role, name)| (role, folder.join(name).into()));
+    Ok(files.into_iter().collect())
 }
 
 /// The files of a site's scheduler: the default one, or the one that `-I` names.
-fn of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<Place, CliError> {
+fn files_of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<SiteFiles, CliError> {
     let files = site.open()?;
-    let own = [Role::ResourceGroup, Role::Usage, Role::SchedConfig];
-    let Some(first) = own.into_iter().find_map(|role| files.first(role)) else {
-        let path = site.path.display();
+    let path = site.path.display();
+    let Some(first) = FILES.into_iter().find_map(|(role, _)| files.first(role)) else {
         return Err(CliError::content(format_args!(
             "{}`{path}` has no file of a `sched_priv`",
             site.prefix()
         )));
     };
-    let place = match (first, scheduler) {
-        (FileSource::Path(file), None) => {
-            Place::Folder(file.parent().unwrap_or(Path::new("")).to_owned())
+    let files = match (first, scheduler) {
+        (FileSource::Path(file), name) => {
+            let mut folder = file.parent().unwrap_or(Path::new("")).to_owned();
+            if let Some(name) = name {
+                let name = String::from_utf8_lossy(name);
+                folder.set_file_name(format!("sched_priv_{name}"));
+            }
+            files_of(&folder)?
         }
-        (FileSource::Path(file), Some(name)) => {
-            let folder = file.parent().unwrap_or(Path::new(""));
-            Place::Folder(
-                folder.with_file_name(format!("sched_priv_{}", String::from_utf8_lossy(name))),
-            )
-        }
-        (_, None) => Place::Archive(Box::new(files)),
+        (_, None) => files,
         (_, Some(_)) => return Err(CliError::usage("-I needs a folder: unpack the archive")),
     };
     if !site.prefix().is_empty() {
-        report(
-            "site",
-            format_args!("{}`{}`", site.prefix(), site.path.display()),
-        );
+        report("site", format_args!("{}`{path}`", site.prefix()));
     }
-    Ok(place)
-}
-
-/// Reads a file of the scheduler from an archive.
-fn read_member(files: &SiteFiles, name: &str) -> Result<Vec<u8>, SiteError> {
-    let role = match name {
-        "resource_group" => Role::ResourceGroup,
-        "sched_config" => Role::SchedConfig,
-        _ => Role::Usage,
-    };
-    match files.first(role) {
-        Some(source) => source.read(),
-        None => Err(SiteError::Read {
-            path: name.into(),
-            error: ErrorKind::NotFound.into(),
-        }),
-    }
-}
-
-/// Reads a file of the scheduler's folder.
-fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(SiteError::Content(
-            format!("`{}` is not a file", path.display()).into(),
-        ));
-    }
-    FileSource::from(path).read_up_to(limit)
+    Ok(files)
 }
 
 /// Prints the answer.
@@ -170,8 +126,8 @@ fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
 }
 
 /// Reads the scheduler's files. Without a `resource_group` nothing can be answered.
-fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedPriv, CliError> {
-    let config = match file("sched_config", MAX_FILE) {
+fn read(files: &SiteFiles) -> Result<SchedPriv, CliError> {
+    let config = match read_file(files, Role::SchedConfig) {
         Ok(bytes) => SchedConfig::parse(&bytes),
         Err(error) if is_missing(&error) => {
             warn(format_args!("{error}; the scheduler's defaults apply"));
@@ -179,8 +135,8 @@ fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedP
         }
         Err(error) => return Err(error.into()),
     };
-    let lines = ResourceGroup::parse(&file("resource_group", MAX_FILE)?);
-    let usage = match file("usage", MAX_FILE) {
+    let lines = ResourceGroup::parse(&read_file(files, Role::ResourceGroup)?);
+    let usage = match read_file(files, Role::Usage) {
         Ok(bytes) => Some(UsageFile::parse(&bytes)),
         Err(error) if is_missing(&error) => None,
         Err(error) => return Err(error.into()),
@@ -192,19 +148,36 @@ fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedP
     })
 }
 
+fn read_file(files: &SiteFiles, role: Role) -> Result<Vec<u8>, SiteError> {
+    let Some(source) = files.first(role) else {
+        let known = FILES.iter().find(|(known, _)| *known == role);
+        return Err(SiteError::Read {
+            path: known.map_or("", |(_, name)| name).into(),
+            error: ErrorKind::NotFound.into(),
+        });
+    };
+    if let FileSource::Path(path) = source
+        && fs::metadata(path).is_ok_and(|found| !found.is_file())
+    {
+        let message = format!("`{}` is not a file", path.display());
+        return Err(SiteError::Content(message.into()));
+    }
+    source.read_up_to(MAX_FILE)
+}
+
 /// Whether a file does not exist. One that exists and cannot be read is never taken for missing.
 fn is_missing(error: &SiteError) -> bool {
     matches!(error, SiteError::Read { error, .. } if error.kind() == ErrorKind::NotFound)
 }
 
 /// Removes an option with a path from the arguments, wherever it occurs before `--`.
-fn split_option<'a>(
-    arguments: &[&'a OsStr],
+fn split_option(
+    arguments: &[OsString],
     option: &str,
-) -> Result<(Vec<&'a OsStr>, Option<PathBuf>), CliError> {
+) -> Result<(Vec<OsString>, Option<PathBuf>), CliError> {
     let mut rest = Vec::new();
     let mut folder = None;
-    let mut arguments = arguments.iter().copied();
+    let mut arguments = arguments.iter().cloned();
     let assigned = format!("{option}=");
     while let Some(argument) = arguments.next() {
         if argument == "--" {
@@ -216,18 +189,13 @@ fn split_option<'a>(
             if folder.is_none() {
                 return Err(CliError::usage(format!("{option} needs a path")));
             }
-        } else if let Some(path) = value_of(argument, &assigned) {
-            folder = Some(path.into());
+        } else if let Some(path) = argument.as_bytes().strip_prefix(assigned.as_bytes()) {
+            folder = Some(OsStr::from_bytes(path).into());
         } else {
             rest.push(argument);
         }
     }
     Ok((rest, folder))
-}
-
-/// What follows the prefix of an argument, which need not be UTF-8.
-fn value_of(argument: &OsStr, prefix: &str) -> Option<OsString> {
-    Some(OsStr::from_bytes(argument.as_bytes().strip_prefix(prefix.as_bytes())?).to_owned())
 }
 
 /// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of

@@ -11,10 +11,11 @@ use jsf_openpbs::number_format;
 
 use crate::commands::rank::answer::{Line, RankReport};
 use crate::commands::shares::view::tree_section;
-use crate::view::charts::plot::{Axis, Marks, Plot, StepLine};
-use crate::view::charts::{Figure, Kind};
+use crate::view::charts::plot::{Axis, Plot, StepLine};
 use crate::view::decides::{decides_line, summand_columns};
-use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table};
+use crate::view::document::{
+    Cell, Chart, ChartSvg, Column, DECIDES, Document, Fact, Section, Table,
+};
 use crate::view::groups::group_sections;
 use crate::view::rule_facts::rule_facts;
 use crate::view::verdict::{brief_findings, verdict_sentence};
@@ -232,7 +233,7 @@ fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
     let section = Section::new("value over rank")
         .on_page()
         .prose(note)
-        .chart(move || Chart::new(values_figure(report).draw(), &[]));
+        .chart(move || Chart::new(values_chart(report), &[]));
     let tenths = (0..=10).map(|tenth| tenth * order.len().saturating_sub(1) / 10);
     let mut shown: Vec<usize> = tenths.collect();
     shown.dedup();
@@ -249,7 +250,7 @@ fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
 }
 
 /// The values of the jobs over their ranks, of many jobs only some.
-fn values_figure(report: RankReport<'_>) -> Figure<'static> {
+fn values_chart(report: RankReport<'_>) -> ChartSvg {
     let order = report.ranking.order();
     let values = report.ranking.scores().values();
     let every = order.len().div_ceil(MAX_POINTS).max(1);
@@ -286,12 +287,9 @@ fn values_figure(report: RankReport<'_>) -> Figure<'static> {
             caption: "value".to_owned(),
             is_whole: false,
         },
-        marks: Marks::Lines(vec![line]),
+        lines: vec![line],
     };
-    Figure {
-        name: "The value of each job over its rank".to_owned(),
-        kind: Kind::Plot(plot),
-    }
+    plot.chart("The value of each job over its rank")
 }
 
 /// The jobs, in the order of the report.

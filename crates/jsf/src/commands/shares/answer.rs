@@ -8,7 +8,7 @@ use job_sort_formula::fairshare::{
 };
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, GroupChange};
-use jsf_site::UsageChange;
+use jsf_site::{PolicyName, PolicyShares, UsageChange};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -16,50 +16,48 @@ use crate::answer::Answer;
 use crate::commands::shares::view::shares_document;
 use crate::view::document::Document;
 
-/// The numbers of one policy.
+/// Nodes of a tree with the numbers of a policy.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyView<'a> {
-    /// The name of the policy.
-    pub name: &'a str,
-    /// The tree under this policy.
-    pub tree: &'a ShareTree,
-    /// The shares that the policy computes for the nodes of the tree.
-    pub shares: &'a ShareTable,
-    /// Whether the policy is OpenPBS's, whose numbers differ from those of Slurm.
-    pub is_pbs: bool,
-    /// Whether the factors of the policy are known.
-    pub has_factors: bool,
+    /// The policy.
+    pub policy: &'a PolicyShares,
     /// The nodes to show, parents first.
     pub nodes: &'a [NodeId],
-    /// The settings in force, which JSON has beside the policy.
-    pub settings: Option<&'a Map<String, Value>>,
-    /// The usage that is assumed; `None`: the tree is as its files describe it.
-    pub assumed: Option<Assumed<'a>>,
-}
-
-/// The usage that is assumed, and the tree without it.
-#[derive(Debug, Clone, Copy)]
-pub struct Assumed<'a> {
-    /// The tree as it is, with the same nodes.
-    pub before: &'a AssessedTree,
-    /// The changes of the usage, in their order.
-    pub changes: &'a [UsageChange],
-    /// The assumptions in words.
-    pub described: &'a str,
-    /// The formula that gives the jobs their places, and the places before and after.
-    pub places: Option<(&'a str, &'a JobTable, &'a Comparison)>,
+    /// The tree with the usage that is assumed, or without it.
+    assessed: &'a AssessedTree,
 }
 
 impl<'a> PolicyView<'a> {
-    /// The view of the tree as it is.
+    /// The view of these nodes with the usage that is assumed.
+    pub fn new(policy: &'a PolicyShares, nodes: &'a [NodeId]) -> Self {
+        Self {
+            policy,
+            nodes,
+            assessed: &policy.assessed,
+        }
+    }
+
+    /// The view of the tree as it is; `None` if no usage is assumed.
     pub(crate) fn before(&self) -> Option<Self> {
-        let before = self.assumed?.before;
-        Some(Self {
-            tree: before.tree(),
-            shares: before.shares(),
-            assumed: None,
-            ..*self
-        })
+        let assessed = self.policy.before.as_ref()?;
+        Some(Self { assessed, ..*self })
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.policy.policy.as_str()
+    }
+
+    pub(crate) fn tree(&self) -> &'a ShareTree {
+        self.assessed.tree()
+    }
+
+    pub(crate) fn shares(&self) -> &'a ShareTable {
+        self.assessed.shares()
+    }
+
+    /// Whether the policy is OpenPBS's, whose numbers differ from those of Slurm.
+    pub(crate) fn is_pbs(&self) -> bool {
+        self.policy.policy == PolicyName::Pbs
     }
 }
 
@@ -70,10 +68,10 @@ pub struct SharesReport<'a> {
     pub views: &'a [PolicyView<'a>],
     /// The same in the order in which people see them.
     pub shown: &'a [PolicyView<'a>],
-    /// A line for each policy.
-    pub policies: &'a [String],
-    /// The unit of usage.
-    pub usage_unit: &'a str,
+    /// The assumed changes of the usage, in their order.
+    pub changes: &'a [UsageChange],
+    /// The formula that gives the jobs their places, and the places before and after these changes.
+    pub places: Option<(&'a str, &'a JobTable, &'a Comparison)>,
 }
 
 impl Answer for SharesReport<'_> {
@@ -85,49 +83,46 @@ impl Answer for SharesReport<'_> {
 /// One document, or a list of them under `policies`.
 impl Serialize for SharesReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.views {
-            [only] => PolicyNumbers::new(only).serialize(serializer),
-            all => {
-                let policies: Vec<PolicyNumbers<'_>> = all.iter().map(PolicyNumbers::new).collect();
-                BTreeMap::from([("policies", policies)]).serialize(serializer)
-            }
+        let mut policies = Vec::new();
+        for view in self.views {
+            policies.push(PolicyNumbers::new(view, self));
+        }
+        match &policies[..] {
+            [only] => only.serialize(serializer),
+            all => BTreeMap::from([("policies", all)]).serialize(serializer),
         }
     }
 }
 
-/// The document of one policy.
+/// The document of one policy. The nodes are serialised one by one: of a chain of nodes, all paths
+/// together take the square of its length.
 #[derive(Serialize)]
 struct PolicyNumbers<'a> {
     policy: &'a str,
     #[serde(flatten)]
-    settings: Option<&'a Map<String, Value>>,
-    nodes: Nodes<'a>,
+    settings: &'a Map<String, Value>,
+    #[serde(serialize_with = "serialize_nodes")]
+    nodes: &'a PolicyView<'a>,
     #[serde(flatten)]
     assumed: Option<AssumedNumbers<'a>>,
 }
-
-/// The nodes, which are serialised one by one: of a chain of nodes, all paths together take the
-/// square of its length.
-struct Nodes<'a>(&'a PolicyView<'a>);
 
 /// What the assumed usage changes.
 #[derive(Serialize)]
 struct AssumedNumbers<'a> {
     assumed: Assumptions<'a>,
-    changes: ChangedNodes<'a>,
+    #[serde(serialize_with = "serialize_changes")]
+    changes: &'a PolicyView<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     places: Option<Places<'a>>,
 }
 
 /// The time by which all usage decays in all, in seconds, and the charges in their order.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Assumptions<'a> {
     decay: Option<u64>,
     charges: Vec<&'a UsageChange>,
 }
-
-/// The nodes with a number that changes, which are serialised one by one as [`Nodes`] are.
-struct ChangedNodes<'a>(&'a PolicyView<'a>);
 
 #[derive(Serialize)]
 struct Places<'a> {
@@ -154,56 +149,50 @@ struct PlacesWon<'a> {
 }
 
 impl<'a> PolicyNumbers<'a> {
-    fn new(view: &'a PolicyView<'a>) -> Self {
-        let assumed = view.assumed.map(|assumed| AssumedNumbers {
-            assumed: Assumptions::new(assumed.changes),
-            changes: ChangedNodes(view),
-            places: assumed
+    fn new(view: &'a PolicyView<'a>, report: &SharesReport<'a>) -> Self {
+        let assumed = view.policy.before.is_some().then(|| AssumedNumbers {
+            assumed: Assumptions::new(report.changes),
+            changes: view,
+            places: report
                 .places
                 .map(|(formula, table, places)| Places::new(formula, table, places)),
         });
         Self {
-            policy: view.name,
-            settings: view.settings,
-            nodes: Nodes(view),
+            policy: view.name(),
+            settings: &view.policy.settings,
+            nodes: view,
             assumed,
         }
     }
 }
 
-impl Serialize for Nodes<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(view) = self;
-        let depths = depths(view.tree);
-        serializer.collect_seq(
-            view.nodes
-                .iter()
-                .map(|&node| NodeNumbers::new(view, node, Some(&depths))),
-        )
-    }
+fn serialize_nodes<S: Serializer>(view: &PolicyView<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    let depths = depths(view.tree());
+    let nodes = view.nodes.iter();
+    serializer.collect_seq(nodes.map(|&node| NodeNumbers::new(view, node, Some(&depths))))
 }
 
-impl Serialize for ChangedNodes<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(view) = self;
-        let depths = depths(view.tree);
-        serializer.collect_seq(changes(view).map(|change| ChangedNode::new(view, change, &depths)))
-    }
+fn serialize_changes<S: Serializer>(
+    view: &PolicyView<'_>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let depths = depths(view.tree());
+    serializer.collect_seq(changes(view).map(|change| ChangedNode::new(view, change, &depths)))
 }
 
 impl<'a> Assumptions<'a> {
     fn new(changes: &'a [UsageChange]) -> Self {
-        let decays = changes.iter().filter_map(|change| match change {
-            UsageChange::Decay(seconds) => Some(*seconds),
-            UsageChange::Charge { .. } => None,
-        });
-        let charges = changes
-            .iter()
-            .filter(|change| matches!(change, UsageChange::Charge { .. }));
-        Self {
-            decay: decays.reduce(u64::saturating_add),
-            charges: charges.collect(),
+        let mut assumptions = Self::default();
+        for change in changes {
+            match change {
+                UsageChange::Decay(seconds) => {
+                    let before = assumptions.decay.unwrap_or(0);
+                    assumptions.decay = Some(before.saturating_add(*seconds));
+                }
+                UsageChange::Charge { .. } => assumptions.charges.push(change),
+            }
         }
+        assumptions
     }
 }
 
@@ -363,7 +352,7 @@ impl<'a> ChangedNode<'a> {
 impl<'a> NodeIdentity<'a> {
     /// The depths of all nodes need not be given; to count one takes as long as it is.
     fn new(view: &PolicyView<'a>, node: NodeId, depths: Option<&[u32]>) -> Self {
-        let tree = view.tree;
+        let tree = view.tree();
         let known = depths.and_then(|depths| depths.get(node.index()).copied());
         let depth = known.map_or_else(|| tree.ancestors(node).count(), |depth| depth as usize);
         let partition = tree.partition(node);
@@ -379,17 +368,17 @@ impl<'a> NodeIdentity<'a> {
 }
 
 /// What a node is: OpenPBS's entities are the users of Slurm.
-pub fn kind(view: &PolicyView<'_>, node: NodeId) -> &'static str {
-    match view.tree.kind(node) {
-        NodeKind::Entity if view.is_pbs => "entity",
+fn kind(view: &PolicyView<'_>, node: NodeId) -> &'static str {
+    match view.tree().kind(node) {
+        NodeKind::Entity if view.is_pbs() => "entity",
         NodeKind::Entity => "user",
         _ => "account",
     }
 }
 
 /// The quantities of the policy for a node, the shares first.
-pub fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
-    if view.is_pbs {
+pub(crate) fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
+    if view.is_pbs() {
         pbs_fields(view, node)
     } else {
         slurm_fields(&association(view, node))
@@ -397,11 +386,11 @@ pub fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)
 }
 
 fn pbs_fields(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
-    let numbers = view.shares.get(node).unwrap_or_default();
+    let numbers = view.shares().get(node).unwrap_or_default();
     vec![
-        ("shares", shares(view.tree.shares(node))),
+        ("shares", shares(view.tree().shares(node))),
         ("perc", number(Some(numbers.fairshare_perc))),
-        ("usage", number(Some(view.tree.usage(node)))),
+        ("usage", number(Some(view.tree().usage(node)))),
         ("tree_usage", number(Some(numbers.fairshare_tree_usage))),
         ("factor", number(Some(numbers.fairshare_factor))),
     ]
@@ -424,8 +413,8 @@ fn slurm_fields(association: &AssociationShares) -> Vec<(&'static str, Value)> {
 }
 
 pub(crate) fn association(view: &PolicyView<'_>, node: NodeId) -> AssociationShares {
-    let association = view.shares.association(node).unwrap_or_default();
-    if view.has_factors {
+    let association = view.shares().association(node).unwrap_or_default();
+    if view.policy.has_factors {
         return association;
     }
     AssociationShares {

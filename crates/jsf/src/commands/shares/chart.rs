@@ -2,8 +2,8 @@
 
 use job_sort_formula::fairshare::{NodeKind, ShareTable, ShareTree};
 
+use crate::commands::shares::view::{share_part, shown_name, usage_part};
 use crate::view::charts::intervals::{Intervals, Row};
-use crate::view::charts::{Figure, Kind};
 use crate::view::document::ChartSvg;
 use crate::view::words::percent;
 
@@ -18,98 +18,57 @@ const SMALLEST: f64 = 1e-5;
 pub(crate) const LEGEND: [(&str, &str); 2] = [("old", "share"), ("new", "part of the usage")];
 
 /// An entity: its share of the machine, and its part of the usage, both from 0 to 1.
-struct Entity<'a> {
+pub(crate) struct Entity<'a> {
     name: &'a str,
     share: f64,
     used: f64,
 }
 
-/// The entities that are drawn, those that are farthest above their shares first, and how many are
-/// not.
-pub(crate) struct Dots<'a> {
-    shown: Vec<Entity<'a>>,
-    omitted: usize,
+/// The entities without shares, and those farthest above and farthest below their shares, in this
+/// order.
+pub(crate) fn farthest_entities<'a>(tree: &'a ShareTree, shares: &ShareTable) -> Vec<Entity<'a>> {
+    let (mut without, mut above) = (Vec::new(), Vec::new());
+    for node in tree.nodes() {
+        if tree.kind(node) == NodeKind::Entity {
+            let entity = Entity {
+                name: shown_name(tree, node),
+                share: share_part(shares, node),
+                used: usage_part(tree, node),
+            };
+            if entity.share > 0.0 {
+                above.push(entity);
+            } else {
+                without.push(entity);
+            }
+        }
+    }
+    without.sort_by(|one, other| other.used.total_cmp(&one.used));
+    without.truncate(MAX_WITHOUT);
+    above.sort_by(|one, other| (other.used - other.share).total_cmp(&(one.used - one.share)));
+    let mut below = above.split_off(above.partition_point(|entity| entity.used > entity.share));
+    above.truncate(MAX_SIDE);
+    without.extend(above);
+    without.extend(below.split_off(below.len().saturating_sub(MAX_SIDE)));
+    without
 }
 
-impl<'a> Dots<'a> {
-    /// The entities without shares, and those farthest above and farthest below their shares.
-    pub(crate) fn new(tree: &'a ShareTree, shares: &ShareTable) -> Self {
-        let total = tree.usage(tree.root());
-        let entities = tree
-            .nodes()
-            .filter(|&node| tree.kind(node) == NodeKind::Entity)
-            .map(|node| Entity {
-                // the jobs that have no entity are charged to a node without a name
-                name: if tree.name(node).is_empty() {
-                    "(no entity)"
-                } else {
-                    tree.name(node)
-                },
-                share: shares.get(node).map_or(0.0, |shares| shares.fairshare_perc),
-                used: if total > 0.0 {
-                    tree.usage(node) / total
-                } else {
-                    0.0
-                },
-            });
-        let (mut without, mut others): (Vec<_>, Vec<_>) =
-            entities.partition(|entity| entity.share <= 0.0);
-        let all = without.len() + others.len();
-        without.sort_by(|one, other| other.used.total_cmp(&one.used));
-        without.truncate(MAX_WITHOUT);
-        others.sort_by(|one, other| (other.used - other.share).total_cmp(&(one.used - one.share)));
-        let above = others
-            .iter()
-            .filter(|entity| entity.used > entity.share)
-            .count()
-            .min(MAX_SIDE);
-        let below = others
-            .iter()
-            .filter(|entity| entity.used <= entity.share)
-            .count()
-            .min(MAX_SIDE);
-        others.drain(above..others.len() - below);
-        without.extend(others);
-        Self {
-            omitted: all - without.len(),
-            shown: without,
-        }
-    }
-
-    /// Whether there is nothing to draw.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.shown.is_empty()
-    }
-
-    /// The number of entities that are not drawn.
-    pub(crate) fn omitted(&self) -> usize {
-        self.omitted
-    }
-
-    pub(crate) fn draw(&self) -> ChartSvg {
-        let parts = self
-            .shown
-            .iter()
-            .flat_map(|entity| [entity.share, entity.used]);
-        let least = parts.filter(|part| *part >= SMALLEST).fold(1.0, f64::min);
-        // the power of ten at which the axis begins
-        let first = (least.log10().floor() as i32).min(-1);
-        let powers = (first..=0).map(|power| 10f64.powi(power));
-        let ticks = powers.map(|part| (part, percent_of_axis(part)));
-        let intervals = Intervals {
-            place: Box::new(move |part| place(part, first)),
-            ticks: [(0.0, "0".to_owned())].into_iter().chain(ticks).collect(),
-            directions: ["", ""],
-            columns: vec!["share", "usage"],
-            rows: self.shown.iter().map(Entity::row).collect(),
-        };
-        let name = "Each entity's share of the machine, and its part of the usage";
-        Figure {
-            name: name.to_owned(),
-            kind: Kind::Intervals(intervals),
-        }
-        .draw()
-    }
+pub(crate) fn draw(entities: &[Entity<'_>]) -> ChartSvg {
+    let parts = entities
+        .iter()
+        .flat_map(|entity| [entity.share, entity.used]);
+    let least = parts.filter(|part| *part >= SMALLEST).fold(1.0, f64::min);
+    // the power of ten at which the axis begins
+    let first = (least.log10().floor() as i32).min(-1);
+    let powers = (first..=0).map(|power| 10f64.powi(power));
+    let ticks = powers.map(|part| (part, percent_of_axis(part)));
+    let intervals = Intervals {
+        place: Box::new(move |part| place(part, first)),
+        ticks: [(0.0, "0".to_owned())].into_iter().chain(ticks).collect(),
+        directions: ["", ""],
+        columns: vec!["share", "usage"],
+        rows: entities.iter().map(Entity::row).collect(),
+    };
+    intervals.chart("Each entity's share of the machine, and its part of the usage")
 }
 
 impl Entity<'_> {
@@ -177,9 +136,9 @@ mod tests {
             .add(builder.root(), Member::entity("idle").shares(0))
             .unwrap();
         let tree = AssessedTree::new(builder.finish(), &FairTree::new(PolicyRules::Scheduler));
-        let dots = Dots::new(tree.tree(), tree.shares());
-        let names: Vec<&str> = dots.shown.iter().map(|entity| entity.name).collect();
-        assert_eq!((names.len(), dots.omitted()), (32, 70));
+        let entities = farthest_entities(tree.tree(), tree.shares());
+        let names: Vec<&str> = entities.iter().map(|entity| entity.name).collect();
+        assert_eq!(names.len(), 32);
         assert_eq!(
             (names[0], names[1], names[2], names[31]),
             ("none", "idle", "u99", "u0")
@@ -187,7 +146,7 @@ mod tests {
         let ChartSvg {
             wide: chart,
             narrow,
-        } = dots.draw();
+        } = draw(&entities);
         assert_eq!(narrow.matches("<circle").count(), 64);
         assert_eq!(chart.matches("<circle").count(), 64);
         assert!(chart.contains("none: share none, part of the usage ") && !chart.contains("NaN"));

@@ -99,22 +99,6 @@ pub struct AssumedUsage {
     pub changes: Vec<UsageChange>,
 }
 
-impl AssumedUsage {
-    /// Whether usage is added.
-    pub fn has_charge(&self) -> bool {
-        self.changes
-            .iter()
-            .any(|change| matches!(change, UsageChange::Charge { .. }))
-    }
-
-    /// Whether usage decays.
-    pub fn has_decay(&self) -> bool {
-        self.changes
-            .iter()
-            .any(|change| matches!(change, UsageChange::Decay(_)))
-    }
-}
-
 impl FromArgMatches for AssumedUsage {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;

@@ -11,9 +11,11 @@ use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{MAX_UNKNOWN, draw_submitted, outcome, unknown_jobs_error};
 use crate::cli::warnings::Warnings;
-use crate::cli::{CliError, Outcome, parsed_formula, read_formula, show_site, warn, warn_all};
+use crate::cli::{
+    CliError, FormulaOptions, Outcome, parsed_formula, read_formula_of, show_site, warn, warn_all,
+};
 use crate::commands::explain::run::is_error;
-use crate::commands::shares::answer::{Assumed, PolicyView, SharesReport};
+use crate::commands::shares::answer::{PolicyView, SharesReport};
 use crate::commands::shares::request::SharesArgs;
 
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -62,33 +64,20 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         .iter()
         .map(|one| one.nodes(&arguments.entity, with_paths))
         .collect();
-    let views = shares.iter().zip(&nodes).map(|(one, nodes)| PolicyView {
-        name: one.policy.as_str(),
-        tree: one.assessed.tree(),
-        shares: one.assessed.shares(),
-        is_pbs: one.policy == PolicyName::Pbs,
-        has_factors: one.has_factors,
-        nodes,
-        settings: Some(&one.settings),
-        assumed: one.before.as_ref().map(|before| Assumed {
-            before,
-            changes: &request.changes,
-            described: &one.assumed,
-            places,
-        }),
-    });
-    let views: Vec<PolicyView<'_>> = views.collect();
-    let policies: Vec<String> = shares.iter().map(|one| one.description.clone()).collect();
+    let views = shares.iter().zip(&nodes);
+    let views: Vec<PolicyView<'_>> = views
+        .map(|(one, nodes)| PolicyView::new(one, nodes))
+        .collect();
     // of the tree of another scheduler, OpenPBS's policy changes the usage: at least 1, and a group
     // `unknown`
     let is_of_others = site.files().has(Role::Tree);
     let mut shown = views.clone();
-    shown.sort_by_key(|view| is_of_others && view.is_pbs);
+    shown.sort_by_key(|view| is_of_others && view.is_pbs());
     let answer = SharesReport {
         views: &views,
         shown: &shown,
-        policies: &policies,
-        usage_unit: &shares[0].usage_unit,
+        changes: &request.changes,
+        places,
     };
     let warnings = warnings.into_answer();
     let output = Output::new(arguments.format, arguments.text, &warnings);
@@ -126,12 +115,11 @@ fn ranks_jobs(
     arguments: &SharesArgs,
     request: &SharesRequest,
 ) -> Result<bool, CliError> {
-    let has_formula = arguments.formula.is_some() || arguments.formula_file.is_some();
     if !request.assumes_usage() || !site.files().has(Role::Queue) {
         let reason =
             "without --charge or --decay, and --queue: only then are the jobs ranked by a formula";
         note_idle(&[("--python", arguments.site.python.is_some())], reason);
-        if has_formula {
+        if given_formula(arguments).is_given() {
             return Err(CliError::usage(
                 "a formula is used only with --charge or --decay, and with --queue",
             ));
@@ -145,6 +133,19 @@ fn ranks_jobs(
     Ok(!has_all)
 }
 
+/// The options that give the formula.
+const FORMULA: FormulaOptions = FormulaOptions {
+    text: "--formula",
+    file: "-f",
+};
+
+fn given_formula(arguments: &SharesArgs) -> FormulaArgs {
+    FormulaArgs {
+        formula: arguments.formula.clone(),
+        formula_file: arguments.formula_file.clone(),
+    }
+}
+
 /// The formula that orders the queue, and the places before and after the assumed usage. `None`:
 /// the formula does not parse, and the finding is drawn.
 fn places(
@@ -153,18 +154,12 @@ fn places(
     request: &SharesRequest,
     warnings: &mut Warnings,
 ) -> Result<Option<(String, ComparedQueue)>, CliError> {
-    let source = match &arguments.formula {
-        Some(text) => FormulaText::new(text)?,
-        None if arguments.formula_file.is_some() => read_formula(
-            &FormulaArgs {
-                formula: None,
-                formula_file: arguments.formula_file.clone(),
-            },
-            None,
-        )?,
-        None => site
-            .formula_text()
-            .or_else(|_| FormulaText::new("fairshare_factor"))?,
+    let given = given_formula(arguments);
+    let source = if given.is_given() {
+        read_formula_of(FORMULA, &given, None)?
+    } else {
+        site.formula_text()
+            .or_else(|_| FormulaText::new("fairshare_factor"))?
     };
     let submitted = source.submitted(arguments.site.numbers);
     let Some(formula) = parsed_formula(&source, &submitted) else {

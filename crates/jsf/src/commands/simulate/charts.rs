@@ -7,10 +7,10 @@ use jsf_simulate::{GroupStatistics, MeanChange, Period};
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change::ComparedGroup;
 use crate::commands::simulate::tables::period_table;
-use crate::view::charts::plot::{Axis, Marks, Plot, StepLine};
+use crate::view::charts::plot::{Axis, Plot, StepLine};
+use crate::view::charts::waits;
 use crate::view::charts::waits::{FOREST_LEGEND, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE};
-use crate::view::charts::{Figure, Kind, waits};
-use crate::view::document::{Chart, RowLimit, Section};
+use crate::view::document::{Chart, ChartSvg, RowLimit, Section};
 
 /// The most groups of a chart: those whose waits change most, or with most processor time.
 const MAX_DRAWN: usize = 20;
@@ -112,7 +112,7 @@ pub(crate) fn over_time<'a>(sides: &[ChartSide<'a>]) -> Option<Section<'a>> {
         longest,
         |period| period.mean_queue,
     );
-    let [used, queue] = [used, queue].map(|figure| Chart::new(figure.draw(), legend));
+    let [used, queue] = [used, queue].map(|chart| Chart::new(chart, legend));
     let section = Section::new("use of the machine and waiting jobs over time").on_page();
     let section = section
         .chart(move || used.clone())
@@ -140,7 +140,7 @@ fn course(
     unit: &str,
     most: f64,
     value: fn(&Period) -> f64,
-) -> Figure<'static> {
+) -> ChartSvg {
     let periods = sides
         .iter()
         .flat_map(|(.., report)| &report.statistics.periods);
@@ -178,14 +178,8 @@ fn course(
             .collect(),
     });
     let y = Axis::whole([0.0, most.max(1.0)], unit);
-    Figure {
-        name: name.to_owned(),
-        kind: Kind::Plot(Plot {
-            x,
-            y,
-            marks: Marks::Lines(lines.collect()),
-        }),
-    }
+    let lines = lines.collect();
+    Plot { x, y, lines }.chart(name)
 }
 
 fn shown_name(name: &str) -> &str {

@@ -23,8 +23,6 @@ pub struct TrajectoryReport<'a> {
     pub table: &'a JobTable,
     /// The number of jobs that the scheduler considers now.
     pub considered: usize,
-    /// The `eligible_time` of each job of the trajectory now, in seconds.
-    pub eligible_times: &'a [i64],
     /// What is written.
     pub trajectory: &'a Trajectory,
     /// What is shown above the text, such as the policy: a heading and a text each.
@@ -45,25 +43,20 @@ impl Answer for TrajectoryReport<'_> {
     }
 }
 
-/// The time that each of the jobs has waited now, in seconds.
-pub fn eligible_times(table: &JobTable, trajectory: &Trajectory) -> Vec<i64> {
-    let column = table.column("eligible_time");
-    let of_job = |row: usize| column.map_or(0, |column| column.nearest_double(row) as i64);
-    trajectory.jobs.iter().map(|job| of_job(job.row)).collect()
-}
-
 impl<'a> TrajectoryReport<'a> {
     /// Whether a job is followed to the end.
     pub(crate) fn is_complete(&self, job: &JobTrajectory) -> bool {
         job.known_until >= self.trajectory.seconds
     }
 
-    /// The jobs, and the time that each has waited now.
+    /// The jobs, and the time that each has waited now, in seconds.
     fn jobs(&self) -> impl Iterator<Item = (&'a JobTrajectory, i64)> {
-        self.trajectory
-            .jobs
-            .iter()
-            .zip(self.eligible_times.iter().copied())
+        let column = self.table.column("eligible_time");
+        let jobs = self.trajectory.jobs.iter();
+        jobs.map(move |job| {
+            let waited = column.map_or(0, |column| column.nearest_double(job.row) as i64);
+            (job, waited)
+        })
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use job_sort_formula::rank::trajectory::JobTrajectory;
 
 use crate::commands::trajectory::answer::TrajectoryReport;
-use crate::commands::trajectory::view::NOT_FOLLOWED;
-use crate::view::charts::plot::{Axis, Marks, Plot, StepLine};
+
+use crate::view::charts::plot::{Axis, Plot, StepLine};
 use crate::view::charts::svg::Layout;
 use crate::view::words::waiting_time;
 
@@ -35,7 +35,7 @@ impl TrajectoryReport<'_> {
         let plot = Plot {
             x,
             y: Axis::whole([worst, best], "rank"),
-            marks: Marks::Lines(lines.collect()),
+            lines: lines.collect(),
         };
         let colours = COLOURS.iter().enumerate();
         let colours = colours.map(|(index, colour)| {
@@ -69,10 +69,7 @@ impl TrajectoryReport<'_> {
         let name = if self.is_complete(job) {
             id.to_owned()
         } else {
-            format!(
-                "{id} from {}: {NOT_FOLLOWED}",
-                waiting_time(job.known_until)
-            )
+            format!("{id}, known for {}", waiting_time(job.known_until))
         };
         StepLine {
             class: format!("c{}", index % COLOURS.len()),

@@ -12,7 +12,7 @@ use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome};
 use crate::cli::{CliError, Outcome, Progress, parsed_formula, report, show_site};
-use crate::commands::trajectory::answer::{TrajectoryReport, eligible_times};
+use crate::commands::trajectory::answer::TrajectoryReport;
 use crate::commands::trajectory::request::TrajectoryArgs;
 
 pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -67,14 +67,12 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
             format_args!("job `{id}` does not wait for the scheduler, so it is left out"),
         );
     }
-    let eligible_times = eligible_times(&ranked.table, &trajectory);
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];
     rules.extend_from_slice(&ranked.rules);
     let report = TrajectoryReport {
         formula: &source.text,
         table: &ranked.table,
         considered: ranked.ranking.order().len(),
-        eligible_times: &eligible_times,
         trajectory: &trajectory,
         rules: &rules,
     };

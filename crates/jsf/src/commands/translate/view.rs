@@ -73,19 +73,8 @@ impl TranslateAnswer<'_> {
             agreement,
             ..
         } = &self.translation;
-        let carried = match not_expressed.len() {
-            _ if parts.is_empty() => "No part of the formula is carried over".to_owned(),
-            0 => "Every part of the formula is carried over".to_owned(),
-            left_out => format!(
-                "{} carried over, and {} not",
-                counted_are(parts.len(), "part of the formula", "parts of the formula"),
-                if left_out == 1 {
-                    "1 is".to_owned()
-                } else {
-                    format!("{left_out} are")
-                }
-            ),
-        };
+        let carried = parts.len();
+        let all = carried + not_expressed.len();
         let agreement = match agreement {
             None => "without jobs, nothing says how far the orders agree".to_owned(),
             Some(agreement) => match agreement.tau_b {
@@ -96,14 +85,7 @@ impl TranslateAnswer<'_> {
                 None => "one of the two gives all jobs the same value".to_owned(),
             },
         };
-        format!("{carried}; {agreement}.")
-    }
-}
-
-fn counted_are(number: usize, one: &str, several: &str) -> String {
-    match number {
-        1 => format!("1 {one} is"),
-        number => format!("{number} {several} are"),
+        format!("Parts of the formula carried over: {carried} of {all}; {agreement}.")
     }
 }
 

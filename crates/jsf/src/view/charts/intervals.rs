@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
+use crate::view::charts::in_both_layouts;
 use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, fitting};
+use crate::view::document::ChartSvg;
 
 /// The rows and their axis.
 pub(crate) struct Intervals<'a> {
@@ -33,7 +35,11 @@ pub(crate) struct Row<'a> {
 }
 
 impl Intervals<'_> {
-    pub(crate) fn draw(&self, layout: Layout) -> Svg {
+    pub(crate) fn chart(&self, name: &str) -> ChartSvg {
+        in_both_layouts(name, |layout| self.draw(layout))
+    }
+
+    fn draw(&self, layout: Layout) -> Svg {
         const TOP: f64 = 48.0;
         const COLUMN: f64 = 84.0;
         /// The room of the label of a tick.

@@ -1,6 +1,8 @@
-//! A chart with two axes: bars, or lines of steps.
+//! A chart with two axes and lines of steps.
 
+use crate::view::charts::in_both_layouts;
 use crate::view::charts::svg::{Anchor, Layout, Svg, step, steps_path};
+use crate::view::document::ChartSvg;
 use crate::view::words::grouped;
 
 /// The edges of the chart.
@@ -11,11 +13,11 @@ const RIGHT: f64 = 24.0;
 /// The room for the names of lines on the right.
 const NAMES: f64 = 180.0;
 
-/// A chart with two axes.
+/// A chart with two axes and what is between them.
 pub(crate) struct Plot {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
-    pub(crate) marks: Marks,
+    pub(crate) lines: Vec<StepLine>,
 }
 
 /// An axis.
@@ -25,20 +27,6 @@ pub(crate) struct Axis {
     pub(crate) caption: String,
     /// Whether only whole numbers are labelled.
     pub(crate) is_whole: bool,
-}
-
-/// What is drawn between the axes.
-pub(crate) enum Marks {
-    Bars(Vec<Bar>),
-    Lines(Vec<StepLine>),
-}
-
-/// A bar from the bottom.
-pub(crate) struct Bar {
-    pub(crate) ends: [f64; 2],
-    pub(crate) height: f64,
-    pub(crate) class: &'static str,
-    pub(crate) title: String,
 }
 
 /// A line of steps.
@@ -113,9 +101,12 @@ impl Axis {
 }
 
 impl Plot {
+    pub(crate) fn chart(&self, name: &str) -> ChartSvg {
+        in_both_layouts(name, |layout| self.draw(layout))
+    }
+
     pub(crate) fn draw(&self, layout: Layout) -> Svg {
-        let has_names =
-            matches!(&self.marks, Marks::Lines(lines) if lines.iter().any(|line| line.is_named));
+        let has_names = self.lines.iter().any(|line| line.is_named);
         let right = layout.width() - if has_names { NAMES } else { RIGHT };
         let x = |value: f64| LEFT + (right - LEFT) * self.x.place(value);
         let y = |value: f64| BOTTOM - (BOTTOM - TOP) * self.y.place(value);
@@ -151,48 +142,13 @@ impl Plot {
             "axis",
             &self.y.caption,
         );
-        match &self.marks {
-            Marks::Bars(bars) => {
-                for Bar {
-                    ends,
-                    height,
-                    class,
-                    title,
-                } in bars
-                {
-                    let [from, to] = ends.map(x);
-                    svg.rect(
-                        (from + 1.0, y(*height)),
-                        ((to - from - 2.0).max(1.0), BOTTOM - y(*height)),
-                        class,
-                        title,
-                    );
-                }
-            }
-            Marks::Lines(lines) => {
-                for (
-                    index,
-                    StepLine {
-                        class,
-                        name,
-                        is_named,
-                        steps,
-                    },
-                ) in lines.iter().enumerate()
-                {
-                    let steps = steps
-                        .iter()
-                        .map(|[from, to, value]| (x(*from), x(*to), y(*value)));
-                    svg.path(&steps_path(steps), class, name);
-                    if *is_named {
-                        svg.text(
-                            (right + 12.0, TOP + 18.0 * index as f64),
-                            Anchor::Start,
-                            class,
-                            name,
-                        );
-                    }
-                }
+        for (index, line) in self.lines.iter().enumerate() {
+            let steps = line.steps.iter();
+            let steps = steps.map(|[from, to, value]| (x(*from), x(*to), y(*value)));
+            svg.path(&steps_path(steps), &line.class, &line.name);
+            if line.is_named {
+                let place = (right + 12.0, TOP + 18.0 * index as f64);
+                svg.text(place, Anchor::Start, &line.class, &line.name);
             }
         }
         svg
@@ -260,7 +216,7 @@ mod tests {
         let chart = Plot {
             x,
             y,
-            marks: Marks::Lines(vec![line]),
+            lines: vec![line],
         }
         .draw(Layout::Wide)
         .finish("", "");

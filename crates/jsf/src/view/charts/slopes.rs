@@ -2,7 +2,9 @@
 
 use job_sort_formula::rank::JobMove;
 
+use crate::view::charts::DESCRIPTION;
 use crate::view::charts::svg::{Anchor, LETTER, Layout, Svg, fitting};
+use crate::view::document::ChartSvg;
 use crate::view::words::grouped_number;
 
 /// The most jobs whose moves are drawn as lines.
@@ -14,8 +16,17 @@ pub(crate) struct Slope {
     pub(crate) job: JobMove,
 }
 
+/// The chart of a wide screen. A phone has no room for names on both sides; there a table takes its
+/// place.
+pub(crate) fn chart(slopes: &[Slope], name: &str) -> ChartSvg {
+    ChartSvg {
+        wide: draw(slopes).finish(name, DESCRIPTION),
+        narrow: String::new(),
+    }
+}
+
 /// A line for each job; one that a side does not consider has a short line.
-pub(crate) fn draw(slopes: &[Slope]) -> Svg {
+fn draw(slopes: &[Slope]) -> Svg {
     const ROW: f64 = 17.0;
     const TOP: f64 = 40.0;
     const WIDEST_NAME: f64 = 300.0;

@@ -62,17 +62,7 @@ impl Svg {
         );
     }
 
-    /// A rectangle; `title` is shown while the pointer is over it.
-    pub(crate) fn rect(&mut self, corner: (f64, f64), size: (f64, f64), class: &str, title: &str) {
-        let (x, y) = corner;
-        let (width, height) = size;
-        let _ = write!(
-            self.body,
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" class=\"{class}\">{}</rect>",
-            title_element(title)
-        );
-    }
-
+    /// `title` is shown while the pointer is over it.
     pub(crate) fn circle(&mut self, centre: (f64, f64), radius: f64, class: &str, title: &str) {
         let (x, y) = centre;
         let _ = write!(
@@ -212,7 +202,7 @@ mod tests {
             "label",
             "</text><script>alert('1')</script>\u{202e}\u{1b}",
         );
-        svg.rect((0.0, 0.0), (1.0, 1.0), "bar", "\"><b>&");
+        svg.circle((0.0, 0.0), 1.0, "bar", "\"><b>&");
         let chart = svg.finish("a \"quoted\" <title>", "d");
         assert!(
             !chart.contains("<script>") && !chart.contains("<b>") && !chart.contains("\u{202e}")

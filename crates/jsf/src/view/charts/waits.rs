@@ -6,7 +6,6 @@ use jsf_simulate::{Distribution, MeanChange};
 
 use crate::view::charts::intervals::{Intervals, Row};
 use crate::view::charts::svg::step;
-use crate::view::charts::{Figure, Kind};
 use crate::view::document::ChartSvg;
 use crate::view::words::{duration, signed_duration};
 
@@ -56,11 +55,7 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> ChartSvg {
             .map(|(name, change)| change_row(name, change))
             .collect(),
     };
-    Figure {
-        name: format!("How the mean wait changes by {what}"),
-        kind: Kind::Intervals(intervals),
-    }
-    .draw()
+    intervals.chart(&format!("How the mean wait changes by {what}"))
 }
 
 fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
@@ -148,48 +143,33 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart
             .flat_map(|(name, sides)| spread_rows(name, sides))
             .collect(),
     };
-    let name = format!("The waits of half and of 95 % of the jobs by {what}");
-    Figure {
-        name,
-        kind: Kind::Intervals(intervals),
-    }
-    .draw()
+    intervals.chart(&format!(
+        "The waits of half and of 95 % of the jobs by {what}"
+    ))
 }
 
 fn spread_rows<'a>(name: &'a str, sides: &[Distribution]) -> Vec<Row<'a>> {
-    let row = |shown, which: &str, [from, to]: [(f64, &'static str); 2], title: String| Row {
+    let row = |shown, which: &str, marks: [(f64, &'static str); 2]| Row {
         name: Cow::Borrowed(shown),
-        line: Some(([from.0, to.0], "between")),
-        marks: vec![from, to],
-        title,
+        line: Some((marks.map(|(wait, _)| wait), "between")),
+        marks: marks.into(),
+        title: format!(
+            "{name}: {which} of the jobs wait up to {} → {}",
+            duration(marks[0].0),
+            duration(marks[1].0)
+        ),
         words: vec![which.to_owned()],
     };
     match sides {
-        [old, new] => {
-            let waits = [
-                (name, "half", old.median, new.median),
-                ("", "95 %", old.p95, new.p95),
-            ];
-            let both = waits.map(|(shown, which, old, new)| {
-                let title = format!(
-                    "{name}: {which} of the jobs wait up to {} → {}",
-                    duration(old),
-                    duration(new)
-                );
-                row(shown, which, [(old, "old"), (new, "new")], title)
-            });
-            both.into()
-        }
-        [only] => {
-            let [half, most] = [only.median, only.p95].map(duration);
-            let title = format!("{name}: half of the jobs wait up to {half}, 95 % up to {most}");
-            vec![row(
-                name,
-                "half, 95 %",
-                [(only.p95, "hollow new"), (only.median, "new")],
-                title,
-            )]
-        }
+        [old, new] => vec![
+            row(name, "half", [(old.median, "old"), (new.median, "new")]),
+            row("", "95 %", [(old.p95, "old"), (new.p95, "new")]),
+        ],
+        [only] => vec![row(
+            name,
+            "half, 95 %",
+            [(only.median, "new"), (only.p95, "hollow new")],
+        )],
         _ => Vec::new(),
     }
 }
