@@ -58,8 +58,7 @@ impl Value {
         }
     }
 
-    /// Appends Python's `repr`.
-    pub fn write_repr(&self, text: &mut String) {
+    fn write_repr(&self, text: &mut String) {
         match self {
             Self::Float(value) => write_float(*value, text),
             other => _ = write!(text, "{other}"),
@@ -139,8 +138,7 @@ fn write_separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
 }
 
 /// Python's `repr` of a float that needs no exponent; `None` for any other float.
-#[inline]
-pub fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
+fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
     let magnitude = value.abs();
     // In this range zmij writes no exponent either.
     (magnitude == 0.0 || (1e-4..1e16).contains(&magnitude)).then(|| buffer.format_finite(value))

@@ -8,16 +8,14 @@ use job_sort_formula::diagnostic::Message;
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::ScoreError;
 use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::{Formula as Parsed, Schema, Value};
-use jsf::commands::rank::answer::Line;
+use jsf::commands::rank::answer::Job;
 use jsf::commands::replay::answer::ReplayReport;
 use jsf::ranked_row::RankedRow;
 use jsf::requests::{AnsweredRank, AskedSite, RunError};
 use jsf_json::clipped;
 use jsf_openpbs::check::SiteFacts;
-use jsf_openpbs::number_format::logged;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::{
     FileSource, FormulaText, PolicyName, RankedQueue, Role, Site as OpenedSite, SiteError,
@@ -567,67 +565,35 @@ fn ranking(ranked: &AnsweredRank, with_inputs: bool) -> PyResult<Table> {
     } = &ranked.queue;
     let decides = ranked.queue.decides();
     let report = ranked.report(&[], &[], &decides);
-    let maker = report.line_maker();
-    let lines: Vec<Line<'_>> = RankedRow::all(ranking)
-        .into_iter()
-        .map(|row| maker.line(row))
-        .collect();
-    let excluded: Vec<_> = lines.iter().map(|line| report.excluded(line)).collect();
-    let rows = || lines.iter().map(|line| line.row);
-    let values = || {
-        lines
-            .iter()
-            .map(|line| line.score.as_ref().map(|score| score.value))
-    };
+    let rows = RankedRow::all(ranking);
+    let jobs: Vec<Job<'_>> = rows.iter().map(|&row| report.job(row)).collect();
     let mut columns = TableBuilder::default();
-    columns.integers(
-        "rank",
-        lines.iter().map(|line| line.rank.map(|rank| rank as i64)),
-    );
-    columns.texts("id", rows().map(|row| Some(table.id(row))));
-    columns.texts("entity", rows().map(|row| Some(table.entity(row))));
-    columns.texts("queue", rows().map(|row| Some(table.queue(row))));
-    columns.texts("state", rows().map(|row| Some(table.state(row).letter())));
-    columns.floats(
-        "score",
-        values().map(|value| value.filter(|value| value.is_finite())),
-    );
-    columns.texts("exact", lines.iter().map(exact));
-    columns.texts("logged", values().map(|value| value.map(logged)));
-    columns.texts(
-        "error",
-        lines
-            .iter()
-            .map(|line| line.error().map(ScoreError::to_string)),
-    );
-    columns.truths("considered", lines.iter().map(Line::is_considered));
-    columns.texts(
-        "excluded",
-        excluded
-            .iter()
-            .map(|excluded| excluded.as_ref().map(|(keyword, _)| *keyword)),
-    );
-    columns.texts(
-        "reason",
-        excluded
-            .iter()
-            .map(|excluded| excluded.as_ref().map(|(_, reason)| reason)),
-    );
+    let ranks = jobs.iter().map(|job| job.rank.map(|rank| rank as i64));
+    columns.integers("rank", ranks);
+    columns.texts("id", jobs.iter().map(|job| Some(job.id)));
+    columns.texts("entity", jobs.iter().map(|job| Some(job.entity)));
+    columns.texts("queue", jobs.iter().map(|job| Some(job.queue)));
+    columns.texts("state", jobs.iter().map(|job| Some(job.state)));
+    let scores = jobs
+        .iter()
+        .map(|job| job.score.filter(|score| score.is_finite()));
+    columns.floats("score", scores);
+    columns.texts("exact", jobs.iter().map(|job| job.exact.as_deref()));
+    columns.texts("logged", jobs.iter().map(|job| job.logged.as_deref()));
+    let errors = jobs
+        .iter()
+        .map(|job| job.error.as_ref().map(|error| &*error.message));
+    columns.texts("error", errors);
+    columns.truths("considered", jobs.iter().map(|job| job.considered));
+    columns.texts("excluded", jobs.iter().map(|job| job.excluded));
+    columns.texts("reason", jobs.iter().map(|job| job.reason.as_deref()));
     for name in program.inputs().iter().filter(|_| with_inputs) {
-        columns.values(name, &inputs(table, name, rows()));
+        columns.values(name, &inputs(table, name, rows.iter().map(|row| row.row())));
     }
     let document = written(&report, &[])?;
     Ok(columns
         .finish(&[], document)?
         .with_warnings(ranked.warnings.clone()))
-}
-
-/// The value of the formula, as Python or decimal arithmetic prints it.
-fn exact(line: &Line<'_>) -> Option<String> {
-    line.unrounded()?;
-    let mut text = String::new();
-    line.write_exact(&mut text);
-    Some(text)
 }
 
 /// An input of these rows; `None` if the scheduler ignores the job and the value was not read.

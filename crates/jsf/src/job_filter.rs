@@ -52,8 +52,8 @@ impl JobFilter<'_> {
         } = table.find_all_jobs(self.jobs);
         let mut has_known = !found.is_empty();
         if !self.entities.is_empty() {
-            let named = NamedEntities::new(&rows, table, tree);
-            let (wanted, is_known) = named.select(self.entities, &mut unmatched);
+            let (wanted, is_known) =
+                select_entities(self.entities, &rows, table, tree, &mut unmatched);
             has_known |= is_known;
             rows.retain(|ranked| wanted[table.entity_index(ranked.row())]);
         }
@@ -61,17 +61,14 @@ impl JobFilter<'_> {
             let known: HashSet<&str> = table.queues().iter().map(|queue| &**queue).collect();
             let wanted: HashSet<&str> = self.queues.iter().map(String::as_str).collect();
             has_known |= !known.is_disjoint(&wanted);
-            for (name, number) in self
+            let unknown = self
                 .queues
                 .iter()
-                .filter(|name| !known.contains(name.as_str()))
-                .zip(0..)
-            {
+                .filter(|name| !known.contains(name.as_str()));
+            for (number, name) in unknown.enumerate() {
                 let names = known_names(number, table.queues().iter().map(|queue| &**queue));
-                unmatched.push(format!(
-                    "no job is in queue `{name}`{}",
-                    did_you_mean(name, names)
-                ));
+                let similar = did_you_mean(name, names);
+                unmatched.push(format!("no job is in queue `{name}`{similar}"));
             }
             rows.retain(|ranked| wanted.contains(table.queue(ranked.row())));
         }
@@ -90,122 +87,88 @@ impl JobFilter<'_> {
     }
 }
 
-/// The entities of the jobs, and where they are in the tree.
-struct NamedEntities<'a> {
-    table: &'a JobTable,
-    tree: Option<&'a ShareTree>,
-    by_name: HashMap<&'a str, usize>,
-    /// The nodes of each entity.
-    nodes: Vec<Vec<NodeId>>,
-    /// Whether a row belongs to each entity, and to an entity at or below each node.
-    has_rows: Vec<bool>,
-    has_rows_below: Vec<bool>,
+/// Whether each entity of the table has one of the names, or is in a group of such a name; and
+/// whether any of the names exists. Names that match no row are added to `unmatched`.
+fn select_entities(
+    names: &[String],
+    rows: &[RankedRow],
+    table: &JobTable,
+    tree: Option<&ShareTree>,
+    unmatched: &mut Vec<String>,
+) -> (Vec<bool>, bool) {
+    let nodes_of = |name: &str| tree.map_or_else(Vec::new, |tree| tree.candidates(name));
+    let entities = table.entities();
+    let nodes: Vec<Vec<NodeId>> = entities.iter().map(|entity| nodes_of(entity)).collect();
+    let mut has_rows = vec![false; entities.len()];
+    for ranked in rows {
+        has_rows[table.entity_index(ranked.row())] = true;
+    }
+    let has_rows_below = has_rows_below(tree, &nodes, &has_rows);
+    let by_name: HashMap<&str, usize> = entities.iter().map(|entity| &**entity).zip(0..).collect();
+    let mut is_wanted = vec![false; entities.len()];
+    let mut is_wanted_below = vec![false; has_rows_below.len()];
+    let mut has_known = false;
+    let mut unknown = 0;
+    let mut seen = HashSet::new();
+    for name in names.iter().filter(|name| seen.insert(name.as_str())) {
+        let entity = by_name.get(name.as_str()).copied();
+        let named = nodes_of(name);
+        let mut is_matched = entity.is_some_and(|entity| has_rows[entity]);
+        if let Some(entity) = entity {
+            is_wanted[entity] = true;
+        }
+        for node in &named {
+            is_wanted_below[node.index()] = true;
+            is_matched |= has_rows_below[node.index()];
+        }
+        has_known |= entity.is_some() || !named.is_empty();
+        if is_matched {
+            continue;
+        }
+        unmatched.push(if named.is_empty() {
+            let in_tree = tree
+                .into_iter()
+                .flat_map(|tree| tree.nodes().map(|node| tree.name(node)));
+            let known = entities.iter().map(|entity| &**entity).chain(in_tree);
+            let similar = did_you_mean(name, known_names(unknown, known));
+            unknown += 1;
+            format!("no job belongs to an entity or a group `{name}`{similar}")
+        } else {
+            format!("no job belongs to `{name}`, which is in the fair-share tree")
+        });
+    }
+    // parents come before their children
+    for node in tree.into_iter().flat_map(ShareTree::nodes) {
+        let above = tree.and_then(|tree| tree.parent(node));
+        is_wanted_below[node.index()] |= above.is_some_and(|above| is_wanted_below[above.index()]);
+    }
+    for (is_wanted, nodes) in is_wanted.iter_mut().zip(&nodes) {
+        *is_wanted |= nodes.iter().any(|node| is_wanted_below[node.index()]);
+    }
+    (is_wanted, has_known)
 }
 
-impl<'a> NamedEntities<'a> {
-    fn new(rows: &[RankedRow], table: &'a JobTable, tree: Option<&'a ShareTree>) -> Self {
-        let entities = table.entities();
-        let nodes = entities
-            .iter()
-            .map(|entity| tree.map(|tree| tree.candidates(entity)).unwrap_or_default());
-        let nodes: Vec<Vec<NodeId>> = nodes.collect();
-        let mut has_rows = vec![false; entities.len()];
-        rows.iter()
-            .for_each(|ranked| has_rows[table.entity_index(ranked.row())] = true);
-        let mut has_rows_below = vec![false; tree.map_or(0, ShareTree::len)];
-        for node in nodes
-            .iter()
-            .zip(&has_rows)
-            .filter(|(_, has_rows)| **has_rows)
-            .flat_map(|(nodes, _)| nodes)
-        {
+/// Whether a row belongs to an entity at or below each node of the tree.
+fn has_rows_below(tree: Option<&ShareTree>, nodes: &[Vec<NodeId>], has_rows: &[bool]) -> Vec<bool> {
+    let Some(tree) = tree else {
+        return Vec::new();
+    };
+    let mut has_rows_below = vec![false; tree.len()];
+    for (nodes, _) in nodes
+        .iter()
+        .zip(has_rows)
+        .filter(|(_, has_rows)| **has_rows)
+    {
+        for node in nodes {
             has_rows_below[node.index()] = true;
         }
-        if let Some(tree) = tree {
-            for node in tree
-                .nodes()
-                .rev()
-                .filter_map(|node| Some((node, tree.parent(node)?)))
-            {
-                has_rows_below[node.1.index()] |= has_rows_below[node.0.index()];
-            }
-        }
-        let by_name = entities
-            .iter()
-            .zip(0..)
-            .map(|(entity, index)| (&**entity, index))
-            .collect();
-        Self {
-            table,
-            tree,
-            by_name,
-            nodes,
-            has_rows,
-            has_rows_below,
+    }
+    for node in tree.nodes().rev() {
+        if let Some(above) = tree.parent(node) {
+            has_rows_below[above.index()] |= has_rows_below[node.index()];
         }
     }
-
-    /// Whether each entity has one of the names, or is in a group of such a name; and whether any
-    /// of the names exists. Names that match no row are added to `unmatched`.
-    fn select(&self, names: &[String], unmatched: &mut Vec<String>) -> (Vec<bool>, bool) {
-        let mut is_wanted = vec![false; self.nodes.len()];
-        let mut is_wanted_below = vec![false; self.has_rows_below.len()];
-        let mut seen = HashSet::new();
-        let mut unknown = 0;
-        let mut has_known = false;
-        for name in names.iter().filter(|name| seen.insert(name.as_str())) {
-            let entity = self.by_name.get(name.as_str()).copied();
-            let nodes = self
-                .tree
-                .map(|tree| tree.candidates(name))
-                .unwrap_or_default();
-            entity
-                .into_iter()
-                .for_each(|entity| is_wanted[entity] = true);
-            nodes
-                .iter()
-                .for_each(|node| is_wanted_below[node.index()] = true);
-            has_known |= entity.is_some() || !nodes.is_empty();
-            let is_matched = entity.is_some_and(|entity| self.has_rows[entity])
-                || nodes.iter().any(|node| self.has_rows_below[node.index()]);
-            if !is_matched {
-                unmatched.push(self.no_job_belongs_to(name, !nodes.is_empty(), unknown));
-                unknown += usize::from(nodes.is_empty());
-            }
-        }
-        if let Some(tree) = self.tree {
-            // parents come before their children
-            for node in tree.nodes() {
-                is_wanted_below[node.index()] |= tree
-                    .parent(node)
-                    .is_some_and(|above| is_wanted_below[above.index()]);
-            }
-        }
-        for (is_wanted, nodes) in is_wanted.iter_mut().zip(&self.nodes) {
-            *is_wanted |= nodes.iter().any(|node| is_wanted_below[node.index()]);
-        }
-        (is_wanted, has_known)
-    }
-
-    /// Says that no job belongs to the entity or group of this name, and which names are similar.
-    /// `number` such names were unknown before.
-    fn no_job_belongs_to(&self, name: &str, is_in_tree: bool, number: usize) -> String {
-        if is_in_tree {
-            return format!("no job belongs to `{name}`, which is in the fair-share tree");
-        }
-        let in_tree = self
-            .tree
-            .into_iter()
-            .flat_map(|tree| tree.nodes().map(|node| tree.name(node)));
-        let names = self
-            .table
-            .entities()
-            .iter()
-            .map(|entity| &**entity)
-            .chain(in_tree);
-        let similar = did_you_mean(name, known_names(number, names));
-        format!("no job belongs to an entity or a group `{name}`{similar}")
-    }
+    has_rows_below
 }
 
 /// The most unknown names for which similar ones are searched: each search compares all names.
@@ -216,11 +179,12 @@ fn known_names<'a>(
     number: usize,
     names: impl Iterator<Item = &'a str>,
 ) -> impl Iterator<Item = &'a str> {
-    names.take(if number < MAX_SUGGESTED {
+    let most = if number < MAX_SUGGESTED {
         MAX_COMPARED
     } else {
         0
-    })
+    };
+    names.take(most)
 }
 
 #[cfg(test)]

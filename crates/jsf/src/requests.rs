@@ -170,14 +170,11 @@ impl AnsweredRank {
     ) -> RankReport<'a> {
         RankReport {
             formula: &self.formula,
-            table: &self.queue.table,
-            ranking: &self.queue.ranking,
-            not_considered: &self.queue.not_considered,
+            queue: &self.queue,
+            not_considered: self.queue.not_considered.iter().copied().collect(),
             rows,
             inputs,
             terms: None,
-            is_slurm_priority: self.queue.is_slurm_priority,
-            schema: &self.queue.schema,
             rules: &[],
             decides,
             checked: None,
@@ -275,7 +272,6 @@ impl AskedSite<'_> {
             checked: None,
             decides: &decides,
             usage_unit: &explanations.usage_unit,
-            draw_error: &|_, _| None,
         };
         self.written(&report, self.doubts_of(&queue))
     }

@@ -6,77 +6,10 @@
 /// The float that Python reads after the scheduler prints a fair-share number:
 /// [`printed_fairshare`] then parsed.
 pub use job_sort_formula::fairshare::policy::openpbs::printed_share as fairshare;
-use job_sort_formula::rank::openpbs_logged;
 pub use job_sort_formula::rank::{
-    decimals, fixed, openpbs_digits as resource, printed, read_amount as read_resource,
+    decimals, fixed, openpbs_digits as resource, openpbs_logged as logged, printed,
+    read_amount as read_resource,
 };
-
-/// 2^52: from this magnitude on, all doubles are integers. Adding it to a smaller double and
-/// subtracting it again rounds that double to an integer, ties to even.
-const ROUNDING: f64 = 4_503_599_627_370_496.0;
-/// The bound of the fast path: a million times a smaller value is less than 2^53.
-const FAST_LIMIT: f64 = 9_000_000_000.0;
-
-/// As [`openpbs_logged`], in less time.
-///
-/// ```
-/// use jsf_openpbs::number_format::logged;
-///
-/// assert_eq!(logged(58_720_257.0), "58720256");
-/// assert_eq!(logged(50.87799974302792), "50.8780");
-/// assert_eq!(logged(1e39), "inf");
-/// ```
-pub fn logged(value: f64) -> String {
-    let mut text = String::new();
-    write_logged(value, &mut text);
-    text
-}
-
-/// Appends [`logged`] to `text`.
-pub fn write_logged(value: f64, text: &mut String) {
-    // 24 bits times a million are exact in a double, so the six digits after the point are exact,
-    // and rounding them agrees with C, which rounds the exact value
-    let float = f64::from(value as f32);
-    let magnitude = float.abs();
-    if magnitude.is_nan() || magnitude >= FAST_LIMIT {
-        return text.push_str(&openpbs_logged(value));
-    }
-    let six_digits = (magnitude * 1e6) as u64 % 1_000_000;
-    // constant divisors let the compiler replace divisions by multiplications
-    let (whole, rest, places) = match () {
-        () if is_round(six_digits / 1000) => (rounded(magnitude), 0, 0),
-        () if is_round(six_digits / 100 % 1000) => divided(rounded(magnitude * 10.0), 10, 1),
-        () if is_round(six_digits / 10 % 1000) => divided(rounded(magnitude * 100.0), 100, 2),
-        () if is_round(six_digits % 1000) => divided(rounded(magnitude * 1000.0), 1000, 3),
-        () => divided(rounded(magnitude * 10_000.0), 10_000, 4),
-    };
-    if float.is_sign_negative() {
-        text.push('-');
-    }
-    text.push_str(itoa::Buffer::new().format(whole));
-    if places > 0 {
-        // a 1 is added before the digits, so that their leading zeros are formatted, and then
-        // skipped
-        text.push('.');
-        text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
-    }
-}
-
-#[inline]
-fn is_round(three_digits: u64) -> bool {
-    matches!(three_digits, 0 | 999)
-}
-
-/// The nearest integer, ties to even.
-#[inline]
-fn rounded(x: f64) -> u64 {
-    (x + ROUNDING - ROUNDING) as u64
-}
-
-#[inline]
-fn divided(digits: u64, divisor: u64, places: u32) -> (u64, u64, u32) {
-    (digits / divisor, digits % divisor, places)
-}
 
 /// The amount of a float resource as the scheduler reads it: the server rounds it to a C `float`
 /// and prints that.
@@ -166,22 +99,6 @@ mod tests {
             resource(f64::INFINITY),
             Value::Float(f64::INFINITY)
         ));
-    }
-
-    /// The fast path of [`write_logged`] agrees with [`printed`], which rounds the exact value.
-    #[test]
-    fn logged_is_printed() {
-        let mut bits = 0x9e37_79b9_u32;
-        for round in 0..200_000 {
-            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-            let wide = f32::from_bits(bits ^ bits >> 15);
-            let near = (bits % 2_000_001) as f32
-                / [1.0, 3.0, 10.0, 16.0, 1000.0, 65_536.0][round % 6]
-                - 500.0;
-            for value in [wide, near].map(f64::from) {
-                assert_eq!(logged(value), openpbs_logged(value), "{value:e}");
-            }
-        }
     }
 
     #[test]

@@ -15,8 +15,7 @@ pub mod site;
 
 use jsf_site::is_stdin;
 
-use crate::answer::Format;
-use crate::cli::args::site::{SiteArgs, note_idle, threshold};
+use crate::cli::args::site::{SiteArgs, threshold};
 use crate::commands::check::request::CheckArgs;
 use crate::commands::codes::request::CodesArgs;
 use crate::commands::compare::request::CompareArgs;
@@ -268,17 +267,6 @@ pub struct TextArgs {
     pub wide: bool,
 }
 
-impl TextArgs {
-    /// Says that `--wide` has no effect unless the output is text.
-    pub(crate) fn note_idle(self, format: Format) {
-        let is_idle = self.wide && format != Format::Human;
-        note_idle(
-            &[("--wide", is_idle)],
-            "with this format: only a table is fitted to the terminal",
-        );
-    }
-}
-
 /// How CSV is written.
 #[derive(Debug, Args)]
 pub struct CsvArgs {
@@ -298,15 +286,6 @@ impl CsvArgs {
         } else {
             Cells::Plain
         }
-    }
-
-    /// Says that the option has no effect unless the output is CSV.
-    pub(crate) fn note_idle(&self, format: Format) {
-        let is_idle = self.csv_safe && format != Format::Csv;
-        note_idle(
-            &[("--csv-safe", is_idle)],
-            "with this format: only the cells of CSV are guarded",
-        );
     }
 }
 

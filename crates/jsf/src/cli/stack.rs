@@ -4,42 +4,18 @@
 use std::process::ExitCode;
 use std::thread;
 
-use crate::cli::report;
-
 /// What the main thread has on Linux unless `ulimit -s` changes it, in bytes.
 const STACK: usize = 8 << 20;
 
-/// Runs the command on a stack of at least 8 MiB, on another thread if that of the main thread is
-/// smaller.
+/// Runs the command on a thread with a stack of 8 MiB, or on this one if the system starts no
+/// other.
 pub fn with_enough_stack(run: impl Fn() -> ExitCode + Sync) -> ExitCode {
-    if has_enough_stack() {
-        return run();
-    }
-    let on_thread = thread::scope(|scope| {
-        let thread = thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, &run)
-            .ok()?;
-        thread.join().ok()
-    });
-    on_thread.unwrap_or_else(|| {
-        report(
-            "note",
-            "the stack is small (`ulimit -s`), and the system starts no thread with a larger one",
-        );
-        run()
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        match thread.spawn_scoped(scope, &run) {
+            // a panic ends the process
+            Ok(running) => running.join().unwrap_or(ExitCode::FAILURE),
+            Err(_) => run(),
+        }
     })
-}
-
-#[cfg(unix)]
-fn has_enough_stack() -> bool {
-    use rustix::process::{Resource, getrlimit};
-    getrlimit(Resource::Stack)
-        .current
-        .is_none_or(|bytes| bytes >= STACK as u64)
-}
-
-#[cfg(not(unix))]
-fn has_enough_stack() -> bool {
-    false
 }

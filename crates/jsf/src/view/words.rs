@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use jiff::Timestamp;
+use job_sort_formula::jobs::JobState;
 use jsf_simulate::WarmUp;
 
 /// `1 job`, `2 jobs`.
@@ -15,12 +16,22 @@ pub(crate) fn grouped_count(number: usize, noun: &str) -> String {
     grouped(&count(number, noun))
 }
 
-/// `1 other job has`, `2 other jobs have`.
-pub(crate) fn other_jobs_have(number: usize) -> String {
-    if number == 1 {
-        "1 other job has".to_owned()
-    } else {
-        format!("{number} other jobs have")
+/// What a state means for the job.
+pub(crate) fn state_words(state: JobState) -> &'static str {
+    match state {
+        JobState::Queued => "queued",
+        JobState::Held => "held",
+        JobState::Waiting => "waiting for its start time",
+        JobState::Running => "running",
+        JobState::Exiting => "exiting",
+        JobState::Suspended => "suspended",
+        JobState::Parked => "suspended because its workstation is in use",
+        JobState::Begun => "an array that has begun",
+        JobState::Transit => "being moved to another location",
+        JobState::Moved => "moved to another server",
+        JobState::Finished | JobState::Expired => "finished",
+        JobState::Completed => "completed",
+        JobState::Unknown => "unknown",
     }
 }
 
@@ -237,26 +248,6 @@ pub fn too_short(warm_up: WarmUp) -> Option<String> {
 /// The numbers of a text with their digits in groups of three, if they have more than four before
 /// the point. Digits that are a part of a name, such as those of `184127.server`, stay as they are.
 pub(crate) fn grouped(text: &str) -> String {
-    grouped_where(text, |_| true)
-}
-
-/// A number with the digits of a long one in groups.
-pub(crate) fn grouped_number(number: impl Display) -> String {
-    grouped(&number.to_string())
-}
-
-/// The numbers of a text that may list ids: only those before a word, as in `12345 jobs`, have
-/// their digits in groups.
-pub(crate) fn grouped_counts(text: &str) -> String {
-    let is_before_a_word = |rest: &str| {
-        let word = rest.strip_prefix(' ').unwrap_or_default();
-        word.starts_with(char::is_alphabetic) && !word.starts_with("and ")
-    };
-    grouped_where(text, is_before_a_word)
-}
-
-/// Groups the digits of the numbers after which the text is as `is_count` says.
-fn grouped_where(text: &str, is_count: impl Fn(&str) -> bool) -> String {
     let mut grouped = String::with_capacity(text.len());
     let mut before = None;
     let mut rest = text;
@@ -266,9 +257,7 @@ fn grouped_where(text: &str, is_count: impl Fn(&str) -> bool) -> String {
             .unwrap_or(rest.len());
         let end = if digits > 0 { digits } else { first.len_utf8() };
         let after = &rest[end..];
-        let is_number = !before.is_some_and(is_in_a_name)
-            && !continues_a_name(after)
-            && is_count(without_decimals(after));
+        let is_number = !before.is_some_and(is_in_a_name) && !continues_a_name(after);
         for (index, character) in rest[..end].char_indices() {
             if digits > 4 && is_number && index > 0 && (digits - index).is_multiple_of(3) {
                 grouped.push(',');
@@ -279,6 +268,11 @@ fn grouped_where(text: &str, is_count: impl Fn(&str) -> bool) -> String {
         rest = after;
     }
     grouped
+}
+
+/// A number with the digits of a long one in groups.
+pub(crate) fn grouped_number(number: impl Display) -> String {
+    grouped(&number.to_string())
 }
 
 fn is_in_a_name(character: char) -> bool {
@@ -295,16 +289,6 @@ fn continues_a_name(text: &str) -> bool {
         Some('-' | ':') => second.is_some_and(char::is_alphanumeric),
         Some(first) => first.is_alphabetic() || matches!(first, '_' | '[' | '/' | '@'),
         None => false,
-    }
-}
-
-/// What follows the decimals of a number.
-fn without_decimals(text: &str) -> &str {
-    match text.strip_prefix('.') {
-        Some(decimals) if decimals.starts_with(|first: char| first.is_ascii_digit()) => {
-            decimals.trim_start_matches(|character: char| character.is_ascii_digit())
-        }
-        _ => text,
     }
 }
 
@@ -374,22 +358,6 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(grouped(text), expected);
-        }
-        for (text, expected) in [
-            (
-                "184127, 184128 and 12345 more",
-                "184127, 184128 and 12,345 more",
-            ),
-            (
-                "184127.kestrel, 184128.kestrel",
-                "184127.kestrel, 184128.kestrel",
-            ),
-            (
-                "12345 of 20000 jobs, 10000.5 places",
-                "12,345 of 20,000 jobs, 10,000.5 places",
-            ),
-        ] {
-            assert_eq!(grouped_counts(text), expected);
         }
     }
 

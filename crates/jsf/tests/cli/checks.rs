@@ -330,10 +330,6 @@ fn options_without_effect_are_named() {
             [&["shares", "--active", "Bob"], &tree[..]].concat(),
             "--active has no effect under this policy: only ticket-based asks who has pending jobs",
         ),
-        (
-            [&["rank", "ncpus", "--wide", "--format", "csv"], &queue[..]].concat(),
-            "--wide has no effect with this format: only a table is fitted to the terminal",
-        ),
     ] {
         let output = jsf(&arguments);
         let notes = stderr(&output);
@@ -578,7 +574,7 @@ fn a_type_that_only_the_amounts_show_is_not_taken_for_granted() {
             json["guessed_types"].clone(),
         )
     };
-    let guessed = "qmgr: accepts the formula if `r_str` is a numeric resource, which is guessed from the jobs; --resource \
+    let guessed = "qmgr: accepts the formula if these are numeric resources, which is guessed from the jobs: `r_str`; --resource \
                    NAME=TYPE declares one";
     assert_eq!(
         verdict(&[]),
@@ -955,7 +951,7 @@ fn jobs_that_the_scheduler_ignores_are_named_and_not_counted_as_fine() {
         "1.vm":{"euser":"u","eligible_time":"00:01:00","Resource_List":{"ncpus":1,"walltime":"48:0x:00"}},
         "2.vm":{"euser":"u","eligible_time":"00:01:00","Resource_List":{"ncpus":1}}}}"#;
     let output = jsf_with_input(&["check", "ncpus + eligible_time", "--queue", "-"], JOBS);
-    let last = "queue: 1 job tried, 1 fine, 0 with an error; 1 not tried, because the scheduler ignores such jobs\n";
+    let last = "queue: 1 job tried, 1 fine, 0 with an error; 1 ignored by the scheduler\n";
     assert!(stdout(&output).contains(last), "{}", stdout(&output));
     let named = "job `1.vm`: the scheduler ignores the job as invalid: it cannot read the amount `48:0x:00` of `walltime`";
     assert!(stderr(&output).contains(named), "{}", stderr(&output));

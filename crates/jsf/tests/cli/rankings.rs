@@ -540,7 +540,7 @@ fn the_errors_of_jobs_that_are_not_shown_are_counted_and_not_drawn() {
             "{filter:?}: {screen}"
         );
         assert!(
-            text.contains("\nwith an error: 1 job: division by zero\n"),
+            text.contains(" division by zero: 1 job\n"),
             "{filter:?}: {text}"
         );
         assert!(!drawn.contains("JSF301"), "{filter:?}: {drawn}");

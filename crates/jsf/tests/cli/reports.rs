@@ -439,7 +439,7 @@ fn the_numbers_of_two_simulations_are_those_of_json() {
     };
     let (old, new) = (starts("old"), starts("new"));
     let jobs = rows(&page, "Jobs");
-    assert!(jobs.len() == 1000 && page.contains("7367 more rows are left out"));
+    assert!(jobs.len() == 1000 && page.contains("Left out: 7367 rows"));
     for row in &jobs {
         let ((submit, wait), (_, new_wait)) = (old[&row[0]], new[&row[0]]);
         let numbers: Vec<f64> = row[4..8]

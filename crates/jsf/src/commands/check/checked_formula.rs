@@ -1,5 +1,7 @@
 //! A checked formula, and what prevents it from being set.
 
+use std::collections::BTreeSet;
+
 use job_sort_formula::diagnostic::{Code, Levels, Severity};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
@@ -35,10 +37,9 @@ impl CheckedFormula {
                 .findings
                 .iter()
                 .any(|found| found.code == Code::TriedOnNoJob);
-        let mut hidden = error_codes(&checked);
+        let errors = error_codes(&checked);
         levels.apply(&mut checked.findings);
-        let left = error_codes(&checked);
-        hidden.retain(|code| !left.contains(code));
+        let hidden = errors.difference(&error_codes(&checked)).copied().collect();
         Ok(Self {
             source,
             numbers,
@@ -83,14 +84,9 @@ pub(crate) fn names(source: &FormulaText, numbers: NumberMode) -> Vec<String> {
     }
 }
 
-/// The codes of the findings that are errors, each once.
-fn error_codes(checked: &Checked) -> Vec<&'static str> {
-    let errors = checked
-        .findings
-        .iter()
-        .filter(|found| found.severity == Severity::Error);
-    let mut codes: Vec<&str> = errors.map(|found| found.code.name()).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    codes
+/// The codes of the findings that are errors.
+fn error_codes(checked: &Checked) -> BTreeSet<&'static str> {
+    let findings = checked.findings.iter();
+    let errors = findings.filter(|found| found.severity == Severity::Error);
+    errors.map(|found| found.code.name()).collect()
 }

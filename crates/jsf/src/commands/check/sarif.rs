@@ -72,33 +72,23 @@ struct Source<'a> {
     formula: FormulaSource<'a>,
     /// The text of the document.
     whole: String,
-    /// The positions of some bytes of the text, ascending, so that none is counted from the start.
-    known: Vec<(usize, Position)>,
+    /// Where the formula begins.
+    start: Position,
 }
-
-/// The number of characters between two positions that are kept.
-const KEPT_EVERY: usize = 256;
 
 impl<'a> Source<'a> {
     fn new(formula: FormulaSource<'a>) -> Self {
-        let whole = format!("{}{}", formula.before, formula.written);
-        let mut position = Position {
+        let mut start = Position {
             line: 1,
             column: 1,
             characters: 0,
         };
-        let mut known = Vec::new();
-        for (at, character) in whole.char_indices() {
-            if position.characters.is_multiple_of(KEPT_EVERY) {
-                known.push((at, position));
-            }
-            position.pass(character);
-        }
+        start.pass(formula.before);
         Self {
             uri: uri(formula.origin),
             formula,
-            whole,
-            known,
+            whole: format!("{}{}", formula.before, formula.written),
+            start,
         }
     }
 
@@ -181,21 +171,8 @@ impl<'a> Source<'a> {
 
     /// The position of a byte of the formula as the document has it.
     fn position(&self, at: usize) -> Position {
-        let at = self.formula.before.len() + at;
-        let next = self.known.partition_point(|(known, _)| *known <= at);
-        let start = Position {
-            line: 1,
-            column: 1,
-            characters: 0,
-        };
-        let (from, mut position) = next
-            .checked_sub(1)
-            .map_or((0, start), |index| self.known[index]);
-        self.whole
-            .get(from..at)
-            .unwrap_or_default()
-            .chars()
-            .for_each(|character| position.pass(character));
+        let mut position = self.start;
+        position.pass(self.formula.written.get(..at).unwrap_or_default());
         position
     }
 }
@@ -208,12 +185,15 @@ struct Position {
 }
 
 impl Position {
-    fn pass(&mut self, character: char) {
-        self.characters += 1;
-        self.column += 1;
-        if character == '\n' {
-            self.line += 1;
-            self.column = 1;
+    /// Moves behind a text.
+    fn pass(&mut self, text: &str) {
+        for character in text.chars() {
+            self.characters += 1;
+            self.column += 1;
+            if character == '\n' {
+                self.line += 1;
+                self.column = 1;
+            }
         }
     }
 }
@@ -227,36 +207,4 @@ fn uri(path: &str) -> String {
         _ => format!("%{byte:02X}"),
     });
     characters.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_are_those_that_counting_from_the_start_gives() {
-        let before = "Server: größe\n\tx = ".repeat(40);
-        let text = "größe + 日本\n * ncpus ".repeat(60);
-        let written = text.replacen(" + ", "\n\t + ", 2);
-        let formula = FormulaSource {
-            text: &text,
-            origin: "f",
-            before: &before,
-            written: &written,
-            differences: &[],
-        };
-        let source = Source::new(formula);
-        for (at, _) in written.char_indices().chain([(written.len(), ' ')]) {
-            let mut expected = Position {
-                line: 1,
-                column: 1,
-                characters: 0,
-            };
-            before
-                .chars()
-                .chain(written[..at].chars())
-                .for_each(|character| expected.pass(character));
-            assert_eq!(source.position(at), expected, "{at}");
-        }
-    }
 }

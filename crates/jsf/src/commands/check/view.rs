@@ -15,7 +15,7 @@ use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::finding::{FormulaSource, draw_finding, limit_each_code, more_findings};
 use crate::view::verdict::{brief_finding, verdict_sentence};
-use crate::view::words::count;
+use crate::view::words::{count, first_names};
 
 /// The most guessed names that are listed; the others are counted.
 const MAX_GUESSED: usize = 10;
@@ -50,36 +50,27 @@ impl Answer for CheckReport<'_> {
 /// The document of a check: the server's answer, what the scheduler does, and every finding drawn
 /// on the formula.
 pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
-    let checked = report.checked;
+    let CheckReport { source, checked } = report;
     let (few, others) = limit_each_code(&checked.findings);
-    let source = report.source;
-    let findings = few.into_iter().map(|found| {
-        let drawn =
+    let mut sections = Vec::new();
+    for found in few {
+        let draw =
             move |style: DrawingStyle| draw_finding(&source, found, style.coloured, style.width);
-        Section::new("")
-            .draw(drawn)
-            .in_brief(brief_finding(found, ""))
-    });
-    let more = others
-        .into_iter()
-        .map(|(code, count)| more_findings(count, code));
-    let mut sections: Vec<_> = findings
-        .chain(more.map(|line| Section::new("").prose(line)))
-        .collect();
+        let section = Section::new("").draw(draw);
+        sections.push(section.in_brief(brief_finding(found, "")));
+    }
+    for (code, count) in others {
+        sections.push(Section::new("").prose(more_findings(count, code)));
+    }
     let rates = rates_line(&checked.rates, "at the medians of the queue");
     if !rates.is_empty() {
         sections.push(Section::new(WORTH).prose(rates).in_full());
     }
-    let mut facts = Vec::new();
-    if checked.crashes_scheduler && checked.validation.accepted != Some(false) {
-        facts.push(Fact::new("scheduler", "crashes on this formula"));
+    let mut facts = Vec::from_iter(checked.jobs.as_ref().map(jobs_fact));
+    if let Some(source) = &checked.python_source {
+        let python = format!("{} ({source})", checked.python);
+        facts.push(Fact::new("python", python).in_full());
     }
-    facts.extend(checked.jobs.as_ref().map(jobs_fact));
-    let python = checked
-        .python_source
-        .as_ref()
-        .map(|source| format!("{} ({source})", checked.python));
-    facts.extend(python.map(|python| Fact::new("python", python).in_full()));
     Document {
         command: "jsf check",
         title: "Check of a formula".to_owned(),
@@ -128,7 +119,7 @@ fn answer(report: CheckReport<'_>) -> String {
         (Some(true), _) if !checked.guessed_types.is_empty() => accepted_if(&checked.guessed_types),
         (Some(true), _)
             if report.source.text.trim_end().contains(['\n', '\r'])
-                && has_finding(checked, Code::InvalidSyntax) =>
+                && (checked.findings.iter()).any(|found| found.code == Code::InvalidSyntax) =>
         {
             "accepts the first line".to_owned()
         }
@@ -148,45 +139,24 @@ fn answer(report: CheckReport<'_>) -> String {
 
 /// On which guesses the answer depends.
 fn accepted_if(guessed: &[String]) -> String {
-    let mut names: Vec<String> = guessed
-        .iter()
-        .take(MAX_GUESSED)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    if guessed.len() > names.len() {
-        names.push(format!("{} more", guessed.len() - names.len()));
-    }
-    let are = if names.len() == 1 {
-        "is a numeric resource"
-    } else {
-        "are numeric resources"
-    };
+    let names = first_names(guessed.iter().map(|name| format!("`{name}`")), MAX_GUESSED);
     format!(
-        "accepts the formula if {} {are}, which is guessed from the jobs; --resource NAME=TYPE declares one",
-        names.join(", ")
+        "accepts the formula if these are numeric resources, which is guessed from the jobs: {names}; \
+         --resource NAME=TYPE declares one"
     )
-}
-
-fn has_finding(checked: &Checked, code: Code) -> bool {
-    checked.findings.iter().any(|found| found.code == code)
 }
 
 /// How many jobs the formula was tried on.
 fn jobs_fact(jobs: &JobCounts) -> Fact {
-    let JobCounts {
-        total,
-        ignored,
-        errors,
-        ..
-    } = jobs;
-    let tried = total - ignored;
+    let tried = jobs.total - jobs.ignored;
     let mut text = format!(
-        "{} tried, {} fine, {errors} with an error",
+        "{} tried, {} fine, {} with an error",
         count(tried, "job"),
-        tried - errors
+        tried - jobs.errors,
+        jobs.errors
     );
-    if *ignored > 0 {
-        text += &format!("; {ignored} not tried, because the scheduler ignores such jobs");
+    if jobs.ignored > 0 {
+        text += &format!("; {} ignored by the scheduler", jobs.ignored);
     }
     text.extend(stopped_by_threshold(jobs).map(|sentence| format!("; {sentence}")));
     Fact::new("queue", text)

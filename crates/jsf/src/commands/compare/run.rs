@@ -42,8 +42,6 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let new_site = opened.new_site();
     let is_document = arguments.format.is_document();
     arguments.site.report_idle_options(old_site, None);
-    arguments.csv.note_idle(arguments.format);
-    arguments.text.note_idle(arguments.format);
     let submitted = sources
         .as_ref()
         .map(|source| source.submitted(old_site.numbers()));

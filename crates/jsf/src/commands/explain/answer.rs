@@ -19,9 +19,8 @@ use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
 use crate::commands::explain::sentence::sentence;
-use crate::commands::explain::view::{DrawError, MAX_CODE, explain_document, part};
-use crate::commands::rank::answer::excluded;
-use crate::commands::rank::json::Error;
+use crate::commands::explain::view::{MAX_CODE, explain_document, part};
+use crate::commands::rank::answer::{Error, excluded};
 use crate::commands::shares::answer::{NodeNumbers, PolicyView};
 use crate::view::document::Document;
 use crate::view::printable::excerpt;
@@ -46,8 +45,6 @@ pub struct ExplainReport<'a> {
     pub decides: &'a [SummandAgreement],
     /// The unit of fair-share usage.
     pub usage_unit: &'a str,
-    /// Draws the error of a job under the formula.
-    pub draw_error: DrawError<'a>,
 }
 
 impl Answer for ExplainReport<'_> {

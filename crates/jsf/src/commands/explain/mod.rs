@@ -1,7 +1,6 @@
 //! `jsf explain`
 
 pub mod answer;
-pub mod fairshare_words;
 #[cfg(feature = "command")]
 pub mod request;
 #[cfg(feature = "command")]

@@ -19,10 +19,10 @@ const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
 #[command(after_help = "\
 For each job of the queue that is asked for (--job, --user), or for one that is only described (--as): why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
 terms, the summands of the formula; the inputs with their units and where they come from; the path from the \
-root of the fair-share tree to its entity; the five jobs ahead and the five behind, and what decides: the terms that \
+root of the fair-share tree to its entity; the five jobs ahead and the five behind with the terms that \
 differ most, or the criterion that orders jobs of equal value; and which change of a single input would give a better \
 rank: first what the user can honestly do (ask for less, if the job needs no more; another queue), then what only the site \
-can change (what if). Asking for more is never among them.
+can change. Asking for more is never among them.
 
 All searches for one job share a fixed amount of work; what it does not suffice for is said to be unknown.
 

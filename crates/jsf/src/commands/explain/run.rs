@@ -3,25 +3,21 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use jsf_openpbs::check::job_error;
-use jsf_site::{ExplainOptions, Explanation, RankRequest};
+use jsf_site::{ExplainOptions, RankRequest};
 
 use crate::cli::document::{PIPED_WIDTH, Shown};
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome, select_rows_or_warn};
-use crate::cli::{CliError, Outcome, Progress, formula_source, parsed_formula, show_site};
+use crate::cli::{CliError, Outcome, Progress, parsed_formula, show_site};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::request::ExplainArgs;
 use crate::commands::explain::sentence::described_words;
 use crate::job_filter::JobFilter;
 use crate::ranked_row::RankedRow;
-use crate::view::document::DrawingStyle;
-use crate::view::finding::draw_finding;
 
 pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
-    arguments.text.note_idle(arguments.format);
     let mut described = arguments.described.clone();
     match (&mut described, arguments.entity.as_slice()) {
         (Some(described), [entity]) => described.entity.clone_from(entity),
@@ -105,19 +101,6 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| site.check_ranked(&submitted, &queue));
     let decides = queue.decides();
-    let draw = |job: &Explanation, style: DrawingStyle| {
-        let finding = submitted.in_source(job_error(
-            &queue.table,
-            job.row,
-            job.result.as_ref()?.as_ref().err()?,
-        ));
-        Some(draw_finding(
-            &formula_source(source),
-            &finding,
-            style.coloured,
-            style.width,
-        ))
-    };
     let report = ExplainReport {
         formula: &source.text,
         queue: &queue,
@@ -126,7 +109,6 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         checked: checked.as_ref(),
         decides: &decides,
         usage_unit: &explanations.usage_unit,
-        draw_error: &draw,
     };
     let warnings = warnings.into_answer();
     let shown = Shown {

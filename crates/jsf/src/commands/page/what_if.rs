@@ -247,12 +247,10 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
             Cell::python(table.column(name).map(|column| column.value(job.row)))
         });
     }
-    let heading = match (wanted.is_empty(), count) {
-        (true, _) if count < report.comparison.considered.new => format!("The first {count} jobs"),
-        (true, _) => "The queue".to_owned(),
-        (false, 1) => "1 job found".to_owned(),
-        (false, _) if count == shown.first => format!("The first {count} jobs found"),
-        (false, _) => format!("{count} jobs found"),
+    let heading = match count {
+        _ if !wanted.is_empty() => format!("Jobs found: {count}"),
+        count if count < report.comparison.considered.new => format!("The first {count} jobs"),
+        _ => "The queue".to_owned(),
     };
     Section::new(heading).table(rows.table())
 }
@@ -273,8 +271,6 @@ struct CheckUpdate {
     /// Whether `qmgr` refuses the formula.
     is_refused: bool,
     literals: Vec<ShownLiteral>,
-    /// Where this build's numbers differ from the scheduler's, one sentence each.
-    differences: Vec<String>,
 }
 
 /// A finding; its places count UTF-16 units, as a browser does.
@@ -366,7 +362,6 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         reason,
         is_refused: checked.validation.accepted == Some(false),
         literals: literals(text),
-        differences: differences(text),
     };
     serde_json::to_string(&update).ok()
 }
@@ -426,46 +421,6 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
     }
 }
 
-/// A sentence for each function in a formula whose last digits may differ from those of the
-/// scheduler, which has glibc.
-fn differences(text: &str) -> Vec<String> {
-    if cfg!(all(target_os = "linux", target_env = "gnu")) {
-        return Vec::new();
-    }
-    let sentence =
-        |name| format!("The last digits of `{name}` may differ in a browser from the scheduler's.");
-    of_the_c_library(text).into_iter().map(sentence).collect()
-}
-
-/// The functions in a formula that the C library computes, not exactly, and the operator.
-fn of_the_c_library(text: &str) -> BTreeSet<&'static str> {
-    const FUNCTIONS: [&str; 28] = [
-        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "dist", "erf",
-        "erfc", "exp", "exp2", "expm1", "gamma", "hypot", "lgamma", "log", "log10", "log1p",
-        "log2", "pow", "sin", "sinh", "tan", "tanh", "**",
-    ];
-    let mut found = BTreeSet::new();
-    let Ok(formula) = Formula::parse(text) else {
-        return found;
-    };
-    let nodes = formula.expr().nodes();
-    for node in nodes {
-        let name = match &node.kind {
-            ExprKind::Binary {
-                op: BinaryOperator::Power,
-                ..
-            } => "**",
-            ExprKind::Call { callee, .. } => match &nodes[callee.index()].kind {
-                ExprKind::Name(name) => name,
-                _ => continue,
-            },
-            _ => continue,
-        };
-        found.extend(FUNCTIONS.into_iter().find(|function| *function == name));
-    }
-    found
-}
-
 /// The numbers in a formula, in the order of the text.
 fn literals(text: &str) -> Vec<ShownLiteral> {
     let Ok(formula) = Formula::parse(text) else {
@@ -520,22 +475,13 @@ fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (Lit
     let Some((role, names)) = factor_of(expr, parents, id) else {
         return (LiteralRole::Other, "number".to_owned());
     };
-    let names = names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    (
-        role,
-        format!(
-            "{} of {names}",
-            if role == LiteralRole::Weight {
-                "weight"
-            } else {
-                "divisor"
-            }
-        ),
-    )
+    let what = if role == LiteralRole::Weight {
+        "weight"
+    } else {
+        "divisor"
+    };
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    (role, format!("{what} of {}", names.join(", ")))
 }
 
 /// Whether a number multiplies or divides inputs, and which ones: the other factors of the product
@@ -623,16 +569,6 @@ mod tests {
         assert_eq!(
             shown,
             expected.map(|(text, role, name)| (text.to_owned(), role, name.to_owned()))
-        );
-    }
-
-    #[test]
-    fn functions_of_the_c_library_are_named() {
-        let named = of_the_c_library("sqrt(x) ** 2 + log(exp(y)) + log(abs(z)) - floor(x) / 3");
-        assert_eq!(named.into_iter().collect::<Vec<_>>(), ["**", "exp", "log"]);
-        assert!(
-            of_the_c_library("min(x, 2) * fabs(y) // 7 % 3 if sqrt(x) > 1 else fmod(x, y)")
-                .is_empty()
         );
     }
 

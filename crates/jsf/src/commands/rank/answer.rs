@@ -1,6 +1,6 @@
-//! A ranking, and its jobs one by one.
+//! A ranking, as one JSON document or as one JSON object per line, and its jobs one by one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use job_sort_formula::diagnostic::Span;
@@ -8,41 +8,36 @@ use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::{inputs, nearest_double};
-use job_sort_formula::rank::{FormulaResult, Ranking, Score, ScoreError, SummandAgreement};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::rank::{ScoreError, SummandAgreement};
 use jsf_openpbs::check::Checked;
+use jsf_openpbs::number_format;
 use jsf_openpbs::order::NotConsidered;
 use jsf_site::RankedQueue;
+use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
 use crate::commands::rank::csv::write_csv;
-use crate::commands::rank::json::write_ndjson;
 use crate::commands::rank::view::{RankPageParts, rank_document};
 use crate::ranked_row::RankedRow;
 use crate::view::csv_writer::Cells;
 use crate::view::document::Document;
+use crate::view::ordered_writer::write_in_order;
 
 /// A ranking, ready to be written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct RankReport<'a> {
     /// The formula's text.
     pub formula: &'a str,
-    /// The jobs.
-    pub table: &'a JobTable,
-    /// The scores and the order of the jobs.
-    pub ranking: &'a Ranking,
+    /// The ranked queue.
+    pub queue: &'a RankedQueue,
     /// The waiting rows that the scheduler does not consider, and why.
-    pub not_considered: &'a [(usize, NotConsidered)],
+    pub not_considered: HashMap<usize, NotConsidered>,
     /// The rows to show, in the order in which they are shown.
     pub rows: &'a [RankedRow],
     /// The inputs to show with each job.
     pub inputs: &'a [&'a str],
     /// The summands of the formula to show with each job, if they are shown.
     pub terms: Option<&'a TermColumns<'a>>,
-    /// Whether the formula is Slurm's priority.
-    pub is_slurm_priority: bool,
-    /// What the names of the inputs measure.
-    pub schema: &'a Schema,
     /// What is shown above a table, such as the policy: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
     /// What each summand decides of the order.
@@ -51,6 +46,80 @@ pub struct RankReport<'a> {
     pub checked: Option<&'a Checked>,
     /// What only a page shows; `None` if none is written.
     pub page: Option<&'a RankPageParts>,
+}
+
+/// A job of a ranking.
+#[derive(Debug, Serialize)]
+pub struct Job<'a> {
+    pub rank: Option<usize>,
+    pub id: &'a str,
+    pub entity: &'a str,
+    pub queue: &'a str,
+    pub state: &'static str,
+    /// The value that jobs are sorted by; in JSON null if it is not finite.
+    pub score: Option<f64>,
+    /// Slurm's priority, as `squeue` prints it with `%Q`: 0 for a job that is held. Absent for
+    /// another formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u32>,
+    /// Python's `repr` of the value before it is rounded to float32.
+    pub exact: Option<String>,
+    /// The digits that OpenPBS logs.
+    pub logged: Option<String>,
+    pub error: Option<Error>,
+    pub considered: bool,
+    /// Why the job is not considered: `state`, `threshold`, `no shares`, `partition`,
+    /// `routing queue` or `invalid`.
+    pub excluded: Option<&'static str>,
+    /// The same in words.
+    pub reason: Option<String>,
+    /// The inputs that are shown; a value is missing if the scheduler ignores the job and it was
+    /// not read.
+    #[serde(
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "serialize_inputs"
+    )]
+    pub inputs: Vec<(&'a str, Option<Value>)>,
+    /// As in the explanation of a job; absent unless they are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Vec<Term<'a>>>,
+}
+
+/// A summand of the formula.
+#[derive(Debug, Serialize)]
+pub struct Term<'a> {
+    span: Span,
+    text: &'a str,
+    /// Missing where the formula fails.
+    pub value: Option<Value>,
+}
+
+/// Why the formula has no value for a job.
+#[derive(Debug, Serialize)]
+pub struct Error {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exception: Option<&'static str>,
+    pub message: String,
+    span: Span,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    operands: Vec<Operand>,
+}
+
+#[derive(Debug, Serialize)]
+struct Operand {
+    value: String,
+    span: Span,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    jobs: usize,
+    considered: usize,
+    ignored: usize,
+    errors: usize,
+    errors_by_kind: BTreeMap<&'static str, usize>,
+    ties: usize,
 }
 
 /// The summands of a formula, with their values for each job.
@@ -91,7 +160,7 @@ impl<'a> TermColumns<'a> {
     }
 
     /// Where each summand is, and its text. A column of `sprio` is no part of the formula's text.
-    pub fn parts(&self) -> impl Iterator<Item = (Span, &str)> {
+    fn parts(&self) -> impl Iterator<Item = (Span, &str)> {
         let summands = self.summands.iter();
         let columns = self.sprio.iter();
         summands
@@ -127,41 +196,99 @@ fn sprio_value(program: &Program, table: &JobTable, row: usize) -> Option<Value>
 
 impl Answer for RankReport<'_> {
     fn document(&self) -> Document<'_> {
-        rank_document(*self, None)
+        rank_document(self, None)
     }
 
     fn page(&self) -> Document<'_> {
-        rank_document(*self, self.page)
+        rank_document(self, self.page)
     }
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         match format {
-            Format::Ndjson => write_ndjson(self, out),
+            Format::Ndjson => self.write_ndjson(out),
             _ => write_csv(self, cells, out),
         }
     }
 }
 
-/// One job of a report.
-pub struct Line<'a> {
-    pub row: usize,
-    pub rank: Option<usize>,
-    pub score: Option<Score<'a>>,
-    pub not_considered: Option<NotConsidered>,
+impl Serialize for RankReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct RankJson<'a> {
+            formula: &'a str,
+            jobs: Jobs<'a>,
+            summary: Summary,
+            decides: &'a [SummandAgreement],
+        }
+        RankJson {
+            formula: self.formula,
+            jobs: Jobs(self),
+            summary: self.summary(),
+            decides: self.decides,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// The jobs, which are serialised one by one: a list of them would take more memory than the
+/// ranking.
+struct Jobs<'a>(&'a RankReport<'a>);
+
+impl Serialize for Jobs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.jobs())
+    }
 }
 
 impl<'a> RankReport<'a> {
-    /// The lines to show, each with its rank in the whole order.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
-        let maker = self.line_maker();
-        self.rows.iter().map(move |&row| maker.line(row))
+    /// The jobs that are shown, each with its rank in the whole order.
+    pub fn jobs(&self) -> impl Iterator<Item = Job<'_>> {
+        self.rows.iter().map(|&ranked| self.job(ranked))
     }
 
-    /// Makes the line of any row.
-    pub fn line_maker(&self) -> LineMaker<'a> {
-        LineMaker {
-            ranking: self.ranking,
-            not_considered: self.not_considered.iter().copied().collect(),
+    /// A job.
+    pub fn job(&self, ranked: RankedRow) -> Job<'_> {
+        let RankedQueue { table, ranking, .. } = self.queue;
+        let (row, rank) = (ranked.row(), ranked.rank());
+        let state = table.state(row);
+        let result = ranking.score(row);
+        let score = result.as_ref().map(|score| score.value);
+        let unrounded = result.as_ref().map(|score| score.unrounded.as_ref());
+        let (exact, error) = match unrounded {
+            Some(Ok(value)) => (Some(value.to_string()), None),
+            Some(Err(error)) => (None, Some(Error::new(error))),
+            None => (None, None),
+        };
+        let not_considered = self.not_considered.get(&row).copied();
+        let (excluded, reason) = excluded(table, row, rank, not_considered).unzip();
+        let priority = match state {
+            JobState::Held => Some(0),
+            _ => score.map(|score| score as u32),
+        };
+        Job {
+            rank,
+            id: table.id(row),
+            entity: table.entity(row),
+            queue: table.queue(row),
+            state: state.letter(),
+            score,
+            value: priority.filter(|_| self.queue.is_slurm_priority),
+            exact,
+            logged: score.map(number_format::logged),
+            error,
+            considered: rank.is_some(),
+            excluded,
+            reason,
+            inputs: self
+                .inputs
+                .iter()
+                .map(|name| (*name, self.input(name, row)))
+                .collect(),
+            terms: self.terms.map(|terms| {
+                let parts = terms.parts().zip(terms.values(table, row));
+                let term = |((span, text), value)| Term { span, text, value };
+                parts.map(term).collect()
+            }),
         }
     }
 
@@ -170,22 +297,37 @@ impl<'a> RankReport<'a> {
         self.terms.into_iter().flat_map(TermColumns::texts)
     }
 
-    /// The values of the summands that are shown.
-    pub fn term_values(&self, row: usize) -> Vec<Option<Value>> {
-        self.terms
-            .map_or_else(Vec::new, |terms| terms.values(self.table, row))
+    fn input(&self, name: &str, row: usize) -> Option<Value> {
+        let column = self.queue.table.column(name)?;
+        let is_read = self.queue.table.exclusion(row).is_none() || column.is_set(row);
+        is_read.then(|| column.value(row))
     }
 
-    /// The value of an input; `None` if the scheduler ignores the job and the value was not read.
-    pub fn input(&self, name: &str, row: usize) -> Option<Value> {
-        let column = self.table.column(name)?;
-        (self.table.exclusion(row).is_none() || column.is_set(row)).then(|| column.value(row))
+    /// Writes one JSON object per job.
+    fn write_ndjson(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_in_order(self.rows, out, |rows, text| {
+            for &ranked in rows {
+                // every value of a report can be serialised
+                _ = serde_json::to_writer(&mut *text, &self.job(ranked));
+                text.push(b'\n');
+            }
+        })
     }
 
-    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition`,
-    /// `routing queue` or `invalid`, and in words.
-    pub fn excluded(&self, line: &Line<'_>) -> Option<(&'static str, String)> {
-        excluded(self.table, line.row, line.rank, line.not_considered)
+    fn summary(&self) -> Summary {
+        let RankedQueue { table, ranking, .. } = self.queue;
+        let scores = ranking.scores();
+        let errors = scores.errors_by_kind().into_iter();
+        Summary {
+            jobs: table.len(),
+            considered: ranking.order().len(),
+            ignored: table.len() - scores.count(),
+            errors: ranking.error_count(),
+            errors_by_kind: errors
+                .map(|(kind, jobs)| (kind.description(), jobs))
+                .collect(),
+            ties: ranking.ties(),
+        }
     }
 }
 
@@ -197,78 +339,57 @@ pub fn excluded(
     rank: Option<usize>,
     not_considered: Option<NotConsidered>,
 ) -> Option<(&'static str, String)> {
-    match (table.exclusion(row), not_considered) {
-        (Some(exclusion @ Exclusion::Invalid { .. }), _) => {
-            Some(("invalid", exclusion.to_string()))
-        }
-        (Some(exclusion @ Exclusion::Partition { .. }), _) => {
-            Some(("partition", exclusion.to_string()))
-        }
-        (Some(exclusion @ Exclusion::RoutingQueue), _) => {
-            Some(("routing queue", exclusion.to_string()))
-        }
-        (Some(exclusion), _) => Some(("state", exclusion.to_string())),
-        (None, Some(reason @ NotConsidered::NoShares)) => Some(("no shares", reason.to_string())),
-        (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => {
+    if let Some(exclusion) = table.exclusion(row) {
+        let keyword = match exclusion {
+            Exclusion::Invalid { .. } => "invalid",
+            Exclusion::Partition { .. } => "partition",
+            Exclusion::RoutingQueue => "routing queue",
+            _ => "state",
+        };
+        return Some((keyword, exclusion.to_string()));
+    }
+    let state = || format!("not considered (state {})", table.state(row).letter());
+    match not_considered {
+        Some(reason @ NotConsidered::NoShares) => Some(("no shares", reason.to_string())),
+        Some(reason @ NotConsidered::UnderThreshold { .. }) => {
             Some(("threshold", reason.to_string()))
         }
-        (None, None) if rank.is_some() => None,
-        (None, None) => Some((
-            "state",
-            format!("not considered (state {})", table.state(row).letter()),
-        )),
+        None if rank.is_some() => None,
+        None => Some(("state", state())),
     }
 }
 
-/// Makes lines from rows.
-pub struct LineMaker<'a> {
-    ranking: &'a Ranking,
-    not_considered: HashMap<usize, NotConsidered>,
-}
-
-impl<'a> LineMaker<'a> {
-    pub fn line(&self, ranked: RankedRow) -> Line<'a> {
-        let row = ranked.row();
-        let not_considered = self.not_considered.get(&row).copied();
-        Line {
-            row,
-            rank: ranked.rank(),
-            score: self.ranking.score(row),
-            not_considered,
+impl Error {
+    pub(crate) fn new(error: &ScoreError) -> Self {
+        let (exception, operands) = match error {
+            ScoreError::Raised(raised) => (Some(raised.kind().exception()), raised.operands()),
+            _ => (None, &[][..]),
+        };
+        let operands = operands.iter().map(|operand| Operand {
+            value: operand.value.repr(),
+            span: operand.span,
+        });
+        Self {
+            kind: error.kind().description(),
+            exception,
+            message: error.to_string(),
+            span: error.span(),
+            operands: operands.collect(),
         }
     }
 }
 
-impl Line<'_> {
-    /// Whether the scheduler considers the job.
-    pub fn is_considered(&self) -> bool {
-        self.rank.is_some()
-    }
-
-    /// The value as Slurm's priority: 0 for a job that is held.
-    pub fn slurm_priority(&self, table: &JobTable) -> Option<u32> {
-        match table.state(self.row) {
-            JobState::Held => Some(0),
-            _ => self.score.as_ref().map(|score| score.value as u32),
-        }
-    }
-
-    /// The value of the formula.
-    pub fn unrounded(&self) -> Option<&FormulaResult> {
-        self.score.as_ref()?.unrounded.as_ref().ok()
-    }
-
-    /// Appends the value of the formula, as Python or decimal arithmetic prints it.
-    pub fn write_exact(&self, text: &mut String) {
-        match self.unrounded() {
-            Some(FormulaResult::Python(value)) => value.write_repr(text),
-            Some(FormulaResult::Decimal(decimal)) => text.push_str(&decimal.to_string()),
-            None => {}
-        }
-    }
-
-    /// Why the formula has no value.
-    pub fn error(&self) -> Option<&ScoreError> {
-        self.score.as_ref()?.unrounded.as_ref().err().copied()
-    }
+/// The inputs by their names: a number if JSON can represent it, else its `repr` in Python.
+fn serialize_inputs<S: Serializer>(
+    inputs: &[(&str, Option<Value>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let number = |value: &Option<Value>| match value {
+        None => serde_json::Value::Null,
+        Some(Value::Int(integer)) => (*integer).into(),
+        Some(Value::Float(float)) if float.is_finite() => (*float).into(),
+        Some(other) => other.repr().into(),
+    };
+    let by_name = inputs.iter().map(|(name, value)| (*name, number(value)));
+    by_name.collect::<BTreeMap<_, _>>().serialize(serializer)
 }

@@ -2,7 +2,6 @@
 
 pub mod answer;
 pub mod csv;
-pub mod json;
 #[cfg(feature = "command")]
 pub mod request;
 #[cfg(feature = "command")]

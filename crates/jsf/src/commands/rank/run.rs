@@ -24,8 +24,6 @@ use crate::ranked_row::RankedRow;
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_document = arguments.format.is_document();
-    arguments.text.note_idle(arguments.format);
-    arguments.csv.note_idle(arguments.format);
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
@@ -82,14 +80,11 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         .transpose()?;
     let report = RankReport {
         formula: &source.text,
-        table: &ranked.table,
-        ranking: &ranked.ranking,
-        not_considered: &ranked.not_considered,
+        queue: &ranked,
+        not_considered: ranked.not_considered.iter().copied().collect(),
         rows: &rows,
         inputs: &inputs,
         terms: terms.as_ref(),
-        is_slurm_priority: ranked.is_slurm_priority,
-        schema: &ranked.schema,
         rules: &rules,
         decides: &decides,
         checked: checked.as_ref(),

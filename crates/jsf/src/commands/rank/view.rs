@@ -3,33 +3,24 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::fairshare::AssessedTree;
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
+use job_sort_formula::rank::Comparison;
 use job_sort_formula::rank::explain::nearest_double;
-use job_sort_formula::rank::{Comparison, SummandAgreement};
 use jsf_openpbs::number_format;
+use jsf_site::RankedQueue;
 
-use crate::commands::rank::answer::{Line, RankReport};
+use crate::commands::rank::answer::{Job, RankReport};
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::plot::{Axis, Plot, StepLine};
-use crate::view::decides::{decides_line, summand_columns};
+use crate::view::decides::{decides_fact, summand_columns};
 use crate::view::document::{
     Cell, Chart, ChartSvg, Column, DECIDES, Document, Fact, Section, Table,
 };
 use crate::view::groups::group_sections;
 use crate::view::rule_facts::rule_facts;
 use crate::view::verdict::{brief_findings, verdict_sentence};
-use crate::view::words::{count, grouped_number, significant};
+use crate::view::words::{count, grouped_count, grouped_number, significant, state_words};
 
-/// The states of jobs that are not ranked, with words for one job and for several.
-const STATES: [(&str, &str, &str); 6] = [
-    ("R", "runs", "run"),
-    ("H", "is held", "are held"),
-    ("W", "waits for its time", "wait for their time"),
-    ("S", "is suspended", "are suspended"),
-    ("E", "is ending", "are ending"),
-    ("ignored", "is ignored", "are ignored"),
-];
 /// The most steps of the chart of the values.
 const MAX_POINTS: usize = 2000;
 /// The number of rows that decide the widths of the columns, about a screenful.
@@ -47,238 +38,177 @@ pub struct RankPageParts {
 }
 
 /// The document of a ranking; `page` is what only a page shows.
-pub fn rank_document<'a>(report: RankReport<'a>, page: Option<&'a RankPageParts>) -> Document<'a> {
+pub fn rank_document<'a>(
+    report: &'a RankReport<'_>,
+    page: Option<&'a RankPageParts>,
+) -> Document<'a> {
     let mut sections = vec![Section::formulas(report.formula, report.formula)];
     sections.extend(report.checked.and_then(brief_findings));
     if let Some(page) = page {
         sections.extend(Section::findings(&page.findings));
-        sections.extend(values_section(report));
+        sections.extend(values_section(report.queue));
     }
     let has_effect = has_effect(report);
     let jobs = Section::new("jobs").table(jobs(report));
-    sections.push(if has_effect { jobs } else { jobs.in_full() });
+    sections.push(jobs.in_full_if(!has_effect));
     if let Some(page) = page {
-        sections.extend(
-            group_sections(&page.groups, true)
-                .into_iter()
-                .map(Section::on_page),
-        );
-        sections.extend(
-            page.tree
-                .as_ref()
-                .map(|tree| tree_section(tree.tree(), tree.shares())),
-        );
+        let groups = group_sections(&page.groups, true).into_iter();
+        sections.extend(groups.map(Section::on_page));
+        let tree = page.tree.as_ref();
+        sections.extend(tree.map(|tree| tree_section(tree.tree(), tree.shares())));
     }
-    let mut facts = rule_facts(report.rules);
-    facts.extend(decides_fact(report.decides).filter(|_| has_effect));
-    facts.extend(ties(report).filter(|_| has_effect));
-    facts.extend(errors(report).map(Fact::in_full));
     Document {
         command: "jsf rank",
         title: "Ranking of a queue".to_owned(),
         headline: headline(report),
-        facts,
+        facts: facts(report, has_effect),
         sections,
         read_on: "jsf explain --job ID",
     }
 }
 
+/// Whether the formula orders jobs: without that, their ranks say nothing of it.
+fn has_effect(report: &RankReport<'_>) -> bool {
+    let checked = report.checked;
+    checked.is_none_or(|checked| checked.verdict.has_effect())
+}
+
 /// The verdict on the formula, then which job is first, then how many jobs are ranked.
-fn headline(report: RankReport<'_>) -> String {
-    let verdict = report
-        .checked
-        .and_then(|checked| verdict_sentence(checked, "the formula"));
+fn headline(report: &RankReport<'_>) -> String {
+    let checked = report.checked;
+    let verdict = checked.and_then(|checked| verdict_sentence(checked, "the formula"));
     if !has_effect(report) {
         return verdict.unwrap_or_default();
     }
-    verdict
-        .into_iter()
-        .chain(first_job(report))
-        .chain([job_counts(report)])
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-/// Whether the formula orders jobs: without that, their ranks say nothing of it.
-fn has_effect(report: RankReport<'_>) -> bool {
-    report
-        .checked
-        .is_none_or(|checked| checked.verdict.has_effect())
+    let mut sentences = Vec::from_iter(verdict);
+    sentences.extend(first_job(report.queue));
+    sentences.push(job_counts(report.queue));
+    sentences.join(" ")
 }
 
 /// Which job is first, and by how much.
-fn first_job(report: RankReport<'_>) -> Option<String> {
-    let order = report.ranking.order();
+fn first_job(queue: &RankedQueue) -> Option<String> {
+    let RankedQueue { table, ranking, .. } = queue;
+    let order = ranking.order();
     let first = *order.first()?;
-    let value = |row: usize| report.ranking.score(row).map(|score| score.value);
-    let ahead = order
-        .get(1)
-        .and_then(|&second| Some(value(first)? - value(second)?));
-    let lead = match ahead {
-        Some(1.0) => ", 1 point ahead".to_owned(),
+    let value = |row: usize| ranking.score(row).map(|score| score.value);
+    let id = table.id(first);
+    let job = match table.entity(first) {
+        "" => format!("`{id}`"),
+        entity => format!("`{id}` (`{entity}`)"),
+    };
+    let second = order.get(1).and_then(|&second| value(second));
+    let lead = match second
+        .zip(value(first))
+        .map(|(second, first)| first - second)
+    {
         Some(ahead) if ahead > 0.0 && ahead.is_finite() => {
-            format!(", {} points ahead", significant(ahead))
+            let points = if ahead == 1.0 { "point" } else { "points" };
+            format!(", {} {points} ahead", significant(ahead))
         }
         Some(0.0) => {
-            let tied = order
-                .iter()
-                .take_while(|&&row| value(row) == value(first))
-                .count();
-            format!(" of {tied} with the same value")
+            let tied = order.iter().take_while(|&&row| value(row) == value(first));
+            format!(" of {} with the same value", tied.count())
         }
         _ => String::new(),
     };
-    Some(format!(
-        "{} is first{lead}.",
-        named_job(report.table, first)
-    ))
+    Some(format!("{job} is first{lead}."))
 }
 
-/// A job with its entity.
-fn named_job(table: &JobTable, row: usize) -> String {
-    match table.entity(row) {
-        "" => format!("`{}`", table.id(row)),
-        entity => format!("`{}` (`{entity}`)", table.id(row)),
+/// How many jobs are ranked, and what the others are.
+fn job_counts(queue: &RankedQueue) -> String {
+    let RankedQueue { table, ranking, .. } = queue;
+    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut is_counted = vec![false; table.len()];
+    for &row in ranking.order() {
+        is_counted[row] = true;
     }
-}
-
-/// How many jobs are ranked, and what becomes of the others.
-fn job_counts(report: RankReport<'_>) -> String {
-    let table = report.table;
-    let mut ranked = vec![false; table.len()];
-    report
-        .ranking
-        .order()
-        .iter()
-        .for_each(|&row| ranked[row] = true);
-    report
-        .not_considered
-        .iter()
-        .for_each(|&(row, _)| ranked[row] = true);
-    let mut states: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in (0..table.len()).filter(|&row| !ranked[row]) {
-        let state = if table.exclusion(row).is_some() {
-            "ignored"
-        } else {
-            table.state(row).letter()
+    for &(row, _) in &queue.not_considered {
+        is_counted[row] = true;
+        *others
+            .entry("below the threshold or without shares")
+            .or_default() += 1;
+    }
+    for row in (0..table.len()).filter(|&row| !is_counted[row]) {
+        let why = match table.exclusion(row) {
+            Some(_) => "ignored",
+            None => state_words(table.state(row)),
         };
-        *states.entry(state).or_default() += 1;
+        *others.entry(why).or_default() += 1;
     }
-    let mut others: Vec<String> = Vec::new();
-    for (state, one, many) in STATES {
-        if let Some(jobs) = states.remove(state) {
-            others.push(format!("{jobs} {}", if jobs == 1 { one } else { many }));
+    let ranked = grouped_number(ranking.order().len());
+    let all = grouped_count(table.len(), "job");
+    if others.is_empty() {
+        return format!("{ranked} of {all} are ranked.");
+    }
+    let mut others: Vec<_> = others.into_iter().collect();
+    others.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
+    let others: Vec<String> = others
+        .into_iter()
+        .map(|(why, jobs)| format!("{} {why}", grouped_number(jobs)))
+        .collect();
+    format!("{ranked} of {all} are ranked; {}.", others.join(", "))
+}
+
+/// The rules, what decides the order, how many pairs of neighbours the formula does not order, and
+/// how many jobs have an error of each kind.
+fn facts(report: &RankReport<'_>, has_effect: bool) -> Vec<Fact> {
+    let ranking = &report.queue.ranking;
+    let mut facts = rule_facts(report.rules);
+    if has_effect {
+        facts.extend(decides_fact(report.decides));
+        if ranking.ties() > 0 {
+            let text = format!(
+                "{} of {} neighbouring pairs have equal values",
+                grouped_number(ranking.ties()),
+                grouped_number(ranking.order().len() - 1)
+            );
+            facts.push(Fact::new("ties", text));
         }
     }
-    match report.not_considered.len() {
-        0 => {}
-        1 => others.push("1 is below the threshold or without shares".to_owned()),
-        jobs => others.push(format!("{jobs} are below the threshold or without shares")),
+    let mut errors = Vec::new();
+    for (kind, jobs) in ranking.scores().errors_by_kind() {
+        errors.push(format!("{}: {}", kind.description(), count(jobs, "job")));
     }
-    match states.values().sum::<usize>() {
-        0 => {}
-        1 => others.push("1 is in another state".to_owned()),
-        jobs => others.push(format!("{jobs} are in other states")),
+    if !errors.is_empty() {
+        errors.sort_unstable();
+        facts.push(Fact::new("errors", errors.join("; ")).in_full());
     }
-    let jobs = report.ranking.order().len();
-    let ranked = if jobs == 1 {
-        "1 job is ranked".to_owned()
-    } else {
-        format!("{} jobs are ranked", grouped_number(jobs))
-    };
-    if others.is_empty() {
-        format!("{ranked}.")
-    } else {
-        format!("{ranked}; {}.", others.join(", "))
-    }
-}
-
-/// What decides the order, in one line.
-fn decides_fact(summands: &[SummandAgreement]) -> Option<Fact> {
-    let line = decides_line(summands);
-    (!line.is_empty()).then(|| Fact::new("decides", line))
-}
-
-/// How many pairs of neighbours the formula does not order.
-fn ties(report: RankReport<'_>) -> Option<Fact> {
-    let pairs = report.ranking.ties();
-    let neighbours = report.ranking.order().len().saturating_sub(1);
-    let text = format!(
-        "{} of {} neighbouring pairs have equal values",
-        grouped_number(pairs),
-        grouped_number(neighbours)
-    );
-    (pairs > 0).then(|| Fact::new("ties", text))
-}
-
-/// How many jobs have an error of each kind.
-fn errors(report: RankReport<'_>) -> Option<Fact> {
-    let errors = report.ranking.scores().errors_by_kind().into_iter();
-    let mut errors: Vec<_> = errors
-        .map(|(kind, number)| (kind.description(), number))
-        .collect();
-    errors.sort_unstable();
-    let kinds: Vec<_> = errors
-        .iter()
-        .map(|(kind, number)| format!("{}: {kind}", count(*number, "job")))
-        .collect();
-    (!kinds.is_empty()).then(|| Fact::new("with an error", kinds.join("; ")))
+    facts
 }
 
 /// The values in the order of the jobs, as a chart.
-fn values_section(report: RankReport<'_>) -> Option<Section<'_>> {
-    let order = report.ranking.order();
+fn values_section(queue: &RankedQueue) -> Option<Section<'_>> {
     let note =
         "A level line is a group of jobs of the same value, which the formula does not order.";
-    let section = Section::new("value over rank")
-        .on_page()
-        .prose(note)
-        .chart(move || Chart::new(values_chart(report), &[]));
-    let tenths = (0..=10).map(|tenth| tenth * order.len().saturating_sub(1) / 10);
-    let mut shown: Vec<usize> = tenths.collect();
-    shown.dedup();
-    shown.truncate(order.len());
-    let rows = shown.into_iter().map(|index| {
-        let score = report.ranking.score(order[index]).map(|score| score.value);
-        vec![Cell::Count(index + 1), Cell::score(score)]
-    });
-    let table = Table::from_rows(
-        vec![Column::number("rank", 9), Column::number("value", 9)],
-        rows,
-    );
-    (order.len() > 1).then(|| section.table(table.folded("Some of the values as a table")))
+    let section = Section::new("value over rank").on_page().prose(note);
+    (queue.ranking.order().len() > 1)
+        .then(|| section.chart(move || Chart::new(values_chart(queue), &[])))
 }
 
 /// The values of the jobs over their ranks, of many jobs only some.
-fn values_chart(report: RankReport<'_>) -> ChartSvg {
-    let order = report.ranking.order();
-    let values = report.ranking.scores().values();
+fn values_chart(queue: &RankedQueue) -> ChartSvg {
+    let order = queue.ranking.order();
+    let values = queue.ranking.scores().values();
     let every = order.len().div_ceil(MAX_POINTS).max(1);
-    let finite = order
-        .iter()
-        .map(|&row| values[row])
-        .filter(|value| value.is_finite());
-    let [low, high] = [
-        finite.clone().fold(f64::INFINITY, f64::min),
-        finite.fold(f64::NEG_INFINITY, f64::max),
-    ];
-    let drawn = order
-        .iter()
-        .enumerate()
-        .step_by(every)
-        .filter(|(_, row)| values[**row].is_finite());
-    let steps = drawn.map(|(index, &row)| {
-        [
-            index as f64,
-            (index + every).min(order.len()) as f64,
-            values[row],
-        ]
-    });
+    let [mut low, mut high] = [f64::INFINITY, f64::NEG_INFINITY];
+    let mut steps = Vec::new();
+    for (index, &row) in order.iter().enumerate() {
+        let value = values[row];
+        if !value.is_finite() {
+            continue;
+        }
+        [low, high] = [low.min(value), high.max(value)];
+        if index.is_multiple_of(every) {
+            let end = (index + every).min(order.len());
+            steps.push([index as f64, end as f64, value]);
+        }
+    }
     let line = StepLine {
         class: "new".to_owned(),
         name: String::new(),
         is_named: false,
-        steps: steps.collect(),
+        steps,
     };
     let plot = Plot {
         x: Axis::whole([0.0, order.len() as f64], "rank"),
@@ -293,15 +223,7 @@ fn values_chart(report: RankReport<'_>) -> ChartSvg {
 }
 
 /// The jobs, in the order of the report.
-fn jobs(report: RankReport<'_>) -> Table<'_> {
-    let lines = report.line_maker();
-    let jobs = Table::new(columns(report), report.rows.len(), move |index| {
-        cells(report, &lines.line(report.rows[index]))
-    });
-    jobs.measured(MEASURED_ROWS)
-}
-
-fn columns(report: RankReport<'_>) -> Vec<Column> {
+fn jobs<'a>(report: &'a RankReport<'_>) -> Table<'a> {
     let mut columns = vec![
         Column::number("rank", 9),
         Column::id("job", DECIDES),
@@ -310,68 +232,44 @@ fn columns(report: RankReport<'_>) -> Vec<Column> {
         Column::text("state", 1).on_page(),
         Column::number("value", DECIDES),
     ];
-    columns.extend(
-        report
-            .inputs
-            .iter()
-            .map(|name| Column::number(with_unit(report, name), 4)),
-    );
+    for name in report.inputs {
+        let entry = report.queue.schema.entry(name);
+        let heading = match entry.and_then(|entry| entry.input_type.unit()) {
+            Some(unit) => format!("{name} ({unit})"),
+            None => (*name).to_owned(),
+        };
+        columns.push(Column::number(heading, 4));
+    }
     columns.extend(summand_columns(report.term_texts(), report.decides, 7));
     columns.push(Column::wrapped("note", 6));
-    columns
+    let jobs = Table::new(columns, report.rows.len(), move |index| {
+        cells(report.job(report.rows[index]))
+    });
+    jobs.measured(MEASURED_ROWS)
 }
 
-/// The name of an input with its unit.
-fn with_unit(report: RankReport<'_>, name: &str) -> String {
-    match report
-        .schema
-        .entry(name)
-        .and_then(|entry| entry.input_type.unit())
-    {
-        Some(unit) => format!("{name} ({unit})"),
-        None => name.to_owned(),
-    }
-}
-
-fn cells<'a>(report: RankReport<'a>, line: &Line<'a>) -> Vec<Cell<'a>> {
-    let table = report.table;
+fn cells(job: Job<'_>) -> Vec<Cell<'_>> {
     let mut cells = vec![
-        Cell::count(line.rank),
-        Cell::text(table.id(line.row)),
-        Cell::text(table.entity(line.row)),
-        Cell::text(table.queue(line.row)),
-        Cell::text(table.state(line.row).letter()),
-        Cell::score(line.score.as_ref().map(|score| score.value)),
+        Cell::count(job.rank),
+        Cell::text(job.id),
+        Cell::text(job.entity),
+        Cell::text(job.queue),
+        Cell::text(job.state),
+        Cell::score(job.score),
     ];
-    cells.extend(
-        report
-            .inputs
-            .iter()
-            .map(|name| Cell::python(report.input(name, line.row))),
-    );
-    cells.extend(
-        report
-            .term_values(line.row)
-            .into_iter()
-            .map(|value| term(value)),
-    );
-    cells.push(Cell::prose(note(report, line)));
+    cells.extend(job.inputs.into_iter().map(|(_, value)| Cell::python(value)));
+    let terms = job.terms.into_iter().flatten();
+    cells.extend(terms.map(|term| term_cell(term.value)));
+    let error = job.error.map(|error| format!("error: {}", error.message));
+    let notes: Vec<String> = error.into_iter().chain(job.reason).collect();
+    cells.push(Cell::prose(notes.join("; ")));
     cells
 }
 
 /// The value of a summand, with the digits that OpenPBS gives to a formula.
-fn term(value: Option<Value>) -> Cell<'static> {
+fn term_cell(value: Option<Value>) -> Cell<'static> {
     match value.as_ref().and_then(nearest_double) {
         Some(number) => Cell::Written(number_format::printed(number), Some(number)),
         None => Cell::Missing,
     }
-}
-
-fn note(report: RankReport<'_>, line: &Line<'_>) -> String {
-    let error = line.error().map(|error| format!("error: {error}"));
-    let notes: Vec<String> = error
-        .into_iter()
-        .chain(report.excluded(line).map(|(_, reason)| reason))
-        .collect();
-    notes.join("; ")
 }

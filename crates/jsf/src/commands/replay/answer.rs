@@ -83,6 +83,6 @@ impl<'a> CauseInWords<'a> {
 
 impl Answer for ReplayReport<'_> {
     fn document(&self) -> Document<'_> {
-        replay_document(self.replay, self.formula, self.python_in_words.to_owned())
+        replay_document(self.replay, self.formula, self.python_in_words)
     }
 }

@@ -3,8 +3,7 @@
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, NotCaptured, Replay};
 
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
-
-use crate::view::words::{capitalised, count, grouped_number, waiting_time};
+use crate::view::words::{capitalised, count, grouped_count, grouped_number, waiting_time};
 
 /// The most differences that the text lists, the unexplained ones first. JSON lists those that the
 /// comparison has kept, and counts the others.
@@ -14,49 +13,37 @@ const MAX_CAUSES: usize = 5;
 
 /// The document of a comparison: the answer, the causes that many differences have in common, and
 /// the differences. `python` is the version of Python with what says so.
-pub(super) fn replay_document<'a>(
-    replay: &'a Replay,
-    formula: &str,
-    python: String,
-) -> Document<'a> {
-    let compared = "the logged digits with those of the value that the formula gives here";
-    let facts = vec![
-        Fact::new("formula", formula.trim_end()),
-        Fact::new("python", python),
-        Fact::new("compared", compared).in_full(),
-        counts(replay),
-    ];
-    let causes = causes(replay)
-        .into_iter()
-        .fold(Section::new("causes"), Section::prose);
-    let sections = [causes, differences(replay)]
-        .into_iter()
-        .filter(|section| !section.blocks.is_empty());
+pub(super) fn replay_document<'a>(replay: &'a Replay, formula: &str, python: &str) -> Document<'a> {
+    let mut sections = Vec::new();
+    if !replay.causes.is_empty() {
+        let causes = causes(replay).into_iter();
+        sections.push(causes.fold(Section::new("causes"), Section::prose));
+    }
+    if !replay.different.is_empty() {
+        sections.push(differences(replay));
+    }
     Document {
         command: "jsf replay",
         title: "A scheduler's log against the values here".to_owned(),
         headline: capitalised(&headline(replay)) + ".",
-        facts,
-        sections: sections.collect(),
+        facts: vec![
+            Fact::new("formula", formula.trim_end()),
+            Fact::new("python", python),
+        ],
+        sections,
         read_on: "",
     }
 }
 
 /// A row for each difference: first those that nothing explains.
-fn differences<'a>(replay: &'a Replay) -> Section<'a> {
+fn differences(replay: &Replay) -> Section<'_> {
     let (explained, unexplained): (Vec<_>, Vec<_>) = replay
         .different
         .iter()
         .partition(|different| !different.explanations.is_empty());
-    let shown: Vec<&Difference> = unexplained
-        .into_iter()
-        .chain(explained)
-        .take(MAX_SHOWN)
-        .collect();
-    let section = Section::new("differences");
-    if shown.is_empty() {
-        return section;
-    }
+    let all = unexplained.into_iter().chain(explained);
+    let shown: Vec<&Difference> = all.take(MAX_SHOWN).collect();
+    let more = replay.differing() - shown.len().min(replay.differing());
     let table = Table::of(shown)
         .column(Column::number("line", 7), |different| {
             Cell::Written(different.line.to_string(), None)
@@ -68,22 +55,18 @@ fn differences<'a>(replay: &'a Replay) -> Section<'a> {
             Cell::text(&*different.logged)
         })
         .column(Column::number("here", 8), |different| {
-            different
-                .ours
-                .as_deref()
-                .map_or(Cell::prose("no value"), Cell::text)
+            let ours = different.ours.as_deref();
+            ours.map_or(Cell::prose("no value"), Cell::text)
         })
         .column(Column::wrapped("why", 9), |different| {
             Cell::prose(why(different))
         });
-    let section = section.table(table.table());
-    match replay.differing().saturating_sub(MAX_SHOWN) {
-        0 => section,
-        more => section.prose(format!(
-            "and {} more; `--format json` lists more",
-            grouped_number(more)
-        )),
+    let section = Section::new("differences").table(table.table());
+    if more == 0 {
+        return section;
     }
+    let more = grouped_number(more);
+    section.prose(format!("and {more} more; `--format json` lists more"))
 }
 
 fn why(different: &Difference) -> String {
@@ -94,67 +77,36 @@ fn why(different: &Difference) -> String {
     }
 }
 
-/// How many values are equal, different, and not compared.
-fn counts(replay: &Replay) -> Fact {
-    let different = replay.differing();
-    let mut counts = format!(
-        "{}: {} equal, {different} different",
-        count(replay.lines, "value"),
-        replay.equal
-    );
-    if different > 0 {
-        counts += &format!(
-            " ({} explained, {} not)",
-            different - replay.unexplained,
-            replay.unexplained
-        );
-    }
-    if replay.damaged > 0 {
-        counts += &format!(", {} damaged", count(replay.damaged, "line"));
-    }
-    Fact::new(
-        "logged",
-        format!(
-            "{counts}, {} of jobs that are not in the queue",
-            replay.unknown_jobs
-        ),
-    )
-}
-
 /// The answer, in one sentence.
 pub(super) fn headline(replay: &Replay) -> String {
     let compared = replay.lines - replay.unknown_jobs;
-    let unexplained = replay.unexplained;
-    let differing = replay.differing();
-    let equal = match (compared, replay.equal) {
-        (0, _) => return "nothing was compared: no job of the log is in the queue".to_owned(),
-        (1, 1) => "the logged value is equal to the one that is computed here".to_owned(),
-        (1, _) => "the logged value differs".to_owned(),
-        (all, equal) if all == equal => {
-            format!("all {all} logged values are equal to those that are computed here")
+    if compared == 0 {
+        return "nothing was compared: no job of the log is in the queue".to_owned();
+    }
+    let all = grouped_count(compared, "logged value");
+    let mut parts = vec![format!("equal: {} of {all}", grouped_number(replay.equal))];
+    if replay.differing() > 0 {
+        parts.push(format!("different: {}", grouped_number(replay.differing())));
+        let unexplained = format!("unexplained: {}", grouped_number(replay.unexplained));
+        let missing = replay.causes.iter().find_map(|cause| match &cause.kind {
+            CauseKind::NotCaptured(missing) => Some(missing),
+            _ => None,
+        });
+        parts.push(match missing {
+            Some(missing) => format!("{unexplained} ({missing}, so nothing was verified)"),
+            None => unexplained,
+        });
+    }
+    let others = [
+        (replay.damaged, "damaged lines"),
+        (replay.unknown_jobs, "of jobs that are not in the queue"),
+    ];
+    for (number, what) in others {
+        if number > 0 {
+            parts.push(format!("{what}: {}", grouped_number(number)));
         }
-        (all, 0) => format!("none of the {all} logged values is equal"),
-        (all, 1) => format!("1 of {all} logged values is equal"),
-        (all, equal) => format!("{equal} of {all} logged values are equal"),
-    };
-    let explained = match (unexplained, differing) {
-        (_, 0) => String::new(),
-        (0, 1) => "; the difference is explained".to_owned(),
-        (0, all) => format!("; the {all} differences are explained"),
-        (_, 1) => "; nothing explains the difference".to_owned(),
-        (some, all) if some == all => format!("; nothing explains the {all} differences"),
-        (some, all) => format!("; nothing explains {some} of the {all} differences"),
-    };
-    let missing = replay.causes.iter().find_map(|cause| match cause.kind {
-        CauseKind::NotCaptured(missing) => Some(format!(": {missing}, so nothing was verified")),
-        _ => None,
-    });
-    let unknown = match replay.unknown_jobs {
-        0 => String::new(),
-        1 => "; 1 value is of a job that is not in the queue".to_owned(),
-        many => format!("; {many} values are of jobs that are not in the queue"),
-    };
-    equal + &explained + &missing.unwrap_or_default() + &unknown
+    }
+    parts.join("; ")
 }
 
 /// The causes that many differences have in common, and advice on each.
@@ -187,17 +139,12 @@ pub(super) fn sentence(cause: &Cause) -> String {
         }
         CauseKind::EligibleTime => moment(cause.seconds.unwrap_or_default()),
         CauseKind::Decayed(times) => {
-            let count = times.unsigned_abs();
             let (captured, more) = if *times > 0 {
                 ("before", "more")
             } else {
                 ("after", "less")
             };
-            let often = if count == 1 {
-                "once".to_owned()
-            } else {
-                format!("{count} times")
-            };
+            let often = count(times.unsigned_abs() as usize, "time");
             format!("captured {captured} the log: all usage in the log has decayed {often} {more}")
         }
         CauseKind::NotWaiting => "the job is not evaluated now".to_owned(),
@@ -214,15 +161,18 @@ pub(super) fn sentence(cause: &Cause) -> String {
 fn moment((least, most): (i64, i64)) -> String {
     let [low, high] = [least, most].map(|seconds| waiting_time(seconds.saturating_abs()));
     if least == most {
-        let place = if most > 0 { "before" } else { "after" };
-        format!("captured {high} {place} the log")
-    } else if least > 0 {
-        format!("captured {low} to {high} before the cycles of the log")
-    } else if most < 0 {
-        format!("captured {high} to {low} after the cycles of the log")
+        format!("captured {high} {} the log", side(most))
     } else {
-        format!("captured during the log: up to {low} after and {high} before its cycles")
+        format!(
+            "captured between {low} {} and {high} {} the cycles of the log",
+            side(least),
+            side(most)
+        )
     }
+}
+
+fn side(seconds: i64) -> &'static str {
+    if seconds > 0 { "before" } else { "after" }
 }
 
 /// What to do about it.

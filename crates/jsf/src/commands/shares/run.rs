@@ -19,7 +19,6 @@ use crate::commands::shares::answer::{PolicyView, SharesReport};
 use crate::commands::shares::request::SharesArgs;
 
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    arguments.text.note_idle(arguments.format);
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     let mut warnings = Warnings::new(arguments.format.is_document());

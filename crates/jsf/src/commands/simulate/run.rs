@@ -26,7 +26,6 @@ use crate::commands::simulate::view::failing_clauses_of_sides;
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&options_from_stdin(arguments))?;
-    arguments.csv.note_idle(arguments.format);
     if is_change(arguments) && arguments.format == Format::Swf {
         return Err(CliError::usage(
             "--format swf writes one schedule: give one formula, without --old and --new",

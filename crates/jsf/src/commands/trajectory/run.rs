@@ -22,7 +22,6 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         ));
     }
     let is_document = arguments.format.is_document();
-    arguments.csv.note_idle(arguments.format);
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();

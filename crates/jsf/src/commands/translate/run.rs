@@ -15,7 +15,6 @@ use crate::commands::translate::request::{Scheduler, TranslateArgs};
 use crate::commands::translate::view::TranslateAnswer;
 
 pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    arguments.text.note_idle(arguments.format);
     let site = open_site(&arguments.site, &arguments.formula, None)?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     let source = match read_formula(&arguments.formula, Some(&site)) {

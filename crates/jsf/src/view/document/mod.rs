@@ -10,8 +10,6 @@ mod screen;
 mod table;
 mod terminal;
 
-use std::fmt;
-
 use job_sort_formula::rank::OldNew;
 
 pub use crate::view::document::markdown::write_markdown;
@@ -29,7 +27,6 @@ pub(crate) use crate::view::document::terminal::{text_of, wrapped};
 pub(crate) const WARNINGS: &str = "warnings";
 
 /// The result of a command for people.
-#[derive(Debug)]
 pub struct Document<'a> {
     /// The name of the command.
     pub command: &'static str,
@@ -66,7 +63,6 @@ pub struct Fact {
 }
 
 /// A part of a document.
-#[derive(Debug)]
 pub struct Section<'a> {
     /// The heading; it may be empty.
     pub heading: String,
@@ -92,7 +88,6 @@ pub enum Medium {
 }
 
 /// A piece of a section.
-#[derive(Debug)]
 pub enum Block<'a> {
     /// A paragraph.
     Prose(String),
@@ -142,18 +137,6 @@ pub struct Chart {
 
 /// A chart that is drawn when it is shown.
 pub struct LazyChart<'a>(Box<dyn Fn() -> Chart + 'a>);
-
-impl fmt::Debug for Drawing<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Drawing")
-    }
-}
-
-impl fmt::Debug for LazyChart<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("LazyChart")
-    }
-}
 
 impl Chart {
     /// A chart that is always shown.

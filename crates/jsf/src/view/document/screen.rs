@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use crate::view::document::table::{RowLimit, Table};
-use crate::view::document::terminal::{TableLines, TerminalStyle, columns_left_out, cut};
+use crate::view::document::terminal::{TerminalStyle, columns_left_out, cut};
 use crate::view::document::{Block, Detail, Document, Fact, Medium, Section};
 use crate::view::printable::printable;
 
@@ -18,35 +18,123 @@ const MIN_ROWS: usize = 3;
 const MIN_LINES: usize = 2;
 
 /// A section as lines.
-struct Chunk<'d> {
-    heading: &'d str,
-    brief: &'d str,
-    pieces: Vec<Piece>,
+struct Shown<'d, 'a> {
+    section: &'d Section<'a>,
+    /// The most rows of each of its tables and lists.
+    rows: usize,
+    lines: Vec<String>,
+    /// How many rows are left out.
+    left_out: usize,
 }
 
-/// Lines that are shown together, or the rows of a table, of which some can be left out.
-enum Piece {
-    Lines(Vec<String>),
-    Rows {
-        /// The lines of each row that is shown.
-        rows: Vec<Vec<String>>,
-        /// Which of them stay as long as there are others.
-        is_kept: Vec<bool>,
-        /// How many rows are left out already.
-        left_out: usize,
-        leave_out: LeaveOut,
-        /// How many rows are kept, if there are as many.
-        least: usize,
-    },
+impl<'d, 'a> Shown<'d, 'a> {
+    /// The section with as many rows as a screen of `height` lines could show.
+    fn new(section: &'d Section<'a>, style: TerminalStyle, height: usize) -> io::Result<Self> {
+        let longest = section.blocks.iter().map(|block| match block {
+            Block::Table(table) => table.len(),
+            Block::List(items) if !section.heading.is_empty() => items.len(),
+            _ => 0,
+        });
+        let rows = match height {
+            usize::MAX => height,
+            _ => longest.max().unwrap_or(0).min(height),
+        };
+        let mut shown = Self {
+            section,
+            rows,
+            lines: Vec::new(),
+            left_out: 0,
+        };
+        shown.draw(style)?;
+        Ok(shown)
+    }
+
+    /// Whether the section is still understood with one row less.
+    fn can_be_shorter(&self) -> bool {
+        let least = self.section.blocks.iter().map(|block| match block {
+            Block::List(_) => 1,
+            _ => MIN_ROWS,
+        });
+        self.rows > least.min().unwrap_or(MIN_ROWS)
+    }
+
+    fn draw(&mut self, style: TerminalStyle) -> io::Result<()> {
+        let Self { section, rows, .. } = *self;
+        let mut lines = vec![String::new()];
+        let mut left_out = 0;
+        if !section.heading.is_empty() {
+            lines.extend(style.lines(|out| style.write_prose(&section.heading, out))?);
+        }
+        for block in &section.blocks {
+            match block {
+                Block::Table(table) => {
+                    let shown = shown_rows(table, rows);
+                    left_out += table.len() - shown.len();
+                    let (drawn, dropped) = style.table_lines(table, &shown);
+                    lines.extend(drawn);
+                    if table.names_dropped && !dropped.is_empty() {
+                        let note = columns_left_out(&dropped);
+                        lines.extend(style.lines(|out| style.write_prose(&note, out))?);
+                    }
+                }
+                Block::List(items) if !section.heading.is_empty() => {
+                    let shown = items.len().min(rows);
+                    left_out += items.len() - shown;
+                    for item in &items[..shown] {
+                        lines.extend(style.lines(|out| style.write_prose(item, out))?);
+                    }
+                }
+                _ => lines.extend(style.lines(|out| style.write_block(block, out))?),
+            }
+        }
+        (self.lines, self.left_out) = (lines, left_out);
+        Ok(())
+    }
+
+    /// Leaves only the line that replaces the section, and returns what the section is called.
+    fn replace(&mut self, style: TerminalStyle) -> String {
+        let brief = style.cut(&self.section.brief);
+        self.lines = Vec::from_iter(Some(brief).filter(|brief| !brief.is_empty()));
+        self.left_out = 0;
+        let is_table = |block: &Block<'_>| matches!(block, Block::Table(_));
+        match self.section.heading.as_str() {
+            "" if self.section.blocks.iter().any(is_table) => "a table".to_owned(),
+            "" => "a finding".to_owned(),
+            heading => label(heading).to_owned(),
+        }
+    }
 }
 
-/// Which row of a table is left out next.
-#[derive(Clone, Copy)]
-enum LeaveOut {
-    Last,
-    Middle,
-    /// The one farthest from this row.
-    Around(usize),
+/// The rows of a table that are shown if there is room for so many.
+fn shown_rows(table: &Table<'_>, most: usize) -> Vec<usize> {
+    let len = table.len();
+    if most == usize::MAX || (most >= len && table.limit.rows(len).len() == len) {
+        return (0..len).collect();
+    }
+    if let (Some(focus), RowLimit::All) = (table.focus, table.limit) {
+        let start = focus.saturating_sub((most - 1) / 2).min(len - most);
+        return (start..start + most).collect();
+    }
+    let limit = table.limit.at_most(most);
+    let RowLimit::Ends(most) = limit else {
+        return limit.rows(len);
+    };
+    // the rows that are kept, then the others from both ends
+    let from_ends = (0..len).map(|row| {
+        if row % 2 == 0 {
+            row / 2
+        } else {
+            len - 1 - row / 2
+        }
+    });
+    let mut shown = Vec::new();
+    for row in table.kept.iter().copied().chain(from_ends) {
+        if shown.len() < most && !shown.contains(&row) {
+            shown.push(row);
+        }
+    }
+    shown.sort_unstable();
+    shown
 }
 
 /// Writes the first screen.
@@ -57,49 +145,76 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut head = style.lines(|out| style.write_headline(document, out))?;
-    let mut facts: Vec<_> = document
-        .facts
-        .iter()
-        .filter(|fact| fact.detail == Detail::FirstScreen)
-        .cloned()
-        .collect();
     let mut hidden = Vec::new();
-    facts
-        .iter_mut()
-        .for_each(|fact| shorten(style, fact, height / 3, &mut hidden));
+    let mut facts = Vec::new();
+    for fact in &document.facts {
+        if fact.detail == Detail::FirstScreen {
+            facts.push(shortened(style, fact, height / 3, &mut hidden));
+        }
+    }
     if !facts.is_empty() {
         head.push(String::new());
         head.extend(style.lines(|out| style.write_facts(&facts, out))?);
     }
-    let shown = text_sections(document).filter(|section| section.detail == Detail::FirstScreen);
-    let mut chunks = shown
-        .map(|section| chunk(style, section, height))
-        .collect::<io::Result<Vec<_>>>()?;
     hidden.extend(headings_in_full(document));
     // one line says what is left out
     let most = height.saturating_sub(head.len() + 1);
-    leave_out_rows(&mut chunks, most);
-    leave_out_chunks(style, &mut chunks, most, &mut hidden);
-    head.iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    for line in chunks.iter().flat_map(Chunk::lines).take(most) {
+    let mut sections = Vec::new();
+    for section in text_sections(document) {
+        if section.detail == Detail::FirstScreen {
+            sections.push(Shown::new(section, style, height)?);
+        }
+    }
+    fit(style, &mut sections, most, &mut hidden)?;
+    let lines = sections.iter().flat_map(|shown| &shown.lines).take(most);
+    for line in head.iter().chain(lines) {
         writeln!(out, "{line}")?;
     }
-    match footer(
-        &chunks,
-        &hidden,
-        document.read_on,
-        style.prose_width.unwrap_or(usize::MAX),
-    ) {
+    let width = style.prose_width.unwrap_or(usize::MAX);
+    match footer(&sections, &hidden, document.read_on, width) {
         footer if footer.is_empty() => Ok(()),
         footer => writeln!(out, "{}", style.cut(&footer)),
     }
 }
 
-/// Cuts the long texts of a fact to their part of `height` lines, so that a long formula leaves
+/// Leaves out rows, one after the other of the section that shows most, then the last sections,
+/// until the lines fit. The first section is kept. Adds what is left out to `hidden`.
+fn fit(
+    style: TerminalStyle,
+    sections: &mut [Shown<'_, '_>],
+    most: usize,
+    hidden: &mut Vec<String>,
+) -> io::Result<()> {
+    while line_count(sections) > most {
+        let shorter = sections.iter_mut().filter(|shown| shown.can_be_shorter());
+        let Some(longest) = shorter.max_by_key(|shown| shown.rows) else {
+            break;
+        };
+        longest.rows -= 1;
+        longest.draw(style)?;
+    }
+    for index in (1..sections.len()).rev() {
+        if line_count(sections) <= most {
+            return Ok(());
+        }
+        hidden.push(sections[index].replace(style));
+    }
+    if line_count(sections) > most {
+        hidden.push("what is cut here".to_owned());
+    }
+    Ok(())
+}
+
+fn line_count(sections: &[Shown<'_, '_>]) -> usize {
+    sections.iter().map(|shown| shown.lines.len()).sum()
+}
+
+/// A fact whose long texts are cut to their part of `height` lines, so that a long formula leaves
 /// room for what it does. Adds what is cut to `hidden`.
-fn shorten(style: TerminalStyle, fact: &mut Fact, height: usize, hidden: &mut Vec<String>) {
+fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<String>) -> Fact {
+    let mut fact = fact.clone();
     let Some(width) = style.prose_width else {
-        return;
+        return fact;
     };
     let lines = (height / fact.lines.len().max(1)).max(MIN_LINES);
     let most = lines.saturating_mul(width.saturating_sub(fact.heading.width() + 2));
@@ -108,215 +223,62 @@ fn shorten(style: TerminalStyle, fact: &mut Fact, height: usize, hidden: &mut Ve
         *text = cut(text, most);
         is_cut = true;
     }
-    hidden.extend(is_cut.then(|| format!("the whole {}", fact.heading)));
+    if is_cut {
+        hidden.push(format!("the whole {}", fact.heading));
+    }
+    fact
 }
 
 /// The sections that text shows.
 fn text_sections<'d, 'a>(document: &'d Document<'a>) -> impl Iterator<Item = &'d Section<'a>> {
-    document
-        .sections
-        .iter()
-        .filter(|section| section.is_in_text())
+    let sections = document.sections.iter();
+    sections.filter(|section| section.is_in_text())
 }
 
 /// The headings of what is shown in full only; facts have none of their own.
 fn headings_in_full(document: &Document<'_>) -> Vec<String> {
-    let sections = text_sections(document).filter(|section| section.detail == Detail::Full);
-    let headings = sections
-        .map(|section| label(&section.heading).to_owned())
-        .filter(|label| !label.is_empty());
-    let has_facts = document
+    let mut headings = Vec::new();
+    if document
         .facts
         .iter()
-        .any(|fact| fact.detail == Detail::Full);
-    has_facts
-        .then(|| "the rules".to_owned())
-        .into_iter()
-        .chain(headings)
-        .collect()
-}
-
-fn chunk<'d>(
-    style: TerminalStyle,
-    section: &'d Section<'_>,
-    height: usize,
-) -> io::Result<Chunk<'d>> {
-    let mut first = vec![String::new()];
-    if !section.heading.is_empty() {
-        first.extend(style.lines(|out| style.write_prose(&section.heading, out))?);
+        .any(|fact| fact.detail == Detail::Full)
+    {
+        headings.push("the rules".to_owned());
     }
-    let mut pieces = vec![Piece::Lines(first)];
-    for block in &section.blocks {
-        match block {
-            Block::Table(table) => pieces.extend(table_pieces(style, table, height)?),
-            Block::List(items) if !section.heading.is_empty() => {
-                pieces.push(list_piece(style, items)?)
-            }
-            _ => pieces.push(Piece::Lines(
-                style.lines(|out| style.write_block(block, out))?,
-            )),
+    for section in text_sections(document) {
+        if section.detail == Detail::Full && !section.heading.is_empty() {
+            headings.push(label(&section.heading).to_owned());
         }
     }
-    Ok(Chunk {
-        heading: &section.heading,
-        brief: &section.brief,
-        pieces,
-    })
-}
-
-/// A list of sentences, whose last ones can be left out.
-fn list_piece(style: TerminalStyle, items: &[String]) -> io::Result<Piece> {
-    let rows = items
-        .iter()
-        .map(|item| style.lines(|out| style.write_prose(item, out)));
-    let rows = rows.collect::<io::Result<Vec<_>>>()?;
-    Ok(Piece::Rows {
-        is_kept: vec![false; rows.len()],
-        rows,
-        left_out: 0,
-        leave_out: LeaveOut::Last,
-        least: 1,
-    })
-}
-
-/// The headings of a table, its rows, at most as many as there are lines, and perhaps the columns
-/// that do not fit.
-fn table_pieces(style: TerminalStyle, table: &Table<'_>, height: usize) -> io::Result<[Piece; 3]> {
-    let limit = if height == usize::MAX {
-        RowLimit::All
-    } else {
-        table.limit.at_most(height)
-    };
-    let TableLines {
-        heading,
-        rows,
-        dropped,
-    } = style.table_lines(table, limit);
-    let left_out = table.len() - rows.len();
-    let leave_out = match (table.focus, table.limit) {
-        (Some(row), RowLimit::All) if row < rows.len() => LeaveOut::Around(row),
-        (_, RowLimit::Ends(_)) => LeaveOut::Middle,
-        _ => LeaveOut::Last,
-    };
-    let note = if table.names_dropped && !dropped.is_empty() {
-        style.lines(|out| style.write_prose(&columns_left_out(&dropped), out))?
-    } else {
-        Vec::new()
-    };
-    let is_kept = (0..rows.len())
-        .map(|row| left_out == 0 && table.kept.contains(&row))
-        .collect();
-    Ok([
-        Piece::Lines(heading),
-        Piece::Rows {
-            rows,
-            is_kept,
-            left_out,
-            leave_out,
-            least: MIN_ROWS,
-        },
-        Piece::Lines(note),
-    ])
-}
-
-/// Leaves out rows, one after the other of the table that shows most, until the lines fit or all
-/// tables are short.
-fn leave_out_rows(chunks: &mut [Chunk<'_>], most: usize) {
-    while line_count(chunks) > most {
-        let tables = chunks
-            .iter_mut()
-            .flat_map(|chunk| &mut chunk.pieces)
-            .filter_map(|piece| match piece {
-                Piece::Rows {
-                    rows,
-                    is_kept,
-                    left_out,
-                    leave_out,
-                    least,
-                } if rows.len() > *least => Some((rows, is_kept, left_out, leave_out)),
-                _ => None,
-            });
-        let Some((rows, is_kept, left_out, leave_out)) = tables.max_by_key(|(rows, ..)| rows.len())
-        else {
-            return;
-        };
-        *left_out += 1;
-        match leave_out {
-            LeaveOut::Last => drop(rows.pop()),
-            LeaveOut::Middle => {
-                let row = middle_row(is_kept);
-                is_kept.remove(row);
-                rows.remove(row);
-            }
-            LeaveOut::Around(row) if *row + 1 < rows.len() - *row => drop(rows.pop()),
-            LeaveOut::Around(row) => {
-                rows.remove(0);
-                *row -= 1;
-            }
-        }
-    }
-}
-
-/// The row nearest to the middle of those that need not be kept; the one in the middle if all are.
-fn middle_row(is_kept: &[bool]) -> usize {
-    let middle = is_kept.len() / 2;
-    let others = (0..is_kept.len()).filter(|&row| !is_kept[row]);
-    others
-        .min_by_key(|row| row.abs_diff(middle))
-        .unwrap_or(middle)
-}
-
-/// Leaves out the last sections until the lines fit. The first one is kept.
-fn leave_out_chunks(
-    style: TerminalStyle,
-    chunks: &mut [Chunk<'_>],
-    most: usize,
-    hidden: &mut Vec<String>,
-) {
-    let mut kept = chunks.len();
-    while kept > 1 && line_count(chunks) > most {
-        kept -= 1;
-        let chunk = &mut chunks[kept];
-        hidden.push(chunk.name().to_owned());
-        chunk.shorten(style);
-    }
-    if line_count(chunks) > most {
-        hidden.push("what is cut here".to_owned());
-    }
-}
-
-fn line_count(chunks: &[Chunk<'_>]) -> usize {
-    chunks.iter().flat_map(Chunk::lines).count()
+    headings
 }
 
 /// What is left out, and where more is said.
-fn footer(chunks: &[Chunk<'_>], hidden: &[String], read_on: &str, width: usize) -> String {
-    let without_heading = chunks
-        .iter()
-        .filter(|chunk| chunk.heading.is_empty())
-        .map(Chunk::left_out)
-        .sum();
-    let with_heading = chunks.iter().filter(|chunk| !chunk.heading.is_empty());
-    let cut = with_heading
-        .map(|chunk| (chunk.left_out(), label(chunk.heading)))
-        .chain([(without_heading, "rows")]);
-    let cut = cut
-        .filter(|(rows, _)| *rows > 0)
-        .map(|(rows, nouns)| more(rows, nouns));
-    let left_out: Vec<String> = cut.chain(counted(hidden)).collect();
-    let shown = match (left_out.is_empty(), read_on.is_empty()) {
-        (true, true) => return String::new(),
-        (true, false) => return format!("more: {read_on}"),
-        (false, true) => "more: --full".to_owned(),
-        (false, false) => format!("more: {read_on}, --full"),
-    };
+fn footer(sections: &[Shown<'_, '_>], hidden: &[String], read_on: &str, width: usize) -> String {
+    let mut left_out = Vec::new();
+    let mut without_heading = 0;
+    for shown in sections.iter().filter(|shown| shown.left_out > 0) {
+        match shown.section.heading.as_str() {
+            "" => without_heading += shown.left_out,
+            heading => left_out.push(more(shown.left_out, label(heading))),
+        }
+    }
+    if without_heading > 0 {
+        left_out.push(more(without_heading, "rows"));
+    }
+    left_out.extend(counted(hidden));
+    let full = if left_out.is_empty() { "" } else { "--full" };
+    let hints = [read_on, full].into_iter().filter(|hint| !hint.is_empty());
+    let hints = hints.collect::<Vec<_>>().join(", ");
+    if hints.is_empty() {
+        return hints;
+    }
+    let shown = format!("more: {hints}");
     let room = width.saturating_sub(shown.width() + 3);
     // the hint is worth more than one name
-    let is_too_narrow = left_out.first().is_none_or(|first| first.width() > room);
-    if is_too_narrow {
-        shown
-    } else {
-        format!("{shown} ({})", fitting(&left_out, room))
+    match left_out.first() {
+        Some(first) if first.width() <= room => format!("{shown} ({})", fitting(&left_out, room)),
+        _ => shown,
     }
 }
 
@@ -367,18 +329,18 @@ fn label(heading: &str) -> &str {
 
 /// The names, and how often those are listed that are listed several times.
 fn counted(names: &[String]) -> Vec<String> {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for name in names {
-        match counts.iter_mut().find(|(known, _)| known == name) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((name, 1)),
+    let mut words: Vec<String> = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            continue;
         }
+        let count = names.iter().filter(|other| *other == name).count();
+        words.push(match count {
+            1 => name.clone(),
+            _ => format!("{count} {}s", name.trim_start_matches("a ")),
+        });
     }
-    let words = counts.into_iter().map(|(name, count)| match count {
-        1 => name.to_owned(),
-        _ => format!("{count} {}s", name.trim_start_matches("a ")),
-    });
-    words.collect()
+    words
 }
 
 impl TerminalStyle {
@@ -392,56 +354,11 @@ impl TerminalStyle {
     }
 }
 
-impl Chunk<'_> {
-    fn lines(&self) -> impl Iterator<Item = &String> {
-        self.pieces.iter().flat_map(|piece| {
-            let (lines, rows): (&[String], &[Vec<String>]) = match piece {
-                Piece::Lines(lines) => (lines, &[]),
-                Piece::Rows { rows, .. } => (&[], rows),
-            };
-            lines.iter().chain(rows.iter().flatten())
-        })
-    }
-
-    /// Leaves only the line that replaces the section.
-    fn shorten(&mut self, style: TerminalStyle) {
-        let brief = Some(self.brief).filter(|brief| !brief.is_empty());
-        self.pieces = vec![Piece::Lines(
-            brief.map(|brief| style.cut(brief)).into_iter().collect(),
-        )];
-    }
-
-    /// What the section is called where it is left out.
-    fn name(&self) -> &str {
-        let has_table = self
-            .pieces
-            .iter()
-            .any(|piece| matches!(piece, Piece::Rows { .. }));
-        match self.heading {
-            "" if has_table => "a table",
-            "" => "a finding",
-            heading => label(heading),
-        }
-    }
-
-    /// How many rows of its tables are left out.
-    fn left_out(&self) -> usize {
-        let left_out = self.pieces.iter().map(|piece| match piece {
-            Piece::Lines(_) => 0,
-            Piece::Rows { left_out, .. } => *left_out,
-        });
-        left_out.sum()
-    }
-}
-
 impl Section<'_> {
     /// Whether a terminal and Markdown show the section: it has more than charts.
     pub(crate) fn is_in_text(&self) -> bool {
-        self.medium != Medium::Page
-            && !self
-                .blocks
-                .iter()
-                .all(|block| matches!(block, Block::Chart(_)))
+        let is_chart = |block: &Block<'_>| matches!(block, Block::Chart(_));
+        self.medium != Medium::Page && !self.blocks.iter().all(is_chart)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Tables of typed cells: the type of a cell decides how it is written in every format.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use job_sort_formula::python::Value;
 use jsf_openpbs::number_format;
@@ -139,16 +138,6 @@ pub(crate) enum Tone {
     Neutral,
     Better,
     Worse,
-}
-
-impl fmt::Debug for Table<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Table")
-            .field("columns", &self.columns)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<'a> Table<'a> {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::view::document::table::{Cell, Column, Fit, MIN_TREE_NAME, RowLimit, Table};
+use crate::view::document::table::{Cell, Column, Fit, MIN_TREE_NAME, Table};
 use crate::view::document::{Block, Document, DrawingStyle, Fact, Medium, screen};
 use crate::view::ordered_writer::write_in_order;
 use crate::view::printable::{excerpt, printable};
@@ -35,16 +35,6 @@ pub struct TerminalStyle {
     pub height: Option<usize>,
     /// Whether to use colours.
     pub coloured: bool,
-}
-
-/// A table as lines.
-pub(crate) struct TableLines {
-    /// The line of headings.
-    pub(crate) heading: Vec<String>,
-    /// The lines of each row.
-    pub(crate) rows: Vec<Vec<String>>,
-    /// The headings of the columns that do not fit.
-    pub(crate) dropped: Vec<String>,
 }
 
 impl TerminalStyle {
@@ -178,16 +168,22 @@ impl TerminalStyle {
         Ok(())
     }
 
-    /// A table of which only some rows are shown.
-    pub(crate) fn table_lines(self, table: &Table<'_>, limit: RowLimit) -> TableLines {
-        let rows = limit.rows(table.len());
-        let layout = self.layout(table, &rows);
-        let line_of = |row: usize| laid_out(|text| layout.write_row(&text_cells(table, row), text));
-        TableLines {
-            heading: laid_out(|text| layout.write_heading(text)),
-            rows: rows.into_iter().map(line_of).collect(),
-            dropped: layout.dropped().into_iter().map(str::to_owned).collect(),
+    /// The lines of some rows of a table under its headings, and the headings of the columns that
+    /// do not fit.
+    pub(crate) fn table_lines(
+        self,
+        table: &Table<'_>,
+        rows: &[usize],
+    ) -> (Vec<String>, Vec<String>) {
+        let layout = self.layout(table, rows);
+        let mut text = Vec::new();
+        layout.write_heading(&mut text);
+        for &row in rows {
+            layout.write_row(&text_cells(table, row), &mut text);
         }
+        let text = String::from_utf8_lossy(&text);
+        let dropped = layout.dropped().into_iter().map(str::to_owned);
+        (text.lines().map(str::to_owned).collect(), dropped.collect())
     }
 
     fn layout(self, table: &Table<'_>, rows: &[usize]) -> Layout {
@@ -226,16 +222,6 @@ impl TerminalStyle {
 pub(crate) fn columns_left_out<S: AsRef<str>>(dropped: &[S]) -> String {
     let names: Vec<&str> = dropped.iter().map(AsRef::as_ref).collect();
     format!("columns left out: {}; --wide shows all", names.join(", "))
-}
-
-/// The lines that a layout appends.
-fn laid_out(append: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
-    let mut text = Vec::new();
-    append(&mut text);
-    String::from_utf8_lossy(&text)
-        .lines()
-        .map(str::to_owned)
-        .collect()
 }
 
 /// The cells of the columns that text shows.

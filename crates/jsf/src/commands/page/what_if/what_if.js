@@ -287,8 +287,6 @@ function check(reason) {
   else command.textContent = checked.command;
   command.classList.toggle("none", checked.command === null);
   byId("copy").disabled = checked.command === null;
-  byId("differs").textContent = checked.differences.join(" ");
-  byId("differs").hidden = checked.differences.length === 0;
   showFindings(checked.omitted);
   // the sliders stay while the formula is half typed
   if (checked.literals.length > 0 || reason === "") showLiterals(checked.literals);

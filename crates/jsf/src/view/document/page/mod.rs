@@ -22,7 +22,7 @@ use crate::view::document::{
     Block, Chart, ChartSvg, Detail, Document, DrawingStyle, Fact, Medium, Section,
 };
 use crate::view::printable::printable;
-use crate::view::words::{capitalised, grouped, grouped_counts, grouped_number};
+use crate::view::words::{capitalised, grouped_count};
 
 /// The mark of every page, near its beginning, by which a later command knows a page that it may
 /// replace.
@@ -226,11 +226,10 @@ pub(crate) fn page_facts<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> Vec<P
         .filter(|fact| fact.heading != "formula")
         .map(|fact| PageFact {
             heading: fact.heading.clone(),
-            // a fact may list ids
             lines: fact
                 .lines
                 .iter()
-                .map(|line| pieces_of(line, grouped_counts))
+                .map(|line| sentence_pieces(line))
                 .collect(),
         });
     shown.collect()
@@ -377,10 +376,9 @@ fn page_table(table: &Table<'_>, heading: &str) -> PageTable {
     }
     let omitted = match table.len().saturating_sub(rows.len()) {
         0 => String::new(),
-        1 => "1 more row is left out; --format json has all.".to_owned(),
         more => format!(
-            "{} more rows are left out; --format json has all.",
-            grouped_number(more)
+            "Left out: {}; --format json has all.",
+            grouped_count(more, "row")
         ),
     };
     let words = [heading, table.summary]
@@ -538,29 +536,21 @@ fn decimals(cell: &PageCell) -> Option<usize> {
 
 /// A sentence for people, in which back-ticks mark names.
 pub(crate) fn sentence_pieces(text: &str) -> Vec<Piece> {
-    pieces_of(text, grouped)
-}
-
-/// The pieces of a text, in which `with_groups` groups the digits of long numbers.
-fn pieces_of(text: &str, with_groups: fn(&str) -> String) -> Vec<Piece> {
-    let parts = text
-        .split('`')
-        .enumerate()
-        .map(|(index, part)| piece(part, index % 2 == 1, with_groups));
-    parts.filter(|piece| !piece.text.is_empty()).collect()
-}
-
-/// A part of a sentence between back-ticks: a name, or what is between two.
-fn piece(part: &str, is_marked: bool, with_groups: fn(&str) -> String) -> Piece {
     /// The most characters of a name in a sentence.
     const MAX_NAME: usize = 80;
-    let shown = printable(part);
-    let text = match shown.char_indices().nth(MAX_NAME) {
-        Some((end, _)) if is_marked => format!("{}…", &shown[..end]),
-        _ if is_marked => shown.into_owned(),
-        _ => with_groups(&shown),
-    };
-    Piece { text, is_marked }
+    let mut pieces = Vec::new();
+    for (index, part) in text.split('`').enumerate() {
+        let is_marked = index % 2 == 1;
+        let shown = printable(part);
+        let text = match shown.char_indices().nth(MAX_NAME) {
+            Some((end, _)) if is_marked => format!("{}…", &shown[..end]),
+            _ => shown.into_owned(),
+        };
+        if !text.is_empty() {
+            pieces.push(Piece { text, is_marked });
+        }
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -569,15 +559,12 @@ mod tests {
 
     #[test]
     fn names_in_a_sentence_are_marked() {
-        let pieces = sentence_pieces("`100000.vm` gains 100000 places");
+        let pieces = sentence_pieces("`100000.vm` gains 10 places");
         let shown: Vec<_> = pieces
             .iter()
             .map(|piece| (piece.text.as_str(), piece.is_marked))
             .collect();
-        assert_eq!(
-            shown,
-            [("100000.vm", true), (" gains 100,000 places", false)]
-        );
+        assert_eq!(shown, [("100000.vm", true), (" gains 10 places", false)]);
         let long = sentence_pieces(&format!("`{}`", "x".repeat(4096)));
         assert_eq!(long[0].text.chars().count(), 81);
     }

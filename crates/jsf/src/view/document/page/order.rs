@@ -42,8 +42,6 @@ pub(crate) fn in_order<'s, 'a>(command: &str, sections: &'s [Section<'a>]) -> Ve
 }
 
 fn place_in(headings: &[&str], heading: &str) -> Option<usize> {
-    // what decides is named behind the heading
-    let heading = heading.split(':').next().unwrap_or(heading);
     headings.iter().position(|known| *known == heading)
 }
 
