@@ -62,20 +62,22 @@ pub fn exchange_rates(
         waiting,
         budget,
     };
-    let slots = (0..names.len()).filter(|&slot| slot != waiting && *names[slot] != *"accrue_type");
-    let rates = slots.filter_map(|slot| {
-        let wait = varied.worth(slot, inputs).filter(|wait| *wait != 0.0)?;
-        let is_constant = varied.is_constant(slot, wait, inputs);
-        let unit = schema.input_type(&names[slot]).and_then(InputType::unit);
-        Some(ExchangeRate {
-            name: names[slot].clone(),
+    let mut rates = Vec::new();
+    for (slot, name) in names.iter().enumerate() {
+        if slot == waiting || **name == *"accrue_type" {
+            continue;
+        }
+        let Some(wait) = varied.worth(slot, inputs).filter(|wait| *wait != 0.0) else {
+            continue;
+        };
+        rates.push(ExchangeRate {
+            name: name.clone(),
             amount: varied.amounts[slot],
-            unit,
+            unit: schema.input_type(name).and_then(InputType::unit),
             wait,
-            is_constant,
-        })
-    });
-    let rates: Vec<ExchangeRate> = rates.collect();
+            is_constant: varied.is_constant(slot, wait, inputs),
+        });
+    }
     if budget.is_spent() { Vec::new() } else { rates }
 }
 

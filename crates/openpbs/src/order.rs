@@ -232,10 +232,8 @@ impl<'a> Order<'a> {
     fn merge(&self, groups: &[Vec<usize>], mut lists: Vec<Vec<usize>>) -> Vec<usize> {
         let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
         for group in groups {
-            let lists: Vec<_> = group
-                .iter()
-                .map(|&queue| std::mem::take(&mut lists[queue]))
-                .collect();
+            let lists = group.iter().map(|&queue| std::mem::take(&mut lists[queue]));
+            let lists: Vec<_> = lists.collect();
             if self.config.round_robin.prime {
                 round_robin(&lists, &mut order)
             } else {
@@ -250,18 +248,14 @@ impl<'a> Order<'a> {
     fn queue_groups(&self, table: &JobTable) -> Vec<Vec<usize>> {
         let mut queues: Vec<usize> = (0..table.queues().len()).collect();
         queues.sort_by_key(|&queue| {
-            self.queues
-                .position(&table.queues()[queue])
-                .unwrap_or(usize::MAX)
+            let position = self.queues.position(&table.queues()[queue]);
+            position.unwrap_or(usize::MAX)
         });
         if !self.chooses_queue_first() {
             return vec![queues];
         }
-        let priorities: Vec<i64> = table
-            .queues()
-            .iter()
-            .map(|queue| self.priority(queue))
-            .collect();
+        let names = table.queues().iter();
+        let priorities: Vec<i64> = names.map(|queue| self.priority(queue)).collect();
         queues.sort_by_key(|&queue| std::cmp::Reverse(priorities[queue]));
         queues
             .chunk_by(|&left, &right| priorities[left] == priorities[right])

@@ -116,15 +116,14 @@ impl PythonStringLiteral {
             literal.text.push_str(&line[at..start]);
             at = match line.as_bytes()[start] {
                 b'\\' => literal.escape(line, start)?,
-                byte => {
-                    let is_quote = byte != b'\r';
-                    let kind = if is_quote {
-                        InvalidLiteralKind::Quote
-                    } else {
-                        InvalidLiteralKind::CarriageReturn
-                    };
-                    return Err(invalid(kind, start, start + 1));
+                b'\r' => {
+                    return Err(invalid(
+                        InvalidLiteralKind::CarriageReturn,
+                        start,
+                        start + 1,
+                    ));
                 }
+                _ => return Err(invalid(InvalidLiteralKind::Quote, start, start + 1)),
             };
         }
         literal.text.push_str(&line[at..]);
@@ -245,9 +244,8 @@ fn escape(text: &str) -> Result<(usize, Result<char, Undecoded>), InvalidLiteral
 
 /// Up to three octal digits.
 fn octal(digits: &str) -> (usize, Result<char, Undecoded>) {
-    let count = digits
-        .bytes()
-        .take(3)
+    let octal = digits.bytes().take(3);
+    let count = octal
         .take_while(|byte| (b'0'..=b'7').contains(byte))
         .count();
     let code = u32::from_str_radix(&digits[..count], 8).unwrap_or_default();

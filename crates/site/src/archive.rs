@@ -10,7 +10,7 @@ use std::path::Path;
 use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 
 use crate::SiteError;
-use crate::compression::{Compression, decompressed};
+use crate::compression::{Compression, decompressed, read_head};
 use crate::layout::{FoundFiles, is_site_file};
 use crate::source::FileSource;
 
@@ -30,11 +30,7 @@ const BLOCK: u64 = 512;
 /// Reads the site's files from an archive, which gzip or zstd may have compressed.
 pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
     let failed = SiteError::reading(path);
-    let mut head = Vec::new();
-    file.by_ref()
-        .take(HEAD as u64)
-        .read_to_end(&mut head)
-        .map_err(&failed)?;
+    let head = read_head(&mut file, HEAD).map_err(&failed)?;
     let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_regular || Compression::detect(&head).is_some() {
         return read_stream(path, Cursor::new(head).chain(file));
@@ -63,12 +59,7 @@ pub(crate) fn read_archive_stream(
 fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
     let failed = SiteError::reading(path);
     let mut content = decompressed(stream).map_err(&failed)?;
-    let mut head = Vec::new();
-    content
-        .by_ref()
-        .take(HEAD as u64)
-        .read_to_end(&mut head)
-        .map_err(&failed)?;
+    let head = read_head(&mut content, HEAD).map_err(&failed)?;
     require_tar(path, &head)?;
     let read = Cell::new(0);
     let mut archive = Archive::new(Counted {
@@ -250,19 +241,11 @@ fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Vec<u8
     let mut content = Vec::new();
     entry.read_to_end(&mut content)?;
     Ok(match entry.header().entry_type() {
-        EntryType::GNULongName => {
-            let end = content
-                .iter()
-                .position(|&byte| byte == 0)
-                .unwrap_or(content.len());
-            content.truncate(end);
-            Some(content)
-        }
+        EntryType::GNULongName => content.split(|&byte| byte == 0).next().map(<[u8]>::to_vec),
         EntryType::XHeader => {
             let mut extensions = PaxExtensions::new(&content).filter_map(Result::ok);
-            extensions
-                .find(|found| found.key_bytes() == b"path")
-                .map(|found| found.value_bytes().to_vec())
+            let path = extensions.find(|found| found.key_bytes() == b"path");
+            path.map(|found| found.value_bytes().to_vec())
         }
         _ => None,
     })

@@ -102,14 +102,11 @@ impl Site {
             });
             contents.extend(content);
         }
-        let declared = files
-            .declared
-            .iter()
-            .map(|(name, kind)| (name.clone(), kind.pbs_type().to_owned()))
-            .collect();
+        let declared = files.declared.iter();
+        let declared = declared.map(|(name, kind)| (name.clone(), kind.pbs_type().to_owned()));
         let header = Header {
             rules: self.rules,
-            declared,
+            declared: declared.collect(),
             partition: files.partition.clone(),
             files: entries,
         };
@@ -224,13 +221,10 @@ fn add_found(
     name: &str,
     source: FileSource,
 ) -> Result<SiteFiles, SiteError> {
-    let parts: Vec<&str> = name
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "."))
-        .collect();
-    let at_top = (0..parts.len())
-        .map(|first| parts[first..].join("/"))
-        .find(|path| is_site_file(path));
+    let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
+    let parts: Vec<&str> = parts.collect();
+    let mut paths = (0..parts.len()).map(|first| parts[first..].join("/"));
+    let at_top = paths.find(|path| is_site_file(path));
     if let Some(path) = at_top {
         found.by_path.insert(path, source);
         return Ok(files);
@@ -241,11 +235,8 @@ fn add_found(
     if kind == FileKind::Archive {
         return Ok(SiteFiles::from_archive(name, &source)?.replaced_by(files));
     }
-    let mut roles = ROLES
-        .iter()
-        .filter(|known| known.shown_by.contains(&kind))
-        .map(|known| known.role)
-        .peekable();
+    let shown = ROLES.iter().filter(|known| known.shown_by.contains(&kind));
+    let mut roles = shown.map(|known| known.role).peekable();
     // a folder contains more than a site
     if roles.peek().is_none() && parts.len() <= 1 {
         return Err(kind.not_of_a_site(name));

@@ -77,15 +77,9 @@ impl Site {
         let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
         jobs.warnings
             .extend(guessed_types.iter().map(|name| guessed_type(name)));
-        let mut reason = jobs
-            .table
-            .is_empty()
-            .then(|| format!("`{}` has no job", source.name()));
-        let inputs = jobs
-            .program
-            .as_ref()
-            .filter(|_| self.tree.is_none())
-            .map(Program::inputs);
+        let is_empty = jobs.table.is_empty();
+        let inputs = jobs.program.as_ref().map(Program::inputs);
+        let inputs = inputs.filter(|_| self.tree.is_none());
         let missing = inputs.and_then(|inputs| require_own_shares(inputs, &jobs.table).err());
         let mut checked = if jobs.program.is_some() && missing.is_none() {
             let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
@@ -100,7 +94,10 @@ impl Site {
                 ..self.checked(submitted, &jobs.schema, None)
             }
         };
-        reason = missing.map(|missing| missing.to_string()).or(reason);
+        let reason = match missing {
+            Some(missing) => Some(missing.to_string()),
+            None => is_empty.then(|| format!("`{}` has no job", source.name())),
+        };
         checked.guessed_types = guessed_types;
         checked
             .findings
@@ -239,11 +236,10 @@ impl Site {
             .filter(|queue| !queue.ranking.order().is_empty());
         let inputs = match queue {
             Some(queue) => medians(program, queue.table, queue.ranking.order()),
-            None => program
-                .inputs()
-                .iter()
-                .map(|name| plain_value(schema, name))
-                .collect(),
+            None => {
+                let names = program.inputs().iter();
+                names.map(|name| plain_value(schema, name)).collect()
+            }
         };
         let mut rates = exchange_rates(program, schema, &inputs, &mut WorkBudget::new(RATES_WORK));
         rates.retain(|rate| {

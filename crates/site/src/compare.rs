@@ -18,6 +18,15 @@ use super::rank::require_values;
 use super::role::Role;
 use super::{RankedQueue, SharesRequest, Site, SiteError};
 
+/// The files on which fair-share numbers depend.
+const ROLES_OF_SHARES: [Role; 5] = [
+    Role::Tree,
+    Role::ResourceGroup,
+    Role::Usage,
+    Role::SchedConfig,
+    Role::SlurmConf,
+];
+
 /// The jobs of a site, with the columns that both formulas of a comparison need.
 #[derive(Debug)]
 pub struct ComparedJobs {
@@ -259,13 +268,7 @@ impl Site {
 
     /// Whether another site gives every entity the same fair-share numbers.
     fn has_shares_of(&self, other: &Self) -> bool {
-        let roles = [
-            Role::Tree,
-            Role::ResourceGroup,
-            Role::Usage,
-            Role::SchedConfig,
-            Role::SlurmConf,
-        ];
+        let mut roles = ROLES_OF_SHARES.into_iter();
         let [own, others] = [self, other].map(|site| {
             let policy = &site.policy;
             (
@@ -276,10 +279,7 @@ impl Site {
             )
         });
         std::ptr::eq(self, other)
-            || own == others
-                && roles
-                    .into_iter()
-                    .all(|role| self.files.all(role) == other.files.all(role))
+            || own == others && roles.all(|role| self.files.all(role) == other.files.all(role))
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any

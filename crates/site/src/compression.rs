@@ -50,8 +50,7 @@ impl Compression {
 
     /// Reads the start of a stream, and returns the method by which the stream is compressed.
     pub(super) fn detect_at_start(stream: &mut impl Read) -> io::Result<(Vec<u8>, Option<Self>)> {
-        let mut head = Vec::with_capacity(MAGIC);
-        stream.take(MAGIC as u64).read_to_end(&mut head)?;
+        let head = read_head(stream, MAGIC)?;
         let compression = Self::detect(&head);
         Ok((head, compression))
     }
@@ -67,17 +66,24 @@ impl Compression {
             Self::Zip => ("zip", "unzip"),
             Self::SevenZip => ("7-Zip", "7z x"),
         };
-        io::Error::other(match self {
-            Self::Zip | Self::SevenZip => {
-                format!(
-                    "it is a {name} archive: unpack it, `{command} FILE`, and give what it contains"
-                )
-            }
-            _ => format!(
+        let is_archive = matches!(self, Self::Zip | Self::SevenZip);
+        io::Error::other(if is_archive {
+            format!(
+                "it is a {name} archive: unpack it, `{command} FILE`, and give what it contains"
+            )
+        } else {
+            format!(
                 "it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file"
-            ),
+            )
         })
     }
+}
+
+/// The start of a stream, of at most so many bytes.
+pub(super) fn read_head(stream: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    stream.take(bytes as u64).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 /// The content of a stream: decompressed if it is compressed, and without the marks of a mail that

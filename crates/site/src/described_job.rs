@@ -95,12 +95,10 @@ impl Site {
             inputs.insert(name.clone(), self.given_value(jobs, name, value)?);
             self.check_limits(jobs, &queue, name, &inputs[name])?;
         }
-        for name in jobs.table.columns().map(|(name, _)| name) {
+        for (name, _) in jobs.table.columns() {
+            let of_server = WITHOUT_CHUNKS.into_iter().find(|(known, _)| *known == name);
             let default = self.queues.default_amount(&queue, name);
-            let default = default.or(WITHOUT_CHUNKS
-                .into_iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, one)| one));
+            let default = default.or(of_server.map(|(_, one)| one));
             if let Some(default) = default.filter(|_| !resources.contains_key(name)) {
                 resources.insert(name.to_owned(), default.into());
             }
@@ -196,9 +194,8 @@ impl Site {
                 .map_err(|error| SiteError::content(format!("`{name}`: {error}")))?;
             return Ok(seconds.into());
         }
-        Ok(value
-            .parse::<Number>()
-            .map_or_else(|_| value.into(), Value::from))
+        let number = value.parse::<Number>();
+        Ok(number.map_or_else(|_| value.into(), Value::from))
     }
 
     /// The server refuses a job that requests more than `resources_max` or less than
@@ -214,18 +211,18 @@ impl Site {
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
-        let Some(given) = self.amount(&text, kind) else {
-            return Ok(());
-        };
+        let given = self.amount(&text, kind);
         let bounds = [
             ("most", self.queues.maximum(queue, name), Ordering::Greater),
             ("least", self.queues.minimum(queue, name), Ordering::Less),
         ];
         for (bound, limit, beyond) in bounds {
+            let limit_amount = limit.and_then(|limit| self.amount(limit, kind));
             if let Some(limit) = limit
-                && self
-                    .amount(limit, kind)
-                    .is_some_and(|limit| given.partial_cmp(&limit) == Some(beyond))
+                && given
+                    .zip(limit_amount)
+                    .and_then(|(given, limit)| given.partial_cmp(&limit))
+                    == Some(beyond)
             {
                 return Err(SiteError::content(format!(
                     "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
@@ -245,19 +242,15 @@ impl Site {
 
     /// A formula with fair-share numbers needs the job's own, or an entity.
     fn check_shares(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
-        let inputs = jobs
-            .program
-            .as_ref()
-            .map(|program| program.inputs())
-            .unwrap_or_default();
-        let given = described
-            .inputs
+        let inputs = jobs.program.as_ref().map(|program| program.inputs());
+        let given = |input| {
+            let mut names = described.inputs.iter();
+            names.any(|(name, _)| FairshareInput::from_name(name) == Some(input))
+        };
+        let missing = inputs
+            .unwrap_or_default()
             .iter()
-            .filter_map(|(name, _)| FairshareInput::from_name(name));
-        let given: Vec<FairshareInput> = given.collect();
-        let missing = inputs.iter().find(|name| {
-            FairshareInput::from_name(name).is_some_and(|input| !given.contains(&input))
-        });
+            .find(|name| FairshareInput::from_name(name).is_some_and(|input| !given(input)));
         match missing {
             Some(name) if described.entity.is_empty() => {
                 let message = format!(
@@ -303,16 +296,16 @@ fn append(table: &mut JobTable, other: &JobTable, row: usize) -> Result<usize, S
         queued_at: None,
         exclusion: None,
     };
-    let columns = other.columns().map(|(_, column)| {
-        if column.is_set(row) {
-            Ok(column.value(row))
+    let mut values = Vec::new();
+    for (_, column) in other.columns() {
+        let value = column.value(row);
+        values.push(if column.is_set(row) {
+            Ok(value)
         } else {
-            Err(column.value(row))
-        }
-    });
-    table
-        .push(&job, &columns.collect::<Vec<_>>())
-        .map_err(SiteError::content)?;
+            Err(value)
+        });
+    }
+    table.push(&job, &values).map_err(SiteError::content)?;
     let sources = other
         .columns()
         .map(|(name, _)| match other.origin(name, row) {

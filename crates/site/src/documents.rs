@@ -267,11 +267,8 @@ impl Documents {
     /// or a document gives it.
     fn check_declared(&mut self, files: &SiteFiles) {
         for (name, declared) in &files.declared {
-            let Some(entry) = self
-                .schema
-                .entry(name)
-                .filter(|entry| entry.input_type != *declared)
-            else {
+            let entry = self.schema.entry(name);
+            let Some(entry) = entry.filter(|entry| entry.input_type != *declared) else {
                 continue;
             };
             let reason = match entry.origin {
@@ -322,15 +319,12 @@ impl Documents {
 
     /// Refuses a partition that no queue has.
     fn require_partition(&self, partition: &str) -> Result<(), SiteError> {
-        let names = || {
-            self.queues
-                .iter()
-                .filter_map(|(queue, _)| self.queues.partition(queue))
-        };
-        if names().any(|name| name == partition) {
+        let queues = self.queues.iter();
+        let names = queues.filter_map(|(queue, _)| self.queues.partition(queue));
+        if names.clone().any(|name| name == partition) {
             return Ok(());
         }
-        let similar = did_you_mean(partition, names().take(MAX_COMPARED));
+        let similar = did_you_mean(partition, names.take(MAX_COMPARED));
         Err(SiteError::content(format!(
             "no queue has the partition `{partition}`{similar}"
         )))
@@ -429,11 +423,9 @@ impl Documents {
                     continue;
                 };
                 if scheduler.name == DEFAULT {
-                    self.warnings.all.extend(
-                        of_server
-                            .as_ref()
-                            .and_then(|used| contradiction(name, &used.text, formula)),
-                    );
+                    let used = of_server.as_ref();
+                    let warning = used.and_then(|used| contradiction(name, &used.text, formula));
+                    self.warnings.all.extend(warning);
                     continue;
                 }
                 let is_used = is_given && is_only;
@@ -454,10 +446,7 @@ impl Documents {
         };
         let mut added = Vec::new();
         for name in formula.names() {
-            if matches!(
-                Resolution::from_schema(name, &self.schema),
-                Resolution::Undefined
-            ) {
+            if let Resolution::Undefined = Resolution::from_schema(name, &self.schema) {
                 self.schema.add_seen(name, InputType::Float);
                 added.push(name.to_owned());
             }

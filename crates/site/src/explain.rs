@@ -471,14 +471,12 @@ impl Explainer<'_> {
             for group in explain::groups(program) {
                 let others = others.iter().filter_map(|(row, values)| {
                     let changed = explain::exchanged(program, &own.inputs, values, &group, budget)?;
-                    let rank = self.rank_with(changed, &competition)?;
-                    let job = row.map(|row| ranked.table.id(row).to_owned());
                     Some(OtherValues {
                         row: *row,
-                        job,
+                        job: row.map(|row| ranked.table.id(row).to_owned()),
                         values: of_group(values, &group),
                         effect: changed - value,
-                        rank,
+                        rank: self.rank_with(changed, &competition)?,
                     })
                 });
                 let others: Vec<OtherValues> = others.collect();
@@ -486,17 +484,14 @@ impl Explainer<'_> {
                     // some of the others are missing
                     break;
                 }
-                let gained: i64 = others
-                    .iter()
-                    .map(|other| rank as i64 - other.rank as i64)
-                    .sum();
+                let gains = others.iter().map(|other| rank as i64 - other.rank as i64);
+                let gained: i64 = gains.sum();
                 if gained != 0 {
                     let inputs = group
                         .iter()
-                        .map(|&index| program.inputs()[index].to_string())
-                        .collect();
+                        .map(|&index| program.inputs()[index].to_string());
                     causes.push(Cause {
-                        inputs,
+                        inputs: inputs.collect(),
                         values: of_group(&own.inputs, &group),
                         against: *against,
                         gained,
@@ -561,10 +556,10 @@ impl Explainer<'_> {
             let column = table.column(name);
             let is_set = column.is_some_and(|column| column.is_set(row));
             let is_filled = is_set && FairshareInput::from_name(name).is_some();
-            let origin = match table.origin(name, row).unwrap_or(InputOrigin::Unset) {
-                InputOrigin::Unset if is_filled => InputOrigin::FairShareTree,
-                origin => origin,
-            };
+            let mut origin = table.origin(name, row).unwrap_or(InputOrigin::Unset);
+            if is_filled && origin == InputOrigin::Unset {
+                origin = InputOrigin::FairShareTree;
+            }
             let is_read = is_set || table.exclusion(row).is_none();
             ExplainedInput {
                 name: name.to_string(),
@@ -609,11 +604,8 @@ impl Explainer<'_> {
         let evaluation = budget
             .take(row_work(program))
             .and_then(|()| self.evaluate(other));
-        budget.charge(
-            evaluation
-                .as_ref()
-                .map_or(0, |evaluation| evaluation.trace.work),
-        );
+        let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
+        budget.charge(trace.map_or(0, |trace| trace.work));
         let differences = evaluation.as_ref().map_or_else(Vec::new, |evaluation| {
             explain::differences(
                 program,

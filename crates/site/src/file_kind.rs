@@ -192,14 +192,11 @@ fn detect_in_json(text: &str) -> FileKind {
     let mut quotes = text.match_indices('"').map(|(at, _)| &text[at..]);
     let first =
         quotes.find_map(|rest| KEYS.into_iter().find(|(key, _)| begins_with_key(rest, key)));
+    let mut has_later = |key| quotes.any(|rest| begins_with_key(rest, key));
     match first {
         // a tree in native JSON may give the shares of its root first
-        Some((_, FileKind::SlurmTree))
-            if quotes.any(|rest| begins_with_key(rest, "\"children\"")) =>
-        {
-            FileKind::NativeTree
-        }
-        Some(("\"jobs\"", _)) if quotes.any(|rest| begins_with_key(rest, "\"accrue_time\"")) => {
+        Some((_, FileKind::SlurmTree)) if has_later("\"children\"") => FileKind::NativeTree,
+        Some(("\"jobs\"", _)) if has_later("\"accrue_time\"") => {
             FileKind::Slurm(SlurmDocument::Jobs)
         }
         Some((_, kind)) => kind,
@@ -233,17 +230,12 @@ fn detect_in_text(text: &str) -> FileKind {
         return FileKind::Empty;
     };
     let words: Vec<&str> = first.split_whitespace().collect();
+    let declares = |word: &&str| word.starts_with("type=") || word.starts_with("flag=");
     match words.as_slice() {
         [_, cgroup, _, shares, ..] if is_integer(cgroup) && is_integer(shares) => {
             FileKind::ResourceGroup
         }
-        [_, rest @ ..]
-            if rest
-                .iter()
-                .any(|word| word.starts_with("type=") || word.starts_with("flag=")) =>
-        {
-            FileKind::ResourceDef
-        }
+        [_, rest @ ..] if rest.iter().any(declares) => FileKind::ResourceDef,
         _ => FileKind::Text,
     }
 }
@@ -351,10 +343,10 @@ fn detect_in_listing(line: &str) -> Option<FileKind> {
 /// The attributes with which pbsnodes begins the description of a node, as text or dsv.
 fn is_of_a_node(line: &str) -> bool {
     const ATTRIBUTES: [&str; 4] = ["Mom", "Port", "ntype", "pcpus"];
-    let attribute = match line
+    let in_dsv = line
         .strip_prefix("Name=")
-        .and_then(|line| line.split_once('|'))
-    {
+        .and_then(|line| line.split_once('|'));
+    let attribute = match in_dsv {
         Some((_, attributes)) => attributes.split('=').next(),
         None => line
             .strip_prefix("     ")

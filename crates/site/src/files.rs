@@ -303,13 +303,7 @@ impl FromIterator<(Role, FileSource)> for SiteFiles {
 
 /// The site's files in a folder, or in the only folder in it that has any.
 fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
-    let mut folders: Vec<String> = Vec::new();
-    for entry in folder.read_dir()? {
-        let entry = entry?;
-        if entry.path().is_dir() {
-            folders.extend(entry.file_name().into_string().ok());
-        }
-    }
+    let folders = folders_in(folder)?;
     let mut found = find_at_top(folder, &folders)?;
     if !found.has_files_of_pbs() {
         recognise_slurm_files(&mut found, folder)?;
@@ -321,13 +315,9 @@ fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
     for name in folders {
         let path = folder.join(&name);
         // a folder that cannot be read is not a part of the site
-        let Ok(entries) = path.read_dir() else {
+        let Ok(below) = folders_in(&path) else {
             continue;
         };
-        let below = entries.flatten().filter(|entry| entry.path().is_dir());
-        let below: Vec<String> = below
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect();
         let found = find_at_top(&path, &below)?;
         if !found.is_empty() {
             inner.insert(name, found);
@@ -336,18 +326,30 @@ fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
     FoundFiles::of_only_folder(inner).map_err(io::Error::other)
 }
 
+/// The names of the folders in a folder.
+fn folders_in(folder: &Path) -> io::Result<Vec<String>> {
+    let mut folders = Vec::new();
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        if entry.path().is_dir() {
+            folders.extend(entry.file_name().into_string().ok());
+        }
+    }
+    Ok(folders)
+}
+
 /// The site's files in a folder. `folders` are the names of the folders in it.
 fn find_at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
     let mut found = FoundFiles::default();
     for path in candidates() {
         add(&mut found, folder, path)?;
     }
-    for scheduler in folders
-        .iter()
-        .filter(|name| is_sched_priv(name) && *name != "sched_priv")
-    {
-        in_scheduler_folder(&format!("{scheduler}/"))
-            .try_for_each(|path| add(&mut found, folder, path))?;
+    for scheduler in folders {
+        if is_sched_priv(scheduler) && scheduler != "sched_priv" {
+            for path in in_scheduler_folder(&format!("{scheduler}/")) {
+                add(&mut found, folder, path)?;
+            }
+        }
     }
     Ok(found)
 }
@@ -381,41 +383,34 @@ fn recognise_slurm_files(found: &mut FoundFiles, folder: &Path) -> io::Result<()
 fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
     debug_assert!(is_site_file(&path));
     let file = folder.join(&path);
+    let root = folder.display().to_string();
     match file.metadata() {
         Ok(metadata) if metadata.is_file() => {
-            found.add(
-                &folder.display().to_string(),
-                path,
-                file.into(),
-                metadata.len() == 0,
-            );
+            found.add(&root, path, file.into(), metadata.len() == 0);
             Ok(())
         }
         Ok(metadata) if metadata.is_dir() => {
-            found.warn_of_folder(&folder.display().to_string(), &path);
+            found.warn_of_folder(&root, &path);
             Ok(())
         }
         Ok(_) => Err(io::Error::other(format!("{path}: it is not a file"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound && file.is_symlink() => {
             let target = file.read_link()?;
-            Err(io::Error::new(
-                error.kind(),
-                format!(
-                    "{path}: it is a symbolic link to `{}`, which does not exist",
-                    target.display()
-                ),
-            ))
+            let target = target.display();
+            let reason =
+                format!("{path}: it is a symbolic link to `{target}`, which does not exist");
+            Err(io::Error::new(error.kind(), reason))
         }
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(())
-        }
+        Err(error) if is_absent(&error) => Ok(()),
         Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
     }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 #[cfg(test)]

@@ -251,10 +251,8 @@ impl<'d> Place<'d> {
         let from = document
             .find("job_sort_formula")
             .map_or(from, |at| from.max(at + "job_sort_formula".len()));
-        let is_json = document
-            .trim_start_matches('\u{feff}')
-            .trim_start()
-            .starts_with('{');
+        let text = document.trim_start_matches('\u{feff}').trim_start();
+        let is_json = text.starts_with('{');
         let first = formula.chars().next()?;
         let starts = document[from..]
             .char_indices()
@@ -263,16 +261,14 @@ impl<'d> Place<'d> {
         let mut places = starts.filter_map(|(at, _)| {
             let (before, text) = document.split_at(from + at);
             let (length, differences) = match_formula(text, formula, is_json)?;
-            let is_whole =
-                text[length..].is_empty() || text[length..].starts_with(['"', '\'', '\n', '\r']);
-            Some((
-                Self {
-                    before,
-                    written: &text[..length],
-                    differences,
-                },
-                is_whole,
-            ))
+            let after = &text[length..];
+            let place = Self {
+                before,
+                written: &text[..length],
+                differences,
+            };
+            let is_whole = after.is_empty() || after.starts_with(['"', '\'', '\n', '\r']);
+            Some((place, is_whole))
         });
         // a longer formula that is not in force may begin in the same way
         let (begins_alike, is_whole) = places.next()?;

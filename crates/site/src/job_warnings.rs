@@ -21,21 +21,16 @@ pub(super) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
     let mut counts = HashMap::new();
     let mut warnings = Vec::new();
     for found in problems.listed() {
-        let count = counts
-            .entry(mem::discriminant(&found.problem))
-            .or_insert(0_usize);
+        let kind = mem::discriminant(&found.problem);
+        let count = counts.entry(kind).or_insert(0_usize);
         *count += 1;
         if *count <= MAX_WARNINGS {
             warnings.push(format!("`{source_name}`: {found}").into());
         }
     }
     if problems.total() > warnings.len() {
-        let more = problems.total() - warnings.len();
-        let more = counted(
-            more,
-            "more problem of this kind",
-            "more problems of these kinds",
-        );
+        let (one, several) = ("more problem of this kind", "more problems of these kinds");
+        let more = counted(problems.total() - warnings.len(), one, several);
         warnings.push(format!("`{source_name}`: and {more}").into());
     }
     if problems.skipped() > 0 {
@@ -56,11 +51,8 @@ pub(super) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> 
         }
     }
     let mut warnings = Vec::new();
-    extend_limited(
-        &mut warnings,
-        all.into_iter(),
-        "more jobs that the scheduler ignores as invalid",
-    );
+    let more = "more jobs that the scheduler ignores as invalid";
+    extend_limited(&mut warnings, all.into_iter(), more);
     warnings
 }
 

@@ -10,6 +10,7 @@ use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_openpbs::order::Order;
 
+use super::file_warnings::in_file;
 use super::job_warnings::{invalid_jobs, job_problems, missing_eligible_time};
 use super::role::Role;
 use super::source::FileSource;
@@ -153,13 +154,9 @@ impl Site {
             record_origins: request.record_origins,
         };
         let mut read = self.jobs.read(document, &options, request.again)?;
-        if read.table.is_empty()
-            && let Some(first) = read
-                .problems
-                .listed()
-                .iter()
-                .find(|one| one.problem.skips_the_job())
-        {
+        let mut problems = read.problems.listed().iter();
+        let skipping = problems.find(|one| one.problem.skips_the_job());
+        if let Some(first) = skipping.filter(|_| read.table.is_empty()) {
             let skipped = read.problems.skipped();
             return Err(SiteError::content(format!(
                 "`{source_name}`: none of its {skipped} jobs can be read: {first}"
@@ -168,11 +165,8 @@ impl Site {
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);
         }
-        let notes = read
-            .notes
-            .iter()
-            .map(|note| format!("`{source_name}`: {note}").into());
-        let mut warnings: Vec<Message> = notes.collect();
+        let notes = in_file(&source_name, &read.notes);
+        let mut warnings: Vec<Message> = notes.map(Message::from).collect();
         warnings.extend(job_problems(&read.problems, &source_name));
         warnings.extend(self.exclude_by_queue(&mut read.table));
         warnings.extend(self.unknown_sort_keys(&read.table));
@@ -192,23 +186,19 @@ impl Site {
     /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
     /// are.
     fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
-        let reasons: Vec<Option<Exclusion>> = table
-            .queues()
-            .iter()
-            .map(|queue| self.queue_excludes(queue))
-            .collect();
+        let queues = table.queues().iter();
+        let reasons: Vec<Option<Exclusion>> =
+            queues.map(|queue| self.queue_excludes(queue)).collect();
         let mut in_routing = Vec::new();
         let mut of_others = Vec::new();
         for row in 0..table.len() {
             let Some(reason) = &reasons[table.queue_index(row)] else {
                 continue;
             };
-            let excluded = if *reason == Exclusion::RoutingQueue {
-                &mut in_routing
-            } else {
-                &mut of_others
-            };
-            excluded.push(row);
+            match reason {
+                Exclusion::RoutingQueue => in_routing.push(row),
+                _ => of_others.push(row),
+            }
             table.exclude(row, reason.clone());
         }
         routed_jobs(&in_routing, table)

@@ -189,10 +189,8 @@ impl FoundFiles {
 
     /// The files and those of a role in a folder.
     fn with_role(&self, files: SiteFiles, of_role: &RoleFiles, folder: &str) -> SiteFiles {
-        let found = of_role
-            .names
-            .iter()
-            .filter_map(|name| self.get(&format!("{folder}{name}")));
+        let names = of_role.names.iter();
+        let found = names.filter_map(|name| self.get(&format!("{folder}{name}")));
         let most = if of_role.role.takes_several() {
             usize::MAX
         } else {
@@ -213,20 +211,19 @@ impl FoundFiles {
     /// several formats contain the same jobs.
     fn warn_of_unused_jobs(&mut self) {
         let names = Role::Queue.files().names.iter();
-        let paths = names
+        let mut used: Option<String> = None;
+        for path in names
             .filter(|name| name.starts_with("qstat"))
-            .flat_map(|name| with_endings(name));
-        let paths: Vec<String> = paths
+            .flat_map(|name| with_endings(name))
             .filter(|path| self.by_path.contains_key(path))
-            .collect();
-        let Some((used, others)) = paths.split_first() else {
-            return;
-        };
-        self.warnings.extend(
-            others
-                .iter()
-                .map(|path| format!("`{path}` is not read, because `{used}` is there")),
-        );
+        {
+            match &used {
+                None => used = Some(path),
+                Some(used) => self
+                    .warnings
+                    .push(format!("`{path}` is not read, because `{used}` is there")),
+            }
+        }
     }
 }
 

@@ -146,23 +146,20 @@ impl PolicySelection {
             (rules.policy, by_conf, printed_under_fair_tree)
             && printed != (by_conf == PolicyName::FairTree)
         {
-            let other = if printed {
+            let under = if printed {
                 "fair-tree"
             } else {
                 "another policy"
             };
-            let applied = if sets_flags {
-                format!("says {}", by_conf.as_str())
+            let conf = if sets_flags {
+                "says"
             } else {
-                format!(
-                    "has no `PriorityFlags`, whose default is {}",
-                    by_conf.as_str()
-                )
+                "has no `PriorityFlags`, whose default is"
             };
-            let contradiction = format!(
-                "the tree's file was printed under {other}, but `slurm.conf` {applied}, which is used"
+            let by_conf = by_conf.as_str();
+            warnings.push(
+                format!("the tree's file was printed under {under}, but `slurm.conf` {conf} {by_conf}, which is used").into(),
             );
-            warnings.push(contradiction.into());
         }
         if rules.policy.is_none() && by_conf.is_none() && printed_under_fair_tree == Some(false) {
             warnings.push(Message::asking(

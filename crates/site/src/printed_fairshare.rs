@@ -43,13 +43,12 @@ struct Compared {
 pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
     let (source_name, printed) = tree.printed_fairshare()?;
     let is_fair_tree = policy.name == PolicyName::FairTree;
-    let Some(TreeOrigin::Slurm {
-        is_fair_tree: printed_under,
-    }) = tree.origin()
-    else {
-        return None;
+    let is_of_its_kind = match tree.origin()? {
+        TreeOrigin::Slurm {
+            is_fair_tree: under,
+        } => under.is_none_or(|under| under == is_fair_tree),
+        TreeOrigin::FluxAccounting => false,
     };
-    let is_of_its_kind = printed_under.is_none_or(|printed| printed == is_fair_tree);
     if policy.rules == PolicyRules::Documented
         || !POLICIES.contains(&policy.name)
         || !is_of_its_kind
@@ -102,10 +101,9 @@ pub(super) fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, 
     if of_settled == 0 {
         return;
     }
-    let nodes: HashMap<String, NodeId> = shares
-        .nodes()
-        .map(|node| (full_name(&shares, node), node))
-        .collect();
+    let nodes = shares.nodes();
+    let nodes: HashMap<String, NodeId> =
+        nodes.map(|node| (full_name(&shares, node), node)).collect();
     let requested = users.iter().filter_map(|user| nodes.get(user).copied());
     policy.first_cycle = Some(requested.collect());
     if differences(policy) >= of_settled {
@@ -119,11 +117,11 @@ fn find_reproducing(
     printed: &[Option<f64>],
     policy: &PolicySelection,
 ) -> Option<(PolicyName, Release)> {
-    let releases = [Release::V22_05, Release::V26_11];
-    let mut candidates: Vec<_> = POLICIES
-        .iter()
-        .flat_map(|&name| releases.map(|release| (name, release)))
-        .collect();
+    let mut candidates = Vec::new();
+    for name in POLICIES {
+        candidates.push((name, Release::V22_05));
+        candidates.push((name, Release::V26_11));
+    }
     // another release is likelier than another policy
     candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
     candidates.into_iter().skip(1).find(|&candidate| {
@@ -145,10 +143,10 @@ fn compare(
         differences: Vec::new(),
     };
     for (node, printed) in tree.nodes().skip(1).zip(printed) {
-        let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
-            continue;
-        };
-        let Some(computed) = association.fairshare else {
+        let association = shares.association(node);
+        let computed = association.and_then(|association| association.fairshare);
+        let (Some(printed), Some(association), Some(computed)) = (*printed, association, computed)
+        else {
             continue;
         };
         compared.count += 1;

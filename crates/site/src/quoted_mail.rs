@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 
 use jsf_json::strip_byte_order_mark;
 
-use super::compression::{MAGIC, Stream};
+use super::compression::{MAGIC, Stream, read_head};
 
 /// The most bytes of a document that is searched for marks: no mail has more.
 const MAX_QUOTED: u64 = 64 << 20;
@@ -65,11 +65,7 @@ fn split_marks(line: &[u8], most: usize) -> (usize, &[u8]) {
 /// # Errors
 /// The stream cannot be read.
 pub(super) fn unquoted_stream(mut stream: Stream<'_>) -> io::Result<Stream<'_>> {
-    let mut document = Vec::new();
-    stream
-        .by_ref()
-        .take(MAGIC as u64)
-        .read_to_end(&mut document)?;
+    let mut document = read_head(&mut stream, MAGIC)?;
     if !may_be_quoted(&document) {
         return Ok(Box::new(Cursor::new(document).chain(stream)));
     }

@@ -188,11 +188,8 @@ impl Site {
                 Ok(one) => shares.push(one),
                 // a tree of one scheduler may not suit the policies of another
                 Err(error) => {
-                    notes.push(
-                        error
-                            .message()
-                            .after(format!("no numbers of the policy `{}`: ", policy.as_str())),
-                    );
+                    let before = format!("no numbers of the policy `{}`: ", policy.as_str());
+                    notes.push(error.message().after(before));
                     refusal.get_or_insert(error);
                 }
             }
@@ -203,12 +200,11 @@ impl Site {
             return Err(error);
         }
         if let Some(first) = shares.first_mut() {
-            let charged = request.changes.iter().filter_map(|change| match change {
-                UsageChange::Charge { name, .. } => Some(name),
-                UsageChange::Decay(_) => None,
-            });
-            notes
-                .extend(charged.filter_map(|name| self.charged_group(first.assessed.tree(), name)));
+            for change in &request.changes {
+                if let UsageChange::Charge { name, .. } = change {
+                    notes.extend(self.charged_group(first.assessed.tree(), name));
+                }
+            }
             first.notes.splice(..0, notes);
         }
         Ok(shares)
@@ -242,23 +238,20 @@ impl Site {
         if policy == PolicyName::WeightedWalk {
             notes.extend(users_beside_groups(&tree));
         }
-        let active: Vec<NodeId> = if request.active.is_empty() {
+        let mut active = Vec::new();
+        for name in &request.active {
+            active.push(find_node(&tree, name)?);
+        }
+        if request.active.is_empty() {
             let pending = queue.iter().filter(|(_, is_pending)| *is_pending);
-            pending
-                .filter_map(|(entity, _)| tree.resolve(entity))
-                .collect()
-        } else {
-            request
-                .active
-                .iter()
-                .map(|name| find_node(&tree, name))
-                .collect::<Result<_, _>>()?
-        };
+            active.extend(pending.filter_map(|(entity, _)| tree.resolve(entity)));
+        }
         let rules = self.policy.build_policy(policy, &active);
         let before = as_it_is.map(|tree| AssessedTree::new(tree, &rules));
-        let description = match request.policies.as_slice() {
-            [] => self.policy.in_force(&self.config),
-            _ => self.policy.described(policy, &self.config),
+        let description = if request.policies.is_empty() {
+            self.policy.in_force(&self.config)
+        } else {
+            self.policy.described(policy, &self.config)
         };
         Ok(PolicyShares {
             policy,
@@ -422,29 +415,29 @@ impl Site {
 
 /// The entities of the jobs, and whether each has a pending job.
 pub(super) fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
-    let mut entities: Vec<QueueEntity> = table
-        .entities()
-        .iter()
-        .map(|entity| (entity.to_string(), false))
-        .collect();
-    pending_entities(table)
-        .into_iter()
-        .for_each(|entity| entities[entity].1 = true);
+    let all = table.entities().iter();
+    let mut entities: Vec<QueueEntity> = all.map(|entity| (entity.to_string(), false)).collect();
+    for entity in pending_entities(table) {
+        entities[entity].1 = true;
+    }
     entities
 }
 
 /// A note on the users that the weighted walk ignores: those beside a group.
 fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
-    let (users, groups): (Vec<NodeId>, Vec<NodeId>) = tree
-        .nodes()
-        .partition(|&node| tree.kind(node) == NodeKind::Entity);
     let mut has_groups = vec![false; tree.len()];
-    for parent in groups.into_iter().filter_map(|group| tree.parent(group)) {
-        has_groups[parent.index()] = true;
+    for group in tree
+        .nodes()
+        .filter(|&node| tree.kind(node) != NodeKind::Entity)
+    {
+        if let Some(parent) = tree.parent(group) {
+            has_groups[parent.index()] = true;
+        }
     }
-    let mut beside = users.into_iter().filter(|&user| {
-        tree.parent(user)
-            .is_some_and(|parent| has_groups[parent.index()])
+    let mut beside = tree.nodes().filter(|&node| {
+        let parent = tree.parent(node);
+        tree.kind(node) == NodeKind::Entity
+            && parent.is_some_and(|parent| has_groups[parent.index()])
     });
     let first = beside.next()?;
     let parent = tree.parent(first)?;

@@ -39,14 +39,11 @@ impl Site {
         }
         let mut amounts: Vec<Value> = Vec::new();
         if has_default {
-            amounts.extend(
-                defaults
-                    .into_iter()
-                    .map(|default| default.unwrap_or(Value::Int(0))),
-            );
+            let defaults = defaults.into_iter();
+            amounts.extend(defaults.map(|default| default.unwrap_or(Value::Int(0))));
         }
-        if let Some((table, column)) = table.and_then(|table| Some((table, table.column(name)?))) {
-            amounts.extend((0..table.len()).map(|row| column.value(row)));
+        if let Some(column) = table.and_then(|table| table.column(name)) {
+            amounts.extend((0..column.len()).map(|row| column.value(row)));
         }
         Some(amounts)
     }

@@ -119,7 +119,13 @@ impl SlurmQueue {
             ..Self::new(files, conf, cluster, has_direct)?
         };
         queue.warn_of_missing(conf, files);
-        queue.warn_of_clock(&clock, &read.jobs, conf);
+        let has_age = read.jobs.iter().any(|job| job.accrues_from.is_some());
+        if clock.is_guessed && has_age && conf.priority.weight_age > 0 {
+            queue.warnings.push(Message::asking(
+                "when the priorities are computed is not known, and the last submission is taken: ",
+                [Need::Moment],
+            ));
+        }
         queue.warn_of_jobs(&read.jobs, conf, &sprio);
         let mut lines = Vec::new();
         for job in &read.jobs {
@@ -208,11 +214,12 @@ impl SlurmQueue {
         let mut different = Vec::new();
         for &row in ranking.order() {
             let printed = self.printed.get(table.id(row));
-            if let (Some(&printed), Some(score)) = (printed, ranking.score(row)) {
-                compared += 1;
-                if score.value != f64::from(printed) {
-                    different.push((table.id(row), printed, score.value));
-                }
+            let Some((&printed, score)) = printed.zip(ranking.score(row)) else {
+                continue;
+            };
+            compared += 1;
+            if score.value != f64::from(printed) {
+                different.push((table.id(row), printed, score.value));
             }
         }
         let (job, printed, computed) = different.first()?;
@@ -228,12 +235,9 @@ impl SlurmQueue {
 
     fn warn_of_missing(&mut self, conf: &SlurmConf, files: &SiteFiles) {
         for missing in conf.priority.missing(&self.cluster) {
+            let (setting, command) = (missing.setting, missing.command);
             self.warnings.push(
-                format!(
-                    "{} is not 0, and what it weighs is not known and taken as 0: give what `{}` prints in the site's folder",
-                    missing.setting, missing.command
-                )
-                .into(),
+                format!("{setting} is not 0, and what it weighs is not known and taken as 0: give what `{command}` prints in the site's folder").into(),
             );
         }
         if conf.priority.weight_fairshare > 0 && !files.has(Role::Tree) {
@@ -252,47 +256,23 @@ impl SlurmQueue {
         }
     }
 
-    fn warn_of_clock(&mut self, clock: &Clock, jobs: &[SlurmJob], conf: &SlurmConf) {
-        let has_age =
-            conf.priority.weight_age > 0 && jobs.iter().any(|job| job.accrues_from.is_some());
-        if clock.is_guessed && has_age {
-            self.warnings.push(Message::asking(
-                "when the priorities are computed is not known, and the last submission is taken: ",
-                [Need::Moment],
-            ));
-        }
-    }
-
     /// Warns of what the formula cannot say of single jobs.
     fn warn_of_jobs(&mut self, jobs: &[SlurmJob], conf: &SlurmConf, sprio: &Sprio) {
         let pending = || jobs.iter().filter(|job| job.is_pending());
         let direct = pending().filter(|job| is_direct(job, sprio));
-        let direct = about_jobs(
-            direct,
-            "has",
-            "have",
-            "a priority that was set directly, which no weight changes",
-        );
         let several = pending().filter(|job| job.partition.contains(','));
-        let several = about_jobs(
-            several,
-            "names",
-            "name",
-            "several partitions, of which the first counts",
-        );
         let waiting = pending().filter(|job| !job.is_held() && is_waiting(job));
-        let waiting = about_jobs(
-            waiting,
-            "waits",
-            "wait",
-            "for another job or for a time: Slurm starts none of them before, and they are ranked",
-        );
-        self.warnings.extend(
-            [direct, several, waiting]
-                .into_iter()
-                .flatten()
-                .map(Message::from),
-        );
+        let direct_words = "a priority that was set directly, which no weight changes";
+        let several_words = "several partitions, of which the first counts";
+        let waiting_words =
+            "for another job or for a time: Slurm starts none of them before, and they are ranked";
+        let found = [
+            about_jobs(direct, "has", "have", direct_words),
+            about_jobs(several, "names", "name", several_words),
+            about_jobs(waiting, "waits", "wait", waiting_words),
+        ];
+        self.warnings
+            .extend(found.into_iter().flatten().map(Message::from));
         if conf.priority.increases_only {
             self.warnings.push(
                 "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
@@ -426,45 +406,39 @@ impl Clock {
         sprio: &Sprio,
         files: &SiteFiles,
     ) -> Self {
-        let known = |now| Self {
-            now,
+        let mut clock = Self {
+            now: 0,
             is_guessed: false,
             of_jobs: HashMap::new(),
         };
         if let Some(at) = at {
-            return known(at);
+            clock.now = at;
+            return clock;
         }
-        let ages: Vec<(&SlurmJob, (i64, i64))> = jobs
-            .iter()
-            .filter(|job| job.is_pending())
-            .filter_map(|job| {
-                let between = sprio.calculated_between(&job.id, job.accrues_from?, &conf.priority);
-                Some((job, between?))
-            })
-            .collect();
+        let mut ages: Vec<(&SlurmJob, (i64, i64))> = Vec::new();
+        for job in jobs.iter().filter(|job| job.is_pending()) {
+            let between = job.accrues_from.and_then(|accrues_from| {
+                sprio.calculated_between(&job.id, accrues_from, &conf.priority)
+            });
+            ages.extend(between.map(|between| (job, between)));
+        }
         if let Some(now) = most_common(ages.iter().map(|(_, between)| *between)) {
-            let others = ages
+            clock.now = now;
+            for (job, (first, last)) in ages {
+                if !(first..=last).contains(&now) {
+                    clock.of_jobs.insert(job.id.clone(), middle(first, last));
+                }
+            }
+        } else if let Some(now) = files.jobs_taken_at() {
+            clock.now = now;
+        } else {
+            let times = jobs
                 .iter()
-                .filter(|(_, (first, last))| !(*first..=*last).contains(&now));
-            let of_jobs =
-                others.map(|(job, (first, last))| (job.id.clone(), middle(*first, *last)));
-            return Self {
-                now,
-                is_guessed: false,
-                of_jobs: of_jobs.collect(),
-            };
+                .filter_map(|job| job.submitted.max(job.accrues_from));
+            clock.now = times.max().unwrap_or(0);
+            clock.is_guessed = true;
         }
-        if let Some(now) = files.jobs_taken_at() {
-            return known(now);
-        }
-        let times = jobs
-            .iter()
-            .filter_map(|job| job.submitted.max(job.accrues_from));
-        Self {
-            now: times.max().unwrap_or(0),
-            is_guessed: true,
-            of_jobs: HashMap::new(),
-        }
+        clock
     }
 
     fn of(&self, job: &SlurmJob) -> i64 {

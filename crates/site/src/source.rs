@@ -12,7 +12,7 @@ use jsf_openpbs::entity::FairshareEntity;
 use jsf_slurm::conf::SlurmConf;
 
 use super::SiteError;
-use super::compression::{Compression, Stream, decompressed};
+use super::compression::{Compression, Stream, decompressed, read_head};
 use super::file_kind::{FileKind, HEAD};
 use super::jobs::{ColumnsRequest, SiteJobs};
 use super::quoted_mail::may_be_quoted;
@@ -125,11 +125,7 @@ impl FileSource {
     /// reader of their format.
     pub(super) fn opened(&self) -> Result<OpenedFile<'_>, SiteError> {
         let mut rest = decompressed(self.open()?).map_err(|error| self.error(error))?;
-        let mut head = Vec::new();
-        rest.by_ref()
-            .take(HEAD as u64)
-            .read_to_end(&mut head)
-            .map_err(|error| self.error(error))?;
+        let head = read_head(&mut rest, HEAD).map_err(|error| self.error(error))?;
         Ok(OpenedFile {
             kind: FileKind::detect(&head),
             head,

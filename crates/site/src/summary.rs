@@ -37,20 +37,14 @@ impl SiteFiles {
         let mut lines = vec![self.place()];
         let mut found = self.found();
         found.push(("python", python));
-        let width = found
-            .iter()
-            .map(|(label, _)| label.len())
-            .max()
-            .unwrap_or_default();
-        lines.extend(
-            found
-                .into_iter()
-                .map(|(label, names)| format!("  {label:width$}  {names}")),
-        );
-        lines.extend(
-            self.missing()
-                .map(|file| format!("missing: {}: {}", file.what, file.consequence)),
-        );
+        let widths = found.iter().map(|(label, _)| label.len());
+        let width = widths.max().unwrap_or_default();
+        for (label, names) in found {
+            lines.push(format!("  {label:width$}  {names}"));
+        }
+        for file in self.missing() {
+            lines.push(format!("missing: {}: {}", file.what, file.consequence));
+        }
         lines
     }
 

@@ -72,11 +72,11 @@ fn add(
         ahead: &ahead,
         now: rank_in(ranked, row),
     };
-    let waits: Vec<i64> = (0..=POINTS).map(|point| seconds * point / POINTS).collect();
-    let mut points: Vec<_> = waits
-        .into_iter()
-        .map(|wait| follower.point(wait, known_until, &mut budget))
-        .collect();
+    let mut points = Vec::new();
+    for point in 0..=POINTS {
+        let wait = seconds * point / POINTS;
+        points.push(follower.point(wait, known_until, &mut budget));
+    }
     let mut changes: Vec<i64> = ahead
         .iter()
         .map(|&(wait, _)| wait)
@@ -89,21 +89,16 @@ fn add(
         (point.rank, point.is_known) = (None, false);
     }
     for (crossings, &(other, _)) in all.iter().zip(&race.competition.competitors) {
-        let known = crossings
-            .changes
-            .iter()
-            .skip(1)
-            .filter(|(wait, _)| *wait <= known_until);
-        trajectory
-            .overtakings
-            .extend(known.map(|&(wait, is_ahead)| {
+        for &(wait, is_ahead) in crossings.changes.iter().skip(1) {
+            if wait <= known_until {
                 let (winner, loser) = if is_ahead { (other, row) } else { (row, other) };
-                Overtaking {
+                trajectory.overtakings.push(Overtaking {
                     wait,
                     winner,
                     loser,
-                }
-            }));
+                });
+            }
+        }
     }
     trajectory.jobs.push(JobTrajectory {
         row,
@@ -115,12 +110,8 @@ fn add(
 
 /// The rank of a job now.
 fn rank_in(ranked: &RankedQueue, row: usize) -> Option<usize> {
-    ranked
-        .ranking
-        .order()
-        .iter()
-        .position(|&other| other == row)
-        .map(|index| index + 1)
+    let mut order = ranked.ranking.order().iter();
+    Some(order.position(|&other| other == row)? + 1)
 }
 
 /// The scores and the ranks of a job, from the number of competitors that are ahead.
@@ -255,16 +246,13 @@ fn ahead_over_time(all: &[Crossings]) -> Vec<(i64, usize)> {
     let mut changes: Vec<(i64, i64)> = Vec::new();
     let mut ahead = 0;
     for crossings in all {
-        let (first, later) = crossings
-            .changes
-            .split_first()
-            .map_or((None, &[][..]), |(first, later)| (Some(first), later));
-        ahead += i64::from(first.is_some_and(|(_, is_ahead)| *is_ahead));
-        changes.extend(
-            later
-                .iter()
-                .map(|&(wait, is_ahead)| (wait, if is_ahead { 1 } else { -1 })),
-        );
+        for (index, &(wait, is_ahead)) in crossings.changes.iter().enumerate() {
+            if index == 0 {
+                ahead += i64::from(is_ahead);
+            } else {
+                changes.push((wait, if is_ahead { 1 } else { -1 }));
+            }
+        }
     }
     changes.sort_unstable();
     let mut over_time = vec![(0, ahead as usize)];

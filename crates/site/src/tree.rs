@@ -84,9 +84,8 @@ impl SiteTree {
         let builder = PbsTreeBuilder::new(&lines)
             .usage(&usage)
             .unknown_shares(config.unknown_shares);
-        let document = builder.into_document();
         Ok(Some(Self {
-            document,
+            document: builder.into_document(),
             source_name: None,
             origin: None,
             printed_fairshare: Vec::new(),
@@ -119,15 +118,13 @@ impl SiteTree {
         change: impl Fn(f64) -> f64,
     ) -> Result<PbsTree, SiteError> {
         let mut document = self.document.clone();
-        document
-            .records
-            .iter_mut()
-            .for_each(|record| record.usage = change(record.usage));
+        for record in &mut document.records {
+            record.usage = change(record.usage);
+        }
         document.records.retain(|record| record.usage != MIN_USAGE);
-        document
-            .nodes
-            .iter_mut()
-            .for_each(|node| node.usage = node.usage.map(&change));
+        for node in &mut document.nodes {
+            node.usage = node.usage.map(&change);
+        }
         let builder = PbsTreeBuilder::from_document(&document)
             .rules(rules)
             .with_entities(entities);
@@ -269,30 +266,23 @@ fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
     /// What the rounding of a long sum may change.
     const PRECISION: f64 = 1e-6;
     let sums = usage_below(document);
-    let banks = document
-        .nodes
-        .iter_mut()
-        .zip(&sums[1..])
-        .filter(|(node, _)| node.kind != NodeKind::Entity);
-    let banks = banks.map(|(node, sum)| (&*node.name, node.usage.take(), sum));
-    let root = (
-        &*document.root,
-        Some(std::mem::take(&mut document.usage)),
-        &sums[0],
-    );
-    let stated = std::iter::once(root)
-        .chain(banks)
-        .filter_map(|(name, stated, sum)| Some((name, stated?, sum)));
-    let differing =
-        stated.filter(|(_, stated, sum)| (stated - **sum).abs() > PRECISION * sum.max(1.0));
-    differing
-        .map(|(name, stated, sum)| {
-            format!(
-                "the bank `{}` has the usage {stated}, but those below it have {sum}, which counts",
-                clipped(name)
-            )
-        })
-        .collect()
+    let stated_of_root = std::mem::take(&mut document.usage);
+    let mut stated = vec![(&*document.root, stated_of_root, sums[0])];
+    for (node, sum) in document.nodes.iter_mut().zip(&sums[1..]) {
+        if node.kind != NodeKind::Entity
+            && let Some(usage) = node.usage.take()
+        {
+            stated.push((&*node.name, usage, *sum));
+        }
+    }
+    stated.retain(|(_, usage, sum)| (usage - sum).abs() > PRECISION * sum.max(1.0));
+    let differing = stated.into_iter().map(|(name, usage, sum)| {
+        format!(
+            "the bank `{}` has the usage {usage}, but those below it have {sum}, which counts",
+            clipped(name)
+        )
+    });
+    differing.collect()
 }
 
 /// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of
@@ -455,17 +445,11 @@ pub(super) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
     });
     if with_partition.is_empty() {
         let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
-        let near: Vec<String> = nearest(user, names)
-            .into_iter()
-            .map(|name| format!("`{name}`"))
-            .collect();
-        if near.is_empty() {
-            format!("the tree has no `{name}`")
-        } else {
-            format!(
-                "the tree has no `{name}`; did you mean {}?",
-                near.join(" or ")
-            )
+        let near = nearest(user, names).into_iter();
+        let near: Vec<String> = near.map(|name| format!("`{name}`")).collect();
+        match near.join(" or ") {
+            none if none.is_empty() => format!("the tree has no `{name}`"),
+            near => format!("the tree has no `{name}`; did you mean {near}?"),
         }
     } else {
         format!(

@@ -91,14 +91,11 @@ impl Site {
                     .is_none_or(|amounts| amounts.iter().all(|amount| *amount == 0.0))
         };
         let names = condition.names();
-        let unknown: Vec<&str> = names
-            .iter()
-            .map(|name| &**name)
-            .filter(is_unknown)
-            .collect();
-        let Goal { name, .. } = goal;
+        let unknown = names.iter().map(|name| &**name).filter(is_unknown);
+        let unknown: Vec<&str> = unknown.collect();
         let values = first_names(unknown.iter().copied());
         (!unknown.is_empty()).then(|| {
+            let name = &goal.name;
             format!("the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0")
         })
     }
@@ -131,14 +128,12 @@ impl Site {
     /// The queues of a workload that the site's documents do not list, in a warning. `jobs_in`
     /// counts the jobs by queue.
     pub(super) fn unlisted_queues(&self, workload: &Workload, jobs_in: &[usize]) -> Option<String> {
-        let queues = workload
-            .queues()
-            .iter()
-            .zip(jobs_in)
-            .filter(|(queue, jobs)| !queue.is_empty() && **jobs > 0);
-        let unlisted = queues.filter(|(queue, _)| self.queues.position(queue).is_none());
-        let unlisted: Vec<(&str, usize)> =
-            unlisted.map(|(queue, jobs)| (&**queue, *jobs)).collect();
+        let mut unlisted: Vec<(&str, usize)> = Vec::new();
+        for (queue, &jobs) in workload.queues().iter().zip(jobs_in) {
+            if !queue.is_empty() && jobs > 0 && !self.queues.contains(queue) {
+                unlisted.push((queue, jobs));
+            }
+        }
         let jobs: usize = unlisted.iter().map(|(_, jobs)| jobs).sum();
         let names = first_names(unlisted.iter().map(|(queue, _)| *queue));
         (jobs > 0 && !self.queues.is_empty()).then(|| {
@@ -153,31 +148,25 @@ fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
     if goal.concerns_any(workload) {
         return None;
     }
-    let Goal {
-        name,
-        member,
-        condition,
-        ..
-    } = goal;
-    if let Some((member, of)) = member
-        && member.index(of, workload).is_none()
-    {
-        let hides_names = workload.is_anonymous() && *member != Member::Queue;
-        let names = member.names(workload).iter().filter(|_| !hides_names);
-        let similar = did_you_mean(of, names.map(|name| &**name));
-        let member = member_in_words(*member, of, workload);
+    let name = &goal.name;
+    let condition = goal.condition.as_ref();
+    let condition = condition.map_or("", |condition| condition.formula.text());
+    let Some((member, of)) = &goal.member else {
         return Some(format!(
-            "the goal `{name}` is about no job: no job of the log has {member}{similar}"
+            "the goal `{name}` is about no job: `{condition}` holds for no job of the log"
+        ));
+    };
+    let which = member_in_words(*member, of, workload);
+    if member.index(of, workload).is_some() {
+        return Some(format!(
+            "the goal `{name}` is about no job: `{condition}` holds for no job of {which} of the log"
         ));
     }
-    let condition = condition
-        .as_ref()
-        .map_or("", |condition| condition.formula.text());
-    let which = member.as_ref().map_or_else(String::new, |(member, of)| {
-        format!(" of {}", member_in_words(*member, of, workload))
-    });
+    let hides_names = workload.is_anonymous() && *member != Member::Queue;
+    let names = member.names(workload).iter().filter(|_| !hides_names);
+    let similar = did_you_mean(of, names.map(|name| &**name));
     Some(format!(
-        "the goal `{name}` is about no job: `{condition}` holds for no job{which} of the log"
+        "the goal `{name}` is about no job: no job of the log has {which}{similar}"
     ))
 }
 

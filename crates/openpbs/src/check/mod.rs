@@ -278,10 +278,9 @@ impl Checked {
         site: &SiteFacts<'_>,
     ) -> Self {
         let mut findings = lint::lint(formula.expr(), schema);
-        let compiled = if site.program.is_none() {
-            formula.compile(schema).ok()
-        } else {
-            None
+        let compiled = match site.program {
+            Some(_) => None,
+            None => formula.compile(schema).ok(),
         };
         let program = site.program.or(compiled.as_ref());
         let compile_error = program.and_then(compile_error);
@@ -294,23 +293,13 @@ impl Checked {
         let ranges = ranges(schema, site);
         findings.extend(predicted(formula, schema, &ranges, &findings, &observed));
         findings.extend(observed);
-        match site.python_source {
-            None => findings.extend(python_versions::findings(
-                submitted.text(),
-                formula,
-                schema,
-                &ranges,
-                queue,
-            )),
-            Some(source) => {
-                python_versions::explain_newer_functions(
-                    &mut findings,
-                    formula.expr(),
-                    schema,
-                    &ranges,
-                    source,
-                );
-            }
+        let (text, expr) = (submitted.text(), formula.expr());
+        if let Some(source) = site.python_source {
+            let found = &mut findings;
+            python_versions::explain_newer_functions(found, expr, schema, &ranges, source);
+        } else {
+            let found = python_versions::findings(text, formula, schema, &ranges, queue);
+            findings.extend(found);
         }
         // the formula alone says why the values are equal
         if findings
@@ -319,39 +308,29 @@ impl Checked {
         {
             findings.retain(|found| found.code != Code::OneValueForAll);
         }
-        let mut findings: Vec<_> = findings
-            .into_iter()
-            .map(|found| submitted.in_source(found))
-            .collect();
+        let findings = findings.into_iter();
+        let mut findings: Vec<_> = findings.map(|found| submitted.in_source(found)).collect();
         findings.extend(not_passed_on(submitted.text(), &findings));
         findings.extend(submitted.lines_left_out());
         let validation = validate(submitted.text(), schema);
-        if let Some(reason) = never_evaluated(&validation, site) {
-            findings
-                .iter_mut()
-                .filter(|found| found.code == Code::FirstEvaluation)
-                .for_each(|found| {
-                    *found = site_findings::without_evaluation(found.span, reason);
-                });
-        }
+        let never_evaluated = never_evaluated(&validation, site);
         findings.extend(single_quote(submitted.text(), &validation));
-        findings
-            .iter_mut()
-            .for_each(|found| leave_out_fix_of_text(submitted.text(), found));
+        for found in &mut findings {
+            if let Some(reason) = never_evaluated
+                && found.code == Code::FirstEvaluation
+            {
+                *found = site_findings::without_evaluation(found.span, reason);
+            }
+            leave_out_fix_of_text(submitted.text(), found);
+        }
         sort_by_span(&mut findings);
-        let crashes_on_queue =
-            queue.is_some_and(|queue| site_findings::crashes_scheduler(queue.ranking));
-        let crashes_scheduler = crashes_on_queue
+        let ranking = queue.map(|queue| queue.ranking);
+        let crashes_scheduler = ranking.is_some_and(site_findings::crashes_scheduler)
             || findings.iter().any(predicts_crash)
             || program.is_some_and(is_always_complex);
         let is_refused = validation.accepted == Some(false);
         Self {
-            verdict: Verdict::new(
-                is_refused,
-                crashes_scheduler,
-                &findings,
-                queue.map(|queue| queue.ranking),
-            ),
+            verdict: Verdict::new(is_refused, crashes_scheduler, &findings, ranking),
             crashes_scheduler,
             jobs: site
                 .queue
@@ -553,10 +532,11 @@ fn site_findings(
     else {
         return findings;
     };
-    let queues = site
-        .queues
-        .map(|queues| document_findings::without_default(expr, schema, table, queues));
-    findings.extend(queues.unwrap_or_default());
+    if let Some(queues) = site.queues {
+        findings.extend(document_findings::without_default(
+            expr, schema, table, queues,
+        ));
+    }
     findings.extend(document_findings::without_walltime(expr, table));
     let total = site.server.and_then(ServerSettings::total_jobs);
     findings.extend(total.and_then(|total| document_findings::missing_jobs(expr, table, total)));
@@ -569,10 +549,9 @@ fn site_findings(
     }
     if precision == ScorePrecision::Float32 {
         findings.extend(site_findings::truncated_amounts(expr, table));
-        findings.extend(
-            tree.map(|tree| site_findings::truncated_shares(expr, table, tree))
-                .unwrap_or_default(),
-        );
+        if let Some(tree) = tree {
+            findings.extend(site_findings::truncated_shares(expr, table, tree));
+        }
         findings.extend(site_findings::rounding_ties(expr, table, ranking));
         findings.extend(site_findings::first_evaluation(table, ranking));
     }
@@ -583,9 +562,10 @@ fn site_findings(
     {
         findings.extend(site_findings::one_value(expr, table, ranking));
     }
-    let idle =
-        program.map(|program| site_findings::idle_summands(program, schema, table, ranking, tree));
-    findings.extend(idle.unwrap_or_default());
+    if let Some(program) = program {
+        let idle = site_findings::idle_summands(program, schema, table, ranking, tree);
+        findings.extend(idle);
+    }
     findings.extend(site.threshold.and_then(|bound| {
         site_findings::useless_threshold(expr, table, ranking, not_considered, bound)
     }));

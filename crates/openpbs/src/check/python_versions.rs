@@ -97,17 +97,14 @@ fn differences(
     }
     let mut findings = Vec::new();
     for (name, span) in names {
-        let (bound, unbound): (Vec<Answer>, Vec<Answer>) = answers
+        let (bound, mut refusals): (Vec<Answer>, Vec<Answer>) = answers
             .iter()
             .partition(|(version, _)| is_bound(name, *version));
-        let refusals: Vec<Answer> = unbound
-            .into_iter()
-            .filter(|(_, answer)| is_refusal(*answer))
-            .collect();
-        let (Some((since, _)), Some(_)) = (bound.first(), refusals.first()) else {
+        refusals.retain(|(_, answer)| is_refusal(*answer));
+        let Some((since, _)) = bound.first() else {
             continue;
         };
-        if bound.iter().all(|(_, answer)| is_refusal(*answer)) {
+        if refusals.is_empty() || bound.iter().all(|(_, answer)| is_refusal(*answer)) {
             continue;
         }
         let message = format!(
@@ -158,29 +155,20 @@ pub(super) fn explain_newer_functions(
     ranges: &Ranges,
     source: &str,
 ) {
-    let is_newer = |found: &&mut Diagnostic| {
-        found.code == Code::UnknownName && newer_function(found, expr).is_some()
-    };
-    for found in findings.iter_mut().filter(is_newer) {
-        let alternative =
-            newer_function(found, expr).and_then(Function::alternative_in_every_version);
+    for found in findings {
+        let function = Function::from_name(found.span.slice(expr.text()));
+        let Some(function) = function.filter(|_| found.code == Code::UnknownName) else {
+            continue;
+        };
+        let alternative = function.alternative_in_every_version();
         let alternative = alternative
             .map(|text| format!("; {text}"))
             .unwrap_or_default();
-        found.help = Some(
-            format!(
-                "this server has Python {} ({source}){alternative}",
-                schema.python()
-            )
-            .into(),
-        );
+        let python = schema.python();
+        found.help =
+            Some(format!("this server has Python {python} ({source}){alternative}").into());
         add_fixes(std::slice::from_mut(found), expr, schema, ranges);
     }
-}
-
-/// The function that a finding on an unknown name is about.
-fn newer_function(found: &Diagnostic, expr: &Expr) -> Option<Function> {
-    Function::from_name(found.span.slice(expr.text()))
 }
 
 fn is_refusal(answer: Option<u32>) -> bool {
@@ -189,34 +177,29 @@ fn is_refusal(answer: Option<u32>) -> bool {
 
 /// Which servers refuse the formula, by their codes.
 fn refused(refusals: &[Answer]) -> String {
-    let groups = groups(refusals).into_iter().map(|(answer, versions)| {
-        let systems = systems_with(&versions);
-        let servers = if systems.is_empty() {
-            in_ranges(&versions)
-        } else {
-            systems
+    let mut words = Vec::new();
+    for (answer, versions) in groups(refusals) {
+        let servers = match systems_with(&versions) {
+            systems if systems.is_empty() => in_ranges(&versions),
+            systems => systems,
         };
-        format!("on {servers} {}", verb(answer))
-    });
-    format!("servers {}", groups.collect::<Vec<_>>().join(", "))
+        words.push(format!("on {servers} {}", verb(answer)));
+    }
+    format!("servers {}", words.join(", "))
 }
 
 /// Each answer with its versions and their systems.
 fn in_groups(answers: &[Answer]) -> String {
-    let groups = groups(answers).into_iter().map(|(answer, versions)| {
-        let systems = systems_with(&versions);
-        let systems = if systems.is_empty() {
-            systems
-        } else {
-            format!(" ({systems})")
+    let mut words = Vec::new();
+    for (answer, versions) in groups(answers) {
+        let systems = match systems_with(&versions) {
+            systems if systems.is_empty() => systems,
+            systems => format!(" ({systems})"),
         };
-        format!(
-            "those with {}{systems} {}",
-            in_ranges(&versions),
-            verb(answer)
-        )
-    });
-    groups.collect::<Vec<_>>().join("; ")
+        let ranges = in_ranges(&versions);
+        words.push(format!("those with {ranges}{systems} {}", verb(answer)));
+    }
+    words.join("; ")
 }
 
 fn verb(answer: Option<u32>) -> String {

@@ -131,30 +131,23 @@ pub(super) fn idle_summands(
     ranking: &Ranking,
     tree: Option<&PbsTree>,
 ) -> Vec<Diagnostic> {
-    let rows: Vec<usize> = table
-        .considered_rows()
-        .filter(|&row| {
-            ranking
-                .score(row)
-                .is_some_and(|score| score.unrounded.is_ok())
-        })
-        .collect();
+    let has_value = |row: &usize| {
+        let score = ranking.score(*row);
+        score.is_some_and(|score| score.unrounded.is_ok())
+    };
+    let rows: Vec<usize> = table.considered_rows().filter(has_value).collect();
     let Some(columns) = SummandColumns::new(program, schema, table, &rows) else {
         return Vec::new();
     };
-    let Some(widest) = columns
-        .ranges()
+    let ranges = columns.ranges();
+    let widest = ranges
         .iter()
-        .max_by(|left, right| width(left).total_cmp(&width(right)))
-    else {
+        .max_by(|left, right| width(left).total_cmp(&width(right)));
+    let Some(widest) = widest else {
         return Vec::new();
     };
     // the jobs are ordered only if some summand may decide nothing
-    if !columns
-        .ranges()
-        .iter()
-        .any(|summand| is_narrow(summand, widest))
-    {
+    if !ranges.iter().any(|summand| is_narrow(summand, widest)) {
         return Vec::new();
     }
     let DecidedPairs { decided, pairs } = columns.decided_pairs();
@@ -162,7 +155,7 @@ pub(super) fn idle_summands(
         return Vec::new();
     }
     let is_unused = tree.is_some_and(PbsTree::is_unused);
-    let summands = columns.ranges().iter().zip(decided);
+    let summands = ranges.iter().zip(decided);
     summands
         .filter(|&(summand, decided)| {
             decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand, widest)

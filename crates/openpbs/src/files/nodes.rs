@@ -192,19 +192,13 @@ impl Node {
     /// unset boolean is false; of the values of a `string_array` one is enough.
     pub fn matches(&self, resource: &str, asked: &str, kind: Option<InputType>) -> bool {
         let value = self.values.get(resource);
-        let boolean = if kind == Some(InputType::Text) {
-            None
-        } else {
-            boolean(asked)
-        };
-        match (resource, boolean) {
+        let asked_boolean = boolean(asked).filter(|_| kind != Some(InputType::Text));
+        match (resource, asked_boolean) {
             ("host", _) => self.host.eq_ignore_ascii_case(asked),
             ("vnode", _) => *self.name == *asked,
             (_, Some(asked)) => {
-                value
-                    .and_then(|value| self::boolean(value))
-                    .unwrap_or(false)
-                    == asked
+                let is_true = value.and_then(|value| boolean(value));
+                is_true.unwrap_or(false) == asked
             }
             _ => value.is_some_and(|value| value.split(',').any(|value| value.trim() == asked)),
         }

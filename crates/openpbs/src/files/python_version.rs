@@ -83,28 +83,21 @@ pub fn python_of_system(os_release: &str, pbs: PbsVersion) -> Option<(PythonVers
     if !has_python_of_system(pbs) {
         return None;
     }
-    let settings: BTreeMap<&str, &str> = os_release
-        .lines()
-        .filter_map(|line| line.split_once('='))
-        .collect();
+    let lines = os_release.lines().filter_map(|line| line.split_once('='));
+    let settings: BTreeMap<&str, &str> = lines.collect();
     let setting = |name| {
-        settings
-            .get(name)
-            .map(|value: &&str| value.trim().trim_matches(['"', '\'']))
+        let value = settings.get(name)?;
+        Some(value.trim().trim_matches(['"', '\'']))
     };
     let (id, version) = (setting("ID")?, setting("VERSION_ID")?);
-    let distribution = DISTRIBUTIONS
-        .iter()
-        .find(|distribution| distribution.ids.contains(&id))?;
+    let mut distributions = DISTRIBUTIONS.iter();
+    let distribution = distributions.find(|distribution| distribution.ids.contains(&id))?;
     let is_release = |release: &str| {
-        version
-            .strip_prefix(release)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        let rest = version.strip_prefix(release);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let (_, minor) = distribution
-        .releases
-        .iter()
-        .find(|(release, _)| is_release(release))?;
+    let mut releases = distribution.releases.iter();
+    let (_, minor) = releases.find(|(release, _)| is_release(release))?;
     let name = setting("PRETTY_NAME").map_or_else(|| format!("{id} {version}"), str::to_owned);
     Some((PythonVersion::new(*minor)?, name))
 }

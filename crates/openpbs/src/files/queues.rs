@@ -284,7 +284,7 @@ impl Queues {
     }
 
     /// The queues with their priorities, in alphabetical order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<i64>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<i64>)> + Clone {
         self.positions
             .keys()
             .map(|name| (&**name, self.priority(name)))

@@ -90,10 +90,8 @@ impl Described<'_, '_> {
     }
 
     fn number(&self, attribute: &str) -> u32 {
-        self.0
-            .get(attribute)
-            .and_then(|value| value.parse().ok())
-            .unwrap_or(0)
+        let value = self.0.get(attribute);
+        value.and_then(|value| value.parse().ok()).unwrap_or(0)
     }
 
     fn is_over(&self) -> bool {
@@ -101,33 +99,23 @@ impl Described<'_, '_> {
     }
 
     fn reservation(&self) -> Result<ListedReservation, DocumentFault> {
-        let nodes = self
-            .0
-            .get("resv_nodes")
-            .map(reserved_nodes)
-            .unwrap_or_default();
+        let nodes = self.0.get("resv_nodes");
+        let nodes = nodes.map(reserved_nodes).unwrap_or_default();
         let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
         // one without nodes holds nothing, whenever it is
         let time = |attribute| match self.time(attribute) {
             Err(_) if !is_confirmed => Ok(0),
             time => time,
         };
-        let place = self
-            .0
-            .attributes
-            .iter()
-            .find(|attribute| attribute.full_name() == "Resource_List.place");
+        let mut attributes = self.0.attributes.iter();
+        let place = attributes.find(|attribute| attribute.full_name() == "Resource_List.place");
         let place = place
-            .and_then(|attribute| attribute.value.text())
+            .and_then(|place| place.value.text())
             .unwrap_or_default();
+        let own_queue = self.0.name.split('.').next();
         Ok(ListedReservation {
             id: Box::from(&*self.0.name),
-            queue: self
-                .0
-                .get("queue")
-                .or(self.0.name.split('.').next())
-                .unwrap_or_default()
-                .into(),
+            queue: self.0.get("queue").or(own_queue).unwrap_or_default().into(),
             is_confirmed,
             is_running: matches!(self.state(), "RUNNING" | "TIME_TO_RUN" | "DELETING_JOBS"),
             start: time("reserve_start")?,

@@ -130,23 +130,18 @@ impl<'t> SortKeys<'t> {
     /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts
     /// first.
     pub(super) fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        unless_equal(
-            Criterion::Considered,
-            self.is_runnable(right).cmp(&self.is_runnable(left)),
-        )
-        .or_else(|| {
-            unless_equal(
-                Criterion::ExpressQueue,
-                self.is_express(right).cmp(&self.is_express(left)),
-            )
-        })
-        .or_else(|| {
-            unless_equal(
-                Criterion::Value,
-                higher_first(self.values[left], self.values[right]),
-            )
-        })
-        .unwrap_or_else(|| self.decide_equal_values(left, right))
+        let considered = self.is_runnable(right).cmp(&self.is_runnable(left));
+        let express = self.is_express(right).cmp(&self.is_express(left));
+        if considered.is_ne() {
+            return (Criterion::Considered, considered);
+        }
+        if express.is_ne() {
+            return (Criterion::ExpressQueue, express);
+        }
+        match higher_first(self.values[left], self.values[right]) {
+            Ordering::Equal => self.decide_equal_values(left, right),
+            by_value => (Criterion::Value, by_value),
+        }
     }
 
     /// Compares two jobs whose values are equal.
@@ -155,16 +150,18 @@ impl<'t> SortKeys<'t> {
     }
 
     fn decide_equal_values(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        unless_equal(Criterion::FairShare, self.compare_fair_share(left, right))
-            .or_else(|| self.decide_by_job_sort_keys(left, right))
-            .unwrap_or_else(|| {
-                (
-                    Criterion::Submission,
-                    self.table
-                        .submit_order(left)
-                        .cmp(&self.table.submit_order(right)),
-                )
-            })
+        let by_share = self.compare_fair_share(left, right);
+        if by_share.is_ne() {
+            return (Criterion::FairShare, by_share);
+        }
+        for (values, number) in self.keys.iter().zip(1..) {
+            let by_key = higher_first(values[left], values[right]);
+            if by_key.is_ne() {
+                return (Criterion::SortKey(number), by_key);
+            }
+        }
+        let [left, right] = [left, right].map(|row| self.table.submit_order(row));
+        (Criterion::Submission, left.cmp(&right))
     }
 
     fn compare_fair_share(&self, left: usize, right: usize) -> Ordering {
@@ -173,17 +170,6 @@ impl<'t> SortKeys<'t> {
             (Some(left), Some(right)) => left.compare(right),
             _ => Ordering::Equal,
         }
-    }
-
-    fn decide_by_job_sort_keys(&self, left: usize, right: usize) -> Option<(Criterion, Ordering)> {
-        let orders = self
-            .keys
-            .iter()
-            .map(|values| higher_first(values[left], values[right]));
-        let mut numbered = orders
-            .zip(1..)
-            .map(|(order, number)| (Criterion::SortKey(number), order));
-        numbered.find(|(_, order)| order.is_ne())
     }
 
     /// The values of a `job_sort_key` by row, negated for `LOW`.
@@ -213,10 +199,6 @@ impl<'t> SortKeys<'t> {
         }
         values
     }
-}
-
-fn unless_equal(criterion: Criterion, order: Ordering) -> Option<(Criterion, Ordering)> {
-    order.is_ne().then_some((criterion, order))
 }
 
 fn has_no_shares(rules: &Order<'_>, entity: &str) -> bool {

@@ -97,17 +97,11 @@ impl<'a> Hypotheses<'a> {
             found.push((given, Hypothesis::EligibleTime(seconds)));
         }
         self.fill_decayed();
-        if let Some((given, index)) =
-            self.best_of(0..self.decayed.len(), sample, Hypothesis::Decayed)
-        {
-            found.push((given, Hypothesis::Decayed(index)));
-        }
+        let decayed = self.best_of(0..self.decayed.len(), sample, Hypothesis::Decayed);
+        found.extend(decayed.map(|(given, index)| (given, Hypothesis::Decayed(index))));
         self.unexplained += usize::from(found.is_empty());
         found.sort_by_key(|(given, _)| std::cmp::Reverse(*given));
-        found
-            .into_iter()
-            .map(|(_, hypothesis)| hypothesis)
-            .collect()
+        found.into_iter().map(|(_, found)| found).collect()
     }
 
     /// What explains the digits of a job by a hypothesis; `None` if it does not give them. For
@@ -280,14 +274,13 @@ impl<'a> Hypotheses<'a> {
     /// The value of a job so many seconds later; `None` if its `eligible_time` is not known, or
     /// would be negative.
     fn value_after(&mut self, row: usize, seconds: i64) -> Option<f64> {
-        let column = self
-            .queue
-            .table
-            .column(ELIGIBLE_TIME)
-            .filter(|column| column.is_set(row))?;
+        let column = self.queue.table.column(ELIGIBLE_TIME)?;
         let Value::Int(now) = column.value(row) else {
             return None;
         };
+        if !column.is_set(row) {
+            return None;
+        }
         let then = now.checked_add(seconds).filter(|then| *then >= 0)?;
         self.value_with(row, |name| {
             (name == ELIGIBLE_TIME).then_some(Value::Int(then))
@@ -296,53 +289,40 @@ impl<'a> Hypotheses<'a> {
 
     /// The value of a job of which some inputs are replaced; `None` if the work is spent.
     fn value_with(&mut self, row: usize, replaced: impl Fn(&str) -> Option<Value>) -> Option<f64> {
-        let own = |name: &str| {
-            self.queue
-                .table
-                .column(name)
-                .map_or(Value::Int(0), |column| column.value(row))
-        };
-        let names = self.queue.program.inputs().iter();
-        let inputs: Vec<Value> = names
-            .map(|name| replaced(name).unwrap_or_else(|| own(name)))
-            .collect();
+        let mut inputs = Vec::new();
+        for name in self.queue.program.inputs() {
+            let column = self.queue.table.column(name);
+            let own = || column.map_or(Value::Int(0), |column| column.value(row));
+            inputs.push(replaced(name).unwrap_or_else(own));
+        }
         let value = self.scorer.score(&inputs);
         self.scorer.left().map(|_| value)
     }
 
     fn uses_fairshare(&self) -> bool {
-        self.queue
-            .program
-            .inputs()
-            .iter()
-            .any(|name| FairshareInput::from_name(name).is_some())
+        let mut inputs = self.queue.program.inputs().iter();
+        inputs.any(|name| FairshareInput::from_name(name).is_some())
     }
 
     /// Computes the shares of the entities of jobs after each number of decays: in a daemon that
     /// has read the decayed usage of the entities from its file and summed it up, and in one that
     /// has decayed the usage of every node itself.
     fn fill_decayed(&mut self) {
-        let Some(tree) = self
-            .queue
-            .tree
-            .filter(|_| self.uses_fairshare() && self.queue.has_usage)
-        else {
+        let is_needed = self.uses_fairshare() && self.queue.has_usage && self.decayed.is_empty();
+        let Some(tree) = self.queue.tree.filter(|_| is_needed) else {
             return;
         };
-        if !self.decayed.is_empty() {
-            return;
-        }
         for times in (1..=MAX_MORE_DECAYS).chain((-MAX_FEWER_DECAYS..0).rev()) {
             let decayed = |usage| after_decays(&self.queue.decay, usage, times);
             if let Some(reread) = (self.queue.reread)(&decayed) {
-                self.decayed
-                    .push((times, shares_of_entities(&self.queue, tree, reread.tree())));
+                let shares = shares_of_entities(&self.queue, tree, reread.tree());
+                self.decayed.push((times, shares));
             }
             if times > 0 {
                 let mut every_node = tree.tree().clone();
                 every_node.decay_with(decayed);
-                self.decayed
-                    .push((times, shares_of_entities(&self.queue, tree, &every_node)));
+                let shares = shares_of_entities(&self.queue, tree, &every_node);
+                self.decayed.push((times, shares));
             }
         }
     }
@@ -356,11 +336,8 @@ fn shares_of_entities(
     changed: &ShareTree,
 ) -> HashMap<NodeId, EntityShares> {
     let shares = queue.policy.assess(changed);
-    let nodes = queue
-        .table
-        .entities()
-        .iter()
-        .filter_map(|entity| tree.tree().find(entity));
+    let entities = queue.table.entities().iter();
+    let nodes = entities.filter_map(|entity| tree.tree().find(entity));
     nodes
         .filter_map(|node| Some((node, shares.get(changed.find(tree.tree().name(node))?)?)))
         .collect()

@@ -305,18 +305,15 @@ impl<'a> Comparison<'a> {
 
     /// Counts a value that differs, and lists it.
     fn add_difference(&mut self, value: &LoggedValue<'_>, row: usize, found: &[Hypothesis<'a>]) {
-        let LoggedValue { line, job, digits } = value;
+        let digits = &value.digits;
         let ours = self.digits(row);
         let broken = broken_number(digits);
         let explanations: Vec<Explanation> = match (&ours, &broken) {
             (_, Some(_)) => Vec::new(),
-            (None, None) => self
-                .queue
-                .table
-                .exclusion(row)
-                .and_then(explain_exclusion)
-                .into_iter()
-                .collect(),
+            (None, None) => {
+                let exclusion = self.queue.table.exclusion(row);
+                exclusion.and_then(explain_exclusion).into_iter().collect()
+            }
             (Some(_), None) => found
                 .iter()
                 .filter_map(|one| self.hypotheses.explain(*one, (row, digits)))
@@ -345,8 +342,8 @@ impl<'a> Comparison<'a> {
         let remark = broken
             .or_else(|| not_captured.map(|missing| format!("not verified, because {missing}")));
         self.replay.different.push(Difference {
-            line: *line,
-            job: job.to_string(),
+            line: value.line,
+            job: value.job.to_string(),
             logged: digits.to_string(),
             ours,
             explanations,

@@ -140,28 +140,18 @@ impl<'a> PbsTreeBuilder<'a> {
         let mut charges = Vec::new();
         for (node, &id) in document.nodes.iter().zip(&assembler.ids) {
             if let Some(usage) = node.usage.filter(|_| !assembler.is_parent(id)) {
-                charges.push(Charge {
-                    node: id,
-                    usage,
-                    is_leaf: true,
-                });
+                charges.push(assembler.charge(id, usage));
             }
         }
         for record in &document.records {
-            charges.push(assembler.charge(record)?);
+            let node = assembler.find_or_add(&record.entity)?;
+            charges.push(assembler.charge(node, record.usage));
         }
         for entity in &self.entities {
             assembler.find_or_add(entity)?;
         }
-        let PbsTreeAssembler {
-            builder,
-            cgroups,
-            unknown,
-            ids,
-            has_children,
-            ..
-        } = assembler;
-        let mut tree = builder.finish();
+        let (ids, has_children) = (assembler.ids, assembler.has_children);
+        let mut tree = assembler.builder.finish();
         match self.rules {
             PolicyRules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
             PolicyRules::Documented => charge_as_documented(&mut tree, &charges),
@@ -180,8 +170,8 @@ impl<'a> PbsTreeBuilder<'a> {
         };
         Ok(PbsTree {
             assessed,
-            cgroups,
-            unknown,
+            cgroups: assembler.cgroups,
+            unknown: assembler.unknown,
         })
     }
 }
@@ -251,11 +241,8 @@ impl PbsTreeAssembler {
             builder.root(),
             Member::group(UNKNOWN_GROUP).shares(unknown_shares.into()),
         )?;
-        let parents: HashSet<usize> = document
-            .nodes
-            .iter()
-            .filter_map(|node| node.parent)
-            .collect();
+        let nodes = document.nodes.iter();
+        let parents: HashSet<usize> = nodes.filter_map(|node| node.parent).collect();
         let mut ids = Vec::with_capacity(document.nodes.len());
         let mut cgroups = vec![0, UNKNOWN_CGROUP];
         let mut has_children = vec![true, false];
@@ -289,10 +276,8 @@ impl PbsTreeAssembler {
                 .and_then(|parent| ids.get(parent).copied())
                 .unwrap_or(builder.root());
             ids.push(builder.add(parent, member.shares(shares.into()))?);
-            cgroups.push(
-                node.cgroup
-                    .unwrap_or(FIRST_CGROUP.saturating_add(index as i32)),
-            );
+            let numbered = FIRST_CGROUP.saturating_add(index as i32);
+            cgroups.push(node.cgroup.unwrap_or(numbered));
             has_children.push(is_parent);
         }
         Ok(Self {
@@ -316,13 +301,12 @@ impl PbsTreeAssembler {
             .add(self.unknown, Member::entity(entity).shares(1))
     }
 
-    fn charge(&mut self, record: &UsageRecord) -> Result<Charge, TreeError> {
-        let node = self.find_or_add(&record.entity)?;
-        Ok(Charge {
+    fn charge(&self, node: NodeId, usage: f64) -> Charge {
+        Charge {
             node,
-            usage: record.usage,
+            usage,
             is_leaf: !self.is_parent(node),
-        })
+        }
     }
 
     fn is_parent(&self, node: NodeId) -> bool {

@@ -92,13 +92,10 @@ impl PbsTree {
 
     /// The path to a node.
     pub(super) fn path(&self, node: NodeId) -> SharePath {
-        let perc = |node: NodeId| {
-            self.shares()
-                .get(node)
-                .map_or(0.0, |shares| shares.fairshare_perc)
-        };
         SharePath::from_root(self.tree(), node, |node| {
-            (perc(node), self.tree().usage(node))
+            let shares = self.shares().get(node);
+            let perc = shares.map_or(0.0, |shares| shares.fairshare_perc);
+            (perc, self.tree().usage(node))
         })
     }
 }

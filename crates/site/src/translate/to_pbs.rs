@@ -84,22 +84,14 @@ impl Translator<'_> {
             "size_factor" => self.size()?,
             "partition_factor" => self.partition(),
             "qos_factor" => {
+                let what = "the priority of the job's QOS";
                 let priorities = self.cluster.qos_priorities();
-                self.of_resource(
-                    "qos_priority",
-                    self.settings.raw_qos,
-                    &priorities,
-                    "the priority of the job's QOS",
-                )
+                self.of_resource("qos_priority", self.settings.raw_qos, &priorities, what)
             }
             "assoc_factor" => {
+                let what = "the priority of the user's association";
                 let priorities = self.cluster.association_priorities();
-                self.of_resource(
-                    "assoc_priority",
-                    self.settings.raw_assoc,
-                    &priorities,
-                    "the priority of the user's association",
-                )
+                self.of_resource("assoc_priority", self.settings.raw_assoc, &priorities, what)
             }
             "tres_points" => self.resources(),
             "site_factor" => self.resource(name, "long", "the site's factor, set by a hook"),
@@ -141,13 +133,9 @@ impl Translator<'_> {
     fn partition(&mut self) -> (String, String) {
         let largest = self.cluster.largest_factor().max(1);
         if largest > LARGEST_QUEUE_PRIORITY {
+            let what = "the PriorityJobFactor of the partition";
             let factors = self.cluster.job_factors();
-            return self.of_resource(
-                "job_factor",
-                self.settings.raw_partition,
-                &factors,
-                "the PriorityJobFactor of the partition",
-            );
+            return self.of_resource("job_factor", self.settings.raw_partition, &factors, what);
         }
         for (partition, factor) in self.cluster.job_factors() {
             let line = format!("qmgr -c 'set queue {partition} priority = {factor}'");

@@ -127,10 +127,8 @@ impl Probe<'_> {
     }
 
     fn slot(&self, name: &str) -> Option<usize> {
-        self.program
-            .inputs()
-            .iter()
-            .position(|input| **input == *name)
+        let mut inputs = self.program.inputs().iter();
+        inputs.position(|input| **input == *name)
     }
 
     /// The inputs whose functions the summand is the sum of; empty for a constant.
@@ -176,9 +174,7 @@ impl Probe<'_> {
     /// The factor before `2 ** -(fairshare_tree_usage / fairshare_perc)`, if the summand is that.
     fn fairshare_of_tree(&self, inputs: &[usize]) -> Option<f64> {
         let usage = self.slot("fairshare_tree_usage")?;
-        let share = self
-            .slot("fairshare_perc")
-            .or(self.slot("fair_share_perc"))?;
+        let share = self.share_slot()?;
         if inputs.len() != 2 || !inputs.contains(&usage) || !inputs.contains(&share) {
             return None;
         }
@@ -296,12 +292,8 @@ impl Weights {
 
     /// Writes the settings, and the formula that has the same order in the names of PBS.
     fn write(&self, queues: &[(&str, i64)], translation: &mut Translation) {
-        let lowest = queues
-            .iter()
-            .map(|(_, priority)| *priority)
-            .min()
-            .unwrap_or(0)
-            .min(0);
+        let priorities = queues.iter().map(|(_, priority)| *priority);
+        let lowest = priorities.min().unwrap_or(0).min(0);
         let scale = self.scale();
         let whole = |weight: f64| (weight * scale).round();
         let mut flags = vec!["NO_FAIR_TREE"];
@@ -325,15 +317,13 @@ impl Weights {
             lines.push(format!("PriorityWeightPartition={weight}"));
             sum.push(format!("{weight}*(queue_priority + {})", -lowest));
         }
-        let resources: Vec<String> = RESOURCES
-            .iter()
-            .zip(self.resources)
-            .filter(|(_, weight)| *weight != 0.0)
-            .map(|(&(resource, tres, units), weight)| {
+        let mut resources = Vec::new();
+        for (&(resource, tres, units), weight) in RESOURCES.iter().zip(self.resources) {
+            if weight != 0.0 {
                 sum.push(format!("{}*{resource}", weight * scale));
-                format!("{tres}={}", weight * scale / units)
-            })
-            .collect();
+                resources.push(format!("{tres}={}", weight * scale / units));
+            }
+        }
         if !resources.is_empty() {
             flags.push("NO_NORMAL_TRES");
             lines.push(format!("PriorityWeightTRES={}", resources.join(",")));
@@ -344,19 +334,16 @@ impl Weights {
         ];
         translation.settings.extend(lines);
         if self.queue_priority > 0.0 {
-            let partitions = queues.iter().map(|(queue, priority)| {
-                format!(
-                    "PartitionName={queue} PriorityJobFactor={}",
-                    priority - lowest
-                )
-            });
-            translation.settings.extend(partitions);
+            for (queue, priority) in queues {
+                let factor = priority - lowest;
+                let line = format!("PartitionName={queue} PriorityJobFactor={factor}");
+                translation.settings.push(line);
+            }
         }
-        let sum = if sum.is_empty() {
-            "0".to_owned()
-        } else {
-            sum.join(" + ")
-        };
+        if sum.is_empty() {
+            sum.push("0".to_owned());
+        }
+        let sum = sum.join(" + ");
         translation.formula = format!("min(4294967295, max(1, floor({sum})))");
     }
 
@@ -378,13 +365,14 @@ impl Weights {
 }
 
 impl Probe<'_> {
+    fn share_slot(&self) -> Option<usize> {
+        self.slot("fairshare_perc").or(self.slot("fair_share_perc"))
+    }
+
     /// The inputs of the fair share of a tree, of which the summand may be a function.
     fn fairshare_slots(&self) -> Vec<usize> {
-        let share = self.slot("fairshare_perc").or(self.slot("fair_share_perc"));
-        self.slot("fairshare_tree_usage")
-            .into_iter()
-            .chain(share)
-            .collect()
+        let usage = self.slot("fairshare_tree_usage");
+        usage.into_iter().chain(self.share_slot()).collect()
     }
 }
 

@@ -99,12 +99,7 @@ impl<'t> Reader<'t> {
             line,
             at: offset(self.objects.text, value),
         };
-        Some(Attribute::of_list(
-            Cow::Borrowed(list),
-            resource,
-            scalar,
-            place,
-        ))
+        Some(Attribute::of_list(list.into(), resource, scalar, place))
     }
 }
 

@@ -87,21 +87,16 @@ impl<'t> Reader<'t> {
         } else if let Some(Assignment { name, value, .. }) = assignment {
             self.set(self.block, self.attribute(name, value), value, indentation);
         } else if indentation.is_empty() && self.may_be_a_node(content) {
-            self.block = Some(self.objects.declare(
-                ObjectKind::Node,
-                unquoted(content).into(),
-                self.line,
-            ));
+            let name = unquoted(content).into();
+            self.block = Some(self.objects.declare(ObjectKind::Node, name, self.line));
         }
     }
 
     /// Whether a line is indented further than the attribute above.
     fn is_deeper(&self, indentation: &str) -> bool {
-        let usual = self
-            .value
-            .as_ref()
-            .map_or(0, |value| value.indentation.len());
-        usual > 0 && indentation.len() > usual
+        self.value.as_ref().is_some_and(|value| {
+            !value.indentation.is_empty() && indentation.len() > value.indentation.len()
+        })
     }
 
     /// Whether a line continues the value above.
@@ -219,10 +214,9 @@ impl<'t> Reader<'t> {
                 else {
                     return;
                 };
-                let (left, is_repeatable) = left
-                    .strip_suffix('+')
-                    .map_or((left, false), |left| (left, true));
-                let Some((name, attribute)) = target(kind, left) else {
+                let single = left.trim_end_matches('+');
+                let is_repeatable = single.len() < left.len();
+                let Some((name, attribute)) = target(kind, single) else {
                     return;
                 };
                 let object = self.objects.latest(kind, name.into(), self.line);

@@ -259,25 +259,22 @@ impl SchedConfig {
                 continue;
             }
             let text = name_text(text);
-            let faults = match split_line(&text) {
+            let mut faults = Vec::new();
+            match split_line(&text) {
                 Some((line, unknown_time)) => {
                     let first_lines = first_lines.entry(line.name.to_owned()).or_default();
-                    [
-                        unknown_time,
-                        config
-                            .apply(&line)
-                            .err()
-                            .or_else(|| repeated(&line, number, first_lines)),
-                    ]
+                    let fault = config.apply(&line).err();
+                    faults.extend(unknown_time);
+                    faults.extend(fault.or_else(|| repeated(&line, number, first_lines)));
                 }
-                None => [Some(ConfigFault::NotASetting(text.trim().to_owned())), None],
-            };
-            config
-                .warnings
-                .extend(faults.into_iter().flatten().map(|fault| ConfigWarning {
+                None => faults.push(ConfigFault::NotASetting(text.trim().to_owned())),
+            }
+            for fault in faults {
+                config.warnings.push(ConfigWarning {
                     line: number,
                     fault,
-                }));
+                });
+            }
         }
         config
     }
