@@ -85,6 +85,7 @@ impl Site {
                 | Role::Log
                 | Role::Nodes
                 | Role::Reservations
+                | Role::SlurmVersion
                 | Role::Partitions
                 | Role::SlurmNodes
                 | Role::Qos

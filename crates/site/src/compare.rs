@@ -191,8 +191,10 @@ impl Site {
         };
         let jobs = self.read_columns(&request)?;
         let new_table = if is_read_again {
+            // the document of a site of Slurm has the inputs by its own settings
             let reader = if has_other_inputs { new } else { self };
             let request = ColumnsRequest {
+                document: reader.request(&names).document,
                 entity: new_entity,
                 ..request
             };

@@ -212,6 +212,11 @@ impl Site {
     /// The jobs, the nodes or the tree cannot be read, the formula is not arithmetic, neither nodes
     /// nor a number of processors are known, or the moment is not.
     pub fn cycle(&self, request: &CycleRequest<'_>) -> Result<CycledQueue, SiteError> {
+        if self.priorities_at().is_some() {
+            return Err(SiteError::content(
+                "a cycle is one of OpenPBS's scheduler, and the jobs are Slurm's",
+            ));
+        }
         let no_formula = Formula::parse("0").map_err(SiteError::content)?;
         let formula = request.formula.unwrap_or(&no_formula);
         let names = formula.names();

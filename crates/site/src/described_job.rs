@@ -82,32 +82,13 @@ impl Site {
         described: &DescribedJob,
     ) -> Result<usize, SiteError> {
         let queue = self.queue_of(described)?;
-        self.check_names(jobs, described)?;
-        let mut resources = Map::new();
-        let mut attributes = Map::new();
-        for (name, value) in &described.inputs {
-            let is_special = jobs.schema.origin(name) == Some(Origin::Special);
-            let inputs = if is_special {
-                &mut attributes
-            } else {
-                &mut resources
-            };
-            inputs.insert(name.clone(), self.given_value(jobs, name, value)?);
-            self.check_limits(jobs, &queue, name, &inputs[name])?;
-        }
-        for (name, _) in jobs.table.columns() {
-            let of_server = WITHOUT_CHUNKS.into_iter().find(|(known, _)| *known == name);
-            let default = self.queues.default_amount(&queue, name);
-            let default = default.or(of_server.map(|(_, one)| one));
-            if let Some(default) = default.filter(|_| !resources.contains_key(name)) {
-                resources.insert(name.to_owned(), default.into());
-            }
-        }
-        let mut job = attributes;
+        let mut job = match &self.slurm {
+            Some(slurm) => slurm.described(described, &queue, &self.policy.conf)?,
+            None => self.described_of_openpbs(jobs, described, &queue)?,
+        };
         job.insert("id".to_owned(), ID.into());
         job.insert("entity".to_owned(), (&*described.entity).into());
         job.insert("queue".to_owned(), (&*queue).into());
-        job.insert("resources".to_owned(), resources.into());
         let names: Vec<&str> = jobs.table.columns().map(|(name, _)| name).collect();
         let priorities = self.queues.priorities();
         let options = ReadOptions {
@@ -130,6 +111,39 @@ impl Site {
         check_ranges(jobs, &read.table)?;
         self.check_shares(jobs, described)?;
         append(&mut jobs.table, &read.table, 0)
+    }
+
+    /// A job with what the server and the queue give to it, as native JSON.
+    fn described_of_openpbs(
+        &self,
+        jobs: &SiteJobs,
+        described: &DescribedJob,
+        queue: &str,
+    ) -> Result<Map<String, Value>, SiteError> {
+        self.check_names(jobs, described)?;
+        let mut resources = Map::new();
+        let mut attributes = Map::new();
+        for (name, value) in &described.inputs {
+            let is_special = jobs.schema.origin(name) == Some(Origin::Special);
+            let inputs = if is_special {
+                &mut attributes
+            } else {
+                &mut resources
+            };
+            inputs.insert(name.clone(), self.given_value(jobs, name, value)?);
+            self.check_limits(jobs, queue, name, &inputs[name])?;
+        }
+        for (name, _) in jobs.table.columns() {
+            let of_server = WITHOUT_CHUNKS.into_iter().find(|(known, _)| *known == name);
+            let default = self.queues.default_amount(queue, name);
+            let default = default.or(of_server.map(|(_, one)| one));
+            if let Some(default) = default.filter(|_| !resources.contains_key(name)) {
+                resources.insert(name.to_owned(), default.into());
+            }
+        }
+        let mut job = attributes;
+        job.insert("resources".to_owned(), resources.into());
+        Ok(job)
     }
 
     /// The queue in which the job waits.

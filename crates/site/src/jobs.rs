@@ -13,6 +13,7 @@ use jsf_openpbs::order::Order;
 use super::file_warnings::in_file;
 use super::job_warnings::{invalid_jobs, job_problems, missing_eligible_time};
 use super::role::Role;
+use super::slurm::{AGE, AgingFormula};
 use super::source::FileSource;
 use super::{Site, SiteError};
 
@@ -31,6 +32,8 @@ pub struct SiteJobs {
     pub warnings: Vec<Message>,
     /// Whether the formula is Slurm's priority at this site.
     pub(super) is_slurm_priority: bool,
+    /// The formula for later times, if it reads the age of Slurm's jobs.
+    pub(super) aging: Option<AgingFormula>,
     /// The columns of `sprio`, if they were asked for: the name and the program of each.
     pub(super) sprio_columns: Vec<(String, Program)>,
     /// The jobs as a scheduling cycle sees them, if that was asked for.
@@ -101,6 +104,7 @@ impl Site {
         jobs.program = formula.compile(&jobs.schema).ok();
         let slurm = self.slurm.as_ref();
         jobs.is_slurm_priority = slurm.is_some_and(|slurm| slurm.is_priority(formula));
+        jobs.aging = slurm.and_then(|slurm| slurm.aging_formula(formula, &jobs.schema));
         Ok(jobs)
     }
 
@@ -142,6 +146,9 @@ impl Site {
         let mut needed = request.names.to_vec();
         needed.extend(self.order_columns());
         needed.extend(CHECKED_COLUMNS);
+        if needed.contains(&AGE) {
+            needed.push("eligible_time");
+        }
         let options = ReadOptions {
             source_name: &source_name,
             needed: &needed,
@@ -178,6 +185,7 @@ impl Site {
             program: None,
             warnings,
             is_slurm_priority: false,
+            aging: None,
             sprio_columns: Vec::new(),
             cycle: read.cycle_jobs,
         })

@@ -176,6 +176,15 @@ pub struct Site {
     warnings: SiteWarnings,
 }
 
+/// The release of Slurm that `scontrol show config` names.
+fn release_of_settings(files: &SiteFiles) -> Result<Option<Release>, SiteError> {
+    let Some(source) = files.first(Role::SlurmVersion) else {
+        return Ok(None);
+    };
+    let version = source.read_slurm_conf()?.version;
+    Ok(version.as_deref().and_then(Release::from_version))
+}
+
 impl Site {
     /// Opens a folder or a tar archive by the usual names of the files in it, see
     /// [`SiteFiles::open`].
@@ -241,7 +250,9 @@ impl Site {
         }
         let origin = tree.as_ref().and_then(SiteTree::origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
-        let written_by = written_by.or(slurm.as_ref().and_then(|slurm| slurm.release));
+        let written_by = written_by
+            .or(slurm.as_ref().and_then(|slurm| slurm.release))
+            .or(release_of_settings(&files)?);
         let mut policy = PolicySelection::new(&rules, conf, origin, written_by, of_shares);
         if let (Some(slurm), Some(tree)) = (&slurm, &tree) {
             follow_first_cycle(tree, &mut policy, &slurm.pending_users);

@@ -15,7 +15,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::jobs::ColumnsRequest;
-use super::slurm::SlurmQueue;
+use super::slurm::{AgingFormula, SlurmQueue};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
 /// A formula by which the jobs of a site are ranked, with the options of the ranking.
@@ -69,6 +69,8 @@ pub struct RankedQueue {
     pub is_slurm_priority: bool,
     /// The columns of `sprio`, if they were asked for: the name and the program of each.
     pub sprio_columns: Vec<(String, Program)>,
+    /// The formula for later times, if it reads the age of Slurm's jobs.
+    pub(super) aging: Option<AgingFormula>,
 }
 
 impl RankedQueue {
@@ -135,6 +137,8 @@ impl Site {
         let program = formula
             .compile(&queue.schema)
             .map_err(|_| SiteError::NotArithmetic)?;
+        let slurm = self.slurm.as_ref();
+        queue.aging = slurm.and_then(|slurm| slurm.aging_formula(formula, &queue.schema));
         let tree = queue.tree.as_ref();
         let threshold = self.threshold();
         let ordered = self.score_and_order(&program, &queue.table, tree, threshold, usize::MAX);
@@ -173,6 +177,7 @@ impl Site {
             findings: jobs.findings,
             warnings,
             is_slurm_priority: jobs.is_slurm_priority,
+            aging: jobs.aging,
             sprio_columns: jobs.sprio_columns,
         })
     }

@@ -10,6 +10,7 @@ use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema}
 use jsf_openpbs::order::Competition;
 use serde::Serialize;
 
+use super::slurm::{AGE, SlurmQueue};
 use super::{PolicyName, RankReached, RankedQueue, Site};
 
 /// The fair-share numbers reach the formula with six decimals.
@@ -76,9 +77,9 @@ impl Means {
     /// How a user would change an input.
     fn from_input(name: &str, schema: &Schema) -> Self {
         match (name, schema.origin(name)) {
-            ("eligible_time", _) => Self::Wait,
+            ("eligible_time" | AGE, _) => Self::Wait,
             ("queue_priority", _) => Self::Queue,
-            (_, Some(Origin::Special) | None) => Self::WhatIf,
+            (_, Some(Origin::Special | Origin::Slurm) | None) => Self::WhatIf,
             _ => Self::AskForLess,
         }
     }
@@ -301,13 +302,15 @@ impl Site {
             return None;
         }
         let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
+        let rules = Scoring {
+            program: &ranked.program,
+            schema: &ranked.schema,
+            precision,
+            on_error: self.rules.on_error,
+        };
         Some(Race {
-            rules: Scoring {
-                program: &ranked.program,
-                schema: &ranked.schema,
-                precision,
-                on_error: self.rules.on_error,
-            },
+            rules,
+            slurm: self.slurm.as_ref(),
             competition: order.competition(&ranked.ranking, &ranked.table, row),
         })
     }
@@ -316,13 +319,25 @@ impl Site {
 /// A job among its competitors.
 pub(super) struct Race<'a> {
     pub(super) rules: Scoring<'a>,
+    slurm: Option<&'a SlurmQueue>,
     pub(super) competition: Competition,
 }
 
 impl<'a> Race<'a> {
-    /// A job whose `eligible_time` grows by a second in each step.
-    pub(super) fn waiting(&self, ranked: &RankedQueue, row: usize) -> Sweep<'a> {
-        Sweep::new(self.rules, inputs(ranked, row), "eligible_time", 1.0)
+    /// A job whose `eligible_time` or Slurm's age grows by a second in each step.
+    pub(super) fn waiting(&self, ranked: &'a RankedQueue, row: usize) -> Sweep<'a> {
+        let inputs = inputs(ranked, row);
+        let Some((slurm, aging)) = self.slurm.zip(ranked.aging.as_ref()) else {
+            return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
+        };
+        if !slurm.is_aging(ranked.table.id(row)) {
+            return Sweep::constant(self.rules, inputs);
+        }
+        let rules = Scoring {
+            program: &aging.program,
+            ..self.rules
+        };
+        Sweep::new(rules, inputs, AGE, aging.max_age.into())
     }
 
     /// That fewer than `places` of some competitors are ahead of a job.
@@ -344,7 +359,7 @@ impl<'a> Race<'a> {
     /// their inputs.
     pub(super) fn waiting_competitors(
         &self,
-        ranked: &RankedQueue,
+        ranked: &'a RankedQueue,
         budget: &mut WorkBudget,
     ) -> Option<Vec<Competitor<'a>>> {
         let competitors = &self.competition.competitors;

@@ -45,6 +45,8 @@ pub enum Role {
     Tree,
     /// `slurm.conf`, or the output of `scontrol show config`.
     SlurmConf,
+    /// The output of `scontrol show config` beside a `slurm.conf`, of which only the version counts.
+    SlurmVersion,
     /// Slurm's partitions: `scontrol show partition -a`.
     Partitions,
     /// Slurm's nodes: `scontrol show node -a`.
@@ -137,7 +139,7 @@ const fn missing(
 }
 
 /// Every role, in the order of the enum.
-pub(super) static ROLES: [RoleFiles; 25] = [
+pub(super) static ROLES: [RoleFiles; 26] = [
     RoleFiles {
         role: Role::Queue,
         names: &[
@@ -389,6 +391,15 @@ pub(super) static ROLES: [RoleFiles; 25] = [
             "`slurm.conf`",
             "Slurm's defaults apply: fair tree, a half-life of 7 days",
         ),
+    },
+    // what it is good for beside slurm.conf is not missed
+    RoleFiles {
+        role: Role::SlurmVersion,
+        names: &["scontrol_show_config.txt"],
+        accepted: &[FileKind::SlurmConf, FileKind::Empty],
+        what: "`scontrol show config`",
+        limit: SMALL,
+        ..NO_FILE
     },
     RoleFiles {
         role: Role::Partitions,

@@ -4,22 +4,29 @@
 //! service, associations and priorities. Out: a formula, and the jobs as native NDJSON, which the
 //! rest of the site reads like any other document of jobs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::Release;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::formula::syntax::ExprKind;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::Ranking;
 use job_sort_formula::schema::Schema;
+use job_sort_formula::schema::suggestions::did_you_mean;
+use jsf_json::clipped;
+use jsf_openpbs::duration_notation::parse_duration;
+use jsf_openpbs::size::kilobytes;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
-use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit};
+use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit, TresAmounts};
 use jsf_slurm::priority::{PriorityInputs, PriorityTerm};
 use jsf_slurm::sprio::Sprio;
 use serde::Serialize;
 
+use super::described_job::DescribedJob;
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
 use super::formula_text::FormulaText;
@@ -27,6 +34,8 @@ use super::role::Role;
 use super::source::FileSource;
 use super::{Site, SiteError};
 
+/// The input that grows while a job waits.
+pub(super) const AGE: &str = "age_factor";
 /// The longest document of jobs of Slurm that is read, in bytes.
 const MAX_JOBS: u64 = 4 << 30;
 
@@ -48,11 +57,44 @@ pub(super) struct SlurmQueue {
     pub cluster: Cluster,
     /// What `squeue` prints as the priority of the pending jobs.
     printed: HashMap<String, u32>,
+    /// The pending jobs whose age grows.
+    aging: HashSet<String>,
     /// `ACCOUNT/USER` of the pending jobs that are not held, in the order of the jobs' numbers.
     pub pending_users: Vec<String>,
     /// The release that printed the jobs.
     pub release: Option<Release>,
     pub warnings: Vec<Message>,
+}
+
+/// A formula that is evaluated for later times, in which the age of a job has reached its greatest
+/// at 1.
+#[derive(Debug, Clone)]
+pub(super) struct AgingFormula {
+    pub program: Program,
+    /// The time in which an age grows from 0 to 1, in seconds.
+    pub max_age: u32,
+}
+
+impl AgingFormula {
+    /// `None` if the formula does not read the age, or an age does not grow.
+    fn new(formula: &Formula, schema: &Schema, max_age: u32) -> Option<Self> {
+        let expr = formula.expr();
+        let mut ages: Vec<_> = expr
+            .iter()
+            .filter(|(_, node)| matches!(&node.kind, ExprKind::Name(name) if &**name == AGE))
+            .map(|(_, node)| node.span.start as usize..node.span.end as usize)
+            .collect();
+        if ages.is_empty() || max_age == 0 {
+            return None;
+        }
+        ages.sort_unstable_by_key(|span| span.start);
+        let mut text = expr.text().to_owned();
+        for span in ages.into_iter().rev() {
+            text.replace_range(span, "min(1.0, age_factor)");
+        }
+        let program = Formula::parse(&text).ok()?.compile(schema).ok()?;
+        Some(Self { program, max_age })
+    }
 }
 
 /// A job as native JSON.
@@ -119,6 +161,11 @@ impl SlurmQueue {
             ..Self::new(files, conf, cluster, has_direct)?
         };
         queue.warn_of_missing(conf, files);
+        if clock.ages_are_of_others {
+            let unfit = "the ages that `sprio` prints do not fit PriorityMaxAge, as those of other settings: when the \
+                         priorities are computed does not follow from them";
+            queue.warnings.push(unfit.into());
+        }
         let has_age = read.jobs.iter().any(|job| job.accrues_from.is_some());
         if clock.is_guessed && has_age && conf.priority.weight_age > 0 {
             queue.warnings.push(Message::asking(
@@ -129,6 +176,10 @@ impl SlurmQueue {
         queue.warn_of_jobs(&read.jobs, conf, &sprio);
         let mut lines = Vec::new();
         for job in &read.jobs {
+            let is_accruing = job.accrues_from.is_some_and(|from| from <= clock.of(job));
+            if job.is_pending() && is_accruing && !is_direct(job, &sprio) {
+                queue.aging.insert(job.id.clone());
+            }
             let native = native_job(job, conf, &queue.cluster, &sprio, &clock);
             serde_json::to_writer(&mut lines, &native).map_err(SiteError::content)?;
             lines.push(b'\n');
@@ -179,6 +230,7 @@ impl SlurmQueue {
             settings: conf.priority.clone(),
             cluster,
             printed: HashMap::new(),
+            aging: HashSet::new(),
             pending_users: Vec::new(),
             release: None,
             warnings: Vec::new(),
@@ -189,6 +241,16 @@ impl SlurmQueue {
     pub(super) fn add_names_to(&self, schema: &mut Schema) {
         let terms = self.terms.iter().map(|term| term.formula.as_str());
         schema.add_slurm(terms.filter(|input| input.starts_with("tres_")));
+    }
+
+    /// A formula for later times; `None` if it does not read the age of a job.
+    pub(super) fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
+        AgingFormula::new(formula, schema, self.settings.max_age)
+    }
+
+    /// Whether the age of a job grows while it waits.
+    pub(super) fn is_aging(&self, job: &str) -> bool {
+        self.aging.contains(job)
     }
 
     /// Whether a formula is the priority.
@@ -372,8 +434,24 @@ fn read_cluster(
     if let Some((_, text)) = read(Role::SlurmNodes)? {
         cluster.add_nodes(&text, conf);
     }
-    if let Some((_, text)) = read(Role::Partitions)? {
+    if let Some((name, text)) = read(Role::Partitions)? {
+        let of_conf = cluster.job_factors();
         cluster.add_partitions(&text);
+        let printed = cluster.job_factors();
+        let mut differing = of_conf.iter().filter(|(partition, factor)| {
+            printed.get(*partition).is_some_and(|one| one != *factor)
+        });
+        if let Some((partition, factor)) = differing.next() {
+            let warning = format!(
+                "PriorityJobFactor is {factor} for `{partition}` in the settings and {} in `{name}`, which counts{}",
+                printed[partition],
+                match differing.count() {
+                    0 => String::new(),
+                    others => format!("; {others} more differ"),
+                }
+            );
+            warnings.push(warning.into());
+        }
     }
     let mut problems = Vec::new();
     if let Some((name, text)) = read(Role::Qos)? {
@@ -388,15 +466,127 @@ fn read_cluster(
     Ok(cluster)
 }
 
+impl SlurmQueue {
+    /// A job that would be submitted now, as native JSON, by what its user asks for. What is no
+    /// request, such as a factor, replaces the number that follows from the requests.
+    ///
+    /// # Errors
+    /// There is no such partition or QOS, or an amount is none.
+    pub(super) fn described(
+        &self,
+        described: &DescribedJob,
+        partition: &str,
+        conf: &SlurmConf,
+    ) -> Result<serde_json::Map<String, serde_json::Value>, SiteError> {
+        let partitions = self.cluster.job_factors();
+        require_known(
+            "partition",
+            partition,
+            partitions.keys().map(String::as_str),
+        )?;
+        let (account, user) = described
+            .entity
+            .split_once('/')
+            .unwrap_or(("", &described.entity));
+        let now = self.at.unwrap_or_default();
+        let mut job = SlurmJob {
+            account: account.to_owned(),
+            user: user.to_owned(),
+            partition: partition.to_owned(),
+            qos: "normal".to_owned(),
+            state: "PENDING".to_owned(),
+            submitted: Some(now),
+            accrues_from: Some(now),
+            cpus: 1,
+            ..SlurmJob::default()
+        };
+        let mut tres = vec!["node=1".to_owned()];
+        let mut others = Vec::new();
+        for (name, value) in &described.inputs {
+            let wrong = || SiteError::content(format!("`{name}` cannot be `{}`", clipped(value)));
+            match name.as_str() {
+                "qos" => {
+                    let known = self.cluster.qos_priorities();
+                    require_known("QOS", value, known.keys().map(String::as_str))?;
+                    job.qos.clone_from(value);
+                }
+                "ncpus" => job.cpus = value.parse().map_err(|_| wrong())?,
+                "nodect" => tres[0] = format!("node={value}"),
+                "ngpus" => tres.push(format!("gres/gpu={value}")),
+                "nice" => job.nice = value.parse().map_err(|_| wrong())?,
+                "mem" => {
+                    let kilobytes = kilobytes(value).map_err(SiteError::content)?;
+                    tres.push(format!("mem={kilobytes}K"));
+                }
+                "walltime" => {
+                    let seconds = parse_duration(value).map_err(SiteError::content)?;
+                    let minutes = u32::try_from(seconds.div_ceil(60)).map_err(|_| wrong())?;
+                    job.time_limit = TimeLimit::Minutes(minutes);
+                }
+                "eligible_time" => {
+                    let waited = parse_duration(value).map_err(SiteError::content)?;
+                    let waited = i64::try_from(waited).map_err(|_| wrong())?;
+                    job.accrues_from = Some(now.saturating_sub(waited));
+                }
+                _ => others.push((name.clone(), value)),
+            }
+        }
+        tres.push(format!("cpu={}", job.cpus));
+        job.tres = TresAmounts::parse(&tres.join(","));
+        let clock = Clock::known(now);
+        let mut native = native_job(&job, conf, &self.cluster, &Sprio::default(), &clock);
+        for (name, value) in others {
+            let number = value.parse().map_err(|_| {
+                SiteError::content(format!(
+                    "`{name}` is `{}`, expected a number",
+                    clipped(value)
+                ))
+            })?;
+            native.inputs.insert(name, number);
+        }
+        match serde_json::to_value(native).map_err(SiteError::content)? {
+            serde_json::Value::Object(job) => Ok(job),
+            _ => Ok(serde_json::Map::new()),
+        }
+    }
+}
+
+/// Refuses a name that the site does not list, if it lists any.
+fn require_known<'a>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), SiteError> {
+    if known.clone().next().is_none() || known.clone().any(|one| one == name) {
+        return Ok(());
+    }
+    let similar = did_you_mean(name, known);
+    Err(SiteError::content(format!(
+        "no {what} is called `{}`{similar}",
+        clipped(name)
+    )))
+}
+
 /// When the priorities are computed.
 struct Clock {
     now: i64,
     is_guessed: bool,
+    /// Whether the ages in `sprio` are not those by `PriorityMaxAge`.
+    ages_are_of_others: bool,
     /// The times of single jobs that the daemon computed at another time.
     of_jobs: HashMap<String, i64>,
 }
 
 impl Clock {
+    fn known(now: i64) -> Self {
+        Self {
+            now,
+            is_guessed: false,
+            ages_are_of_others: false,
+            of_jobs: HashMap::new(),
+        }
+    }
+
     /// The time that was asked for; else that of the daemon's calculation, which follows from the
     /// ages in `sprio`; else that of the collected files; else the latest one of the jobs.
     fn new(
@@ -406,15 +596,10 @@ impl Clock {
         sprio: &Sprio,
         files: &SiteFiles,
     ) -> Self {
-        let mut clock = Self {
-            now: 0,
-            is_guessed: false,
-            of_jobs: HashMap::new(),
-        };
         if let Some(at) = at {
-            clock.now = at;
-            return clock;
+            return Self::known(at);
         }
+        let mut clock = Self::known(0);
         let mut ages: Vec<(&SlurmJob, (i64, i64))> = Vec::new();
         for job in jobs.iter().filter(|job| job.is_pending()) {
             let between = job.accrues_from.and_then(|accrues_from| {
@@ -422,13 +607,26 @@ impl Clock {
             });
             ages.extend(between.map(|between| (job, between)));
         }
-        if let Some(now) = most_common(ages.iter().map(|(_, between)| *between)) {
-            clock.now = now;
-            for (job, (first, last)) in ages {
-                if !(first..=last).contains(&now) {
-                    clock.of_jobs.insert(job.id.clone(), middle(first, last));
-                }
+        let common = most_common(ages.iter().map(|(_, between)| *between));
+        let (mut agreeing, mut differing) = (0, 0);
+        for (job, (first, last)) in ages {
+            let agrees = common.is_some_and(|now| (first..=last).contains(&now));
+            if !agrees {
+                clock.of_jobs.insert(job.id.clone(), middle(first, last));
             }
+            // what is open at one end says little
+            if first > i64::MIN && last < i64::MAX {
+                agreeing += usize::from(agrees);
+                differing += usize::from(!agrees);
+            }
+        }
+        // under another PriorityMaxAge nearly each job has a time of its own
+        clock.ages_are_of_others = differing > 1 && differing > agreeing;
+        if clock.ages_are_of_others {
+            clock.of_jobs.clear();
+        }
+        if let Some(now) = common.filter(|_| !clock.ages_are_of_others) {
+            clock.now = now;
         } else if let Some(now) = files.jobs_taken_at() {
             clock.now = now;
         } else {

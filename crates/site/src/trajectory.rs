@@ -41,10 +41,10 @@ impl Site {
 }
 
 /// Adds a job to a trajectory.
-fn add(
+fn add<'a>(
     trajectory: &mut Trajectory,
-    race: &Race<'_>,
-    ranked: &RankedQueue,
+    race: &Race<'a>,
+    ranked: &'a RankedQueue,
     row: usize,
     mut budget: WorkBudget,
 ) {

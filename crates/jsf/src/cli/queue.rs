@@ -12,6 +12,7 @@ use crate::cli::warnings::Warnings;
 use crate::cli::{CliError, Outcome, Progress, draw_all, open_site, read_formula, warn, warn_all};
 use crate::job_filter::JobFilter;
 use crate::ranked_row::RankedRow;
+use crate::view::words::clock_time;
 
 /// The most names that an error repeats, and for which similar ones are looked for.
 pub(crate) const MAX_UNKNOWN: usize = 10;
@@ -120,8 +121,10 @@ impl<'a> JobsToRank<'a> {
         limit: usize,
     ) -> Result<(RankedQueue, Warnings), CliError> {
         let progress = Progress::start("ranking the jobs");
-        let queue = self.opened.site.rank_read_jobs(self.jobs, limit)?;
+        let mut queue = self.opened.site.rank_read_jobs(self.jobs, limit)?;
         drop(progress);
+        let at = self.opened.site.priorities_at();
+        queue.rules.extend(at.map(|at| ("ages at", clock_time(at))));
         self.warnings.show(&queue.warnings);
         Ok((queue, self.warnings))
     }

@@ -227,8 +227,13 @@ pub fn waiting_time(seconds: i64) -> String {
 
 /// A time in UTC.
 pub(crate) fn moment(seconds: i64) -> String {
+    clock_time(seconds) + " UTC"
+}
+
+/// A time on the clock on which it is given.
+pub(crate) fn clock_time(seconds: i64) -> String {
     match Timestamp::from_second(seconds) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => seconds.to_string(),
     }
 }

@@ -348,3 +348,195 @@ fn the_priority_is_checked_with_the_jobs_of_the_site() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     }
 }
+
+/// Settings that change nearly every input of the priority.
+const OTHER_SETTINGS: &str = "\
+ClusterName=lichen
+PriorityType=priority/multifactor
+PriorityDecayHalfLife=14-0
+PriorityMaxAge=1-0
+PriorityFavorSmall=YES
+PriorityFlags=NO_NORMAL_QOS
+PriorityWeightAge=50000
+PriorityWeightFairshare=20000
+PriorityWeightJobSize=90000
+PriorityWeightQOS=10
+PriorityWeightTRES=CPU=1000,Mem=2000,GRES/gpu=900000
+NodeName=n[1-8] CPUs=64 RealMemory=256000
+NodeName=g[1-2] CPUs=64 RealMemory=512000 Gres=gpu:4
+PartitionName=main Nodes=n[1-8] Default=YES MaxTime=1-0 PriorityJobFactor=10 PriorityTier=2
+PartitionName=long Nodes=n[1-8] MaxTime=7-0 PriorityJobFactor=5 PriorityTier=1
+PartitionName=gpu Nodes=g[1-2] MaxTime=2-0 PriorityJobFactor=20 PriorityTier=3
+";
+
+/// The new side of a comparison is what a ranking by the new settings is at the same time.
+#[test]
+fn other_settings_give_the_jobs_other_inputs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let conf = folder.path().join("other.conf");
+    fs::write(&conf, OTHER_SETTINGS).expect("a file");
+    let conf = conf.to_str().expect("UTF-8");
+    let site = jsf_testing::path("examples/slurm");
+    let ranked = ranked(
+        &site,
+        &["--slurm-conf", conf, "--at", "2026-11-27T09:00:00"],
+    );
+    let compared = json(&jsf(&[
+        "compare",
+        "--site",
+        "examples/slurm",
+        "--new-slurm-conf",
+        conf,
+        "--at",
+        "2026-11-27T09:00:00",
+        "--format",
+        "json",
+    ]));
+    let jobs = compared["jobs"].as_array().expect("a list");
+    assert_eq!(jobs.len(), 16);
+    let mut moved = 0;
+    for job in jobs {
+        let id = job["id"].as_str().expect("an id");
+        assert_eq!(job["new_rank"], ranked[id]["rank"], "{id}");
+        assert_eq!(
+            job["new_score"].as_f64(),
+            ranked[id]["value"].as_f64(),
+            "{id}"
+        );
+        moved += usize::from(job["old_rank"] != job["new_rank"]);
+    }
+    assert!(moved > 8, "{moved}");
+}
+
+/// With a formula for the old side alone, the new side is the priority by the new settings.
+#[test]
+fn the_priority_by_other_settings_is_compared_with_a_formula() {
+    let compared = json(&jsf(&[
+        "compare",
+        "--old",
+        "ncpus",
+        "--new-slurm-conf",
+        "examples/slurm_new.conf",
+        "--site",
+        "examples/slurm",
+        "--format",
+        "json",
+    ]));
+    assert_eq!(compared["old"]["formula"], "ncpus");
+    let new = compared["new"]["formula"].as_str().expect("a formula");
+    assert!(new.contains("age_factor"), "{new}");
+}
+
+/// When a job overtakes another one is the first second at which a ranking has them so.
+#[test]
+fn ages_grow_while_jobs_wait() {
+    let site = jsf_testing::path("examples/slurm");
+    let jobs = ranked(&site, &[]);
+    let ids: Vec<&str> = jobs.keys().map(String::as_str).collect();
+    let trajectory = json(&jsf(&[
+        "trajectory",
+        "--site",
+        "examples/slurm",
+        "--at",
+        "2026-11-27T09:00:00",
+        "--job",
+        &ids.join(","),
+        "--hours",
+        "168",
+        "--format",
+        "json",
+    ]));
+    let crossings = trajectory["crossings"].as_array().expect("a list");
+    assert!(crossings.len() > 2, "{crossings:?}");
+    let start = 1_795_770_000;
+    for crossing in crossings.iter().take(8) {
+        let wait = crossing["wait"].as_i64().expect("seconds");
+        let [winner, loser] =
+            ["job", "overtakes"].map(|key| crossing[key].as_str().expect("an id"));
+        let is_ahead = |at: i64| {
+            let jobs = ranked(&site, &["--at", &at.to_string()]);
+            jobs[winner]["rank"].as_u64() < jobs[loser]["rank"].as_u64()
+        };
+        assert!(is_ahead(start + wait), "{crossing}");
+        assert!(!is_ahead(start + wait - 1), "{crossing}");
+    }
+}
+
+/// A described job has the inputs of a job of the queue that asks for the same.
+#[test]
+fn a_described_job_has_the_inputs_of_its_requests() {
+    let value = |description: &str, entity: &str| {
+        let output = jsf(&[
+            "explain",
+            "--site",
+            "examples/slurm",
+            "--as",
+            description,
+            "--entity",
+            entity,
+            "--format",
+            "json",
+        ]);
+        json(&output)["jobs"][0]["score"].clone()
+    };
+    let jobs = ranked(&jsf_testing::path("examples/slurm"), &[]);
+    let described = "queue=main,qos=normal,ncpus=1,mem=2gb,nodect=1,walltime=10m,age_factor=";
+    let explained = json(&jsf(&[
+        "explain",
+        "--site",
+        "examples/slurm",
+        "--job",
+        "8106",
+        "--format",
+        "json",
+    ]));
+    let inputs = explained["jobs"][0]["inputs"].as_array().expect("a list");
+    let age = inputs.iter().find(|input| input["name"] == "age_factor");
+    let age = age.expect("an age")["value"].as_str().expect("a number");
+    let score = value(&format!("{described}{age}"), "guests/noor");
+    assert_eq!(score.as_f64(), jobs["8106"]["value"].as_f64());
+    for (description, refused) in [
+        (
+            "queue=mian",
+            "no partition is called `mian`; did you mean `main`?",
+        ),
+        (
+            "queue=main,qos=lwo",
+            "no QOS is called `lwo`; did you mean `low`?",
+        ),
+    ] {
+        let output = jsf(&[
+            "explain",
+            "--site",
+            "examples/slurm",
+            "--as",
+            description,
+            "--entity",
+            "guests/noor",
+        ]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(refused), "{}", stderr(&output));
+    }
+}
+
+/// The ages that `sprio` printed do not tell the time of other settings.
+#[test]
+fn ages_by_another_greatest_age_are_no_clock() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let conf = folder.path().join("slurm.conf");
+    let text = fs::read_to_string(jsf_testing::path("examples/slurm/slurm.conf")).expect("a file");
+    fs::write(
+        &conf,
+        text.replace("PriorityMaxAge=7-0", "PriorityMaxAge=365-0"),
+    )
+    .expect("a file");
+    let output = jsf(&[
+        "rank",
+        "--site",
+        "examples/slurm",
+        "--slurm-conf",
+        conf.to_str().expect("UTF-8"),
+    ]);
+    let found = stderr(&output);
+    assert!(found.contains("do not fit PriorityMaxAge"), "{found}");
+}

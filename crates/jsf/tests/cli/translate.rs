@@ -178,6 +178,37 @@ fn the_formula_of_pbs_gives_the_order_of_the_weights() {
         ]));
         let tau_b = answer["agreement"]["tau_b"].as_f64().expect("a number");
         assert!(tau_b > 0.99, "{name}: {tau_b}");
+        let settings = answer["settings"].as_array().expect("a list").iter();
+        let mut settings = settings.map(|line| line.as_str().expect("a text"));
+        // OpenPBS defines it
+        assert!(
+            !settings.any(|line| line.contains("resource nice ")),
+            "{name}"
+        );
+    }
+}
+
+/// The names that the translation to PBS declares are carried back.
+#[test]
+fn priorities_as_resources_become_weights() {
+    let answer = json(&jsf(&[
+        "translate",
+        "20*qos_priority + 3*assoc_priority",
+        "--to",
+        "slurm",
+        "--site",
+        "examples/slurm",
+        "--format",
+        "json",
+    ]));
+    assert_eq!(answer["not_expressed"], Value::Array(Vec::new()));
+    let settings = answer["settings"].as_array().expect("a list");
+    for line in [
+        "PriorityFlags=NO_FAIR_TREE,NO_NORMAL_QOS,NO_NORMAL_ASSOC",
+        "PriorityWeightQOS=2000",
+        "PriorityWeightAssoc=300",
+    ] {
+        assert!(settings.iter().any(|one| one == line), "{settings:?}");
     }
 }
 
@@ -195,6 +226,7 @@ fn what_slurm_cannot_express_is_named_with_the_reason() {
         ),
         ("walltime", "Slurm weighs no time limit by itself"),
         ("job_priority", "Slurm has `nice`"),
+        ("-nice", "Slurm subtracts a job's `nice` with the weight 1"),
         (
             "min(9, eligible_time) + min(5, eligible_time)",
             "Slurm's age ends at one PriorityMaxAge",

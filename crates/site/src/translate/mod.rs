@@ -14,6 +14,7 @@ use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
 use jsf_openpbs::resource_amount::NumberMode;
 use serde::Serialize;
 
+use super::role::Role;
 use super::{CompareRequest, Site, SiteError};
 
 /// The work of the exchange rates, see [`WorkBudget`].
@@ -113,7 +114,14 @@ impl Site {
             .execution_queues()
             .filter_map(|queue| Some((queue, self.queues.priority(queue)?)))
             .collect();
-        let translation = to_slurm::translate(&program, &priorities);
+        let mut translation = to_slurm::translate(&program, &priorities);
+        let uses_shares = |part: &TranslatedPart| part.becomes == to_slurm::FAIRSHARE;
+        if self.files.has(Role::SchedConfig) && translation.parts.iter().any(uses_shares) {
+            translation.settings.push(to_slurm::half_life(
+                self.config.fairshare_decay_time,
+                self.config.fairshare_decay_factor.into(),
+            ));
+        }
         self.compared(formula, translation, self.largest_job()?)
     }
 
@@ -124,7 +132,7 @@ impl Site {
     /// The site has no `slurm.conf`, or the jobs cannot be read.
     pub fn translate_to_pbs(&self, formula: &Formula) -> Result<Translation, SiteError> {
         let cluster = self.slurm_cluster()?;
-        let translation = to_pbs::translate(formula, &self.policy.conf.priority, &cluster);
+        let translation = to_pbs::translate(formula, &self.policy.conf, &cluster);
         self.compared(formula, translation, cluster.size())
     }
 

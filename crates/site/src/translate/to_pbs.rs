@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::ExprKind;
 use jsf_slurm::cluster::Cluster;
-use jsf_slurm::conf::PrioritySettings;
+use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 
 use super::Translation;
 
@@ -14,13 +14,10 @@ use super::Translation;
 const LARGEST_QUEUE_PRIORITY: u32 = 1023;
 
 /// The formula of PBS, and the resources and priorities of queues that it needs.
-pub(super) fn translate(
-    formula: &Formula,
-    settings: &PrioritySettings,
-    cluster: &Cluster,
-) -> Translation {
+pub(super) fn translate(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation {
     let mut translator = Translator {
-        settings,
+        settings: &conf.priority,
+        half_life: conf.decay_half_life,
         cluster,
         resources: BTreeMap::new(),
         translation: Translation::default(),
@@ -59,8 +56,16 @@ pub(super) fn translate(
     translation
 }
 
+/// A time as sched_config has it.
+fn hours(seconds: u32) -> String {
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
+}
+
 struct Translator<'c> {
     settings: &'c PrioritySettings,
+    /// In seconds; 0 for usage that does not decay.
+    half_life: u32,
     cluster: &'c Cluster,
     /// The resources of the site by their names: their types, and what they are.
     resources: BTreeMap<String, (&'static str, &'static str)>,
@@ -77,9 +82,11 @@ impl Translator<'_> {
         let (becomes, note) = match name {
             "age_factor" => self.age(),
             "fairshare_factor" => {
-                let note =
-                    "PBS computes 2^(-usage/shares) with its own tree and usage, and no fair tree";
-                (name.to_owned(), note.to_owned())
+                let note = format!(
+                    "PBS computes 2^(-usage/shares) with its own tree and usage, and no fair tree{}",
+                    self.decay()
+                );
+                (name.to_owned(), note)
             }
             "size_factor" => self.size()?,
             "partition_factor" => self.partition(),
@@ -95,13 +102,29 @@ impl Translator<'_> {
             }
             "tres_points" => self.resources(),
             "site_factor" => self.resource(name, "long", "the site's factor, set by a hook"),
-            "nice" => self.resource(name, "long", "the `nice` of the job"),
+            "nice" => (
+                name.to_owned(),
+                "a resource that OpenPBS defines, and requests as Slurm's `--nice`".to_owned(),
+            ),
             "direct_priority" => self.resource(name, "long", "a priority that replaces the others"),
             _ => return None,
         };
         self.translation
             .add(name.to_owned(), Ok((becomes.clone(), note)));
         Some(becomes)
+    }
+
+    /// The settings of PBS with the half-life of Slurm.
+    fn decay(&self) -> String {
+        match self.half_life {
+            0 => String::new(),
+            seconds => {
+                let time = hours(seconds);
+                format!(
+                    "; `fairshare_decay_time: {time}` and `fairshare_decay_factor: 0.5` in sched_config have Slurm's half-life"
+                )
+            }
+        }
     }
 
     fn age(&self) -> (String, String) {
@@ -161,7 +184,10 @@ impl Translator<'_> {
         what: &'static str,
     ) -> (String, String) {
         let largest = priorities.values().copied().max().unwrap_or(0).max(1);
-        let (text, note) = self.resource(name, "long", what);
+        let (text, mut note) = self.resource(name, "long", what);
+        if priorities.is_empty() && !is_raw {
+            note += ", whose largest value the files do not say: 1 is taken";
+        }
         if is_raw {
             (text, note)
         } else {

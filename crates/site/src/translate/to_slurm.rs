@@ -27,6 +27,15 @@ const RESOURCES: [(&str, &str, f64); 4] = [
     ("ngpus", "gres/gpu", 1.0),
 ];
 
+/// The priorities of a job that a site of PBS may have as resources, with the weights and the flags
+/// with which Slurm takes them as they are.
+const PRIORITIES: [(&str, &str, &str); 2] = [
+    ("qos_priority", "PriorityWeightQOS", "NO_NORMAL_QOS"),
+    ("assoc_priority", "PriorityWeightAssoc", "NO_NORMAL_ASSOC"),
+];
+/// The weight of fair share.
+pub(super) const FAIRSHARE: &str = "PriorityWeightFairshare";
+
 /// The inputs of the formula at one point.
 type Point = Vec<f64>;
 
@@ -37,6 +46,8 @@ struct Weights {
     age: Option<(f64, f64)>,
     fairshare: f64,
     queue_priority: f64,
+    /// In the order of [`PRIORITIES`].
+    priorities: [f64; PRIORITIES.len()],
     /// In the order of [`RESOURCES`], for one unit of PBS.
     resources: [f64; RESOURCES.len()],
 }
@@ -238,7 +249,7 @@ impl Weights {
             "classic fair share is 2^(-usage/shares), as PBS's, of the usage that Slurm bills";
         if let Some(factor) = probe.fairshare_of_tree(&probe.fairshare_slots()) {
             self.fairshare += positive(factor, "the factor of fair share")?;
-            return Ok(("PriorityWeightFairshare".to_owned(), classic.to_owned()));
+            return Ok((FAIRSHARE.to_owned(), classic.to_owned()));
         }
         let slope = probe.slope(slot);
         if name == "eligible_time" {
@@ -267,7 +278,7 @@ impl Weights {
         let line = || format!("`{name}` does not enter as a multiple, and Slurm only weighs it");
         if name == "fairshare_factor" {
             self.fairshare += positive(slope.ok_or_else(line)?, "the factor of fair share")?;
-            return Ok(("PriorityWeightFairshare".to_owned(), classic.to_owned()));
+            return Ok((FAIRSHARE.to_owned(), classic.to_owned()));
         }
         if name == "queue_priority" {
             self.queue_priority +=
@@ -275,6 +286,11 @@ impl Weights {
             return becomes(
                 "PriorityWeightPartition, with the queues' priorities as PriorityJobFactor",
             );
+        }
+        if let Some(place) = PRIORITIES.iter().position(|(known, ..)| *known == name) {
+            let weight = positive(slope.ok_or_else(line)?, "the factor of a priority")?;
+            self.priorities[place] += weight;
+            return becomes(PRIORITIES[place].1);
         }
         if let Some(place) = RESOURCES
             .iter()
@@ -285,6 +301,7 @@ impl Weights {
         }
         Err(match name {
             "job_priority" => "Slurm has `nice`, which a user can only raise".to_owned(),
+            "nice" => "Slurm subtracts a job's `nice` with the weight 1, which no setting changes".to_owned(),
             "walltime" => "Slurm weighs no time limit by itself: PriorityFlags=SMALL_RELATIVE_TO_TIME divides the size by it".to_owned(),
             _ => format!("Slurm knows no `{name}`: a site factor can carry it (`scontrol update job sitefactor=`, PrioritySiteFactorPlugin)"),
         })
@@ -316,6 +333,14 @@ impl Weights {
             flags.push("NO_NORMAL_PART");
             lines.push(format!("PriorityWeightPartition={weight}"));
             sum.push(format!("{weight}*(queue_priority + {})", -lowest));
+        }
+        for ((name, setting, flag), weight) in PRIORITIES.into_iter().zip(self.priorities) {
+            if weight > 0.0 {
+                let weight = whole(weight);
+                flags.push(flag);
+                lines.push(format!("{setting}={weight}"));
+                sum.push(format!("{weight}*{name}"));
+            }
         }
         let mut resources = Vec::new();
         for (&(resource, tres, units), weight) in RESOURCES.iter().zip(self.resources) {
@@ -352,8 +377,10 @@ impl Weights {
     fn scale(&self) -> f64 {
         let of_age = self.age.map_or(0.0, |(slope, end)| slope * end);
         let of_resources = self.resources.map(|weight| weight.abs() * LARGEST_AMOUNT);
+        let of_priorities = self.priorities.iter().sum::<f64>() * LARGEST_AMOUNT;
         let most = of_age
             + self.fairshare
+            + of_priorities
             + self.queue_priority * LARGEST_QUEUE_PRIORITY
             + of_resources.into_iter().fold(0.0, f64::max);
         if most > 0.0 {
@@ -374,6 +401,12 @@ impl Probe<'_> {
         let usage = self.slot("fairshare_tree_usage");
         usage.into_iter().chain(self.share_slot()).collect()
     }
+}
+
+/// The setting with the half-life of usage that is multiplied by a factor after each period.
+pub(super) fn half_life(period: u64, factor: f64) -> String {
+    let seconds = period as f64 * 0.5_f64.ln() / factor.ln();
+    format!("PriorityDecayHalfLife={}", duration(seconds.round() as u64))
 }
 
 fn positive(weight: f64, what: &str) -> Result<f64, String> {

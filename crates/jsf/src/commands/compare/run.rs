@@ -121,12 +121,17 @@ impl Opened {
         let mut sides = Side::both(arguments);
         require_one_file(&arguments.site, &sides)?;
         let differ_otherwise = sides.old.has_own_rules() || sides.new.has_own_rules();
-        if differ_otherwise && !sides.new.formula.is_given() {
+        let is_new_given = sides.new.formula.is_given();
+        if differ_otherwise && !is_new_given {
             sides.new.formula = sides.old.formula.clone();
         }
         let (old_site, other_site) = open_sites(&arguments.site, &sides)?;
         let new_site = other_site.as_ref().unwrap_or(&old_site);
-        let sources = read_formulas(&sides, differ_otherwise, &old_site, new_site)?;
+        let mut sources = read_formulas(&sides, differ_otherwise, &old_site, new_site)?;
+        // another slurm.conf has another priority
+        if sides.new.slurm_conf.is_some() && !is_new_given && new_site.priorities_at().is_some() {
+            sources.new = new_site.formula_in_force().unwrap_or(sources.new);
+        }
         Ok(Self {
             old_site,
             other_site,

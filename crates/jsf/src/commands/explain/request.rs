@@ -50,7 +50,8 @@ pub struct ExplainArgs {
     /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue (else
     /// the default one), what it requests in all, and what else the formula reads, such as
     /// fairshare_factor=0.4 or eligible_time=2h; what it does not request it has by the defaults of
-    /// its queue and the server
+    /// its queue and the server. At a site of Slurm the queue is the partition, and qos=NAME the
+    /// QOS
     #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
     pub described: Option<DescribedJob>,
     /// The entity whose jobs to explain

@@ -425,7 +425,8 @@ fn waiting_sentence(job: &Explanation, reached: RankReached) -> String {
     let Some(now) = job.rank else {
         return "it has no rank while it is not considered".to_owned();
     };
-    let reads_wait = job.inputs.iter().any(|input| input.name == "eligible_time");
+    let mut inputs = job.inputs.iter();
+    let reads_wait = inputs.any(|input| matches!(&*input.name, "eligible_time" | "age_factor"));
     match reached.wait {
         Wait::Unknown => format!("when it reaches rank {rank} takes too long to find out"),
         Wait::Never if reads_wait && !reached.gain_alike => format!(

@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
             .program
             .inputs()
             .iter()
-            .all(|input| **input != *"eligible_time")
+            .all(|input| !matches!(&**input, "eligible_time" | "age_factor"))
     {
         report(
             "note",
