@@ -61,8 +61,16 @@ pub struct QueuedJob {
     pub walltime: Option<i64>,
     /// What it requests of each resource in all: whole amounts, sizes in kb, durations in seconds.
     pub amounts: BTreeMap<Box<str>, i64>,
+    /// What it requests of resources whose values are not numbers, but for `select` and `place`.
+    pub texts: Vec<(Box<str>, Box<str>)>,
     /// When it was started, in seconds since 1970.
     pub stime: Option<i64>,
+    /// The seconds it has run (`resources_used.walltime`), as far as its host has reported.
+    pub used_walltime: Option<i64>,
+    /// Whether it may be requeued (`Rerunable`).
+    pub is_rerunable: bool,
+    /// Whether it was started before (`run_count`).
+    pub has_run: bool,
     /// When it entered its queue, in seconds since 1970.
     pub qtime: Option<i64>,
     /// When it became eligible to run, in seconds since 1970.
@@ -229,6 +237,8 @@ pub(super) enum CycleKey {
     ArrayIndices,
     ArraySubmitted,
     MaxRunSubjobs,
+    Rerunable,
+    RunCount,
     EstimatedStart,
     Place,
     Select,
@@ -254,6 +264,8 @@ impl CycleKey {
             "array_indices_remaining" => Self::ArrayIndices,
             "array_indices_submitted" => Self::ArraySubmitted,
             "max_run_subjobs" => Self::MaxRunSubjobs,
+            "Rerunable" => Self::Rerunable,
+            "run_count" => Self::RunCount,
             "estimated.start_time" | "estimated_start" => Self::EstimatedStart,
             "place" => Self::Place,
             "select" => Self::Select,
@@ -491,6 +503,10 @@ impl AttributeReader<'_, '_> {
                 .into(),
             walltime: amounts.get("walltime").copied(),
             amounts,
+            texts: self.texts(),
+            used_walltime: self.scalar(CycleKey::UsedWalltime).and_then(seconds),
+            has_run: self.scalar(CycleKey::RunCount).and_then(integer) > Some(0),
+            is_rerunable: self.text(CycleKey::Rerunable).is_none_or(is_true),
             queue_rank: self.job.queued_at.as_ref().and_then(integer),
             accrue_type: self
                 .special(SpecialInput::AccrueType)
@@ -587,6 +603,18 @@ impl AttributeReader<'_, '_> {
             amounts.extend(amount.map(|amount| (name.into(), amount)));
         }
         amounts
+    }
+
+    fn texts(&self) -> Vec<(Box<str>, Box<str>)> {
+        let mut texts = Vec::new();
+        for &(index, ref scalar) in &self.job.resources {
+            let name = self.names.name(index);
+            let is_kept = self.names.get(index).is_skipped
+                && !matches!(name, "select" | "schedselect" | "place" | "exec_vnode");
+            let text = scalar.text().filter(|_| is_kept);
+            texts.extend(text.map(|text| (name.into(), text.into())));
+        }
+        texts
     }
 
     fn chunks(&self) -> Vec<Chunk> {

@@ -271,6 +271,7 @@ impl AskedSite<'_> {
             rules: &queue.rules,
             checked: None,
             decides: &decides,
+            preemption: &[],
             usage_unit: &explanations.usage_unit,
         };
         self.written(&report, self.doubts_of(&queue))

@@ -162,6 +162,8 @@ pub struct PreemptedJob {
     pub id: String,
     /// How: `suspended`, `requeued` or `deleted`.
     pub method: &'static str,
+    /// The id of the job to which it gives way.
+    pub by: String,
 }
 
 /// A job that waits.
@@ -180,6 +182,7 @@ impl CycledQueue {
             table,
             started,
             reserved,
+            preempted,
             waiting,
             accrue_types,
             estimates,
@@ -188,11 +191,25 @@ impl CycledQueue {
         } = self;
         let is_kept = |id: &str| row_of(table, id).is_some_and(|row| rows.contains(&row));
         started.retain(|id| is_kept(id));
+        preempted.retain(|one| is_kept(&one.id) || is_kept(&one.by));
         reserved.retain(|one| is_kept(&one.id));
         waiting.retain(|one| is_kept(&one.id));
         accrue_types.retain(|id, _| is_kept(id));
         estimates.retain(|estimate| is_kept(&estimate.id));
         asked.retain(|id| is_kept(id));
+    }
+
+    /// The running jobs that give way to a job, in words; `None` if none does.
+    pub fn preempted_by(&self, id: &str) -> Option<String> {
+        let preempted = self.preempted.iter().filter(|one| one.by == id);
+        let each: Vec<String> = preempted
+            .map(|one| format!("{} ({})", one.id, one.method))
+            .collect();
+        match each.len() {
+            0 => None,
+            1 => Some(format!("1 job: {}", each[0])),
+            many => Some(format!("{many} jobs: {}", each.join(", "))),
+        }
     }
 
     /// The row of a job, or of the array of a subjob that has no row.
@@ -240,6 +257,32 @@ impl Site {
             .cycle_of(request, jobs, at, times)
     }
 
+    /// Which running jobs would give way to these jobs in the next cycle, and to which jobs they
+    /// would themselves, a sentence each; none where it cannot be known.
+    pub fn preemption_of(&self, request: &CycleRequest<'_>, ids: &[&str]) -> Vec<String> {
+        let least = i64::from(self.config.preempt_queue_prio);
+        let is_express = |priority: Option<i64>| priority.unwrap_or(0) >= least;
+        let has_levels = self.queues.iter().any(|(_, priority)| is_express(priority))
+            || self.queues.soft_limit_attributes().next().is_some();
+        let preempts = self.config.preemptive_sched.prime && has_levels;
+        if ids.is_empty() || !preempts || !self.files.has(Role::Nodes) {
+            return Vec::new();
+        }
+        let Ok(cycle) = self.cycle(request) else {
+            return Vec::new();
+        };
+        let mut sentences = Vec::new();
+        for id in ids {
+            let preempted = cycle.preempted_by(id);
+            sentences.extend(preempted.map(|jobs| format!("{id} would preempt {jobs}")));
+            let given_way = cycle.preempted.iter().filter(|one| one.id == *id);
+            sentences.extend(
+                given_way.map(|one| format!("{id} would be {} for {}", one.method, one.by)),
+            );
+        }
+        sentences
+    }
+
     /// The cycle of these jobs by the settings of a time.
     fn cycle_of(
         &self,
@@ -284,6 +327,9 @@ impl Site {
         let order = self.order_rules(tree.as_ref(), threshold);
         let charges = self.charges(&cycle.jobs);
         let scores = ordered.ranking.scores();
+        machine.add_preemption(self, &table, &cycle.jobs, tree.as_ref(), || {
+            order.places_of_running(scores, &table)
+        });
         let queue = OrderedQueue {
             order,
             scores,
@@ -307,6 +353,7 @@ impl Site {
             .iter()
             .filter_map(|job| decided.estimated(job))
             .collect();
+        let waiting_rows = rows.clone();
         let mut later = Later::new(rows, subjobs, &decided, estimated);
         let mut last = at;
         while let Some(at) = later.next_cycle(last, &mut machine) {
@@ -336,12 +383,7 @@ impl Site {
             .considered_rows()
             .filter_map(|row| cycle.jobs.get(row))
             .collect();
-        if machine.rules.levels.is_some() {
-            left_out.push(LeftOut {
-                what: "targets, checkpoints and enforced resumption of preemption".to_owned(),
-                jobs: considered.len(),
-            });
-        }
+        left_out.extend(machine.left_out_of_preemption(self, &waiting_rows, &decided.preempted));
         left_out.extend(machine.pools.left_out(self, &considered));
         left_out.extend(machine.reservations.left_out(&table, &machine.pools.nodes));
         Ok(CycledQueue {
@@ -353,11 +395,7 @@ impl Site {
                 .iter()
                 .map(|(_, reserved)| reserved.clone())
                 .collect(),
-            preempted: decided
-                .preempted
-                .iter()
-                .map(|(_, preempted)| preempted.clone())
-                .collect(),
+            preempted: decided.preempted_jobs(),
             waiting,
             accrue_types: decided.accrue_types(),
             asked: asked.into_iter().map(|job| job.id).collect(),
@@ -602,11 +640,6 @@ impl OrderedQueue<'_> {
         } = machine;
         let mut cycle = Cycle::new(at, rules, machine, limits, jobs);
         cycle.run(&mut candidates, observer);
-        for (row, eligible) in observer.eligible.iter_mut().enumerate() {
-            if *eligible == Some(true) && cycle.is_over_soft_limit(row as u32) {
-                *eligible = Some(false);
-            }
-        }
     }
 }
 
@@ -616,7 +649,9 @@ struct Decided<'t> {
     jobs: &'t [QueuedJob],
     started: Vec<(u32, String)>,
     reserved: Vec<(u32, ReservedJob)>,
-    preempted: Vec<(u32, PreemptedJob)>,
+    preempted: Vec<(u32, PreemptionMethod)>,
+    /// The jobs to which they give way.
+    preemptors: Vec<String>,
     /// In the order in which the scheduler looks at them.
     refused: Vec<(u32, Refusal)>,
     /// By row, what was short of those for which too little was free; `None` if nobody asks.
@@ -638,6 +673,7 @@ impl<'t> Decided<'t> {
             started: Vec::new(),
             reserved: Vec::new(),
             preempted: Vec::new(),
+            preemptors: Vec::new(),
             refused: Vec::new(),
             short: None,
             set_aside: Vec::new(),
@@ -765,9 +801,10 @@ impl<'t> Decided<'t> {
                     format!("strict_ordering: {blocking} comes first and does not start")
                 }
             };
+            let gave_way = self.gave_way(row as u32);
             WaitingJob {
                 id: self.table.id(row).to_owned(),
-                reason,
+                reason: gave_way.map_or(reason.clone(), |gave_way| format!("{gave_way}: {reason}")),
             }
         });
         let aside = self.set_aside.iter();
@@ -777,6 +814,24 @@ impl<'t> Decided<'t> {
                 reason: why.clone(),
             }))
             .collect()
+    }
+
+    fn preempted_jobs(&self) -> Vec<PreemptedJob> {
+        let preempted = self.preempted.iter().zip(&self.preemptors);
+        let preempted = preempted.map(|((job, method), by)| PreemptedJob {
+            id: self.table.id(*job as usize).to_owned(),
+            method: method_in_words(*method),
+            by: by.clone(),
+        });
+        preempted.collect()
+    }
+
+    /// How and for whom a job gave way in this cycle.
+    fn gave_way(&self, job: u32) -> Option<String> {
+        let preempted = self.preempted.iter().zip(&self.preemptors);
+        let mut of_job = preempted.filter(|((other, _), _)| *other == job);
+        let ((_, method), by) = of_job.next_back()?;
+        Some(format!("{} for {by}", method_in_words(*method)))
     }
 
     /// The accrue type of every job after the cycle.
@@ -819,6 +874,8 @@ impl<'t> Decided<'t> {
 impl CycleObserver for Decided<'_> {
     fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
         let row = job as usize;
+        let preemptor = self.id_of_next(row);
+        self.preemptors.resize(self.preempted.len(), preemptor);
         match decision {
             Decision::Starts => {
                 self.started.push((job, self.id_of_next(row)));
@@ -844,18 +901,20 @@ impl CycleObserver for Decided<'_> {
     fn preempted(&mut self, job: u32, method: PreemptionMethod) {
         let row = job as usize;
         self.eligible[row] = Some(true);
-        let method = match method {
-            PreemptionMethod::Suspend => "suspended",
-            PreemptionMethod::Requeue => "requeued",
-            PreemptionMethod::Delete => "deleted",
-        };
-        let id = self.table.id(row).to_owned();
-        self.preempted.push((job, PreemptedJob { id, method }));
+        self.preempted.push((job, method));
     }
 
     fn reserved(&mut self, Reservation { job, start }: Reservation) {
         let id = self.id_of_next(job as usize);
         self.reserved.push((job, ReservedJob { id, start }));
+    }
+}
+
+fn method_in_words(method: PreemptionMethod) -> &'static str {
+    match method {
+        PreemptionMethod::Suspend => "suspended",
+        PreemptionMethod::Requeue => "requeued",
+        PreemptionMethod::Delete => "deleted",
     }
 }
 

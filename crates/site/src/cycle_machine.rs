@@ -175,7 +175,6 @@ impl CycleMachine {
             reservations,
             amounts,
         };
-        made.note_suspended(table, cycle);
         let unplaced = made.run_jobs(table, cycle, at, warnings);
         made.run_unplaced(unplaced, warnings);
         Ok(made)
@@ -230,21 +229,6 @@ impl CycleMachine {
             ..
         } = self;
         machine.end_next(jobs, |job| limits.end(job))
-    }
-
-    /// Notes for preemption when the running jobs started, and where the suspended ones can go on.
-    fn note_suspended(&mut self, table: &JobTable, cycle: &CycleJobs) {
-        let Some(mut levels) = self.rules.levels.take() else {
-            return;
-        };
-        levels.started = cycle.jobs.iter().map(|job| job.stime).collect();
-        for (row, job) in cycle.jobs.iter().enumerate() {
-            if table.state(row) == JobState::Suspended && !job.placed.is_empty() {
-                let placement = self.placement(job, &self.jobs.job(row as u32));
-                levels.suspended.insert(row as u32, placement);
-            }
-        }
-        self.rules.levels = Some(levels);
     }
 
     /// Puts the running jobs on the machine whose places are known. Returns the others.
@@ -341,7 +325,7 @@ impl CycleMachine {
     }
 
     /// Where a running job is, as far as the document says.
-    fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
+    pub(super) fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
         if self.machine.pools() == 1 {
             let total = (0..self.pools.names.len())
                 .map(|amount| requested.request.total(amount))
@@ -406,8 +390,14 @@ fn unlisted_subjobs(
     warnings: &mut Vec<Message>,
 ) -> Vec<Unplaced> {
     let mut known: HashMap<String, u32> = HashMap::new();
-    let running = (0..table.len())
-        .filter(|&row| matches!(table.state(row), JobState::Running | JobState::Exiting));
+    // those that are suspended count as running
+    let is_known = |state: JobState| {
+        matches!(
+            state,
+            JobState::Running | JobState::Exiting | JobState::Suspended
+        )
+    };
+    let running = (0..table.len()).filter(|&row| is_known(table.state(row)));
     let ids = running
         .map(|row| table.id(row))
         .chain(pools.subjobs_elsewhere.iter().map(|id| &**id));

@@ -17,6 +17,7 @@ mod compression;
 mod cycle;
 mod cycle_machine;
 mod cycle_pools;
+mod cycle_preemption;
 mod cycle_shortage;
 mod cycle_times;
 mod described_job;

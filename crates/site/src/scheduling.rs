@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::cycle::{CycleRules, Limit, LimitKind, Limits, PreemptionLevels};
+use jsf_openpbs::cycle::{
+    CycleRules, Limit, LimitKind, Limits, PreemptionLevels, PreemptionStatus,
+};
 use jsf_openpbs::files::limits::{RunLimit, RunLimits, Subject};
 use jsf_openpbs::files::queues::Queues;
 
@@ -160,29 +162,38 @@ impl Site {
         limits
     }
 
-    /// The levels of jobs in preemption, if soft limits can change them.
+    /// The levels of jobs in preemption, if jobs can have different ones or soft limits decide who
+    /// is eligible.
     pub(super) fn preemption_levels(&self, names: &LimitedNames<'_>) -> Option<PreemptionLevels> {
-        if !self.config.preemptive_sched.prime {
-            return None;
-        }
+        use PreemptionStatus::{Fairshare, QueueSoftLimits, ServerSoftLimits};
+
         let priorities = names.queues.iter();
+        let soft_limits = self.limits_of_jobs(names, Queues::soft_limits);
+        let released = self.queues.released_on_suspend().map(|listed| {
+            let amounts = names.amounts.iter().enumerate();
+            let released =
+                amounts.filter(|(_, name)| listed.split(',').any(|one| one.trim() == &***name));
+            released.map(|(amount, _)| amount).collect()
+        });
         let levels = PreemptionLevels {
+            is_preemptive: self.config.preemptive_sched.prime,
             levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
             express_priority: self.config.preempt_queue_prio.into(),
             queue_priorities: priorities
                 .map(|queue| self.queues.priority(queue).unwrap_or(0))
                 .collect(),
-            soft_limits: Limits::new(self.limits_of_jobs(names, Queues::soft_limits)),
+            soft_limits: Limits::new(soft_limits),
             methods: PreemptionLevels::read_order(self.server.preempt_order()),
+            enforces_resumption: self.server.is_true("sched_preempt_enforce_resumption"),
+            released,
             ..PreemptionLevels::default()
         };
-        let express = levels.express_priority;
-        let is_used = levels.has_soft_limits()
-            || levels
-                .queue_priorities
-                .iter()
-                .any(|priority| *priority >= express);
-        is_used.then_some(levels)
+        let has_soft_limits = !levels.soft_limits.is_empty()
+            && levels.has_level_of(&[ServerSoftLimits, QueueSoftLimits]);
+        let mut priorities = levels.queue_priorities.iter();
+        let is_used = priorities.any(|priority| *priority >= levels.express_priority)
+            || self.config.fair_share.prime && levels.has_level_of(&[Fairshare]);
+        (has_soft_limits || is_used && levels.is_preemptive).then_some(levels)
     }
 
     /// The limits of the jobs of the server and of the queues.

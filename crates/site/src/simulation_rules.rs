@@ -349,13 +349,16 @@ impl Site {
         for attribute in self.queues.unread_limits() {
             add(format!("`{attribute}`"), all);
         }
-        let has_placement_sets = [
+        // those of placement sets and of preemption are named where they are not followed
+        let named_elsewhere = [
             "node_group_enable",
             "do_not_span_psets",
             "only_explicit_psets",
         ];
         let others = self.server.others();
-        for (attribute, value) in others.filter(|(name, _)| !has_placement_sets.contains(name)) {
+        for (attribute, value) in
+            others.filter(|(name, _)| !named_elsewhere.contains(name) && !name.contains("preempt_"))
+        {
             add(format!("{attribute} = {value}"), all);
         }
         let is_charged = config.fair_share.prime || self.tree.is_some();
@@ -379,7 +382,7 @@ impl Site {
             found.extend(attributes.map(|attribute| format!("`{attribute}`")));
         }
         if preempts {
-            found.push("targets, checkpoints and enforced resumption of preemption".to_owned());
+            found.push("targets and checkpoints of preemption".to_owned());
         }
         let found = found.into_iter().map(|what| LeftOut { what, jobs });
         found.collect()

@@ -439,6 +439,7 @@ fn with_report<T>(
         rules: &rules,
         checked: None,
         decides: &[],
+        preemption: &[],
         usage_unit: &explanations.usage_unit,
     })
 }

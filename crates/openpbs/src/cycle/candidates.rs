@@ -10,12 +10,33 @@ use super::reservations::Reservations;
 /// may leave out those that are not wanted where nobody needs to know why they wait.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
-    /// The level of a job in preemption, which comes before the order; `None` if it changes in no
-    /// cycle.
-    pub(super) level: Option<&'a dyn Fn(u32) -> i64>,
+    /// What of preemption comes before the order of jobs, if there is any.
+    precedence: Option<&'a dyn Fn(u32) -> Precedence>,
     /// What those leave that run or are promised a start, if only jobs are wanted that may start
     /// now.
     room: Option<Room<'a>>,
+}
+
+/// What preemption orders a job by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Precedence {
+    /// The higher level comes first.
+    pub(super) level: i64,
+    /// Of a level, those that gave way come first, the earliest first.
+    pub(super) preempted: Option<i64>,
+    pub(super) is_express: bool,
+    pub(super) is_normal: bool,
+}
+
+impl Precedence {
+    fn key(self) -> (Reverse<i64>, i64) {
+        (Reverse(self.level), self.preempted.unwrap_or(i64::MAX))
+    }
+
+    /// Whether it comes first under `by_queue`, whatever its queue.
+    fn is_urgent(self) -> bool {
+        self.is_express || self.preempted.is_some()
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -55,17 +76,17 @@ impl MostProcessors {
 }
 
 impl<'a> Wanted<'a> {
-    /// The next candidate of the highest level.
-    pub(super) fn of_highest(level: &'a dyn Fn(u32) -> i64) -> Self {
+    /// The next candidate, in the order of preemption.
+    pub(super) fn in_order(precedence: &'a dyn Fn(u32) -> Precedence) -> Self {
         Self {
-            level: Some(level),
+            precedence: Some(precedence),
             room: None,
         }
     }
 
     /// The next candidate, whether it can start or not.
     pub(super) const ANY: Self = Self {
-        level: None,
+        precedence: None,
         room: None,
     };
 
@@ -76,7 +97,7 @@ impl<'a> Wanted<'a> {
         reservations: &'a Reservations,
     ) -> Self {
         Self {
-            level: None,
+            precedence: None,
             room: Some(Room {
                 now,
                 machine,
@@ -131,17 +152,37 @@ pub trait Candidates {
 
     /// A running job gave way and waits again.
     fn add(&mut self, _job: u32) {}
+
+    /// The levels of jobs have changed.
+    fn sort_again(&mut self) {}
 }
 
 /// The order of jobs under `by_queue`, `round_robin` or neither, by comparing them.
 pub struct SortedCandidates<O> {
     order: O,
-    groups: VecDeque<QueueGroup>,
+    groups: Vec<QueueGroup>,
+    /// The first group that is not empty.
+    group: usize,
     /// Whether the queues of a group take turns (`round_robin`).
     takes_turns: bool,
-    /// The place of the job that was returned last: the index of its queue in the first group.
-    last: usize,
+    /// Which jobs come before the queues are looked at.
+    urgent: UrgentJobs,
+    /// Whether the job that was returned last came first because it gave way.
+    has_resumed: bool,
+    /// The queue of the job that was returned last: its group, and its place there.
+    last: (usize, usize),
     is_sorted: bool,
+}
+
+/// The jobs of express queues, and those that gave way, which come first under `by_queue`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UrgentJobs {
+    /// They do not.
+    None,
+    /// They do, until the first one in the order of all jobs is of neither kind.
+    OfAll,
+    /// They do, until the first one is of neither kind, queue by queue (`fair_share`).
+    QueueByQueue,
 }
 
 /// Compares jobs by all but the queue.
@@ -158,6 +199,11 @@ pub trait JobOrder {
     /// A job that ran waits again.
     fn add(&mut self, _job: u32) {}
 
+    /// The queue of a job: its group, and its place there.
+    fn queue(&self, _job: u32) -> (usize, usize) {
+        (0, 0)
+    }
+
     /// Counts a start of a job. Returns whether another subjob of it waits.
     fn start(&mut self, _job: u32) -> bool {
         false
@@ -168,18 +214,23 @@ pub trait JobOrder {
 #[derive(Debug)]
 struct QueueGroup {
     queues: Vec<VecDeque<u32>>,
-    /// The queue whose turn it is, where queues take turns.
+    /// The queue whose turn it is; without turns the first one that was not empty.
     turn: usize,
 }
 
 impl QueueGroup {
     /// The queue whose job comes next; `None` if all are empty.
-    fn next_queue(&self, takes_turns: bool) -> Option<usize> {
-        let first = if takes_turns { self.turn } else { 0 };
+    fn next_queue(&mut self, takes_turns: bool) -> Option<usize> {
         let count = self.queues.len();
-        (first..first + count)
-            .map(|queue| queue % count)
-            .find(|&queue| !self.queues[queue].is_empty())
+        let last = if takes_turns {
+            self.turn + count
+        } else {
+            count
+        };
+        let mut turns = (self.turn..last).map(|queue| queue % count);
+        let queue = turns.find(|&queue| !self.queues[queue].is_empty())?;
+        self.turn = queue + usize::from(takes_turns);
+        Some(queue)
     }
 }
 
@@ -188,9 +239,9 @@ impl<O: JobOrder> SortedCandidates<O> {
     /// `by_queue` a queue of its own each, in turn under `round_robin`. Without both there is one
     /// group of one list.
     pub fn new(order: O, groups: Vec<Vec<Vec<u32>>>, takes_turns: bool) -> Self {
-        let mut filled = VecDeque::with_capacity(groups.len());
+        let mut filled = Vec::with_capacity(groups.len());
         for queues in groups {
-            filled.push_back(QueueGroup {
+            filled.push(QueueGroup {
                 queues: queues.into_iter().map(VecDeque::from).collect(),
                 turn: 0,
             });
@@ -198,67 +249,117 @@ impl<O: JobOrder> SortedCandidates<O> {
         Self {
             order,
             groups: filled,
+            group: 0,
             takes_turns,
-            last: 0,
+            urgent: UrgentJobs::None,
+            has_resumed: false,
+            last: (0, 0),
             is_sorted: false,
         }
     }
 
-    fn sort(&mut self) {
+    /// Sets which jobs come before the queues are looked at.
+    #[must_use]
+    pub fn with_urgent(self, urgent: UrgentJobs) -> Self {
+        Self { urgent, ..self }
+    }
+
+    fn sort(&mut self, wanted: &Wanted<'_>) {
         let Self { groups, order, .. } = self;
         for list in groups.iter_mut().flat_map(|group| &mut group.queues) {
-            list.make_contiguous()
-                .sort_by(|&left, &right| order.compare(left, right));
+            let list = list.make_contiguous();
+            let Some(precedence) = wanted.precedence else {
+                list.sort_by(|&left, &right| order.compare(left, right));
+                continue;
+            };
+            let mut keyed: Vec<_> = list
+                .iter()
+                .map(|&job| (precedence(job).key(), job))
+                .collect();
+            keyed.sort_by(|left, right| {
+                let by_key = left.0.cmp(&right.0);
+                by_key.then_with(|| order.compare(left.1, right.1))
+            });
+            let jobs = list.iter_mut().zip(keyed);
+            jobs.for_each(|(job, (_, sorted))| *job = sorted);
         }
         self.is_sorted = true;
+    }
+
+    /// Takes the first job of an express queue, or that gave way, unless another one comes before.
+    fn next_urgent(&mut self, precedence: &dyn Fn(u32) -> Precedence) -> Option<u32> {
+        let mut first: Option<(usize, usize, usize, u32)> = None;
+        for (group, queues) in self.groups.iter().enumerate() {
+            for (queue, list) in queues.queues.iter().enumerate() {
+                let found = list.iter().enumerate().find(|(_, job)| {
+                    let precedence = precedence(**job);
+                    precedence.is_urgent() || precedence.is_normal
+                });
+                let Some((place, &job)) = found else { continue };
+                let is_before = first.is_none_or(|(.., other)| {
+                    let [key, key_of_other] = [job, other].map(|job| precedence(job).key());
+                    let order = key.cmp(&key_of_other);
+                    order.then_with(|| self.order.compare(job, other)).is_lt()
+                });
+                if is_before && (first.is_none() || self.urgent == UrgentJobs::OfAll) {
+                    first = Some((group, queue, place, job));
+                }
+            }
+        }
+        let (group, queue, place, job) = first?;
+        if !precedence(job).is_urgent() {
+            return None;
+        }
+        self.has_resumed = precedence(job).is_normal;
+        self.last = (group, queue);
+        self.groups[group].queues[queue].remove(place)
     }
 }
 
 impl<O: JobOrder> Candidates for SortedCandidates<O> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
         if !self.is_sorted {
-            self.sort();
+            self.sort(wanted);
         }
-        while let Some(group) = self.groups.front_mut() {
+        if let Some(precedence) = wanted.precedence
+            && self.urgent != UrgentJobs::None
+        {
+            if let Some(job) = self.next_urgent(precedence) {
+                return Some(job);
+            }
+            self.urgent = UrgentJobs::None;
+        }
+        while let Some(group) = self.groups.get_mut(self.group) {
             let Some(queue) = group.next_queue(self.takes_turns) else {
-                self.groups.pop_front();
+                self.group += 1;
                 continue;
             };
-            group.turn = queue + 1;
-            self.last = queue;
-            let list = &mut group.queues[queue];
-            let highest = wanted.level.and_then(|level| {
-                let levels = list.iter().map(|&job| level(job)).zip(0..);
-                levels.max_by_key(|(level, place)| (*level, Reverse(*place)))
-            });
-            return match highest {
-                Some((_, place)) => list.remove(place),
-                None => list.pop_front(),
-            };
+            self.last = (self.group, queue);
+            return group.queues[queue].pop_front();
         }
         None
     }
 
     fn started(&mut self, job: u32) {
-        if self.order.start(job)
-            && let Some(group) = self.groups.front_mut()
-        {
-            group.queues[self.last].push_front(job);
+        // the scheduler goes on from it, and takes it for a job of neither kind; ordered by fair
+        // share, the jobs are sorted again before
+        if self.has_resumed && self.is_sorted && self.urgent == UrgentJobs::OfAll {
+            self.urgent = UrgentJobs::None;
+        }
+        if self.order.start(job) {
+            let (group, queue) = self.last;
+            self.groups[group].queues[queue].push_front(job);
         }
         self.reserved(job);
     }
 
     fn add(&mut self, job: u32) {
         self.order.add(job);
-        let is_one_list = self.groups.len() == 1 && self.groups[0].queues.len() == 1;
-        if is_one_list {
-            self.groups[0].queues[0].push_back(job);
-        } else {
-            self.groups.push_back(QueueGroup {
-                queues: vec![VecDeque::from([job])],
-                turn: 0,
-            });
-        }
+        let (group, queue) = self.order.queue(job);
+        self.groups[group].queues[queue].push_back(job);
+    }
+
+    fn sort_again(&mut self) {
         self.is_sorted = false;
     }
 

@@ -149,6 +149,35 @@ impl Limits {
         self.limits.get(limit)
     }
 
+    /// Whether a queue has a limit of its own.
+    pub fn has_queue(&self, queue: u32) -> bool {
+        let mut limits = self.limits.iter();
+        limits.any(|limit| limit.queue == Some(queue))
+    }
+
+    /// Whether a queue or the server has a limit of a kind.
+    pub fn has_kind(&self, kind: LimitKind, queue: u32) -> bool {
+        let mut limits = self.limits.iter();
+        limits.any(|limit| limit.kind == kind && limit.queue.is_none_or(|owner| owner == queue))
+    }
+
+    /// Whether a limit counts two jobs together.
+    pub(super) fn counts_together(
+        &self,
+        limit: usize,
+        job: &CycleJob<'_>,
+        other: &CycleJob<'_>,
+    ) -> bool {
+        let limit = self.limits.get(limit);
+        limit.is_some_and(|limit| limit.counts_with(job, other))
+    }
+
+    /// Whether a limit is that of the subjobs of an array.
+    pub(super) fn is_of_subjobs(&self, limit: usize) -> bool {
+        let limit = self.limits.get(limit);
+        limit.is_some_and(|limit| limit.kind == LimitKind::Subjobs)
+    }
+
     /// Whether more runs than one of these limits allows of those whose jobs are counted with a job;
     /// of an amount only if the job asks for it. These are soft limits.
     pub(super) fn exceeded(&self, job: &CycleJob<'_>, of: impl Fn(&Limit) -> bool) -> bool {

@@ -91,6 +91,36 @@ pub enum Placement {
     Parts(Arc<[Part]>),
 }
 
+impl Placement {
+    fn pools(&self) -> Vec<u32> {
+        match self {
+            Self::Whole(pool) => vec![*pool],
+            Self::Parts(parts) => parts.iter().map(|part| part.pool).collect(),
+        }
+    }
+
+    /// Whether two jobs are in the same pool.
+    pub(super) fn shares_pool(&self, other: &Self) -> bool {
+        let pools = self.pools();
+        other.pools().iter().any(|pool| pools.contains(pool))
+    }
+
+    /// The same place with these of the amounts alone, and with the pools that it has for itself.
+    pub(super) fn with_amounts(&self, request: &Request<'_>, kept: &[usize]) -> Self {
+        let mut parts = Vec::new();
+        each_part(self, request, |pool, amounts| {
+            let is_kept = |amount: &usize| kept.contains(amount);
+            let amounts = amounts.iter().enumerate();
+            let amounts = amounts.map(|(index, amount)| if is_kept(&index) { *amount } else { 0 });
+            parts.push(Part {
+                pool,
+                amounts: amounts.collect(),
+            });
+        });
+        Self::Parts(parts.into())
+    }
+}
+
 /// What a job holds of one pool.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
@@ -588,13 +618,15 @@ impl Machine {
                 let is_free = |pool: &u32| is_open(*pool) && !is_used(*pool);
                 open.clear();
                 open.extend(host.iter().copied().filter(is_free));
+                let mut passed_over = Vec::new();
                 let groups = match arrangement {
                     Arrangement::Vscatter => open.chunks(1),
                     _ => open.chunks(open.len().max(1)),
                 };
                 for pools in groups {
                     while count > 0
-                        && let Some(mut placed) = self.place_chunk(available, pools, amounts)
+                        && let Some(mut placed) =
+                            self.place_chunk(available, pools, amounts, &mut passed_over)
                     {
                         let is_single =
                             matches!(arrangement, Arrangement::Scatter | Arrangement::Vscatter);
@@ -653,24 +685,27 @@ impl Machine {
         Cow::Owned(sorted)
     }
 
-    /// Places a chunk on a host: of each amount as much as there is in its pools, one after the
-    /// other.
-    fn place_chunk(&self, available: &[i64], host: &[u32], amounts: &[i64]) -> Option<Vec<Part>> {
-        if host.is_empty() {
-            return None;
-        }
-        if let &[pool] = host {
-            let has_room = has_room(self.of_pool(available, pool), amounts);
-            return has_room.then(|| {
-                vec![Part {
-                    pool,
-                    amounts: amounts.into(),
-                }]
-            });
+    /// Places a chunk on a host: in the first of its pools that holds all of it, else of each amount
+    /// as much as there is in its pools, one after the other. Pools that were passed over for
+    /// another one get no part of a chunk of the same kind either.
+    fn place_chunk(
+        &self,
+        available: &[i64],
+        host: &[u32],
+        amounts: &[i64],
+        passed_over: &mut Vec<u32>,
+    ) -> Option<Vec<Part>> {
+        let holds_all = |pool: &&u32| has_room(self.of_pool(available, **pool), amounts);
+        if let Some(pool) = host.iter().find(holds_all) {
+            passed_over.extend(host.iter().take_while(|other| *other != pool));
+            return Some(vec![Part {
+                pool: *pool,
+                amounts: amounts.into(),
+            }]);
         }
         let mut lacking = amounts.to_vec();
         let mut parts = Vec::new();
-        for &pool in host {
+        for &pool in host.iter().filter(|pool| !passed_over.contains(pool)) {
             let room = self.of_pool(available, pool);
             let held: Box<[i64]> = lacking
                 .iter()
@@ -685,7 +720,8 @@ impl Machine {
                 });
             }
         }
-        lacking.iter().all(|&amount| amount == 0).then_some(parts)
+        let is_placed = !parts.is_empty() && lacking.iter().all(|&amount| amount == 0);
+        is_placed.then_some(parts)
     }
 
     /// How often a chunk fits in the same way.
@@ -694,13 +730,40 @@ impl Machine {
         parts.iter().map(of_part).min().unwrap_or(i64::MAX)
     }
 
-    /// Whether a job has room in a certain place.
-    pub(super) fn has_room_at(&self, placement: &Placement, request: &Request<'_>) -> bool {
-        let mut free = self.free.clone();
-        self.take(&mut free, placement, request);
-        free.iter()
-            .zip(&self.free)
+    /// Whether a job has room in a certain place, where this much is available.
+    pub(super) fn has_room_at(
+        &self,
+        available: &[i64],
+        placement: &Placement,
+        request: &Request<'_>,
+    ) -> bool {
+        let mut left = available.to_vec();
+        self.take(&mut left, placement, request);
+        left.iter()
+            .zip(available)
             .all(|(left, before)| *left >= 0 || left == before)
+    }
+
+    /// Whether a chunk of a job could be placed where another job is. A chunk may be split over the
+    /// pools of a host, so that only their kind counts there.
+    pub(super) fn could_use(&self, request: &Request<'_>, placement: &Placement) -> bool {
+        let mut is_useful = false;
+        each_part(placement, request, |pool, _| {
+            let is_split = self.pools_of_host(pool).nth(1).is_some();
+            is_useful |= request.chunks().any(|chunk| {
+                let is_large_enough = has_room(self.of_pool(&self.total, pool), chunk.amounts);
+                self.pool_list(chunk.pool_list).contains(&pool) && (is_split || is_large_enough)
+            });
+        });
+        is_useful
+    }
+
+    /// A job gives back what it has in one place, and takes what it has in another one.
+    pub fn exchange(&mut self, back: &Placement, taken: &Placement, request: &Request<'_>) {
+        let mut free = std::mem::take(&mut self.free);
+        self.give_back(&mut free, back, request);
+        self.take(&mut free, taken, request);
+        self.free = free;
     }
 
     /// A job runs from now on, until its walltime ends at a time.

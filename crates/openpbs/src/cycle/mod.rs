@@ -20,9 +20,9 @@ mod totals;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, Wanted};
+pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, UrgentJobs, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
 pub use machine::{
     AdvanceReservation, Machine, Part, Placement, Request, RequestedChunks, Shortage, Unexplained,
@@ -30,9 +30,13 @@ pub use machine::{
 pub use placing::{Arrangement, Exclusive, PlacementSets, Placing, PoolOrder, PoolValue, Sharing};
 pub use times::{QueueTime, TimeConflict, Times};
 
-pub use preemption::{PreemptionLevels, PreemptionMethod, PreemptionStatus, RemainingMethods};
+pub use preemption::{
+    PreemptionJob, PreemptionLevels, PreemptionMethod, PreemptionStatus, RemainingMethods,
+    SuspendedJob,
+};
 
-use preemption::Victim;
+use candidates::Precedence;
+use preemption::Standing;
 use reservations::Reservations;
 use totals::Totals;
 
@@ -170,14 +174,6 @@ pub trait CycleObserver {
     fn preempted(&mut self, _job: u32, _method: PreemptionMethod) {}
 }
 
-/// The jobs that earlier cycles suspended, with where they can go on and their walltimes.
-fn suspended(rules: &CycleRules, jobs: &impl JobSource) -> HashMap<u32, (Placement, i64)> {
-    let suspended = rules.levels.iter().flat_map(|levels| &levels.suspended);
-    suspended
-        .map(|(&job, placement)| (job, (placement.clone(), jobs.job(job).walltime)))
-        .collect()
-}
-
 /// One cycle.
 #[derive(Debug)]
 pub struct Cycle<'a, S> {
@@ -187,15 +183,21 @@ pub struct Cycle<'a, S> {
     limits: &'a mut Limits,
     jobs: &'a S,
     reservations: Reservations,
-    /// The levels, with what runs of the soft limits now.
-    levels: Option<PreemptionLevels>,
+    levels: Option<&'a PreemptionLevels>,
+    /// The soft limits, with what runs of them now.
+    soft_limits: Limits,
+    /// By job, its level; empty if jobs have none.
+    standings: Vec<Standing>,
     /// The jobs that started in this cycle.
-    started: Vec<u32>,
-    /// The jobs that gave way in this cycle: they may go on in it, but neither preempt nor give way
-    /// again, so that it ends.
-    gave_way: Vec<u32>,
-    /// The suspended jobs, with where they can go on and how much of their walltime is left.
-    suspended: HashMap<u32, (Placement, i64)>,
+    started: HashSet<u32>,
+    /// The waiting jobs that gave way, and when.
+    preempted: HashMap<u32, i64>,
+    /// Those of them that are suspended.
+    suspended: HashMap<u32, SuspendedJob>,
+    /// How often jobs gave way.
+    preemptions: usize,
+    /// The classes of jobs of which one did not start, and why.
+    refused_classes: HashMap<u32, Refusal>,
     totals: Totals,
     /// How many jobs of the server's and of each queue's own depth are promised a start.
     server_reserved: u32,
@@ -216,96 +218,127 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     ) -> Self {
         machine.postpone_overdue(now);
         machine.begin_reservations(now, jobs);
-        let reservations = Reservations::new(machine, jobs);
-        Self {
+        let levels = rules.levels.as_ref();
+        let preempted = levels.into_iter().flat_map(PreemptionLevels::preempted);
+        let mut cycle = Self {
             now,
             rules,
+            reservations: Reservations::new(machine, jobs),
             machine,
             limits,
             jobs,
-            reservations,
-            levels: rules.levels.clone(),
-            started: Vec::new(),
-            gave_way: Vec::new(),
-            suspended: suspended(rules, jobs),
+            levels,
+            soft_limits: levels.map_or_else(Limits::default, |levels| levels.soft_limits.clone()),
+            standings: Vec::new(),
+            started: HashSet::new(),
+            // before all that give way in this cycle; in which second is not known
+            preempted: preempted.map(|job| (job, i64::MIN)).collect(),
+            suspended: levels.map_or_else(HashMap::new, |levels| levels.suspended.clone()),
+            preemptions: 0,
+            refused_classes: HashMap::new(),
             totals: Totals::default(),
             server_reserved: 0,
             queue_reserved: Vec::new(),
             blocked_by: None,
             blocked_queues: Vec::new(),
-        }
+        };
+        cycle.find_standings();
+        cycle
     }
 
     /// Decides the candidates one after the other.
     pub fn run(&mut self, candidates: &mut impl Candidates, observer: &mut impl CycleObserver) {
         while let Some(index) = self.next(candidates) {
-            let job = self.jobs.job(index);
+            let job = self.job(index);
             if let Some(conflict) = self.rules.times.closes(job.queue, self.now) {
                 observer.decided(index, Decision::Waits(Refusal::Time(conflict)), true);
                 continue;
             }
             if let Some(blocking) = self.held_back_by(&job) {
-                observer.decided(
-                    index,
-                    Decision::Waits(Refusal::StrictOrdering(blocking)),
-                    true,
-                );
+                let is_eligible = !self.is_over_soft_limit(index);
+                let refusal = Refusal::StrictOrdering(blocking);
+                observer.decided(index, Decision::Waits(refusal), is_eligible);
                 continue;
             }
-            let mut placed = self.place_on(self.machine, self.limits, index);
-            if let Err(refusal) = placed
-                && let Some(victims) = self.victims(index, refusal)
-            {
-                for victim in victims {
-                    self.give_way(&victim);
-                    observer.preempted(victim.job, victim.method);
-                    if victim.method != PreemptionMethod::Delete {
-                        candidates.add(victim.job);
-                    }
-                }
-                placed = self.place_on(self.machine, self.limits, index);
-            }
+            let placed = match self.class_refusal(index) {
+                Some(refusal) if !self.suspended.contains_key(&index) => Err(refusal),
+                _ => self
+                    .place_now(index)
+                    .or_else(|refusal| self.preempt(index, candidates, observer).ok_or(refusal)),
+            };
             match placed {
                 Ok(placement) => {
-                    self.start(index, &job, placement);
+                    self.start(index, placement);
+                    if !self.soft_limits.is_empty() {
+                        candidates.sort_again();
+                    }
                     candidates.started(index);
                     observer.decided(index, Decision::Starts, true);
                 }
-                Err(refusal) => {
-                    if refusal == Refusal::NotEnoughFree {
-                        observer.short(index, self.machine, &job.request);
-                    }
-                    let is_eligible = self.is_eligible(&job, refusal);
-                    observer.decided(index, Decision::Waits(refusal), is_eligible);
-                    if self.rules.strict_ordering
-                        && let Some(reservation) = self.refuse(index, &job, refusal)
-                    {
-                        candidates.reserved(index);
-                        observer.reserved(reservation);
-                    }
-                }
+                Err(refusal) => self.refused(index, refusal, candidates, observer),
             }
         }
     }
 
-    fn next(&self, candidates: &mut impl Candidates) -> Option<u32> {
-        let Some(levels) = &self.levels else {
-            return candidates.next(&self.wanted());
-        };
-        // of a level, those that can go on come first
-        let level = |job| {
-            2 * levels.level(&self.jobs.job(job)) + i64::from(self.suspended.contains_key(&job))
-        };
-        candidates.next(&Wanted::of_highest(&level))
+    /// A job does not start.
+    fn refused(
+        &mut self,
+        index: u32,
+        refusal: Refusal,
+        candidates: &mut impl Candidates,
+        observer: &mut impl CycleObserver,
+    ) {
+        let job = self.job(index);
+        if refusal == Refusal::NotEnoughFree {
+            observer.short(index, self.machine, &job.request);
+        }
+        let is_eligible = self.is_eligible(&job, refusal) && !self.is_over_soft_limit(index);
+        observer.decided(index, Decision::Waits(refusal), is_eligible);
+        if let Some(reservation) = self.refuse(index, &job, refusal) {
+            candidates.reserved(index);
+            observer.reserved(reservation);
+        }
+        if let Some(class) = self
+            .class(index)
+            .filter(|_| !self.suspended.contains_key(&index))
+        {
+            self.refused_classes.entry(class).or_insert(refusal);
+        }
     }
 
-    /// Whether a job is over a soft limit at the end of the cycle, so that time that it waits does
-    /// not count.
-    pub fn is_over_soft_limit(&self, index: u32) -> bool {
+    fn class(&self, index: u32) -> Option<u32> {
+        self.levels?.jobs.get(index as usize)?.class
+    }
+
+    /// Why a job of the same class did not start in this cycle.
+    fn class_refusal(&self, index: u32) -> Option<Refusal> {
+        self.refused_classes.get(&self.class(index)?).copied()
+    }
+
+    /// A job with what it still needs: a suspended one no more than the rest of its walltime.
+    fn job(&self, index: u32) -> CycleJob<'a> {
         let job = self.jobs.job(index);
-        self.levels
-            .as_ref()
-            .is_some_and(|levels| levels.is_over_soft_limit(&job))
+        let left = self.suspended.get(&index).map(|suspended| suspended.left);
+        CycleJob {
+            walltime: left.unwrap_or(job.walltime),
+            ..job
+        }
+    }
+
+    fn next(&self, candidates: &mut impl Candidates) -> Option<u32> {
+        if self.standings.is_empty() {
+            return candidates.next(&self.wanted());
+        }
+        let precedence = |job| {
+            let standing = self.standing(job);
+            Precedence {
+                level: standing.level,
+                preempted: self.preempted.get(&job).copied(),
+                is_express: standing.has(PreemptionStatus::ExpressQueue),
+                is_normal: standing.has(PreemptionStatus::Normal),
+            }
+        };
+        candidates.next(&Wanted::in_order(&precedence))
     }
 
     /// The levels after the cycle, with what runs of the soft limits, and the suspended jobs with the
@@ -351,81 +384,87 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         self.blocked_by.or_else(in_queue)
     }
 
-    /// Section 3: where a job starts now on a machine with what runs of the limits, or why it does
-    /// not.
-    fn place_on(
-        &self,
-        machine: &Machine,
-        limits: &Limits,
-        index: u32,
-    ) -> Result<Placement, Refusal> {
-        let job = &self.jobs.job(index);
-        let free = machine.free_amounts();
-        let resumed = self.suspended.get(&index).map(|(placement, _)| placement);
-        let is_lacking = machine.lacking(free, &job.request).is_some();
-        let has_room = match resumed {
-            Some(placement) => machine.has_room_at(placement, &job.request),
-            None => !is_lacking && machine.place(free, &job.request).is_some(),
-        };
-        if !has_room && !machine.can_ever_run(&job.request) {
+    /// Section 3: where a job starts now, or why it does not.
+    fn place_now(&self, index: u32) -> Result<Placement, Refusal> {
+        let job = self.job(index);
+        let free = self.machine.free_amounts();
+        let is_lacking = !self.suspended.contains_key(&index)
+            && self.machine.lacking(free, &job.request).is_some();
+        let has_room = !is_lacking && self.has_room(index, &job);
+        if !has_room && !self.machine.can_ever_run(&job.request) {
             return Err(Refusal::TooLarge);
         }
-        if !has_room && is_lacking {
+        if is_lacking {
             return Err(Refusal::NotEnoughFree);
         }
-        if let Some(limit) = self
+        self.place_beside(index)
+    }
+
+    fn has_room(&self, index: u32, job: &CycleJob<'_>) -> bool {
+        let free = self.machine.free_amounts();
+        match self.suspended.get(&index) {
+            Some(suspended) => self
+                .machine
+                .has_room_at(free, &suspended.released, &job.request),
+            None => self.machine.place(free, &job.request).is_some(),
+        }
+    }
+
+    /// Where a job starts now if the machine as a whole has enough free, or why it does not.
+    fn place_beside(&self, index: u32) -> Result<Placement, Refusal> {
+        self.refused_by_rules(index).map_or(Ok(()), Err)?;
+        let job = self.job(index);
+        let free = self.machine.free_amounts();
+        if let Some(placement) = self.reservations.place(self, index, &job, self.now, free) {
+            let suspended = self.suspended.get(&index);
+            return Ok(suspended.map_or(placement, |suspended| suspended.placement.clone()));
+        }
+        if !self.has_room(index, &job) {
+            return Err(Refusal::NotEnoughFree);
+        }
+        let delayed = self
             .reservations
-            .passed_limit(self, job, self.now, limits.running())
-        {
-            return Err(Refusal::Limit(limit));
-        }
-        if let Some(conflict) = self.rules.times.crossed(job, self.now) {
-            return Err(Refusal::Time(conflict));
-        }
-        if !has_room {
-            return Err(Refusal::NotEnoughFree);
-        }
-        if let Some(placement) = resumed {
-            return Ok(placement.clone());
-        }
-        let placement = self.reservations.place(machine, job, self.now, free);
-        placement.ok_or_else(|| {
-            Refusal::DelaysReservation(self.reservations.delayed(machine, job, self.now, free))
-        })
+            .delayed(self.machine, &job, self.now, free);
+        Err(Refusal::DelaysReservation(delayed))
     }
 
-    /// A running job gives way.
-    fn give_way(&mut self, victim: &Victim) {
-        let job = self.jobs.job(victim.job);
-        self.machine.end(victim.job, &job.request, victim.end);
-        self.limits.end(&job);
-        if let Some(levels) = &mut self.levels {
-            levels.soft_limits.end(&job);
-        }
-        self.started.retain(|started| *started != victim.job);
-        self.gave_way.push(victim.job);
-        if victim.method == PreemptionMethod::Suspend {
-            let left = victim.end - self.now;
-            self.suspended
-                .insert(victim.job, (victim.placement.clone(), left));
-        }
+    /// The first rule that forbids a job to start now, whatever is free.
+    fn refused_by_rules(&self, index: u32) -> Option<Refusal> {
+        let job = self.job(index);
+        let running = self.limits.running();
+        let limit = self
+            .reservations
+            .passed_limit(self, &job, self.now, running);
+        let conflict = || self.rules.times.crossed(&job, self.now).map(Refusal::Time);
+        limit.map(Refusal::Limit).or_else(conflict)
     }
 
-    fn start(&mut self, index: u32, job: &CycleJob<'_>, placement: Placement) {
-        self.totals.count_started(self.limits, job);
-        let left = self
-            .suspended
-            .remove(&index)
-            .map_or(job.walltime, |(_, left)| left);
-        self.reservations
-            .take(self.machine, job, &placement, self.now + left);
-        self.machine
-            .start(index, &job.request, placement, self.now + left);
-        self.limits.start(job);
-        self.started.push(index);
-        if let Some(levels) = &mut self.levels {
-            levels.soft_limits.start(job);
+    /// All reasons why a job does not start, as far as preemption tells them apart: first what is
+    /// free in all.
+    fn refusals(&self, index: u32) -> Vec<Refusal> {
+        let first = self.place_now(index).err();
+        let by_rules = self.refused_by_rules(index);
+        let has_room = self.has_room(index, &self.job(index));
+        let by_room = (!has_room).then_some(Refusal::NotEnoughFree);
+        let mut refusals: Vec<Refusal> = [first, by_rules, by_room].into_iter().flatten().collect();
+        refusals.dedup();
+        refusals
+    }
+
+    fn start(&mut self, index: u32, placement: Placement) {
+        let job = self.job(index);
+        self.totals.count_started(self.limits, &job);
+        let end = self.now + job.walltime;
+        if let Some(suspended) = self.suspended.remove(&index) {
+            self.machine
+                .exchange(&suspended.placement, &suspended.released, &job.request);
         }
+        self.preempted.remove(&index);
+        self.reservations.take(self.machine, &job, &placement, end);
+        self.machine.start(index, &job.request, placement, end);
+        self.limits.start(&job);
+        self.started.insert(index);
+        self.count_soft_start(index);
     }
 
     /// Section 6: whether time that the job waits from now on counts.
@@ -442,19 +481,24 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             .is_none_or(|limit| !limit.is_personal())
     }
 
-    /// Sections 4 and 5: what a job that does not start means for the others, with strict ordering.
+    /// Sections 4 and 5: what a job that does not start means for the others.
+    ///
+    /// A job that gave way is promised a start whatever the depth.
     fn refuse(&mut self, index: u32, job: &CycleJob<'_>, refusal: Refusal) -> Option<Reservation> {
+        let is_strict = self.rules.strict_ordering;
+        let is_preempted = self.preempted.contains_key(&index);
+        let enforces_resumption = self.levels.is_some_and(|levels| levels.enforces_resumption);
+        let is_enforced = is_preempted && enforces_resumption && self.is_normal_or_higher(index);
+        if !is_strict && !is_enforced {
+            return None;
+        }
         if !self.rules.backfills() {
-            self.blocked_by = Some(index);
+            self.blocked_by = is_strict.then_some(index);
             return None;
         }
         let queue_depth = self.rules.queue_depth(job.queue);
-        if queue_depth == Some(0) {
+        if queue_depth == Some(0) && is_strict {
             self.blocked_queues.push((job.queue, index));
-            return None;
-        }
-        if refusal == Refusal::TooLarge || !job.can_be_reserved {
-            return None;
         }
         let queue = job.queue as usize;
         if self.queue_reserved.len() <= queue {
@@ -464,13 +508,17 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             Some(depth) => (depth, self.queue_reserved[queue]),
             None => (self.rules.backfill_depth, self.server_reserved),
         };
-        if reserved >= depth {
+        let is_beyond_depth = !is_preempted && reserved >= depth;
+        let is_ineligible = !is_enforced && !job.can_be_reserved;
+        if is_beyond_depth || is_ineligible || refusal == Refusal::TooLarge {
             return None;
         }
         let start = Reservations::add(self, index, job)?;
-        match queue_depth {
-            Some(_) => self.queue_reserved[queue] += 1,
-            None => self.server_reserved += 1,
+        if !(is_preempted && enforces_resumption) {
+            match queue_depth {
+                Some(_) => self.queue_reserved[queue] += 1,
+                None => self.server_reserved += 1,
+            }
         }
         Some(Reservation { job: index, start })
     }

@@ -2,7 +2,7 @@
 //! which other jobs.
 
 /// How the chunks of a job are spread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Arrangement {
     /// `free`: wherever they fit.
     #[default]
@@ -16,7 +16,7 @@ pub enum Arrangement {
 }
 
 /// What a job says of other jobs on its vnodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Exclusive {
     /// Nothing: the vnodes decide.
     #[default]
@@ -56,7 +56,7 @@ pub(super) enum Alone {
 }
 
 /// How a job is placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Placing {
     /// How its chunks are spread.
     pub arrangement: Arrangement,

@@ -1,32 +1,41 @@
 //! Preemption: the levels of jobs (`preempt_prio`), by which a cycle orders them first, and which
 //! running jobs give way to one of a higher level.
 //!
-//! Source: the cycles recorded in `tests/golden/cycles2`, and its `SPEC2.md`.
+//! Source: the cycles recorded in `tests/golden/cycles2`, its `SPEC2.md`, and what OpenPBS's
+//! scheduler does where these are silent.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::machine::PlannedEnd;
-use super::{Cycle, CycleJob, JobSource, Limit, Limits, Machine, Placement, Refusal, Shortage};
+use super::totals::Totals;
+use super::{
+    Candidates, Cycle, CycleJob, CycleObserver, JobSource, LimitKind, Limits, Machine, Placement,
+    Refusal, Shortage,
+};
 
 /// What a job is in preemption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreemptionStatus {
     /// `express_queue`: its queue has at least the priority `preempt_queue_prio`.
-    ExpressQueue,
+    ExpressQueue = 1,
     /// `normal_jobs`: nothing else.
-    Normal,
+    Normal = 2,
     /// `server_softlimits`: more runs than a soft limit of the server allows.
-    ServerSoftLimits,
+    ServerSoftLimits = 4,
     /// `queue_softlimits`: the same of its queue.
-    QueueSoftLimits,
-    /// `fairshare`: its entity has used more than its share, which is not found out here.
-    Fairshare,
+    QueueSoftLimits = 8,
+    /// `fairshare`: its entity has used more than its share.
+    Fairshare = 16,
 }
 
-/// The levels of a scheduler.
+/// The levels of a scheduler, and what preemption has to know of the jobs.
 #[derive(Debug, Clone, Default)]
 pub struct PreemptionLevels {
+    /// Whether jobs of a higher level come first and preempt (`preemptive_sched`). If not, soft
+    /// limits still decide whether a job is eligible.
+    pub is_preemptive: bool,
     /// From high to low; the statuses of an entry hold at once.
     pub levels: Vec<Vec<PreemptionStatus>>,
     /// `preempt_queue_prio`
@@ -37,10 +46,50 @@ pub struct PreemptionLevels {
     pub soft_limits: Limits,
     /// `preempt_order`: how jobs give way, by how much of their walltime remains.
     pub methods: Vec<RemainingMethods>,
-    /// By job, when it started, if it ran before the cycle.
-    pub started: Vec<Option<i64>>,
-    /// The jobs that earlier cycles suspended, with where they can go on.
-    pub suspended: HashMap<u32, Placement>,
+    /// `sched_preempt_enforce_resumption`: jobs that gave way are promised a start, and do not count
+    /// towards the depth.
+    pub enforces_resumption: bool,
+    /// The amounts that a suspended job gives back (`restrict_res_to_release_on_suspend`), by their
+    /// indices; `None`: all.
+    pub released: Option<Vec<usize>>,
+    /// By job.
+    pub jobs: Vec<PreemptionJob>,
+    /// The jobs that earlier cycles suspended.
+    pub suspended: HashMap<u32, SuspendedJob>,
+}
+
+/// What only preemption has to know of a job.
+#[derive(Debug, Clone, Default)]
+pub struct PreemptionJob {
+    /// When it started, if it ran before the cycle.
+    pub started: Option<i64>,
+    /// Its place among the running jobs that started in the same second: queue by queue, in each in
+    /// the order of the scheduler.
+    pub place: u32,
+    /// What it has used of its walltime, as far as its host has reported.
+    pub used: Option<i64>,
+    /// Whether it may be requeued (`qsub -r`).
+    pub is_rerunable: bool,
+    /// Whether it waits because it gave way in an earlier cycle.
+    pub was_requeued: bool,
+    /// Whether its fair-share entity has used more than its share.
+    pub is_over_share: bool,
+    /// The jobs that it may preempt (`preempt_targets`), in ascending order; `None`: all.
+    pub targets: Option<Arc<[u32]>>,
+    /// The scheduler looks at jobs of a class once: if one does not start, the others do not
+    /// either. `None`: it is in no class.
+    pub class: Option<u32>,
+}
+
+/// A suspended job.
+#[derive(Debug, Clone)]
+pub struct SuspendedJob {
+    /// Where it goes on, with all that it has there.
+    pub placement: Placement,
+    /// What of it it gave back.
+    pub released: Placement,
+    /// How much of its walltime is left.
+    pub left: i64,
 }
 
 /// How a job gives way.
@@ -64,27 +113,60 @@ pub struct RemainingMethods {
     pub methods: Vec<PreemptionMethod>,
 }
 
-/// A running job that gives way.
-#[derive(Debug, Clone)]
-pub(super) struct Victim {
-    pub(super) job: u32,
-    pub(super) method: PreemptionMethod,
-    pub(super) end: i64,
-    pub(super) placement: Placement,
+/// The level of a job.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Standing {
+    /// A job of a higher level comes first.
+    pub(super) level: i64,
+    /// [`PreemptionStatus`]
+    statuses: u8,
+    /// Whether the priority of the queue is part of the level.
+    has_queue_priority: bool,
 }
 
-/// The distance of two levels, which leaves room for the priorities of queues.
-const STEP: i64 = 1 << 20;
+/// A running job that gives way.
+#[derive(Debug, Clone)]
+struct Victim {
+    job: u32,
+    /// `None`: no method is left, which only its trial shows.
+    method: Option<PreemptionMethod>,
+    /// Whether it is suspended as far as the scheduler foresees.
+    is_suspended: bool,
+    end: i64,
+    placement: Placement,
+}
+
+/// What a job lacks of which the loss of a running job has to give something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// It is at this limit.
+    Limit(usize),
+    /// This amount is short.
+    Amount(usize),
+    /// A place.
+    Any,
+}
+
+/// The level of the first entry of `preempt_prio`.
+const HIGHEST: i64 = 99_000;
+/// The distance of two levels. The priority of an express queue is added to its level.
+const STEP: i64 = 1000;
+
+/// How often running jobs are chosen anew, if some of them cannot give way.
+const MAX_TRIES: usize = 5;
+
+/// How often each job may give way in a cycle, on average, so that it ends.
+const MAX_PREEMPTIONS: usize = 4;
 
 impl PreemptionLevels {
     /// Reads `preempt_prio`, such as `express_queue, normal_jobs, server_softlimits+queue_softlimits`.
-    /// A word that is not a status has no level.
+    /// An entry with a word that is not a status does not count.
     pub fn read_levels(text: &str) -> Vec<Vec<PreemptionStatus>> {
-        let entries = text.split(',').map(|entry| {
+        let read = |entry: &str| -> Option<Vec<_>> {
             let words = entry.split('+').map(str::trim);
-            words.filter_map(PreemptionStatus::from_name).collect()
-        });
-        entries.filter(|entry: &Vec<_>| !entry.is_empty()).collect()
+            words.map(PreemptionStatus::from_name).collect()
+        };
+        text.split(',').filter_map(read).collect()
     }
 
     /// Reads `preempt_order`, such as `SCR` or `SR 50 R`: methods, and the percentage of the walltime
@@ -109,75 +191,94 @@ impl PreemptionLevels {
         read
     }
 
-    /// Whether soft limits have a level, so that it changes with each start.
-    pub fn has_soft_limits(&self) -> bool {
-        !self.soft_limits.is_empty()
-            && self.levels.iter().flatten().any(|status| {
-                matches!(
-                    status,
-                    PreemptionStatus::ServerSoftLimits | PreemptionStatus::QueueSoftLimits
-                )
-            })
+    /// Whether one of these statuses has a level.
+    pub fn has_level_of(&self, statuses: &[PreemptionStatus]) -> bool {
+        let mut listed = self.levels.iter().flatten();
+        listed.any(|status| statuses.contains(status))
     }
 
-    /// Whether a job is over a soft limit that has a level.
-    pub(super) fn is_over_soft_limit(&self, job: &CycleJob<'_>) -> bool {
-        use PreemptionStatus::{QueueSoftLimits, ServerSoftLimits};
-
-        let is_over = |status: &PreemptionStatus| {
-            matches!(status, ServerSoftLimits | QueueSoftLimits) && self.has(job, *status)
-        };
-        self.levels.iter().flatten().any(is_over)
-    }
-
-    /// Whether a job has a status, as far as it is found out here.
-    fn has(&self, job: &CycleJob<'_>, status: PreemptionStatus) -> bool {
-        let is_over_limit_of =
-            |is_owner: fn(&Limit) -> bool| self.soft_limits.exceeded(job, is_owner);
-        match status {
-            PreemptionStatus::ExpressQueue => self.is_express(job),
-            PreemptionStatus::ServerSoftLimits => is_over_limit_of(|limit| limit.queue.is_none()),
-            PreemptionStatus::QueueSoftLimits => is_over_limit_of(|limit| limit.queue.is_some()),
-            PreemptionStatus::Normal | PreemptionStatus::Fairshare => false,
+    /// What a job that is suspended gives back of what it has.
+    pub fn released(&self, placement: &Placement, request: &super::Request<'_>) -> Placement {
+        match &self.released {
+            None => placement.clone(),
+            Some(released) => placement.with_amounts(request, released),
         }
     }
 
-    fn queue_priority(&self, job: &CycleJob<'_>) -> i64 {
-        let priorities = &self.queue_priorities;
-        priorities.get(job.queue as usize).copied().unwrap_or(0)
+    /// The jobs that gave way in earlier cycles.
+    pub(super) fn preempted(&self) -> impl Iterator<Item = u32> {
+        let jobs = self.jobs.iter().zip(0..);
+        let requeued = jobs.filter(|(job, _)| job.was_requeued);
+        requeued
+            .map(|(_, index)| index)
+            .chain(self.suspended.keys().copied())
     }
 
-    fn is_express(&self, job: &CycleJob<'_>) -> bool {
-        self.queue_priority(job) >= self.express_priority
+    fn job(&self, index: u32) -> Option<&PreemptionJob> {
+        self.jobs.get(index as usize)
     }
 
-    /// The level of a job; a job of a higher level comes first. The priority of an express queue is
-    /// added to its level.
-    pub(super) fn level(&self, job: &CycleJob<'_>) -> i64 {
-        let has = |status: &PreemptionStatus| self.has(job, *status);
-        // of several entries the lowest counts, but an entry that has all statuses comes first
-        let several = self
-            .levels
-            .iter()
-            .position(|entry| entry.len() > 1 && entry.iter().all(has));
-        let single = self
-            .levels
-            .iter()
-            .rposition(|entry| entry.len() == 1 && entry.iter().all(has));
-        let normal = || {
-            self.levels
-                .iter()
-                .position(|entry| entry[..] == [PreemptionStatus::Normal])
+    /// The level of a job, if this much runs of the soft limits. Of the entries that hold those with
+    /// the most statuses come first, then the first one.
+    fn standing(&self, index: u32, job: &CycleJob<'_>, over_soft_limits: u8) -> Standing {
+        use PreemptionStatus::{ExpressQueue, Fairshare, Normal};
+
+        let mut statuses = over_soft_limits;
+        let queue_priority = self.queue_priorities.get(job.queue as usize).copied();
+        let queue_priority = queue_priority.unwrap_or(0);
+        if queue_priority >= self.express_priority {
+            statuses |= ExpressQueue as u8;
+        }
+        if self.job(index).is_some_and(|job| job.is_over_share) {
+            statuses |= Fairshare as u8;
+        }
+        if statuses == 0 {
+            statuses = Normal as u8;
+        }
+        let holds = |entry: &[PreemptionStatus]| {
+            let mut listed = entry.iter();
+            listed.all(|status| statuses & *status as u8 != 0)
         };
-        let Some(entry) = several.or(single).or_else(normal) else {
-            return 0;
+        let entries = self.levels.iter().enumerate();
+        let entries = entries.filter(|(_, entry)| holds(entry));
+        let first = entries.max_by_key(|(place, entry)| (entry.len(), Reverse(*place)));
+        let Some((place, entry)) = first else {
+            return Standing {
+                level: self.normal_level(),
+                statuses: Normal as u8,
+                has_queue_priority: false,
+            };
         };
-        let level = (self.levels.len() - entry) as i64 * STEP;
-        if self.levels[entry].contains(&PreemptionStatus::ExpressQueue) {
-            level + self.queue_priority(job)
+        let has_queue_priority = entry.contains(&ExpressQueue);
+        let added = if has_queue_priority {
+            queue_priority
         } else {
-            level
+            0
+        };
+        Standing {
+            level: HIGHEST - STEP * place as i64 + added,
+            statuses,
+            has_queue_priority,
         }
+    }
+
+    fn normal_level(&self) -> i64 {
+        let mut entries = self.levels.iter();
+        let place = entries.position(|entry| entry[..] == [PreemptionStatus::Normal]);
+        place.map_or(0, |place| HIGHEST - STEP * place as i64)
+    }
+
+    /// The methods by which a running job may give way, in the order in which they are tried.
+    fn methods(&self, index: u32, walltime: i64) -> impl Iterator<Item = PreemptionMethod> {
+        let job = self.job(index);
+        let used = job.and_then(|job| job.used).unwrap_or(0);
+        // the server cuts the rest off as C does
+        let left = (100.0 - used as f32 / walltime.max(1) as f32 * 100.0) as i64;
+        let percent = if left < 0 { 1 } else { left };
+        let entry = self.methods.iter().find(|entry| percent >= entry.percent);
+        let is_rerunable = job.is_none_or(|job| job.is_rerunable);
+        let methods = entry.into_iter().flat_map(|entry| &entry.methods).copied();
+        methods.filter(move |method| is_rerunable || *method != PreemptionMethod::Requeue)
     }
 }
 
@@ -194,132 +295,373 @@ impl PreemptionStatus {
     }
 }
 
-impl<S: JobSource> Cycle<'_, S> {
-    /// The running jobs that give way to a job that does not start, the last one that was tried
-    /// first; `None` if that does not help.
-    ///
-    /// One after the other is taken away until the job fits. Then, back from the last, each that
-    /// has room beside it again is spared.
-    pub(super) fn victims(&self, index: u32, refusal: Refusal) -> Option<Vec<Victim>> {
-        let job = self.jobs.job(index);
-        let before = self
-            .levels
-            .as_ref()
-            .filter(|_| !self.gave_way.contains(&index))?;
-        let own = before.level(&job);
-        let mut next = self.next_victim(self.machine, own, &job, refusal, &[])?;
-        let mut levels = before.clone();
-        let mut machine = self.machine.clone();
-        let mut limits = self.limits.clone();
-        let mut refusal = refusal;
-        let mut victims: Vec<Victim> = Vec::new();
-        let mut passed_over: Vec<u32> = Vec::new();
-        let placement = loop {
-            let victim = self.jobs.job(next.job);
-            levels.soft_limits.end(&victim);
-            // its loss may bring jobs of its user back to a limit, and above this job
-            let is_lifted = victims
-                .iter()
-                .chain([&next])
-                .any(|one| levels.level(&self.jobs.job(one.job)) > own);
-            if is_lifted {
-                levels.soft_limits.start(&victim);
-                passed_over.push(next.job);
-            } else {
-                machine.end(next.job, &victim.request, next.end);
-                limits.end(&victim);
-                victims.push(next);
-                match self.place_on(&machine, &limits, index) {
-                    Ok(placement) => break placement,
-                    Err(found) => refusal = found,
-                }
-            }
-            next = self.next_victim(&machine, own, &job, refusal, &passed_over)?;
+impl Standing {
+    pub(super) fn has(self, status: PreemptionStatus) -> bool {
+        self.statuses & status as u8 != 0
+    }
+
+    /// Whether time that such a job waits does not count.
+    pub(super) fn is_over_soft_limit(self) -> bool {
+        self.has(PreemptionStatus::ServerSoftLimits) || self.has(PreemptionStatus::QueueSoftLimits)
+    }
+}
+
+impl<'a, S: JobSource> Cycle<'a, S> {
+    /// Finds the levels of all jobs.
+    pub(super) fn find_standings(&mut self) {
+        let Some(levels) = self.levels.filter(|levels| levels.is_preemptive) else {
+            return;
         };
-        machine.start(index, &job.request, placement, self.now + job.walltime);
-        limits.start(&job);
-        let mut kept = Vec::new();
-        for victim in victims.into_iter().rev() {
-            let one = self.jobs.job(victim.job);
-            let has_room = machine.has_room_at(&victim.placement, &one.request)
-                && limits.passed(limits.running(), &one).is_none();
-            if has_room {
-                machine.start(victim.job, &one.request, victim.placement, victim.end);
-                limits.start(&one);
-            } else {
-                kept.push(victim);
+        self.standings = (0..levels.jobs.len() as u32)
+            .map(|index| self.standing_now(levels, index))
+            .collect();
+    }
+
+    pub(super) fn standing(&self, index: u32) -> Standing {
+        let standing = self.standings.get(index as usize);
+        standing.copied().unwrap_or_default()
+    }
+
+    pub(super) fn is_normal_or_higher(&self, index: u32) -> bool {
+        let normal = self.levels.map_or(0, PreemptionLevels::normal_level);
+        self.standing(index).level >= normal
+    }
+
+    fn standing_now(&self, levels: &PreemptionLevels, index: u32) -> Standing {
+        let job = self.jobs.job(index);
+        // without preemption the soft limits are compared only when a job starts
+        let is_compared = |limit: &super::Limit| {
+            let mut started = self.started.iter().map(|&started| self.jobs.job(started));
+            levels.is_preemptive || started.any(|started| limit.counts_with(&started, &job))
+        };
+        let over_server = |limit: &super::Limit| limit.queue.is_none() && is_compared(limit);
+        let over_queue = |limit: &super::Limit| limit.queue.is_some() && is_compared(limit);
+        let mut over = 0;
+        if self.soft_limits.exceeded(&job, over_server) {
+            over |= PreemptionStatus::ServerSoftLimits as u8;
+        }
+        if self.soft_limits.exceeded(&job, over_queue) {
+            over |= PreemptionStatus::QueueSoftLimits as u8;
+        }
+        levels.standing(index, &job, over)
+    }
+
+    /// Whether a job that does not start is over a soft limit now.
+    pub(super) fn is_over_soft_limit(&mut self, index: u32) -> bool {
+        let Some(levels) = self.levels.filter(|_| !self.soft_limits.is_empty()) else {
+            return false;
+        };
+        let standing = self.standing_now(levels, index);
+        if let Some(known) = self.standings.get_mut(index as usize) {
+            *known = standing;
+        }
+        standing.is_over_soft_limit()
+    }
+
+    /// After the start or the end of a job, the levels of those change that limits count with it.
+    fn update_standings(&mut self, index: u32) {
+        let Some(levels) = self.levels.filter(|_| !self.soft_limits.is_empty()) else {
+            return;
+        };
+        let changed = self.jobs.job(index);
+        let [users, groups, projects] = [LimitKind::User, LimitKind::Group, LimitKind::Project]
+            .map(|kind| {
+                [&*self.limits, &self.soft_limits]
+                    .iter()
+                    .any(|limits| limits.has_kind(kind, changed.queue))
+            });
+        for other in 0..self.standings.len() as u32 {
+            let job = self.jobs.job(other);
+            // the limits of all users together are not looked at here
+            let is_changed = other == index
+                || users && job.user == changed.user
+                || groups && job.group == changed.group
+                || projects && job.project == changed.project;
+            if is_changed {
+                self.standings[other as usize] = self.standing_now(levels, other);
             }
         }
-        Some(kept)
     }
 
-    /// The running job that is tried next: of those of a lower level the lowest, then the one that
-    /// started last. Of those that started in the same second it is the one that ends first; OpenPBS
-    /// takes them in its order of jobs, which is not known here of running ones.
-    fn next_victim(
-        &self,
-        machine: &Machine,
-        own: i64,
-        job: &CycleJob<'_>,
-        refusal: Refusal,
-        passed_over: &[u32],
-    ) -> Option<Victim> {
-        let levels = self.levels.as_ref()?;
-        let lacking = match refusal {
-            Refusal::NotEnoughFree => match machine.shortage_of_free(&job.request) {
-                Some(Shortage::InAll { amount, .. } | Shortage::OnHost { amount, .. }) => {
-                    Some(amount)
-                }
-                _ => None,
-            },
-            Refusal::Limit(_) => None,
-            _ => return None,
-        };
-        let helps = |other: &CycleJob<'_>| match refusal {
-            Refusal::Limit(limit) => self
-                .limits
-                .get(limit)
-                .is_some_and(|limit| limit.counts_with(job, other)),
-            _ => lacking.is_none_or(|amount| other.request.total(amount) > 0),
-        };
-        let candidates = machine.ends().iter().filter_map(|end| {
-            let other = self.jobs.job(end.job);
-            let level = levels.level(&other);
-            let is_express_only = levels.is_express(&other) && !levels.is_express(job);
-            let is_kept = other.is_reservation
-                || passed_over.contains(&end.job)
-                || self.gave_way.contains(&end.job);
-            if is_kept || is_express_only || level >= own || !helps(&other) {
+    pub(super) fn count_soft_start(&mut self, index: u32) {
+        self.soft_limits.start(&self.jobs.job(index));
+        self.update_standings(index);
+    }
+
+    /// Lets running jobs of a lower level give way to a job that does not start. Returns where it
+    /// starts now.
+    pub(super) fn preempt(
+        &mut self,
+        index: u32,
+        candidates: &mut impl Candidates,
+        observer: &mut impl CycleObserver,
+    ) -> Option<Placement> {
+        let levels = self.levels.filter(|levels| levels.is_preemptive)?;
+        let mut failed = Vec::new();
+        for _ in 0..MAX_TRIES {
+            if self.preemptions > MAX_PREEMPTIONS * levels.jobs.len() {
                 return None;
             }
-            let method = self.method(levels, end, &other)?;
-            let of_before = levels.started.get(end.job as usize).copied().flatten();
-            let started = of_before.filter(|_| !self.started.contains(&end.job));
-            Some(((level, Reverse(started.unwrap_or(self.now))), method, end))
-        });
-        let (_, method, end) = candidates.min_by_key(|(key, ..)| *key)?;
-        Some(Victim {
-            job: end.job,
-            method,
-            end: end.time,
-            placement: end.placement.clone(),
-        })
+            let victims = self.victims(index, &failed)?;
+            let before = failed.len();
+            self.preemptions += victims.len();
+            for victim in victims {
+                let Some(method) = victim.method else {
+                    failed.push(victim.job);
+                    continue;
+                };
+                let suspended = self.stop(&victim);
+                observer.preempted(victim.job, method);
+                if method == PreemptionMethod::Delete {
+                    continue;
+                }
+                self.preempted.insert(victim.job, self.now);
+                if method == PreemptionMethod::Suspend {
+                    self.hold(&victim, &suspended);
+                    self.suspended.insert(victim.job, suspended);
+                }
+                candidates.add(victim.job);
+            }
+            candidates.sort_again();
+            if failed.len() == before {
+                return self.place_now(index).ok();
+            }
+        }
+        None
     }
 
-    /// How a job gives way. One that started in this cycle cannot be suspended yet.
-    fn method(
+    /// Ends a running job, which gives all back.
+    fn stop(&mut self, victim: &Victim) -> SuspendedJob {
+        let job = self.jobs.job(victim.job);
+        self.reservations
+            .give_back(self.machine, &job, &victim.placement, victim.end);
+        self.machine.end(victim.job, &job.request, victim.end);
+        self.limits.end(&job);
+        self.totals.count_ended(self.limits, &job);
+        self.soft_limits.end(&job);
+        self.started.remove(&victim.job);
+        self.update_standings(victim.job);
+        let released = match self.levels.filter(|_| victim.is_suspended) {
+            Some(levels) => levels.released(&victim.placement, &job.request),
+            None => victim.placement.clone(),
+        };
+        SuspendedJob {
+            placement: victim.placement.clone(),
+            released,
+            left: (job.walltime - self.used(victim.job)).max(0),
+        }
+    }
+
+    /// What a job has used of its walltime, as far as the scheduler knows.
+    fn used(&self, index: u32) -> i64 {
+        let job = self.levels.and_then(|levels| levels.job(index));
+        job.and_then(|job| job.used).unwrap_or(0).max(0)
+    }
+
+    /// A suspended job keeps what it does not give back.
+    fn hold(&mut self, victim: &Victim, suspended: &SuspendedJob) {
+        let request = self.jobs.job(victim.job).request;
+        self.machine
+            .exchange(&suspended.released, &suspended.placement, &request);
+    }
+
+    /// The running jobs that give way to a job, the last one that was tried first; `None` if that
+    /// does not help.
+    ///
+    /// One after the other is taken away in a copy of the world until the job fits. Then, back from
+    /// the last, each that has room beside it again is spared.
+    fn victims(&self, index: u32, failed: &[u32]) -> Option<Vec<Victim>> {
+        let mut candidates = self.running_below(index, failed);
+        let refusals = self.refusals(index);
+        let is_beyond_help = |refusal: &Refusal| match refusal {
+            Refusal::TooLarge | Refusal::Time(_) | Refusal::StrictOrdering(_) => true,
+            Refusal::Limit(limit) => self.limits.is_of_subjobs(*limit),
+            Refusal::NotEnoughFree | Refusal::DelaysReservation(_) => false,
+        };
+        if candidates.is_empty() || refusals.iter().any(is_beyond_help) {
+            return None;
+        }
+        let mut machine = self.machine.clone();
+        let mut limits = self.limits.clone();
+        let mut trial = self.trial(&mut machine, &mut limits);
+        let mut need = trial.need(index, *refusals.first()?);
+        let own = self.standing(index).level;
+        let mut victims: Vec<Victim> = Vec::new();
+        let mut lifted = Vec::new();
+        let mut first = 0;
+        let placement = loop {
+            let rest = &candidates[first..];
+            let next = rest.iter().position(|candidate| {
+                let candidate = candidate.as_ref();
+                candidate.is_some_and(|candidate| trial.helps(index, need, candidate))
+            })?;
+            first += next;
+            let victim = candidates[first].take()?;
+            let suspended = trial.stop(&victim);
+            // its loss may bring jobs of its user back to a limit, and above this job
+            let is_lifted = |one: &Victim| trial.standing(one.job).level > own;
+            if victims.iter().any(is_lifted) || is_lifted(&victim) {
+                trial.start(victim.job, victim.placement.clone());
+                lifted.push(Some(victim));
+                continue;
+            }
+            trial.hold(&victim, &suspended);
+            trial.suspended.insert(victim.job, suspended);
+            victims.push(victim);
+            let before = need;
+            match trial.place_beside(index) {
+                Ok(placement) => break placement,
+                Err(refusal) => need = trial.need(index, refusal),
+            }
+            if need != before {
+                first = 0;
+                candidates.append(&mut lifted);
+            }
+        };
+        trial.start(index, placement.clone());
+        if trial.standing(index).level < own {
+            return None;
+        }
+        let mut kept = Vec::new();
+        for victim in victims.into_iter().rev() {
+            let is_alike = refusals
+                .iter()
+                .any(|refusal| self.is_similar(index, &placement, *refusal, &victim));
+            if !is_alike {
+                continue;
+            }
+            let placed = match self.class_refusal(victim.job) {
+                Some(refusal) => Err(refusal),
+                None => trial.place_beside(victim.job),
+            };
+            match placed {
+                Ok(placement) => trial.start(victim.job, placement),
+                Err(_) => kept.push(victim),
+            }
+        }
+        (!kept.is_empty()).then_some(kept)
+    }
+
+    /// A copy of the world.
+    fn trial<'t>(&'t self, machine: &'t mut Machine, limits: &'t mut Limits) -> Cycle<'t, S> {
+        Cycle {
+            machine,
+            limits,
+            reservations: self.reservations.clone(),
+            soft_limits: self.soft_limits.clone(),
+            standings: self.standings.clone(),
+            started: self.started.clone(),
+            preempted: self.preempted.clone(),
+            suspended: self.suspended.clone(),
+            refused_classes: self.refused_classes.clone(),
+            totals: Totals::default(),
+            blocked_queues: Vec::new(),
+            queue_reserved: Vec::new(),
+            ..*self
+        }
+    }
+
+    /// The running jobs that may give way to a job, the first one to try first: the lowest level,
+    /// then the latest start.
+    fn running_below(&self, index: u32, failed: &[u32]) -> Vec<Option<Victim>> {
+        let Some(levels) = self.levels else {
+            return Vec::new();
+        };
+        let own = self.standing(index);
+        let targets = levels.job(index).and_then(|job| job.targets.as_deref());
+        let mut is_tried = false;
+        let mut running = Vec::new();
+        for end in self.machine.ends() {
+            let standing = self.standing(end.job);
+            let job = self.jobs.job(end.job);
+            if standing.level >= own.level || job.is_reservation {
+                continue;
+            }
+            // jobs of express queues alone are no reason for another job to try
+            is_tried |= own.has(PreemptionStatus::ExpressQueue) || !standing.has_queue_priority;
+            let is_target = targets.is_none_or(|targets| targets.binary_search(&end.job).is_ok());
+            if !is_target || failed.contains(&end.job) || !self.is_useful(index, end) {
+                continue;
+            }
+            let mut methods = levels.methods(end.job, job.walltime).peekable();
+            let Some(first) = methods.peek().copied() else {
+                continue;
+            };
+            let is_new = self.started.contains(&end.job);
+            let of_before = levels.job(end.job).and_then(|job| job.started);
+            let started = of_before.filter(|_| !is_new).unwrap_or(self.now);
+            let place = levels.job(end.job).map(|job| job.place);
+            let victim = Victim {
+                job: end.job,
+                // one that started in this cycle cannot be suspended yet
+                method: methods.find(|method| *method != PreemptionMethod::Suspend || !is_new),
+                is_suspended: first == PreemptionMethod::Suspend,
+                end: end.time,
+                placement: end.placement.clone(),
+            };
+            running.push(((standing.level, Reverse(started), place), Some(victim)));
+        }
+        if !is_tried {
+            return Vec::new();
+        }
+        running.sort_by_key(|(key, _)| *key);
+        running.into_iter().map(|(_, victim)| victim).collect()
+    }
+
+    /// Whether a job could use what a running one has: a suspended job goes on only where it was.
+    fn is_useful(&self, index: u32, running: &PlannedEnd) -> bool {
+        match self.suspended.get(&index) {
+            Some(suspended) => suspended.placement.shares_pool(&running.placement),
+            None => {
+                let request = self.jobs.job(index).request;
+                self.machine.could_use(&request, &running.placement)
+            }
+        }
+    }
+
+    /// Of which running jobs the loss can help a job that does not start.
+    fn need(&self, index: u32, refusal: Refusal) -> Need {
+        if let Refusal::Limit(limit) = refusal {
+            return Need::Limit(limit);
+        }
+        match self.machine.shortage_of_free(&self.jobs.job(index).request) {
+            Some(Shortage::InAll { amount, .. } | Shortage::OnHost { amount, .. }) => {
+                Need::Amount(amount)
+            }
+            _ => Need::Any,
+        }
+    }
+
+    /// Whether the loss of a running job can help a job.
+    fn helps(&self, index: u32, need: Need, victim: &Victim) -> bool {
+        if self.standing(victim.job).level >= self.standing(index).level {
+            return false;
+        }
+        let other = self.jobs.job(victim.job);
+        match need {
+            Need::Limit(limit) => self
+                .limits
+                .counts_together(limit, &self.jobs.job(index), &other),
+            Need::Amount(amount) => other.request.total(amount) > 0,
+            Need::Any => true,
+        }
+    }
+
+    /// Whether a running job has to do with why a job does not start.
+    fn is_similar(
         &self,
-        levels: &PreemptionLevels,
-        end: &PlannedEnd,
-        job: &CycleJob<'_>,
-    ) -> Option<PreemptionMethod> {
-        let remaining = (end.time - self.now).saturating_mul(100) / job.walltime.max(1);
-        let entry = levels
-            .methods
-            .iter()
-            .find(|entry| remaining >= entry.percent)?;
-        let is_new = self.started.contains(&end.job);
-        let mut methods = entry.methods.iter().copied();
-        methods.find(|method| *method != PreemptionMethod::Suspend || !is_new)
+        index: u32,
+        placement: &Placement,
+        refusal: Refusal,
+        victim: &Victim,
+    ) -> bool {
+        let [job, other] = [index, victim.job].map(|index| self.jobs.job(index));
+        match refusal {
+            Refusal::Limit(limit) => self.limits.counts_together(limit, &job, &other),
+            Refusal::NotEnoughFree | Refusal::DelaysReservation(_) => {
+                placement.shares_pool(&victim.placement)
+            }
+            _ => true,
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! The jobs that are promised a start in a cycle, and what is left beside them.
 
+use std::borrow::Cow;
+
 use super::limits::Counts;
 use super::machine::{AdvanceReservation, Machine, Placement, PlannedEnd};
 use super::{Cycle, CycleJob, JobSource};
 
 /// The jobs that are promised a start.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Reservations {
     /// In the order in which they were made.
     jobs: Vec<Reserved>,
@@ -13,7 +15,7 @@ pub(super) struct Reservations {
     events: Vec<Event>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Reserved {
     job: u32,
     start: i64,
@@ -117,31 +119,31 @@ impl Reservations {
 
     /// Where a job that starts at a time, with this much free then, is placed so that it leaves the
     /// reserved jobs their places (section 3): it fits at its start and at the start of each of
-    /// them during its walltime.
-    pub(super) fn place(
+    /// them during its walltime. A suspended job goes on where it was.
+    pub(super) fn place<S: JobSource>(
         &self,
-        machine: &Machine,
+        cycle: &Cycle<'_, S>,
+        index: u32,
         job: &CycleJob<'_>,
         at: i64,
         free: &[i64],
     ) -> Option<Placement> {
+        let mut available = Cow::Borrowed(free);
         let end = at + job.walltime;
-        let mut during = self
-            .jobs
-            .iter()
-            .filter(|reserved| at < reserved.start && reserved.start < end)
-            .peekable();
-        if during.peek().is_none() {
-            return machine.place(free, &job.request);
+        for reserved in &self.jobs {
+            if at < reserved.start && reserved.start < end {
+                let least = available.to_mut().iter_mut().zip(&reserved.free);
+                least.for_each(|(least, free)| *least = (*least).min(*free));
+            }
         }
-        let mut available = free.to_vec();
-        for reserved in during {
-            available
-                .iter_mut()
-                .zip(&reserved.free)
-                .for_each(|(least, free)| *least = (*least).min(*free));
-        }
-        machine.place(&available, &job.request)
+        let Some(suspended) = cycle.suspended.get(&index) else {
+            return cycle.machine.place(&available, &job.request);
+        };
+        let placement = &suspended.released;
+        let has_room = cycle
+            .machine
+            .has_room_at(&available, placement, &job.request);
+        has_room.then(|| placement.clone())
     }
 
     /// Of the jobs that are promised a start, the first one that a job would delay which has room
@@ -186,6 +188,19 @@ impl Reservations {
         }
     }
 
+    /// A running job gives way, which was to end at a time.
+    pub(super) fn give_back(
+        &mut self,
+        machine: &Machine,
+        job: &CycleJob<'_>,
+        placement: &Placement,
+        end: i64,
+    ) {
+        for reserved in self.jobs.iter_mut().filter(|reserved| reserved.start < end) {
+            machine.give_back(&mut reserved.free, placement, &job.request);
+        }
+    }
+
     /// The first limit that a job would pass if it ran from a time on, at which this much is used:
     /// the most that is used during its walltime counts (section 6).
     pub(super) fn passed_limit<S: JobSource>(
@@ -226,8 +241,9 @@ impl Reservations {
         job: &CycleJob<'_>,
     ) -> Option<i64> {
         let reservations = &cycle.reservations;
-        let (start, placement, mut free) = reservations.estimate(cycle, job)?;
-        let end = start + job.walltime;
+        let (start, placement, mut free) = reservations.estimate(cycle, index, job)?;
+        // from then on a suspended job counts with its whole walltime
+        let end = start + cycle.jobs.job(index).walltime;
         cycle.machine.take(&mut free, &placement, &job.request);
         let cycle_reservations = &mut cycle.reservations;
         for other in &mut cycle_reservations.jobs {
@@ -254,6 +270,7 @@ impl Reservations {
     fn estimate<S: JobSource>(
         &self,
         cycle: &Cycle<'_, S>,
+        index: u32,
         job: &CycleJob<'_>,
     ) -> Option<(i64, Placement, Vec<i64>)> {
         let machine = &*cycle.machine;
@@ -290,7 +307,7 @@ impl Reservations {
             if !has_end || !cycle.rules.times.allow(job, last) {
                 continue;
             }
-            let Some(placement) = self.place(machine, job, last, &free) else {
+            let Some(placement) = self.place(cycle, index, job, last, &free) else {
                 continue;
             };
             let is_allowed = used

@@ -85,6 +85,8 @@ struct Decided {
     reserved: Vec<(u32, i64)>,
     waiting: Vec<(u32, Refusal)>,
     not_eligible: Vec<u32>,
+    /// By their places among all jobs.
+    preempted: Vec<(u32, PreemptionMethod)>,
 }
 
 impl CycleObserver for Decided {
@@ -100,6 +102,10 @@ impl CycleObserver for Decided {
 
     fn reserved(&mut self, Reservation { job, start }: Reservation) {
         self.reserved.push((job, start));
+    }
+
+    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
+        self.preempted.push((job, method));
     }
 }
 
@@ -183,6 +189,7 @@ impl Site {
             reserved,
             waiting,
             not_eligible,
+            preempted,
         } = decided;
         Decided {
             started: started.into_iter().map(|job| job - first).collect(),
@@ -195,6 +202,7 @@ impl Site {
                 .map(|(job, refusal)| (job - first, refusal))
                 .collect(),
             not_eligible: not_eligible.into_iter().map(|job| job - first).collect(),
+            preempted,
         }
     }
 }
@@ -1007,4 +1015,200 @@ fn a_promised_start_is_at_a_time_that_is_long_enough() {
     assert_eq!(crossing(16, 0, QueueTime::Ordinary), Some(50));
     assert_eq!(crossing(5, 0, QueueTime::Prime), Some(20));
     assert_eq!(crossing(5, 0, QueueTime::Reservation), Some(5));
+}
+
+/// Queue 0 is an express queue, the others are not. Jobs started at 0, and are in the order of
+/// their indices.
+fn levels(jobs: usize) -> PreemptionLevels {
+    PreemptionLevels {
+        is_preemptive: true,
+        levels: PreemptionLevels::read_levels("express_queue, normal_jobs, server_softlimits"),
+        express_priority: 150,
+        queue_priorities: vec![200, 0, 0],
+        methods: PreemptionLevels::read_order("SCR"),
+        jobs: (0..jobs as u32)
+            .map(|place| PreemptionJob {
+                started: Some(-10),
+                place,
+                is_rerunable: true,
+                ..PreemptionJob::default()
+            })
+            .collect(),
+        ..PreemptionLevels::default()
+    }
+}
+
+/// Two normal jobs of 2 processors run on 4; an express job arrives that needs one of them.
+fn express(change: impl FnOnce(&mut PreemptionLevels)) -> Decided {
+    let normal = || job(2, 100).in_queue(1);
+    site(&[vec![4]])
+        .running(normal())
+        .running(normal())
+        .with(|rules| {
+            let mut levels = levels(3);
+            change(&mut levels);
+            rules.levels = Some(levels);
+        })
+        .cycle(&[job(2, 50)])
+}
+
+#[test]
+fn of_jobs_that_started_together_the_first_in_the_order_gives_way() {
+    use PreemptionMethod::{Delete, Requeue, Suspend};
+
+    assert_eq!(express(|_| {}).preempted, [(0, Suspend)]);
+    let order = |levels: &mut PreemptionLevels| levels.jobs[0].place = 9;
+    assert_eq!(express(order).preempted, [(1, Suspend)]);
+    let latest = |levels: &mut PreemptionLevels| levels.jobs[1].started = Some(-5);
+    assert_eq!(express(latest).preempted, [(1, Suspend)]);
+    // what a job has used of its walltime decides the method
+    let by_used = |levels: &mut PreemptionLevels| {
+        levels.methods = PreemptionLevels::read_order("S 70 R 20 D");
+        levels.jobs[0].used = Some(31);
+    };
+    assert_eq!(express(by_used).preempted, [(0, Requeue)]);
+    let not_rerunable = |levels: &mut PreemptionLevels| {
+        levels.methods = PreemptionLevels::read_order("RD");
+        levels.jobs[0].is_rerunable = false;
+    };
+    assert_eq!(express(not_rerunable).preempted, [(0, Delete)]);
+    let only_requeued = |levels: &mut PreemptionLevels| {
+        levels.methods = PreemptionLevels::read_order("R");
+        levels.jobs[0].is_rerunable = false;
+    };
+    assert_eq!(express(only_requeued).preempted, [(1, Requeue)]);
+    let targets = |levels: &mut PreemptionLevels| levels.jobs[2].targets = Some([1].into());
+    assert_eq!(express(targets).preempted, [(1, Suspend)]);
+    let no_targets = |levels: &mut PreemptionLevels| levels.jobs[2].targets = Some([].into());
+    assert_eq!(express(no_targets).preempted, []);
+    let not_preemptive = |levels: &mut PreemptionLevels| levels.is_preemptive = false;
+    assert_eq!(express(not_preemptive).preempted, []);
+}
+
+#[test]
+fn of_the_entries_that_hold_the_one_with_most_statuses_counts_and_then_the_first() {
+    let highest = |text: &str| {
+        let levels = PreemptionLevels {
+            soft_limits: Limits::new(vec![limit(LimitKind::User, 0)]),
+            levels: PreemptionLevels::read_levels(text),
+            ..levels(3)
+        };
+        express(|given| *given = levels).preempted
+    };
+    let given_way = [(0, PreemptionMethod::Suspend)];
+    assert_eq!(highest("express_queue, normal_jobs"), given_way);
+    assert_eq!(highest("normal_jobs, express_queue"), []);
+    // an entry with an unknown word does not count
+    assert_eq!(highest("express_queue+unknown, normal_jobs"), []);
+}
+
+#[test]
+fn suspended_jobs_are_promised_a_start_beyond_the_depth_where_they_were() {
+    let suspended = |job: u32, pool: u32, left: i64| {
+        let suspended = SuspendedJob {
+            placement: Placement::Whole(pool),
+            released: Placement::Whole(pool),
+            left,
+        };
+        (job, suspended)
+    };
+    let decide = |enforces_resumption: bool| {
+        let site = site(&[vec![4], vec![4]])
+            .running_in(0, job(4, 30))
+            .running_in(1, job(4, 20))
+            .with(|rules| {
+                rules.levels = Some(PreemptionLevels {
+                    enforces_resumption,
+                    suspended: [suspended(2, 0, 10), suspended(3, 0, 10)].into(),
+                    ..levels(5)
+                });
+            });
+        let normal = |walltime| job(4, walltime).in_queue(1);
+        site.cycle(&[normal(50), normal(50), normal(7)]).reserved
+    };
+    // the first goes on where it was, the second after its whole walltime
+    assert_eq!(decide(false), [(0, 30), (1, 80)]);
+    assert_eq!(decide(true), [(0, 30), (1, 80), (2, 20)]);
+}
+
+#[test]
+fn a_suspended_job_keeps_what_it_does_not_give_back() {
+    let large = Job {
+        amounts: vec![2, 3],
+        ..job(2, 50)
+    };
+    let running = Job {
+        amounts: vec![4, 2],
+        ..job(4, 100).in_queue(1)
+    };
+    let decide = |released: Option<Vec<usize>>| {
+        let site = site(&[vec![4, 4]]).running(running.clone()).with(|rules| {
+            rules.levels = Some(PreemptionLevels {
+                released,
+                ..levels(2)
+            });
+        });
+        site.cycle(std::slice::from_ref(&large)).started
+    };
+    assert_eq!(decide(None), [0]);
+    assert!(decide(Some(vec![0])).is_empty());
+}
+
+#[test]
+fn a_job_of_a_class_of_which_one_did_not_start_does_not_start_either() {
+    let decide = |class: Option<u32>| {
+        let site = site(&[vec![4]])
+            .running(job(2, 100).in_queue(1))
+            .running(job(2, 100).in_queue(1))
+            .with(|rules| {
+                rules.strict_ordering = false;
+                let mut levels = levels(5);
+                levels.jobs[2].class = class;
+                levels.jobs[4].class = class;
+                rules.levels = Some(levels);
+            });
+        // the second job preempts one, which leaves room for the third one
+        let normal = || job(1, 50).in_queue(1);
+        site.cycle(&[normal(), job(1, 50), normal()]).started
+    };
+    assert_eq!(decide(None), [1, 2]);
+    assert_eq!(decide(Some(7)), [1]);
+}
+
+#[test]
+fn without_preemption_soft_limits_are_compared_when_a_job_starts() {
+    let decide = |running: Job, is_preemptive: bool| {
+        let site = site(&[vec![4]]).running(running).with(|rules| {
+            rules.strict_ordering = false;
+            let mut soft_limits = Limits::new(vec![limit(LimitKind::User, 0)]);
+            soft_limits.start(&Jobs(&[job(1, 100)]).job(0));
+            rules.levels = Some(PreemptionLevels {
+                is_preemptive,
+                soft_limits,
+                ..levels(3)
+            });
+        });
+        let waiting = [job(1, 50).in_queue(1).of_user(1), job(8, 50).in_queue(1)];
+        site.cycle(&waiting).not_eligible
+    };
+    assert_eq!(decide(job(1, 100), true), [1]);
+    assert!(decide(job(1, 100), false).is_empty());
+}
+
+#[test]
+fn vnodes_that_were_passed_over_for_a_whole_chunk_hold_no_part_of_another_one() {
+    // the first two chunks fit on one vnode each, and the third one would need both
+    let decide = |chunks: u32| {
+        let site = Site {
+            machine: Machine::new(&[vec![3], vec![3]]).with_hosts(vec![0, 0]),
+            ..site(&[vec![3], vec![3]])
+        };
+        let request = Job {
+            counts: vec![chunks],
+            ..job(2, 10)
+        };
+        site.cycle(&[request]).started
+    };
+    assert_eq!(decide(2), [0]);
+    assert!(decide(3).is_empty());
 }

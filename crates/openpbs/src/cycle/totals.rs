@@ -21,6 +21,13 @@ impl Totals {
         }
     }
 
+    /// A job gives way.
+    pub(super) fn count_ended(&mut self, limits: &Limits, job: &CycleJob<'_>) {
+        if let Some(counts) = &mut self.counts {
+            limits.count(counts, job, -1);
+        }
+    }
+
     /// A job does not start.
     pub(super) fn count_refused(&mut self, limits: &Limits, job: &CycleJob<'_>) {
         if limits.has_personal() {

@@ -241,7 +241,8 @@ fn kind_of(resource: Option<&str>) -> Option<InputType> {
 
 /// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in
 /// seconds for a duration.
-pub(super) fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
+/// A whole amount of a resource as the server prints it.
+pub fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
     let amount = match NumberMode::Exact
         .amount(text.trim(), kind, AmountSource::Server)
         .ok()?

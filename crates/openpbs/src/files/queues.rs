@@ -212,6 +212,13 @@ impl Queues {
         }
     }
 
+    /// The resources that a suspended job gives back, with commas between them
+    /// (`restrict_res_to_release_on_suspend`); `None`: all.
+    pub fn released_on_suspend(&self) -> Option<&str> {
+        self.attribute("", "restrict_res_to_release_on_suspend")
+            .filter(|listed| !listed.is_empty())
+    }
+
     /// The queue of a job that names none.
     pub fn default_queue(&self) -> Option<&str> {
         self.attribute("", "default_queue")

@@ -146,6 +146,11 @@ impl ServerSettings {
         self.get("preempt_order").unwrap_or("SCR")
     }
 
+    /// Whether jobs may say whom they preempt (`preempt_targets_enable`).
+    pub fn has_preempt_targets(&self) -> bool {
+        self.get("preempt_targets_enable").and_then(boolean) != Some(false)
+    }
+
     /// Whether an attribute is true.
     pub fn is_true(&self, name: &str) -> bool {
         self.get(name).and_then(boolean) == Some(true)

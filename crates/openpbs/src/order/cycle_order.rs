@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::Scores;
 
-use crate::cycle::{JobOrder, SortedCandidates};
+use crate::cycle::{JobOrder, SortedCandidates, UrgentJobs};
 use crate::order::Order;
 use crate::order::sort_keys::SortKeys;
 
@@ -19,6 +19,8 @@ pub struct CycleOrder<'t> {
     charges: Vec<f64>,
     /// How often each row can start.
     subjobs: &'t mut [u32],
+    /// By queue: its group, and its place there.
+    places: Vec<(usize, usize)>,
 }
 
 impl Order<'_> {
@@ -35,8 +37,15 @@ impl Order<'_> {
     ) -> SortedCandidates<CycleOrder<'t>> {
         let mut lists = vec![Vec::new(); table.queues().len()];
         rows.for_each(|row| lists[table.queue_index(row)].push(row as u32));
+        let mut places = vec![(0, 0); lists.len()];
         let groups = if self.chooses_queue_first() {
-            self.queue_groups(table)
+            let queues = self.queue_groups(table);
+            for (group, queues) in queues.iter().enumerate() {
+                for (place, &queue) in queues.iter().enumerate() {
+                    places[queue] = (group, place);
+                }
+            }
+            queues
                 .iter()
                 .map(|group| taken(&mut lists, group))
                 .collect()
@@ -48,8 +57,42 @@ impl Order<'_> {
             sort_keys: SortKeys::new(self, scores, table),
             charges,
             subjobs,
+            places,
         };
-        SortedCandidates::new(order, groups, self.config.round_robin.prime)
+        let config = self.config;
+        let urgent = match (config.round_robin.prime, config.by_queue.prime) {
+            (false, true) if config.fair_share.prime => UrgentJobs::QueueByQueue,
+            (false, true) => UrgentJobs::OfAll,
+            _ => UrgentJobs::None,
+        };
+        SortedCandidates::new(order, groups, config.round_robin.prime).with_urgent(urgent)
+    }
+}
+
+impl Order<'_> {
+    /// The place of each row in the order in which running jobs give way that started in the same
+    /// second: queue by queue, in a queue by the order of the scheduler, which sorts them only where
+    /// it chooses the queue first.
+    pub fn places_of_running(&self, scores: &Scores, table: &JobTable) -> Vec<u32> {
+        let sort_keys = SortKeys::new(self, scores, table);
+        let mut queue_places = vec![0; table.queues().len()];
+        for (place, queue) in self.queue_groups(table).concat().into_iter().enumerate() {
+            queue_places[queue] = place;
+        }
+        let mut rows: Vec<usize> = (0..table.len()).collect();
+        rows.sort_by(|&left, &right| {
+            let [of_left, of_right] = [left, right].map(|row| queue_places[table.queue_index(row)]);
+            let in_queue = || match self.chooses_queue_first() {
+                true => sort_keys.compare_within_level(left, right),
+                false => table.submit_order(left).cmp(&table.submit_order(right)),
+            };
+            of_left.cmp(&of_right).then_with(in_queue)
+        });
+        let mut places = vec![0; rows.len()];
+        for (row, place) in rows.into_iter().zip(0..) {
+            places[row] = place;
+        }
+        places
     }
 }
 
@@ -63,7 +106,12 @@ fn taken(lists: &mut [Vec<u32>], queues: &[usize]) -> Vec<Vec<u32>> {
 
 impl JobOrder for CycleOrder<'_> {
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
-        self.sort_keys.compare(left as usize, right as usize)
+        self.sort_keys
+            .compare_within_level(left as usize, right as usize)
+    }
+
+    fn queue(&self, job: u32) -> (usize, usize) {
+        self.places[self.table.queue_index(job as usize)]
     }
 
     fn charge(&mut self, job: u32) -> bool {

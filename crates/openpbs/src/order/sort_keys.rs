@@ -144,6 +144,12 @@ impl<'t> SortKeys<'t> {
         }
     }
 
+    /// Compares two jobs of the same level in preemption, whether they wait or run.
+    pub(super) fn compare_within_level(&self, left: usize, right: usize) -> Ordering {
+        higher_first(self.values[left], self.values[right])
+            .then_with(|| self.compare_equal_values(left, right))
+    }
+
     /// Compares two jobs whose values are equal.
     pub(super) fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
         self.decide_equal_values(left, right).1

@@ -16,9 +16,9 @@ max_run, max_run_res, resources_available, started, priority), of arrays (max_ru
 (opt_backfill_fuzzy, job_sort_formula_threshold). Chunks are placed on hosts that have the host, vnode, booleans and strings \
 that they ask for. Running jobs end at their stime plus their walltime. A reservation holds its nodes: its jobs run there \
 alone, and no other job runs into it. Prime time and dedicated time are those of sched_priv/holidays and \
-sched_priv/dedicated_time. With preemptive_sched, running jobs of a lower level of preempt_prio give way by preempt_order; a \
-job that passes a soft limit has a lower level. Preemption by checkpoint and preempt_targets are left out, and named where \
-the site has them, as reservations are without --reservations.
+sched_priv/dedicated_time. With preemptive_sched, running jobs of a lower level of preempt_prio give way by preempt_order, the \
+latest start first; soft limits and preempt_targets count. Checkpoints are left out, and named where they would be tried, as \
+reservations are without --reservations.
 
 With strict_ordering, the first backfill_depth jobs that do not start are promised a start: at the latest then, as far as \
 walltimes tell. With one --job that neither starts nor is promised a start, jsf runs the cycles at the ends of the running \

@@ -3,7 +3,7 @@
 
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::array_id::array_and_index;
-use jsf_site::{EstimatedStart, PreemptedJob, ReservedJob, WaitingJob};
+use jsf_site::{EstimatedStart, ReservedJob, WaitingJob};
 
 use crate::commands::cycle::answer::CycleReport;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
@@ -56,7 +56,6 @@ impl<'a> CycleReport<'a> {
                 .map(|formula| Fact::new("formula", formula.trim_end())),
         );
         facts.push(Fact::new("at", moment(cycle.at)));
-        facts.extend(preempted(&cycle.preempted));
         let free = cycle.processors.free;
         let total = cycle.processors.total;
         let free = match free {
@@ -127,7 +126,12 @@ impl<'a> CycleReport<'a> {
             })
             .column(Column::text("queue", 6), |(.., row)| {
                 Cell::text(row.map_or("", |row| table.queue(row)))
-            });
+            })
+            .column_if(
+                !self.cycle.preempted.is_empty(),
+                Column::wrapped("preempts", 8),
+                |(_, id, _)| Cell::prose(self.cycle.preempted_by(id).unwrap_or_default()),
+            );
         section.table(rows.table())
     }
 
@@ -257,7 +261,10 @@ impl<'a> CycleReport<'a> {
     fn headline_of(&self, job: &str) -> String {
         let now = self.cycle.at;
         if let Some(id) = self.started().first() {
-            return format!("{id} starts in this cycle{}.", self.concerns());
+            let preempted = self.cycle.preempted_by(id);
+            let preempted = preempted.map(|jobs| format!(" and preempts {jobs}"));
+            let preempted = preempted.unwrap_or_default();
+            return format!("{id} starts in this cycle{preempted}{}.", self.concerns());
         }
         let reason = self
             .waiting()
@@ -291,6 +298,10 @@ impl<'a> CycleReport<'a> {
             }
             (None, None) => String::new(),
         };
+        let mut preempted = self.cycle.preempted.iter();
+        if let Some(preempted) = preempted.find(|one| one.id == job && one.method == "deleted") {
+            return format!("{job} is deleted for {}{}.", preempted.by, self.concerns());
+        }
         if self.waiting().is_empty() {
             return format!(
                 "{job} does not wait{}.",
@@ -323,13 +334,4 @@ fn duration_of(seconds: i64) -> String {
 /// Whether an id is that of a subjob of an array: `12[3].vm` of `12[].vm`.
 fn is_subjob_of(id: &str, array: &str) -> bool {
     array_and_index(id).is_some_and(|(of, _)| of == array)
-}
-
-/// The running jobs that give way.
-fn preempted(jobs: &[PreemptedJob]) -> Option<Fact> {
-    let each = jobs
-        .iter()
-        .map(|job| format!("{} ({})", job.id, job.method));
-    let each: Vec<String> = each.collect();
-    (!each.is_empty()).then(|| Fact::new("preempts", each.join(", ")))
 }

@@ -43,6 +43,8 @@ pub struct ExplainReport<'a> {
     pub checked: Option<&'a Checked>,
     /// What each summand decides of the order.
     pub decides: &'a [SummandAgreement],
+    /// Which running jobs would give way to the jobs, and to which jobs they would themselves.
+    pub preemption: &'a [String],
     /// The unit of fair-share usage.
     pub usage_unit: &'a str,
 }

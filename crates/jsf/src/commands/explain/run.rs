@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use jsf_site::{ExplainOptions, RankRequest};
+use jsf_site::{CycleRequest, ExplainOptions, RankRequest};
 
 use crate::cli::document::{PIPED_WIDTH, Shown};
 use crate::cli::failing_jobs::report_errors;
@@ -101,6 +101,13 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let is_for_people = arguments.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| site.check_ranked(&submitted, &queue));
     let decides = queue.decides();
+    let shown = explanations.jobs.iter().map(|job| queue.table.id(job.row));
+    let request = CycleRequest {
+        formula: Some(formula),
+        at: arguments.queue.site.at,
+        ..CycleRequest::default()
+    };
+    let preemption = site.preemption_of(&request, &shown.collect::<Vec<_>>());
     let report = ExplainReport {
         formula: &source.text,
         queue: &queue,
@@ -108,6 +115,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         rules: &rules,
         checked: checked.as_ref(),
         decides: &decides,
+        preemption: &preemption,
         usage_unit: &explanations.usage_unit,
     };
     let warnings = warnings.into_answer();

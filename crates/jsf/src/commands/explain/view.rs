@@ -83,6 +83,9 @@ fn headline(report: ExplainReport<'_>) -> String {
 /// The formula, what decides the order, what waiting is worth, and, in full, the rules.
 fn facts(report: ExplainReport<'_>) -> Vec<Fact> {
     let mut facts = rule_facts(report.rules);
+    if !report.preemption.is_empty() {
+        facts.push(Fact::new("cycle", report.preemption.join("; ")));
+    }
     facts.extend(decides_fact(report.decides));
     let jobs = &report.explanations.jobs;
     let mut worth = Vec::new();
