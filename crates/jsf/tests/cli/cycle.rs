@@ -449,19 +449,38 @@ fn a_running_job_without_a_start_time_is_named() {
     );
 }
 
-#[test]
-fn what_the_cycle_does_without_is_in_the_headline_where_it_concerns_a_tenth_of_the_jobs() {
-    let config = "strict_ordering: True ALL\npreemptive_sched: True ALL\npreempt_queue_prio: 150\n";
-    let queue = Queue::new(JOBS, config);
+/// A job of an express queue needs more processors than are free, and one of two running jobs of
+/// another queue. `order` is `preempt_order`.
+fn express_queue(order: &str) -> (Queue, String) {
+    let job = |id: u32, queue: &str, more: &str| {
+        format!(
+            "{{\"id\":\"{id}.vm\",\"entity\":\"ada\",\"queue\":\"{queue}\",\"resources\":{{\"ncpus\":4,\"walltime\":3600}}{more}}}\n"
+        )
+    };
+    let running = |start: u32| format!(",\"state\":\"R\",\"accrue_type\":3,\"stime\":{start}");
+    let jobs = job(1, "workq", &running(1000))
+        + &job(2, "workq", &running(1500))
+        + &job(3, "fast", ",\"accrue_type\":2");
+    let config = "preemptive_sched: True ALL\npreempt_queue_prio: 150\n";
+    let queue = Queue::new(&jobs, config);
     let queues = queue.file(
         "queues",
-        "create queue workq\nset queue workq Priority = 200\n",
+        &format!(
+            "create queue workq\nset queue workq Priority = 0\ncreate queue fast\nset queue fast Priority = 200\n\
+             set sched preempt_order = {order}\n"
+        ),
     );
+    (queue, queues)
+}
+
+#[test]
+fn what_the_cycle_does_without_is_in_the_headline_where_it_concerns_a_tenth_of_the_jobs() {
+    let (queue, queues) = express_queue("CS");
     let options = ["--queues", &*queues];
-    let what = "targets, checkpoints and enforced resumption of preemption";
+    let what = "checkpoints of preempt_order CS";
     assert_eq!(
         queue.cycle(&options)["without"],
-        json!([{"what": what, "jobs": 3}])
+        json!([{"what": what, "jobs": 1}])
     );
     assert!(
         queue
@@ -472,34 +491,30 @@ fn what_the_cycle_does_without_is_in_the_headline_where_it_concerns_a_tenth_of_t
     );
 }
 
-/// The job of an express queue needs three processors more than are free: the job that started last
-/// gives way, and the earlier one goes on.
+/// The job that started last gives way, and the earlier one goes on.
 #[test]
 fn the_latest_job_of_a_lower_level_gives_way() {
-    let job = |id: u32, queue: &str, more: &str| {
-        format!(
-            "{{\"id\":\"{id}.vm\",\"entity\":\"ada\",\"queue\":\"{queue}\",\"resources\":{{\"ncpus\":4,\"walltime\":3600}}{more}}}\n"
-        )
-    };
-    let running = |start: u32| format!(",\"state\":\"R\",\"accrue_type\":3,\"stime\":{start}");
-    let jobs = job(1, "workq", &running(1000))
-        + &job(2, "workq", &running(1500))
-        + &job(3, "fast", ",\"accrue_type\":2");
-    let queue = Queue::new(
-        &jobs,
-        "preemptive_sched: True ALL\npreempt_queue_prio: 150\n",
-    );
-    let queues = queue.file(
-        "queues",
-        "create queue workq\nset queue workq Priority = 0\ncreate queue fast\nset queue fast Priority = 200\n",
-    );
-    let cycle = queue.cycle(&["--queues", &*queues]);
+    let (queue, queues) = express_queue("SR");
+    let options = ["--queues", &*queues];
+    let cycle = queue.cycle(&options);
     assert_eq!(cycle["started"], json!(["3.vm"]));
     assert_eq!(
         cycle["preempted"],
-        json!([{"id": "2.vm", "method": "suspended"}])
+        json!([{"id": "2.vm", "method": "suspended", "by": "3.vm"}])
     );
     assert_eq!(cycle["accrue_types"]["2.vm"], 2);
+    // it is followed, so that nothing is named
+    assert_eq!(cycle["without"], json!([]));
+    assert_eq!(
+        queue.headline(&["--queues", &*queues, "--job", "3"]),
+        "3.vm starts in this cycle and preempts 1 job: 2.vm (suspended)."
+    );
+    let waiting = &cycle["waiting"][0];
+    assert_eq!(waiting["id"], "2.vm");
+    assert_eq!(
+        waiting["reason"],
+        "suspended for 3.vm: not enough processors"
+    );
 }
 
 /// Two subjobs of an array run and are not in the document, as `qstat -f` lists subjobs only with
