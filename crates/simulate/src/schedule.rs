@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::ColumnError;
 use jsf_openpbs::cycle::{
-    Cycle, CycleObserver, CycleRules, Decision, JobSource, Limits, Machine, PreemptionMethod,
-    Reservation,
+    Cycle, CycleObserver, CycleRules, Decision, JobSource, Limits, Machine, PreemptionJob,
+    PreemptionMethod, Reservation,
 };
 
 use super::errors::EvaluationErrors;
@@ -163,7 +163,13 @@ pub fn simulate(
     let has_accrual = notes_eligible || reads_eligible_time && preempts;
     let mut cycle = rules.cycle.clone();
     if let Some(levels) = &mut cycle.levels {
-        levels.started = vec![None; count];
+        levels.knows_ends = true;
+        let job = |place| PreemptionJob {
+            place,
+            is_rerunable: true,
+            ..PreemptionJob::default()
+        };
+        levels.jobs = (0..count as u32).map(job).collect();
     }
     let times_ahead = TimesAhead::new(&mut cycle.times);
     let mut simulation = Simulation {
@@ -308,7 +314,7 @@ impl Simulation<'_> {
         self.limits.end(&job);
         if let Some(levels) = &mut self.cycle.levels {
             levels.soft_limits.end(&job);
-            levels.started[index as usize] = None;
+            levels.jobs[index as usize].started = None;
             self.waiting.valued.remove(&[index]);
         }
         self.stop_charging(index);
@@ -356,12 +362,15 @@ impl Simulation<'_> {
             self.fairshare.as_ref(),
             &mut outcome,
         );
-        for (job, is_eligible) in outcome.decided.iter_mut().flatten() {
-            *is_eligible &= !cycle.is_over_soft_limit(*job);
+        let (soft_limits, suspended, _) = cycle.into_preemption();
+        if let Some(levels) = &mut self.cycle.levels {
+            let left = suspended.iter().map(|(&job, one)| (job, one.left));
+            self.jobs.left = left.collect();
+            levels.soft_limits = soft_limits;
+            // as in a cycle of the site, whose documents do not tell when jobs gave way
+            levels.preempted = suspended.keys().map(|&job| (job, i64::MIN)).collect();
+            levels.suspended = suspended;
         }
-        let (levels, left) = cycle.into_levels();
-        self.jobs.left = left;
-        self.cycle.levels = levels;
         let Outcome {
             events,
             decided,
@@ -401,7 +410,7 @@ impl Simulation<'_> {
         });
         self.stop_charging(job);
         if let Some(levels) = &mut self.cycle.levels {
-            levels.started[job as usize] = None;
+            levels.jobs[job as usize].started = None;
         }
         let counts = self.schedule.preemptions.get_or_insert_default();
         if method == PreemptionMethod::Suspend {
@@ -455,7 +464,7 @@ impl Simulation<'_> {
         }
         self.ends.push(Reverse((self.now + run, job)));
         if let Some(levels) = &mut self.cycle.levels {
-            levels.started[job as usize] = Some(self.schedule.starts[job as usize]);
+            levels.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
             self.waiting.valued.set_running(job, true, self.now);
         }
         if let Some(fairshare) = &self.fairshare {

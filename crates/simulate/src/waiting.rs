@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::rank::double_key;
-use jsf_openpbs::cycle::{Candidates, Cycle, JobOrder, MostProcessors, SortedCandidates, Wanted};
+use jsf_openpbs::cycle::{
+    Candidates, Cycle, JobOrder, MostProcessors, SortedCandidates, UrgentJobs, Wanted,
+};
 use jsf_openpbs::share_tree::SharePath;
 
 use super::fairshare::Fairshare;
@@ -109,6 +111,20 @@ impl<'p> WaitingJobs<'p> {
             let queues = groups.entry(group).or_default();
             queues.entry(turn).or_default().push(job);
         }
+        let mut places = vec![(0, 0); self.workload.queues().len()];
+        for queue in 0..places.len() as u32 {
+            let (group, turn) = self.order.group(queue, has_levels);
+            let place = groups
+                .get(&group)
+                .map_or(0, |turns| turns.range(..turn).count());
+            places[queue as usize] = (groups.range(..group).count(), place);
+        }
+        let is_by_queue = has_levels && !self.order.takes_turns && !self.order.groups.is_empty();
+        let urgent = match is_by_queue {
+            true if self.order.by_fair_share => UrgentJobs::QueueByQueue,
+            true => UrgentJobs::OfAll,
+            false => UrgentJobs::None,
+        };
         let groups = groups
             .into_values()
             .map(|queues| queues.into_values().collect())
@@ -120,10 +136,12 @@ impl<'p> WaitingJobs<'p> {
                 waiting: self,
                 paths,
                 fairshare,
+                places,
             },
             groups,
             self.order.takes_turns,
         )
+        .with_urgent(urgent)
     }
 
     /// What orders the jobs that are considered.
@@ -271,6 +289,8 @@ struct SimulatedOrder<'c> {
     /// By entity; none if fair share does not order jobs.
     paths: Vec<SharePath>,
     fairshare: Option<&'c Fairshare>,
+    /// By queue: its group, and its place there.
+    places: Vec<(usize, usize)>,
 }
 
 impl SimulatedOrder<'_> {
@@ -288,6 +308,10 @@ impl SimulatedOrder<'_> {
 }
 
 impl JobOrder for SimulatedOrder<'_> {
+    fn queue(&self, job: u32) -> (usize, usize) {
+        self.places[self.job(job).queue as usize]
+    }
+
     fn compare(&mut self, left: u32, right: u32) -> Ordering {
         let value = |job: u32| self.waiting.valued.value(job).map(double_key);
         let order = self.waiting.order;

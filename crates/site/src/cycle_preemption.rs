@@ -46,12 +46,14 @@ impl CycleMachine {
             let count = classes.len() as u32;
             let class = *classes.entry(class).or_insert(count);
             let state = table.state(row);
+            if requeues && state == JobState::Queued && job.has_run {
+                levels.preempted.insert(row as u32, i64::MIN);
+            }
             levels.jobs.push(PreemptionJob {
                 started: job.stime,
                 place: places.get(row).copied().unwrap_or(0),
                 used: job.used_walltime,
                 is_rerunable: job.is_rerunable,
-                was_requeued: requeues && state == JobState::Queued && job.has_run,
                 is_over_share: tree.is_some_and(|tree| is_over_share(tree, &job.entity)),
                 targets: targets.of(job),
                 class: (state != JobState::Suspended).then_some(class),
@@ -61,6 +63,7 @@ impl CycleMachine {
             if table.state(row) == JobState::Suspended && !job.placed.is_empty() {
                 let suspended = self.suspended(&levels, row as u32, job);
                 levels.suspended.insert(row as u32, suspended);
+                levels.preempted.insert(row as u32, i64::MIN);
             }
         }
         self.rules.levels = Some(levels);
@@ -89,7 +92,7 @@ impl CycleMachine {
             };
             order.split_ascii_whitespace().any(tries_checkpoint)
         });
-        let requeued = levels.jobs.iter().filter(|job| job.was_requeued).count();
+        let requeued = levels.preempted.len() - levels.suspended.len();
         let suspended = waiting
             .iter()
             .filter(|row| levels.suspended.contains_key(&(**row as u32)));

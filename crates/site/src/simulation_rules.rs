@@ -171,7 +171,9 @@ impl Site {
         };
         let cycle = CycleRules {
             times,
-            levels: self.preemption_levels(&limited),
+            levels: self
+                .preemption_levels(&limited)
+                .filter(|levels| levels.is_preemptive),
             ..self.simulated_cycle(queues, backfill)
         };
         let mut limits = self.cycle_limits(&limited);

@@ -765,7 +765,7 @@ fn what_the_simulation_does_without_is_named_once() {
             &[&context[..], &["--processors", "4"], options].concat()
         ))
     };
-    let what = "targets, checkpoints and enforced resumption of preemption";
+    let what = "targets and checkpoints of preemption";
     for formulas in [
         &["eligible_time"][..],
         &["--old", "ncpus", "--new", "eligible_time"],

@@ -155,6 +155,11 @@ impl Limits {
         limits.any(|limit| limit.queue == Some(queue))
     }
 
+    /// Whether there is a limit of a kind.
+    pub(super) fn has(&self, kind: LimitKind) -> bool {
+        self.limits.iter().any(|limit| limit.kind == kind)
+    }
+
     /// Whether a queue or the server has a limit of a kind.
     pub fn has_kind(&self, kind: LimitKind, queue: u32) -> bool {
         let mut limits = self.limits.iter();

@@ -186,7 +186,7 @@ pub struct Cycle<'a, S> {
     levels: Option<&'a PreemptionLevels>,
     /// The soft limits, with what runs of them now.
     soft_limits: Limits,
-    /// By job, its level; empty if jobs have none.
+    /// By job, its level; empty where it is found when it is asked for.
     standings: Vec<Standing>,
     /// The jobs that started in this cycle.
     started: HashSet<u32>,
@@ -219,7 +219,6 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         machine.postpone_overdue(now);
         machine.begin_reservations(now, jobs);
         let levels = rules.levels.as_ref();
-        let preempted = levels.into_iter().flat_map(PreemptionLevels::preempted);
         let mut cycle = Self {
             now,
             rules,
@@ -231,8 +230,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             soft_limits: levels.map_or_else(Limits::default, |levels| levels.soft_limits.clone()),
             standings: Vec::new(),
             started: HashSet::new(),
-            // before all that give way in this cycle; in which second is not known
-            preempted: preempted.map(|job| (job, i64::MIN)).collect(),
+            preempted: levels.map_or_else(HashMap::new, |levels| levels.preempted.clone()),
             suspended: levels.map_or_else(HashMap::new, |levels| levels.suspended.clone()),
             preemptions: 0,
             refused_classes: HashMap::new(),
@@ -326,7 +324,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     }
 
     fn next(&self, candidates: &mut impl Candidates) -> Option<u32> {
-        if self.standings.is_empty() {
+        if !self.levels.is_some_and(|levels| levels.is_preemptive) {
             return candidates.next(&self.wanted());
         }
         let precedence = |job| {
@@ -339,21 +337,6 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             }
         };
         candidates.next(&Wanted::in_order(&precedence))
-    }
-
-    /// The levels after the cycle, with what runs of the soft limits, and the suspended jobs with the
-    /// seconds that are left of their walltimes.
-    pub fn into_levels(self) -> (Option<PreemptionLevels>, HashMap<u32, i64>) {
-        let mut levels = self.levels;
-        let mut left = HashMap::new();
-        if let Some(levels) = &mut levels {
-            levels.suspended.clear();
-            for (job, (placement, seconds)) in self.suspended {
-                levels.suspended.insert(job, placement);
-                left.insert(job, seconds);
-            }
-        }
-        (levels, left)
     }
 
     /// Which candidates can still change anything.

@@ -56,6 +56,12 @@ pub struct PreemptionLevels {
     pub jobs: Vec<PreemptionJob>,
     /// The jobs that earlier cycles suspended.
     pub suspended: HashMap<u32, SuspendedJob>,
+    /// The waiting jobs that gave way in earlier cycles, with these, and when; the least time where
+    /// that is not known.
+    pub preempted: HashMap<u32, i64>,
+    /// Whether the ends of running jobs tell what is left of their walltimes. If not, what their
+    /// hosts have reported does.
+    pub knows_ends: bool,
 }
 
 /// What only preemption has to know of a job.
@@ -70,8 +76,6 @@ pub struct PreemptionJob {
     pub used: Option<i64>,
     /// Whether it may be requeued (`qsub -r`).
     pub is_rerunable: bool,
-    /// Whether it waits because it gave way in an earlier cycle.
-    pub was_requeued: bool,
     /// Whether its fair-share entity has used more than its share.
     pub is_over_share: bool,
     /// The jobs that it may preempt (`preempt_targets`), in ascending order; `None`: all.
@@ -205,15 +209,6 @@ impl PreemptionLevels {
         }
     }
 
-    /// The jobs that gave way in earlier cycles.
-    pub(super) fn preempted(&self) -> impl Iterator<Item = u32> {
-        let jobs = self.jobs.iter().zip(0..);
-        let requeued = jobs.filter(|(job, _)| job.was_requeued);
-        requeued
-            .map(|(_, index)| index)
-            .chain(self.suspended.keys().copied())
-    }
-
     fn job(&self, index: u32) -> Option<&PreemptionJob> {
         self.jobs.get(index as usize)
     }
@@ -269,9 +264,14 @@ impl PreemptionLevels {
     }
 
     /// The methods by which a running job may give way, in the order in which they are tried.
-    fn methods(&self, index: u32, walltime: i64) -> impl Iterator<Item = PreemptionMethod> {
+    fn methods(
+        &self,
+        index: u32,
+        walltime: i64,
+        left: i64,
+    ) -> impl Iterator<Item = PreemptionMethod> {
         let job = self.job(index);
-        let used = job.and_then(|job| job.used).unwrap_or(0);
+        let used = walltime - left;
         // the server cuts the rest off as C does
         let left = (100.0 - used as f32 / walltime.max(1) as f32 * 100.0) as i64;
         let percent = if left < 0 { 1 } else { left };
@@ -307,19 +307,23 @@ impl Standing {
 }
 
 impl<'a, S: JobSource> Cycle<'a, S> {
-    /// Finds the levels of all jobs.
+    /// Finds the levels of all jobs, where they do not follow each change: those of limits of all
+    /// users together.
     pub(super) fn find_standings(&mut self) {
         let Some(levels) = self.levels.filter(|levels| levels.is_preemptive) else {
             return;
         };
-        self.standings = (0..levels.jobs.len() as u32)
-            .map(|index| self.standing_now(levels, index))
-            .collect();
+        if !levels.knows_ends && self.soft_limits.has(LimitKind::All) {
+            self.standings = (0..levels.jobs.len() as u32)
+                .map(|index| self.standing_now(levels, index))
+                .collect();
+        }
     }
 
     pub(super) fn standing(&self, index: u32) -> Standing {
-        let standing = self.standings.get(index as usize);
-        standing.copied().unwrap_or_default()
+        let known = self.standings.get(index as usize).copied();
+        let found = || Some(self.standing_now(self.levels?, index));
+        known.or_else(found).unwrap_or_default()
     }
 
     pub(super) fn is_normal_or_higher(&self, index: u32) -> bool {
@@ -360,7 +364,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// After the start or the end of a job, the levels of those change that limits count with it.
     fn update_standings(&mut self, index: u32) {
-        let Some(levels) = self.levels.filter(|_| !self.soft_limits.is_empty()) else {
+        let Some(levels) = self.levels.filter(|_| !self.standings.is_empty()) else {
             return;
         };
         let changed = self.jobs.job(index);
@@ -430,6 +434,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         None
     }
 
+    /// What a cycle leaves to the next one: what runs of the soft limits, the suspended jobs, and
+    /// those that gave way and wait, with the times at which they did.
+    pub fn into_preemption(self) -> (Limits, HashMap<u32, SuspendedJob>, HashMap<u32, i64>) {
+        (self.soft_limits, self.suspended, self.preempted)
+    }
+
     /// Ends a running job, which gives all back.
     fn stop(&mut self, victim: &Victim) -> SuspendedJob {
         let job = self.jobs.job(victim.job);
@@ -448,14 +458,20 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         SuspendedJob {
             placement: victim.placement.clone(),
             released,
-            left: (job.walltime - self.used(victim.job)).max(0),
+            left: self.left(victim.job, job.walltime, victim.end),
         }
     }
 
-    /// What a job has used of its walltime, as far as the scheduler knows.
-    fn used(&self, index: u32) -> i64 {
+    /// What is left of the walltime of a running job, as far as the scheduler knows.
+    fn left(&self, index: u32, walltime: i64, end: i64) -> i64 {
         let job = self.levels.and_then(|levels| levels.job(index));
-        job.and_then(|job| job.used).unwrap_or(0).max(0)
+        let used = job.and_then(|job| job.used);
+        let left = match used {
+            Some(used) => walltime - used,
+            None if self.levels.is_some_and(|levels| levels.knows_ends) => end - self.now,
+            None => walltime,
+        };
+        left.max(0)
     }
 
     /// A suspended job keeps what it does not give back.
@@ -583,7 +599,13 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             if !is_target || failed.contains(&end.job) || !self.is_useful(index, end) {
                 continue;
             }
-            let mut methods = levels.methods(end.job, job.walltime).peekable();
+            let mut methods = levels
+                .methods(
+                    end.job,
+                    job.walltime,
+                    self.left(end.job, job.walltime, end.time),
+                )
+                .peekable();
             let Some(first) = methods.peek().copied() else {
                 continue;
             };

@@ -1120,6 +1120,7 @@ fn suspended_jobs_are_promised_a_start_beyond_the_depth_where_they_were() {
                 rules.levels = Some(PreemptionLevels {
                     enforces_resumption,
                     suspended: [suspended(2, 0, 10), suspended(3, 0, 10)].into(),
+                    preempted: [(2, i64::MIN), (3, i64::MIN)].into(),
                     ..levels(5)
                 });
             });
