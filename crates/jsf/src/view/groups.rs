@@ -1,11 +1,12 @@
 //! The tables of the entities, groups, queues and sizes of the jobs, of a comparison or of one
-//! ranking.
+//! ranking, and of the jobs that move.
 
 use std::cmp::Ordering;
 
-use job_sort_formula::rank::{Comparison, GroupChange};
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::{Comparison, GroupChange, JobMove};
 
-use crate::view::document::{Cell, Column, RowLimit, Section, Table};
+use crate::view::document::{Cell, Column, DECIDES, RowLimit, Rows, Section, Table};
 
 /// The most groups in text: of more, the first and the last half of this number are shown.
 const MAX_GROUPS: usize = 20;
@@ -13,7 +14,6 @@ const MAX_GROUPS: usize = 20;
 /// The tables that have names, each in a section. A ranking that is compared with itself has no
 /// columns for what changes.
 pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> Vec<Section<'_>> {
-    let all = comparison.considered.old.max(comparison.considered.new);
     let mut sections = Vec::new();
     for (heading, column, changes) in [
         ("entities", "entity", &comparison.entities),
@@ -26,57 +26,74 @@ pub(crate) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
         ),
     ] {
         if changes.iter().any(|change| !change.name.is_empty()) {
-            let mut rows: Vec<&GroupChange> = changes.iter().collect();
+            let mut rows: Vec<_> = changes.iter().map(|change| ("", change)).collect();
             rows.sort_by(if is_one_ranking { by_rank } else { by_gain });
-            let table = group_table(column, rows, all, is_one_ranking);
+            let table = group_table(column, rows, comparison, is_one_ranking);
             sections.push(Section::new(heading).table(table));
         }
     }
     sections
 }
 
-fn group_table<'a>(
+/// A group with its kind, which is written before its name.
+pub(crate) type KindOfGroup<'a> = (&'static str, &'a GroupChange);
+
+/// A row for each group.
+pub(crate) fn group_table<'a>(
     column: &str,
-    rows: Vec<&'a GroupChange>,
-    all: usize,
+    rows: Vec<KindOfGroup<'a>>,
+    comparison: &Comparison,
     is_one_ranking: bool,
 ) -> Table<'a> {
-    let tops = rows.first().map(|change| change.top).unwrap_or_default();
-    let has_shares = rows.iter().any(|change| change.perc.is_some());
+    let all = comparison.considered.old.max(comparison.considered.new);
+    let tops = rows
+        .first()
+        .map(|(_, change)| change.top)
+        .unwrap_or_default();
+    let has_shares = rows.iter().any(|(_, change)| change.perc.is_some());
     let is_change = !is_one_ranking;
     let new = if is_change { "new " } else { "" };
     let mut table = Table::of(rows)
-        .column(Column::text(column, 9), |change| {
-            Cell::text(group_name(change))
+        .column(Column::text(column, 9), |group| {
+            Cell::text(group_name(group))
         })
-        .column(Column::number("jobs", 6), |change| Cell::Count(change.jobs))
-        .column_if(is_change, Column::number("old mean rank", 8), |change| {
-            Cell::decimals(change.mean_rank().map(|mean| mean.old), 1)
-        })
-        .column(Column::number(format!("{new}mean rank"), 8), |change| {
-            Cell::decimals(change.mean_rank().map(|mean| mean.new), 1)
+        .column(Column::number("jobs", 6), |(_, change)| {
+            Cell::Count(change.jobs)
         })
         .column_if(
             is_change,
+            Column::number("old mean rank", 8),
+            |(_, change)| Cell::decimals(change.mean_rank().map(|mean| mean.old), 1),
+        )
+        .column(
+            Column::number(format!("{new}mean rank"), 8),
+            |(_, change)| Cell::decimals(change.mean_rank().map(|mean| mean.new), 1),
+        )
+        .column_if(
+            is_change,
             Column::number("gained", 9).with_bar(),
-            |change| Cell::Gained(change.gain()),
+            |(_, change)| Cell::Gained(change.gain()),
         );
     for (index, (first, _)) in tops.into_iter().enumerate() {
         // the number of jobs among the first ones says nothing if all jobs are among them
         if first < all {
-            let column =
-                |side: &str| Column::number(format!("{side}in first {first}"), 5 - index as u8);
+            let importance = 5 - index as u8;
+            let column = |side: &str, importance| {
+                Column::number(format!("{side}in first {first}"), importance)
+            };
             table = table
-                .column_if(is_change, column("old "), move |change| {
-                    Cell::Count(change.top[index].1.old)
-                })
-                .column(column(new), move |change| {
+                .column_if(
+                    is_change,
+                    column("old ", importance - 1),
+                    move |(_, change)| Cell::Count(change.top[index].1.old),
+                )
+                .column(column(new, importance), move |(_, change)| {
                     Cell::Count(change.top[index].1.new)
                 });
         }
     }
     table
-        .column_if(has_shares, Column::number("share", 3), |change| {
+        .column_if(has_shares, Column::number("share", 3), |(_, change)| {
             Cell::share(change.perc)
         })
         .table()
@@ -84,21 +101,40 @@ fn group_table<'a>(
 }
 
 /// The groups whose jobs are first come first.
-fn by_rank(one: &&GroupChange, other: &&GroupChange) -> Ordering {
+fn by_rank((_, one): &KindOfGroup<'_>, (_, other): &KindOfGroup<'_>) -> Ordering {
     let rank = |change: &GroupChange| change.mean_rank().map_or(f64::INFINITY, |mean| mean.new);
     rank(one).total_cmp(&rank(other))
 }
 
 /// The groups whose jobs gain most places come first.
-pub(crate) fn by_gain(one: &&GroupChange, other: &&GroupChange) -> Ordering {
+pub(crate) fn by_gain((_, one): &KindOfGroup<'_>, (_, other): &KindOfGroup<'_>) -> Ordering {
     other.gain().total_cmp(&one.gain())
 }
 
-/// The name of a group, with its path in the tree if it has one.
-pub(crate) fn group_name(change: &GroupChange) -> String {
+/// The name of a group with its kind, and with its path in the tree if it has one.
+pub(crate) fn group_name((kind, change): &KindOfGroup<'_>) -> String {
     if change.path.is_empty() {
-        change.name.clone()
+        format!("{kind}{}", change.name)
     } else {
-        change.path.join("/")
+        format!("{kind}{}", change.path.join("/"))
     }
+}
+
+/// Jobs with their old and new ranks.
+pub(crate) fn moves_table<'a>(table: &'a JobTable, moves: Vec<JobMove>) -> Rows<'a, JobMove> {
+    Table::of(moves)
+        .column(Column::id("job", DECIDES), |job| {
+            Cell::text(table.id(job.row))
+        })
+        .column(Column::text("entity", 6), |job| {
+            Cell::text(table.entity(job.row))
+        })
+        .column(Column::text("queue", 3), |job| {
+            Cell::text(table.queue(job.row))
+        })
+        .column(Column::number("old rank", 8), |job| Cell::count(job.old))
+        .column(Column::number("new rank", 8), |job| Cell::count(job.new))
+        .column(Column::number("moved", 9), |job| {
+            job.moved().map_or(Cell::Missing, Cell::Places)
+        })
 }

@@ -693,12 +693,13 @@ fn jobs_may_come_from_standard_input() {
         text.contains(", 2 of 5 jobs moved.") && text.contains("\nby `fairshare_factor`\n"),
         "{text}"
     );
-    assert!(
-        text.contains("1.vm  Bob          1      3          -2\n"),
-        "{text}"
-    );
+    let has_row = |start: &str, end: &str| {
+        text.lines()
+            .any(|line| line.starts_with(start) && line.ends_with(end))
+    };
+    assert!(has_row("1.vm  Bob ", " -2"), "{text}");
     // a job without an entity
-    assert!(text.contains("-          1           0\n"), "{text}");
+    assert!(has_row("-  ", " 0"), "{text}");
 }
 
 #[test]

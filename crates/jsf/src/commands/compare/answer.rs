@@ -232,12 +232,11 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     fn new(change: &'a GroupChange) -> Self {
-        let (old_mean_rank, new_mean_rank) =
-            change.mean_rank().map(|mean| (mean.old, mean.new)).unzip();
+        let mean = change.mean_rank();
         Self {
             change,
-            old_mean_rank,
-            new_mean_rank,
+            old_mean_rank: mean.map(|mean| mean.old),
+            new_mean_rank: mean.map(|mean| mean.new),
             won: change.won(),
         }
     }

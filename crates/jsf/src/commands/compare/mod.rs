@@ -1,7 +1,6 @@
 //! `jsf compare`
 
 pub mod answer;
-mod displacements;
 #[cfg(feature = "command")]
 pub mod request;
 #[cfg(feature = "command")]

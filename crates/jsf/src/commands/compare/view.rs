@@ -3,17 +3,18 @@
 use std::cmp::Reverse;
 
 use job_sort_formula::fairshare::AssessedTree;
-use job_sort_formula::rank::{Comparison, GroupChange, JobMove, OldNew, Ranking, Transitions};
+use job_sort_formula::rank::{Comparison, JobMove, OldNew, Ranking, Transitions};
 
 use crate::commands::compare::answer::CompareReport;
-use crate::commands::compare::displacements::displacements;
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::slopes::{self, MAX_SLOPES, Slope};
 use crate::view::decides::decides_section;
 use crate::view::document::{
     Cell, Chart, Column, DECIDES, Document, Fact, RowLimit, Section, Table,
 };
-use crate::view::groups::{by_gain, group_name, group_sections};
+use crate::view::groups::{
+    KindOfGroup, by_gain, group_name, group_sections, group_table, moves_table,
+};
 use crate::view::rule_facts::is_policy_of_others;
 use crate::view::verdict::{brief_findings, brief_findings_of_sides, verdict_sentence};
 use crate::view::words::{count, first_names, grouped, grouped_count, significant};
@@ -173,43 +174,31 @@ fn who_sentence(comparison: &Comparison) -> Option<String> {
     let mut clauses = Vec::new();
     for (group, verb) in [(best, "gains"), (worst, "loses")] {
         if let Some((kind, change)) = group {
-            clauses.push(format!(
-                "{kind}`{}` {verb} most (mean place {})",
-                group_name(change),
-                mean_places(change)
-            ));
+            let name = group_name(&("", change));
+            let mean = change.mean_rank().unwrap_or_default().map(significant);
+            let places = old_to_new(mean);
+            clauses.push(format!("{kind}`{name}` {verb} most (mean place {places})"));
         }
     }
-    (!clauses.is_empty()).then(|| {
-        format!(
-            "Of those with {MIN_JOBS} jobs or more {}.",
-            clauses.join(", ")
-        )
-    })
+    let clauses = clauses.join(", ");
+    (!clauses.is_empty()).then(|| format!("Of those with {MIN_JOBS} jobs or more {clauses}."))
 }
 
 /// The entities, groups and queues with a name and enough jobs, each with its kind; those that gain
 /// most come first.
-fn groups_by_gain(comparison: &Comparison) -> Vec<(&'static str, &GroupChange)> {
+fn groups_by_gain(comparison: &Comparison) -> Vec<KindOfGroup<'_>> {
     let mut groups = Vec::new();
     for (kind, changes) in [
         ("", &comparison.entities),
         ("group ", &comparison.groups),
         ("queue ", &comparison.queues),
     ] {
-        for change in changes {
-            if !change.name.is_empty() && change.jobs >= MIN_JOBS {
-                groups.push((kind, change));
-            }
-        }
+        let changes = changes.iter().map(|change| (kind, change));
+        groups.extend(changes);
     }
-    groups.sort_by(|(_, one), (_, other)| by_gain(one, other));
+    groups.retain(|(_, change)| !change.name.is_empty() && change.jobs >= MIN_JOBS);
+    groups.sort_by(by_gain);
     groups
-}
-
-fn mean_places(change: &GroupChange) -> String {
-    let mean = change.mean_rank().unwrap_or_default();
-    old_to_new(mean.map(significant))
 }
 
 fn old_to_new(sides: OldNew<impl std::fmt::Display>) -> String {
@@ -311,37 +300,10 @@ fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
 fn who_section(comparison: &Comparison) -> Option<Section<'_>> {
     let mut groups = groups_by_gain(comparison);
     groups.retain(|(_, change)| change.gain() != 0.0);
-    if groups.is_empty() {
-        return None;
-    }
-    let table = Table::of(groups)
-        .column(Column::text("who gains and loses", 9), |(kind, change)| {
-            Cell::text(format!("{kind}{}", group_name(change)))
-        })
-        .column(Column::number("jobs", 6), |(_, change)| {
-            Cell::Count(change.jobs)
-        })
-        .column(
-            Column::number("mean place old → new", 8),
-            |(_, change)| {
-                let mean = change.mean_rank().map(|mean| mean.new);
-                Cell::Written(mean_places(change), mean)
-            },
-        )
-        .column(Column::number("gained", 7), |(_, change)| {
-            Cell::Gained(change.gain())
-        })
-        .column_if(
-            comparison.jobs > FIRST,
-            Column::number(format!("in first {FIRST} old → new"), 5),
-            |(_, change)| {
-                let (_, first) = change.top[0];
-                Cell::Written(old_to_new(first), Some(first.new as f64))
-            },
-        )
-        .table()
-        .limit(RowLimit::Ends(MAX_WHO));
-    Some(Section::new("").in_text().table(table))
+    let is_empty = groups.is_empty();
+    let table = group_table("who gains and loses", groups, comparison, false);
+    let table = table.limit(RowLimit::Ends(MAX_WHO));
+    (!is_empty).then(|| Section::new("").in_text().table(table))
 }
 
 /// The jobs that gain and those that lose the most places, or all jobs of a filter.
@@ -394,21 +356,7 @@ fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
 }
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
-    Table::of(moves)
-        .column(Column::id("job", DECIDES), move |job| {
-            Cell::text(report.table.id(job.row))
-        })
-        .column(Column::text("entity", 6), move |job| {
-            Cell::text(report.table.entity(job.row))
-        })
-        .column(Column::text("queue", 3), move |job| {
-            Cell::text(report.table.queue(job.row))
-        })
-        .column(Column::number("old rank", 8), |job| Cell::count(job.old))
-        .column(Column::number("new rank", 8), |job| Cell::count(job.new))
-        .column(Column::number("moved", 9), |job| {
-            job.moved().map_or(Cell::Missing, Cell::Places)
-        })
+    moves_table(report.table, moves)
         .column(Column::number("old value", DECIDES), move |job| {
             Cell::score(report.scores(job.row).old)
         })
@@ -472,30 +420,24 @@ fn new_order(report: CompareReport<'_>) -> Table<'_> {
 
 /// Of the jobs in each band of the old order, how many are in which band of the new one.
 fn bands_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
-    let lasts = bands(most);
-    let mut names = Vec::new();
-    let mut first = 1;
-    for last in &lasts {
-        names.push(grouped(&format!("{first} to {last}")));
-        first = last + 1;
-    }
+    let bands = bands(most);
+    let mut names: Vec<String> = bands.iter().map(band_name).collect();
     if moves_of(report).any(|job| job.old.is_none() || job.new.is_none()) {
         names.push("not considered".to_owned());
     }
+    let band_of = |rank: Option<usize>| {
+        let rank = rank.unwrap_or(usize::MAX);
+        bands.partition_point(|(_, last)| *last < rank)
+    };
     let mut counts = vec![vec![0usize; names.len()]; names.len()];
     for job in moves_of(report) {
-        let band = |rank: Option<usize>| {
-            rank.map_or(lasts.len(), |rank| {
-                lasts.partition_point(|last| *last < rank)
-            })
-        };
-        counts[band(job.old)][band(job.new)] += 1;
+        counts[band_of(job.old)][band_of(job.new)] += 1;
     }
     let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
     let mut rows = Vec::new();
-    for (name, counts) in names.iter().zip(counts) {
+    for (name, counts) in names.into_iter().zip(counts) {
         columns.push(Column::number(format!("now {name}"), 8));
-        let mut row = vec![Cell::text(name.clone()), Cell::Count(counts.iter().sum())];
+        let mut row = vec![Cell::text(name), Cell::Count(counts.iter().sum())];
         row.extend(counts.into_iter().map(Cell::Count));
         rows.push(row);
     }
@@ -506,34 +448,50 @@ fn bands_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
         .table(Table::from_rows(columns, rows))
 }
 
-/// The last places of the bands: 10, 100, and so on up to the last of all.
-fn bands(most: usize) -> Vec<usize> {
-    let mut lasts = Vec::new();
-    let mut last = 10;
+/// The places 1 to 10, 11 to 100, and so on.
+fn bands(most: usize) -> Vec<(usize, usize)> {
+    let (mut first, mut last) = (1, 10);
+    let mut bands = Vec::new();
     while last < most {
-        lasts.push(last);
-        last = last.saturating_mul(10);
+        bands.push((first, last));
+        (first, last) = (last + 1, last.saturating_mul(10));
     }
-    lasts.push(most);
-    lasts
+    bands.push((first, most));
+    bands
+}
+
+fn band_name((first, last): &(usize, usize)) -> String {
+    grouped(&format!("{first} to {last}"))
 }
 
 /// How many jobs move how far.
 fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
     let moves: Vec<i64> = moves_of(report).filter_map(|job| job.moved()).collect();
+    let most = (report.comparison.largest as usize).max(1);
+    let mut rows = Vec::new();
+    for (sign, way) in [(-1, "down"), (1, "up")] {
+        for band in bands(most) {
+            let places = band.0 as i64..=band.1 as i64;
+            let jobs = moves
+                .iter()
+                .filter(|moved| places.contains(&(*moved * sign)));
+            rows.push((format!("{} places {way}", band_name(&band)), jobs.count()));
+        }
+    }
     let unchanged = moves.iter().filter(|moved| **moved == 0).count();
-    let table = Table::of(displacements(&moves))
-        .column(Column::text("moved", 9), |bar| Cell::text(bar.words()))
-        .column(Column::number("jobs", 9).with_bar(), |bar| {
-            Cell::Count(bar.jobs)
+    let table = Table::of(rows)
+        .column(Column::text("moved", 9), |(places, _)| {
+            Cell::text(places.clone())
         })
-        .table();
+        .column(Column::number("jobs", 9).with_bar(), |(_, jobs)| {
+            Cell::Count(*jobs)
+        });
     Section::new("how far jobs move")
         .prose(format!(
             "Unchanged: {unchanged} of {}.",
             count(moves.len(), "job")
         ))
-        .table(table)
+        .table(table.table())
 }
 
 /// The moves of the jobs that the report lists.
@@ -552,9 +510,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bands_end_at_powers_of_ten_and_at_the_last_place() {
-        assert_eq!(bands(61), [10, 61]);
-        assert_eq!(bands(10_000), [10, 100, 1000, 10_000]);
+    fn bands_cover_all_places() {
+        assert_eq!(bands(61), [(1, 10), (11, 61)]);
+        assert_eq!(
+            bands(10_000),
+            [(1, 10), (11, 100), (101, 1000), (1001, 10_000)]
+        );
     }
 
     #[test]

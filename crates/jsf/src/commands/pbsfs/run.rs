@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -111,16 +111,12 @@ fn files_of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<SiteFiles
 
 /// Prints the answer.
 fn respond(request: &Request, files: &SchedPriv) -> Result<Outcome, CliError> {
-    let is_terminal = io::stdout().is_terminal();
-    let mut out = BufWriter::new(Escaped {
-        out: io::stdout().lock(),
-        is_terminal,
-    });
-    let answer = answer(request, files, &mut out).map_err(|error| match error {
+    let mut text = Vec::new();
+    let answer = answer(request, files, &mut text).map_err(|error| match error {
         PbsfsError::Tree(error) => CliError::content(error),
         PbsfsError::Output(error) => error.into(),
     })?;
-    out.flush()?;
+    write_escaped(io::stdout().lock(), &text)?;
     write_stderr(&answer.stderr);
     Ok(outcome(answer.code))
 }
@@ -225,34 +221,17 @@ fn variable(name: &str) -> Option<OsString> {
 
 /// Writes to standard error what `pbsfs` writes there.
 fn write_stderr(bytes: &[u8]) {
-    let is_terminal = io::stderr().is_terminal();
-    let _ = BufWriter::new(Escaped {
-        out: io::stderr().lock(),
-        is_terminal,
-    })
-    .write_all(bytes);
+    let _ = write_escaped(io::stderr().lock(), bytes);
 }
 
 /// Passes on the bytes that `pbsfs` prints; to a terminal, its control characters are escaped.
-struct Escaped<W> {
-    out: W,
-    is_terminal: bool,
-}
-
-impl<W: Write> Write for Escaped<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.is_terminal {
-            return self.out.write(bytes);
-        }
-        // all bytes at once: a character that is cut at the end of a buffer is replaced
-        self.out
-            .write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
-        Ok(bytes.len())
+fn write_escaped(mut out: impl Write + IsTerminal, bytes: &[u8]) -> io::Result<()> {
+    if out.is_terminal() {
+        out.write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+    } else {
+        out.write_all(bytes)?;
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    out.flush()
 }
 
 /// The system's message for an error, without its number.

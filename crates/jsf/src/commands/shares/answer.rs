@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::{
     AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares,
 };
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Comparison, GroupChange};
+use job_sort_formula::rank::Comparison;
 use jsf_site::{PolicyName, PolicyShares, UsageChange};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -206,11 +206,15 @@ impl<'a> Places<'a> {
             after: job.new,
             won: job.moved(),
         });
-        let entities = entities_in_both(places).map(|one| PlacesWon {
-            name: &one.name,
-            jobs: one.jobs,
-            won: one.won(),
-        });
+        let entities = places
+            .entities
+            .iter()
+            .filter(|one| one.jobs > 0)
+            .map(|one| PlacesWon {
+                name: &one.name,
+                jobs: one.jobs,
+                won: one.won(),
+            });
         Self {
             formula,
             jobs: jobs.collect(),
@@ -245,11 +249,6 @@ pub(crate) fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&s
     let mut path: Vec<&str> = on_path.take(most).map(|node| tree.name(node)).collect();
     path.reverse();
     path
-}
-
-/// The entities with jobs that have a place before and after.
-pub(crate) fn entities_in_both(places: &Comparison) -> impl Iterator<Item = &GroupChange> {
-    places.entities.iter().filter(|entity| entity.jobs > 0)
 }
 
 /// A node whose numbers the assumed usage changes.

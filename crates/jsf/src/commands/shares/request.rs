@@ -82,14 +82,14 @@ struct UsageOptions {
     /// It is named as for --entity; the amount is in the unit of the tree's usage: RawUsage of
     /// Slurm is TRES-seconds (billing). --charge and --decay act in the order in which they are
     /// given
-    #[arg(long, value_name = "NAME=AMOUNT")]
-    charge: Vec<Charge>,
+    #[arg(long, value_name = "NAME=AMOUNT", value_parser = parse_charge)]
+    charge: Vec<UsageChange>,
     /// What if: decay all usage by this much time
     ///
     /// Seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m, h, d or w; OpenPBS decays in whole
     /// periods of fairshare_decay_time
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
-    decay: Vec<u64>,
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_decay)]
+    decay: Vec<UsageChange>,
 }
 
 /// The changes of the usage to assume, in the order in which their options are given.
@@ -104,13 +104,9 @@ impl FromArgMatches for AssumedUsage {
         let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;
         let [places_of_charges, places_of_decays] =
             ["charge", "decay"].map(|option| matches.indices_of(option).into_iter().flatten());
-        let charges = charge
-            .into_iter()
-            .map(|Charge { name, amount }| UsageChange::Charge { name, amount });
-        let decays = decay.into_iter().map(UsageChange::Decay);
         let mut placed: Vec<_> = places_of_charges
-            .zip(charges)
-            .chain(places_of_decays.zip(decays))
+            .zip(charge)
+            .chain(places_of_decays.zip(decay))
             .collect();
         placed.sort_by_key(|(place, _)| *place);
         Ok(Self {
@@ -134,28 +130,19 @@ impl Args for AssumedUsage {
     }
 }
 
-/// Usage to add to an entity.
-#[derive(Debug, Clone, PartialEq)]
-struct Charge {
-    name: String,
-    amount: f64,
+fn parse_charge(text: &str) -> Result<UsageChange, String> {
+    let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
+    let parsed: Option<f64> = amount
+        .parse()
+        .ok()
+        .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
+    let amount = parsed.ok_or_else(|| {
+        format!("`{amount}` is not an amount, expected a number that is not negative")
+    })?;
+    let name = name.to_owned();
+    Ok(UsageChange::Charge { name, amount })
 }
 
-impl std::str::FromStr for Charge {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
-        let parsed: Option<f64> = amount
-            .parse()
-            .ok()
-            .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
-        let amount = parsed.ok_or_else(|| {
-            format!("`{amount}` is not an amount, expected a number that is not negative")
-        })?;
-        Ok(Self {
-            name: name.to_owned(),
-            amount,
-        })
-    }
+fn parse_decay(text: &str) -> Result<UsageChange, String> {
+    parse_duration(text).map(UsageChange::Decay)
 }

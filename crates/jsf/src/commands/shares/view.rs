@@ -12,11 +12,12 @@ use serde_json::Value;
 
 use crate::commands::shares::answer::{
     Change, PolicyView, SharesReport, association, changes, depths, difference, end_of_path,
-    entities_in_both, numbers, shares,
+    numbers, shares,
 };
 use crate::commands::shares::chart::{LEGEND, draw, farthest_entities};
 use crate::view::branches::{MAX_LEVELS, branches};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table};
+use crate::view::groups::{group_sections, moves_table};
 use crate::view::words::{
     capitalised, count, first_names, grouped, grouped_count, grouped_number, percent,
     signed_significant, significant,
@@ -49,7 +50,7 @@ pub(crate) fn shares_document<'a>(report: &SharesReport<'a>) -> Document<'a> {
         facts.push(unit.in_full_unless(|_| !is_brief));
         sections.push(tree_section(first.tree(), first.shares()));
         if first.policy.before.is_some() {
-            sections.extend(views.iter().map(changes_section));
+            sections.extend(views.iter().filter_map(changes_section));
             sections.extend(report.places.into_iter().flat_map(places_sections));
         } else {
             facts.extend(entity_facts(first));
@@ -454,7 +455,7 @@ fn importance(heading: &str) -> u8 {
 }
 
 /// What the assumed usage changes: a line for each quantity of a node that differs.
-fn changes_section<'a>(view: &PolicyView<'a>) -> Section<'a> {
+fn changes_section<'a>(view: &PolicyView<'a>) -> Option<Section<'a>> {
     let mut nodes: Vec<Change> = changes(view).collect();
     nodes.sort_by(|left, right| effect(right).total_cmp(&effect(left)));
     let mut rows = Vec::new();
@@ -481,8 +482,8 @@ fn changes_section<'a>(view: &PolicyView<'a>) -> Section<'a> {
         Column::number("after", 8),
         Column::number("difference", 7),
     ];
-    Section::new(format!("what changes under {}", view.name()))
-        .table(Table::from_rows(columns, rows))
+    let section = Section::new(format!("what changes under {}", view.name()));
+    (!rows.is_empty()).then(|| section.table(Table::from_rows(columns, rows)))
 }
 
 /// The last names of the path of a node.
@@ -503,7 +504,7 @@ fn effect(change: &Change) -> f64 {
     by.map_or(0.0, f64::abs)
 }
 
-/// The places that the jobs of each entity gain, and then the jobs that move.
+/// The places of the jobs of each entity, and then the jobs that move.
 fn places_sections<'a>(
     (formula, table, places): (&'a str, &'a JobTable, &'a Comparison),
 ) -> Vec<Section<'a>> {
@@ -512,26 +513,11 @@ fn places_sections<'a>(
     if moved.is_empty() {
         return vec![section];
     }
-    let entities = Table::of(entities_in_both(places))
-        .column(Column::name("entity", 9), |one| Cell::text(&*one.name))
-        .column(Column::number("jobs", 7), |one| Cell::Count(one.jobs))
-        .column(Column::number("places won", 8), |one| {
-            Cell::Places(one.won())
-        });
-    let jobs = Table::of(moved)
-        .column(Column::id("job", 9), |job| Cell::text(table.id(job.row)))
-        .column(Column::text("entity", 5), |job| {
-            Cell::text(table.entity(job.row))
-        })
-        .column(Column::number("before", 8), |job| Cell::count(job.old))
-        .column(Column::number("after", 8), |job| Cell::count(job.new))
-        .column(Column::number("places won", 7), |job| {
-            job.moved().map_or(Cell::Missing, Cell::Places)
-        });
-    vec![
-        section.table(entities.table()),
-        Section::new("places of jobs").table(jobs.table()).in_full(),
-    ]
+    let mut sections = vec![section];
+    sections.extend(group_sections(places, false).into_iter().take(1));
+    let jobs = moves_table(table, moved).table();
+    sections.push(Section::new("places of jobs").table(jobs).in_full());
+    sections
 }
 
 /// A smaller part of a whole is written as 0.

@@ -1,6 +1,5 @@
 //! `jsf trajectory`
 
-use std::collections::HashSet;
 use std::io::Write;
 
 use job_sort_formula::rank::SEARCH_WORK;
@@ -58,9 +57,11 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
             format_args!("the formula does not read `eligible_time`, so no wait changes the order"),
         );
     }
-    let followed: HashSet<usize> = trajectory.jobs.iter().map(|job| job.row).collect();
-    for row in rows.iter().filter(|row| !followed.contains(row)) {
-        let id = ranked.table.id(*row);
+    for row in rows {
+        if trajectory.jobs.iter().any(|job| job.row == row) {
+            continue;
+        }
+        let id = ranked.table.id(row);
         report(
             "warning",
             format_args!("job `{id}` does not wait for the scheduler, so it is left out"),

@@ -17,7 +17,8 @@ const POINTS_PER_ROW: usize = 5;
 impl<'a> TrajectoryReport<'a> {
     /// The document: the answer, a row for each job, the overtakings, and the ranks over time.
     pub(crate) fn draw(self) -> Document<'a> {
-        let mut sections = vec![self.ranks_section()];
+        let mut sections = Vec::new();
+        sections.extend(self.ranks_section());
         sections.extend(self.overtakings_section());
         let over_time = Section::new("ranks over time").table(self.ranks_over_time());
         sections.push(over_time.in_full());
@@ -63,8 +64,9 @@ impl<'a> TrajectoryReport<'a> {
         )
     }
 
-    /// A row for each job: its rank now and at the end, and when the end is if work ran out before.
-    fn ranks_section(self) -> Section<'a> {
+    /// A row for each of several jobs: its rank now and at the end, and when the end is if work ran
+    /// out before.
+    fn ranks_section(self) -> Option<Section<'a>> {
         let jobs = &self.trajectory.jobs;
         let is_cut = jobs.iter().any(|job| !self.is_complete(job));
         let end = waiting_time(self.trajectory.seconds);
@@ -86,7 +88,8 @@ impl<'a> TrajectoryReport<'a> {
         } else {
             ""
         };
-        Section::new("ranks").prose(note).table(table.table())
+        let section = Section::new("ranks").prose(note).table(table.table());
+        (jobs.len() > 1 || is_cut).then_some(section)
     }
 
     fn overtakings_section(self) -> Option<Section<'a>> {

@@ -68,21 +68,10 @@ fn change_row<'a>(name: &'a str, change: &MeanChange) -> Row<'a> {
         (false, true) => "hollow down",
         (false, false) => "hollow up",
     };
-    let title = match change.interval() {
-        None => format!("{name}: {by}, too few jobs for an interval"),
-        Some([low, high]) => {
-            let chance = if change.is_significant() {
-                "more than chance"
-            } else {
-                "may be chance"
-            };
-            format!(
-                "{name}: {by} ({} to {}), {chance}",
-                signed_duration(low),
-                signed_duration(high)
-            )
-        }
-    };
+    let mut title = format!("{name}: {by}");
+    if let Some([low, high]) = change.interval().map(|ends| ends.map(signed_duration)) {
+        title += &format!(" ({low} to {high})");
+    }
     let line = change
         .interval()
         .map(|ends| (ends, if is_longer { "down" } else { "up" }));
@@ -201,9 +190,7 @@ mod tests {
         } = forest("queue", &groups);
         assert_eq!(narrow.matches("<circle").count(), 3);
         assert!(
-            chart.contains(
-                "class=\"up\"><title>sure: -2 h (-2 h 30 min to -1 min), more than chance"
-            ),
+            chart.contains("class=\"up\"><title>sure: -2 h (-2 h 30 min to -1 min)<"),
             "{chart}"
         );
         assert!(
@@ -211,7 +198,7 @@ mod tests {
             "{chart}"
         );
         assert!(
-            chart.contains("class=\"hollow down\"><title>few: +1 h, too few jobs"),
+            chart.contains("class=\"hollow down\"><title>few: +1 h<"),
             "{chart}"
         );
         assert!(
