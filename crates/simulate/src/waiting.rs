@@ -120,10 +120,10 @@ impl<'p> WaitingJobs<'p> {
             places[queue as usize] = (groups.range(..group).count(), place);
         }
         let is_by_queue = has_levels && !self.order.takes_turns && !self.order.groups.is_empty();
-        let urgent = match is_by_queue {
-            true if self.order.by_fair_share => UrgentJobs::QueueByQueue,
-            true => UrgentJobs::OfAll,
-            false => UrgentJobs::None,
+        let urgent = match (is_by_queue, self.order.by_fair_share) {
+            (true, true) => UrgentJobs::QueueByQueue,
+            (true, false) => UrgentJobs::OfAll,
+            (false, _) => UrgentJobs::None,
         };
         let groups = groups
             .into_values()

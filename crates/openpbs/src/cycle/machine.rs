@@ -105,7 +105,7 @@ impl Placement {
         other.pools().iter().any(|pool| pools.contains(pool))
     }
 
-    /// The same place with these of the amounts alone, and with the pools that it has for itself.
+    /// The same place with these of the amounts alone.
     pub(super) fn with_amounts(&self, request: &Request<'_>, kept: &[usize]) -> Self {
         let mut parts = Vec::new();
         each_part(self, request, |pool, amounts| {

@@ -82,9 +82,12 @@ impl Order<'_> {
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by(|&left, &right| {
             let [of_left, of_right] = [left, right].map(|row| queue_places[table.queue_index(row)]);
-            let in_queue = || match self.chooses_queue_first() {
-                true => sort_keys.compare_within_level(left, right),
-                false => table.submit_order(left).cmp(&table.submit_order(right)),
+            let in_queue = || {
+                if self.chooses_queue_first() {
+                    sort_keys.compare_within_level(left, right)
+                } else {
+                    table.submit_order(left).cmp(&table.submit_order(right))
+                }
             };
             of_left.cmp(&of_right).then_with(in_queue)
         });
