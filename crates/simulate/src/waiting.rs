@@ -59,7 +59,7 @@ impl<'p> WaitingJobs<'p> {
     /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
     pub(super) fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
         for row in 0..self.valued.len() {
-            if self.key(row) == NOT_CONSIDERED {
+            if !self.is_considered(row) {
                 self.valued.set_eligible(row, false, now);
             }
         }
@@ -147,18 +147,22 @@ impl<'p> WaitingJobs<'p> {
     /// What orders the jobs that are considered.
     fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         (0..self.valued.len())
+            .filter(|&row| self.is_considered(row))
             .map(|row| self.key(row))
-            .filter(|key| *key != NOT_CONSIDERED)
     }
 
-    /// What orders the job of a row.
+    /// Whether the job of a row is considered: it neither runs, nor is it under the threshold.
+    fn is_considered(&self, row: usize) -> bool {
+        self.key(row) != NOT_CONSIDERED && !self.valued.is_running(self.valued.jobs()[row])
+    }
+
+    /// What orders the job of a row, if it waits.
     fn key(&self, row: usize) -> Key {
         let value = self.valued.values()[row];
-        let job = self.valued.jobs()[row];
-        let is_under = self.threshold.is_some_and(|threshold| value <= threshold);
-        if is_under || self.valued.is_running(job) {
+        if self.threshold.is_some_and(|threshold| value <= threshold) {
             return NOT_CONSIDERED;
         }
+        let job = self.valued.jobs()[row];
         let places = &self.order.places;
         let place = if places.is_empty() {
             0
