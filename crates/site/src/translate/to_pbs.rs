@@ -104,7 +104,7 @@ impl Translator<'_> {
             "site_factor" => self.resource(name, "long", "the site's factor, set by a hook"),
             "nice" => (
                 name.to_owned(),
-                "a resource that OpenPBS defines, and requests as Slurm's `--nice`".to_owned(),
+                "a resource that OpenPBS defines, requested per job as Slurm's nice is".to_owned(),
             ),
             "direct_priority" => self.resource(name, "long", "a priority that replaces the others"),
             _ => return None,
