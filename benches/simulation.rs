@@ -14,15 +14,12 @@ use std::time::Instant;
 
 use job_sort_formula::fairshare::DocumentedOpenPbs;
 use job_sort_formula::{Formula, Program, Schema};
-use jsf::answer::{Answer, Format};
-use jsf::commands::simulate::answer::SimulationReport;
-use jsf::view::csv_writer::Cells;
+use jsf::commands::simulate::answer::SimulatedJobs;
 use jsf_ingest::native_tree::read_tree;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics,
     Workload, WorkloadBuilder, WorkloadModel, generate, simulate,
 };
-use jsf_site::ProcessorsSource;
 use serde_json::json;
 
 const FORMULA: &str = "fairshare_factor * 1000 + eligible_time / 3600 + ncpus / 100";
@@ -148,30 +145,12 @@ fn peak_memory() -> Option<u64> {
 /// The seconds that the reference takes for a workload, and whether all starts are equal.
 fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
     let mut log = Vec::new();
-    let statistics = Statistics::default();
-    let report = SimulationReport {
-        formula: FORMULA,
+    let jobs = SimulatedJobs {
         workload,
-        schedule,
-        statistics: &statistics,
-        fairness: None,
-        validation: None,
-        shake: None,
-        rules: &[],
-        checked: None,
-        failing: None,
-        goals: &[],
-        without: &[],
-        warnings: &[],
-        processors: 256,
-        processors_source: ProcessorsSource::Given,
-        policy: None,
-        decay: None,
-        has_no_waits: false,
-        findings: &[],
+        schedule: schedule.clone(),
+        warm_up: 0,
     };
-    report
-        .write_as(Format::Swf, Cells::Plain, &mut log)
+    jobs.write_swf(PROCESSORS, FORMULA, &mut log)
         .expect("memory");
     let numbered: serde_json::Value = serde_json::from_str(&numbered_tree(workload)).expect("JSON");
     let case = json!({

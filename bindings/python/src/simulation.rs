@@ -177,14 +177,14 @@ impl Site {
                 goals,
             };
             Ok((
-                run.document(),
                 run.jobs(),
                 run.failed(),
                 run.warnings(),
+                run.document(),
                 default,
             ))
         })?;
-        let (document, jobs, failed, of_run, default) =
+        let (jobs, failed, of_run, document, default) =
             simulated.map_err(|error: SiteError| site_error(&error))?;
         let of_log = workload
             .warnings()
@@ -284,28 +284,16 @@ impl Run<'_> {
             .collect()
     }
 
-    fn document(&self) -> PyResult<String> {
-        let report = SimulationReport {
-            formula: &self.given.text,
-            workload: self.log,
-            schedule: &self.simulated.schedule,
-            statistics: &self.results.statistics,
-            fairness: self.results.fairness.as_ref(),
-            validation: None,
-            shake: None,
-            policy: self.simulated.policy,
-            decay: self.simulated.decay,
-            processors: self.simulated.processors,
-            processors_source: self.simulated.processors_source,
-            goals: &self.goals,
-            checked: None,
-            failing: None,
-            without: &self.simulated.left_out,
-            has_no_waits: self.simulated.no_waits(self.log).is_some(),
-            warnings: &self.simulated.warnings,
-            rules: &[],
-            findings: &[],
-        };
+    fn document(self) -> PyResult<String> {
+        let Self {
+            given,
+            log,
+            simulated,
+            results,
+            goals,
+            ..
+        } = self;
+        let report = SimulationReport::new(&given.text, log, simulated, results, goals);
         without_rows(&written(&report, &[])?)
     }
 }

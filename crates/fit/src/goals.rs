@@ -141,6 +141,9 @@ pub struct GoalFit {
     /// The formula in force on the held-out part. Without one, this is first come, first served.
     #[serde(skip)]
     pub current: HeldOutFormula,
+    /// The fitted formula on the held-out part.
+    #[serde(skip)]
+    pub fitted: HeldOutFormula,
     /// Other formulas on the held-out part.
     #[serde(skip)]
     pub baselines: Vec<HeldOutFormula>,
@@ -482,6 +485,7 @@ pub fn fit_goals(
         objective: fitted_objective(goals, &in_force, &fitted, &held_out),
         formula: fitted.formula,
         current: held_out.current,
+        fitted: held_out.fitted,
         baselines: held_out.baselines,
         exclusions: if fitted.score.missed > 0.0 {
             exclusions(goals, &search.points)

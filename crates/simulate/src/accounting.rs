@@ -17,8 +17,9 @@ use jsf_openpbs::files::dedicated_time::time_of;
 use jsf_openpbs::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, of_select};
 use jsf_openpbs::resource_amount::AmountSource;
 
+use super::fields::Fields;
 use super::left_out::{Fault, LeftOutReason};
-use super::log_rules::{Cancelled, processor_count};
+use super::log_rules::processor_count;
 use super::mentions::Mention;
 use super::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 
@@ -52,9 +53,9 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     }
     let mention = match kind {
         "E" => {
-            let record = Record::new(Attributes { rest }, builder);
+            let record = Fields::new(Attributes { rest });
             let wall = || time_of(date.get(..10)?, date.get(11..16)?);
-            builder.note_wall_time(wall, record.end);
+            builder.note_wall_time(wall, record.positive("end"));
             let read = read_end(id, &record, builder);
             if read.is_err() {
                 // it is counted once, as what its end is
@@ -77,15 +78,13 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     };
     builder.mention(id, mention, order_of(date));
     match mention {
-        Mention::Queued if builder.rules.cancelled == Cancelled::Keep => {
+        Mention::Queued if !builder.leaves_out_cancelled() => {
             // some versions say in this record what the job asks for
-            let _ = read_queued(id, &Record::new(Attributes { rest }, builder), builder);
+            let record = Fields::new(Attributes { rest });
+            let _ = push(id, &record, None, Extent::Queued, builder);
             Ok(())
         }
-        Mention::Requeued => Err(Fault::new(
-            LeftOutReason::Rerun,
-            "an execution after which the job was queued again",
-        )),
+        Mention::Requeued => Err(Fault::RERUN),
         _ => Ok(()),
     }
 }
@@ -105,189 +104,119 @@ fn order_of(date: &str) -> u64 {
     ((year * 10_000 + day) * 1_000_000 + time).max(1)
 }
 
-/// The attributes of a record that are used.
-#[derive(Default)]
-pub(super) struct Record<'l> {
-    user: &'l str,
-    group: &'l str,
-    account: &'l str,
-    project: &'l str,
-    queue: &'l str,
-    created: Option<i64>,
-    queued: Option<i64>,
-    eligible: Option<i64>,
-    start: Option<i64>,
-    end: Option<i64>,
-    walltime: &'l str,
-    ncpus: &'l str,
-    node_count: Option<i64>,
-    procs: &'l str,
-    slots: Option<i64>,
-    nodes: &'l str,
-    select: &'l str,
-    place: &'l str,
-    exec_host: &'l str,
-    exec_vnode: &'l str,
-    amounts: Vec<LoggedAmount<'l>>,
-}
-
-impl<'l> Record<'l> {
-    pub(super) fn new(
-        attributes: impl Iterator<Item = (&'l str, &'l str)>,
-        builder: &WorkloadBuilder,
-    ) -> Self {
-        let mut record = Self::default();
-        for (name, value) in attributes {
-            let number = || value.parse::<i64>().ok().filter(|number| *number > 0);
-            let input = if name == MAX_RUN_SUBJOBS {
-                Some(name)
-            } else {
-                name.strip_prefix("Resource_List.")
-            };
-            if let Some(name) = input.filter(|name| builder.takes(name)) {
-                record.amounts.push(LoggedAmount {
-                    name,
-                    text: value,
-                    source: Some(AmountSource::Server),
-                });
-            }
-            match name {
-                "user" => record.user = value,
-                "group" => record.group = value,
-                "account" => record.account = value,
-                "project" => record.project = value,
-                "queue" => record.queue = value,
-                "ctime" => record.created = number(),
-                "qtime" => record.queued = number(),
-                "etime" => record.eligible = number(),
-                "start" => record.start = number(),
-                "end" => record.end = number(),
-                "exec_host" => record.exec_host = value,
-                "exec_vnode" => record.exec_vnode = value,
-                "total_execution_slots" => record.slots = number(),
-                "Resource_List.walltime" => record.walltime = value,
-                "Resource_List.ncpus" => record.ncpus = value,
-                "Resource_List.procs" => record.procs = value,
-                "Resource_List.nodect" => record.node_count = number(),
-                "Resource_List.nodes" => record.nodes = value,
-                "Resource_List.select" => record.select = value,
-                "Resource_List.place" => record.place = value,
-                _ => {}
-            }
-        }
-        record
-    }
-
-    fn submit(&self) -> Result<i64, &'static str> {
-        self.eligible
-            .or(self.queued)
-            .or(self.created)
-            .ok_or("no etime, qtime or ctime")
-    }
-
-    /// The processors that the job asks for. Torque's `ncpus` may be a default beside `nodes`.
-    fn requested(&self) -> Result<Option<i64>, Fault> {
-        let ncpus = processor_count(self.ncpus, "`Resource_List.ncpus` is not a whole number")?;
-        let procs = processor_count(self.procs, "`Resource_List.procs` is not a whole number")?;
-        let asked = [ncpus, of_nodes(self.nodes), procs]
-            .into_iter()
-            .flatten()
-            .max();
-        Ok(asked.or_else(|| of_select(self.select)))
-    }
-
-    /// The time that the job asks for, in seconds; `None` for 0.
-    fn walltime(&self) -> Result<Option<i64>, Fault> {
-        if self.walltime.is_empty() {
-            return Ok(None);
-        }
-        let walltime = seconds(self.walltime).map_err(|_| {
-            Fault::from("`Resource_List.walltime` is not a duration").found(self.walltime)
-        })?;
-        Ok(Some(walltime).filter(|walltime| *walltime > 0))
-    }
-
-    /// The processors that it was given.
-    fn allocated(&self) -> Option<i64> {
-        self.slots
-            .or_else(|| of_exec_vnode(self.exec_vnode))
-            .or_else(|| of_exec_host(self.exec_host))
-    }
-
-    /// Adds the job with a start and an end; without, it was cancelled while it waited.
-    fn push(
-        &self,
-        id: &str,
-        ran: Option<(i64, i64)>,
-        extent: Extent,
-        builder: &mut WorkloadBuilder,
-    ) -> Result<(), Fault> {
-        let &Self {
-            user,
-            group,
-            account,
-            project,
-            queue,
-            ..
-        } = self;
-        let submit = self.submit()?;
-        let walltime = self.walltime()?;
-        let processors = builder
-            .rules
-            .processors_of
-            .choose(self.requested(), Ok(self.allocated()))?;
-        let entity = builder.entity.entity_of(EntityAttributes {
-            user,
-            group,
-            account,
-            submitter: "",
-            queue,
-        });
-        let job = LoggedJob {
-            id,
-            entity: &entity,
-            user,
-            unix_group: group,
-            project,
-            group: if account.is_empty() { group } else { account },
-            queue,
-            submit,
-            run: ran.map_or(0, |(start, end)| end - start),
-            walltime,
-            processors: processors.or(self.node_count).ok_or(Fault::NO_PROCESSORS)?,
-            select: self.select,
-            place: self.place,
-            started: ran.map(|(start, _)| start),
-            extent,
-            amounts: &self.amounts,
-        };
-        builder.push(&job)
-    }
-}
-
-/// Adds the job of a record of type `E`.
+/// Adds the job of a record of type `E`, or of a finished job of `qstat`.
 pub(super) fn read_end(
     id: &str,
-    record: &Record<'_>,
+    record: &Fields<'_>,
     builder: &mut WorkloadBuilder,
 ) -> Result<(), Fault> {
-    let submit = record.submit()?;
-    match (record.start, record.end) {
+    let submit = submitted(record)?;
+    match (record.positive("start"), record.positive("end")) {
         (Some(start), Some(end)) if start < submit || end < start => Err(Fault::from(
             "the times are not in the order etime, start, end",
         )),
-        (Some(start), Some(end)) => record.push(id, Some((start, end)), Extent::Whole, builder),
-        (None, Some(_)) if builder.rules.cancelled == Cancelled::Keep => {
-            record.push(id, None, Extent::Whole, builder)
+        (Some(start), Some(end)) => push(id, record, Some((start, end)), Extent::Whole, builder),
+        (None, Some(_)) if !builder.leaves_out_cancelled() => {
+            push(id, record, None, Extent::Whole, builder)
         }
         (None, Some(_)) => Err(Fault::CANCELLED),
         _ => Err(Fault::from("no start or end")),
     }
 }
 
-/// Adds the job of a record of type `Q`, which counts if the job is then deleted.
-fn read_queued(id: &str, record: &Record<'_>, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
-    record.push(id, None, Extent::Queued, builder)
+fn submitted(record: &Fields<'_>) -> Result<i64, &'static str> {
+    let times = ["etime", "qtime", "ctime"];
+    let mut times = times.iter().filter_map(|name| record.positive(name));
+    times.next().ok_or("no etime, qtime or ctime")
+}
+
+/// The processors that a job asks for. Torque's `ncpus` may be a default beside `nodes`.
+fn requested(record: &Fields<'_>) -> Result<Option<i64>, Fault> {
+    let ncpus = processor_count(
+        record.get("Resource_List.ncpus"),
+        "`Resource_List.ncpus` is not a whole number",
+    )?;
+    let procs = processor_count(
+        record.get("Resource_List.procs"),
+        "`Resource_List.procs` is not a whole number",
+    )?;
+    let nodes = of_nodes(record.get("Resource_List.nodes"));
+    let asked = [ncpus, nodes, procs].into_iter().flatten().max();
+    Ok(asked.or_else(|| of_select(record.get("Resource_List.select"))))
+}
+
+/// The processors that a job was given.
+fn allocated(record: &Fields<'_>) -> Option<i64> {
+    record
+        .positive("total_execution_slots")
+        .or_else(|| of_exec_vnode(record.get("exec_vnode")))
+        .or_else(|| of_exec_host(record.get("exec_host")))
+}
+
+/// The time that a job asks for, in seconds; `None` for 0.
+fn walltime(record: &Fields<'_>) -> Result<Option<i64>, Fault> {
+    let text = record.get("Resource_List.walltime");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let walltime = seconds(text)
+        .map_err(|_| Fault::from("`Resource_List.walltime` is not a duration").found(text))?;
+    Ok(Some(walltime).filter(|walltime| *walltime > 0))
+}
+
+/// Adds the job with a start and an end; without, it was cancelled while it waited.
+fn push(
+    id: &str,
+    record: &Fields<'_>,
+    ran: Option<(i64, i64)>,
+    extent: Extent,
+    builder: &mut WorkloadBuilder,
+) -> Result<(), Fault> {
+    let mut amounts = Vec::new();
+    for (name, text) in record.iter() {
+        let is_limit = name == MAX_RUN_SUBJOBS;
+        let input = name.strip_prefix("Resource_List.");
+        let input = input.or(is_limit.then_some(name));
+        if let Some(name) = input.filter(|name| builder.takes(name)) {
+            amounts.push(LoggedAmount {
+                name,
+                text,
+                source: Some(AmountSource::Server),
+            });
+        }
+    }
+    let submit = submitted(record)?;
+    let walltime = walltime(record)?;
+    let processors_of = builder.given.rules.processors_of;
+    let processors = processors_of.choose(requested(record), Ok(allocated(record)))?;
+    let processors = processors.or_else(|| record.positive("Resource_List.nodect"));
+    let [user, group, account, queue] =
+        ["user", "group", "account", "queue"].map(|name| record.get(name));
+    let entity = builder.given.entity.entity_of(EntityAttributes {
+        user,
+        group,
+        account,
+        submitter: "",
+        queue,
+    });
+    builder.push(&LoggedJob {
+        id,
+        entity: &entity,
+        user,
+        unix_group: group,
+        project: record.get("project"),
+        group: if account.is_empty() { group } else { account },
+        queue,
+        submit,
+        run: ran.map_or(0, |(start, end)| end - start),
+        walltime,
+        processors: processors.ok_or(Fault::NO_PROCESSORS)?,
+        select: record.get("Resource_List.select"),
+        place: record.get("Resource_List.place"),
+        started: ran.map(|(start, _)| start),
+        extent,
+        amounts: &amounts,
+    })
 }
 
 /// The attributes `name=value` of a record. As OpenPBS writes them, a value with blanks is in

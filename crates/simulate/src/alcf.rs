@@ -2,40 +2,35 @@
 //! <https://reports.alcf.anl.gov/data/>): comma-separated values with a line of column names. Names
 //! of users and projects are numbers there, and times are in UTC.
 
+use super::fields::Fields;
 use super::left_out::Fault;
-use super::log_rules::{Cancelled, processor_count};
+use super::log_rules::processor_count;
 use super::sacct::time;
-use super::workload::{Extent, LoggedJob, WorkloadBuilder};
+use super::workload::{LoggedJob, WorkloadBuilder};
 
-/// The columns that are read, and how many of the first ones a log must have.
-const COLUMNS: [&str; 11] = [
-    "JOB_NAME",
+/// The columns that a log must have; it may have others.
+const NEEDED: [&str; 6] = [
+    ID,
     "QUEUED_TIMESTAMP",
     "START_TIMESTAMP",
     "END_TIMESTAMP",
     "WALLTIME_SECONDS",
     "CORES_REQUESTED",
-    "CORES_USED",
-    "USERNAME_GENID",
-    "PROJECT_NAME_GENID",
-    "QUEUE_NAME",
-    "RUNTIME_SECONDS",
 ];
-const NEEDED: usize = 6;
+const ID: &str = "JOB_NAME";
 
-/// The places of the columns in a line, in the order of [`COLUMNS`].
+/// The names of the columns of a log.
 #[derive(Debug)]
-pub(super) struct AlcfColumns([Option<usize>; COLUMNS.len()]);
+pub(super) struct AlcfColumns(Vec<String>);
 
 impl AlcfColumns {
     /// The columns that a line names; `None` if it is no such line.
     pub(super) fn from_heading(line: &str) -> Option<Self> {
-        let names = fields(line)?;
-        let columns = COLUMNS.map(|column| names.iter().position(|name| name == column));
-        columns[..NEEDED]
+        let names: Vec<String> = fields(line)?.iter().map(str::to_owned).collect();
+        let has_all = NEEDED
             .iter()
-            .all(Option::is_some)
-            .then_some(Self(columns))
+            .all(|needed| names.iter().any(|name| name == needed));
+        has_all.then_some(Self(names))
     }
 
     /// Adds the job of a line.
@@ -43,42 +38,27 @@ impl AlcfColumns {
         if line.trim().is_empty() {
             return Ok(());
         }
-        let fields = fields(line).ok_or("not a line of comma-separated values")?;
-        let values = self.0.map(|column| {
-            column
-                .and_then(|column| fields.get(column))
-                .unwrap_or("")
-                .trim()
-        });
-        let [
-            id,
-            queued,
-            start,
-            end,
-            walltime,
-            requested,
-            allocated,
-            user,
-            project,
-            queue,
-            run,
-        ] = values;
-        if id == COLUMNS[0] {
+        let values = fields(line).ok_or("not a line of comma-separated values")?;
+        let job = Fields::below(&self.0, values.iter().map(str::trim));
+        if job.get(ID) == ID {
             return Ok(());
         }
-        let [queued, start, end] = [queued, start, end].map(timestamp);
-        if start.is_none() && builder.rules.cancelled == Cancelled::LeaveOut {
+        let start = timestamp(job.get("START_TIMESTAMP"));
+        if start.is_none() && builder.leaves_out_cancelled() {
             return Err(Fault::CANCELLED);
         }
-        let run = whole(run)
-            .parse()
-            .ok()
-            .or_else(|| Some(end? - start?))
-            .or(start.is_none().then_some(0));
-        let requested =
-            processor_count(whole(requested), "`CORES_REQUESTED` is not a whole number");
-        let allocated = processor_count(whole(allocated), "`CORES_USED` is not a whole number");
-        let limit = match whole(walltime) {
+        let between = || Some(timestamp(job.get("END_TIMESTAMP"))? - start?);
+        let run = whole(job.get("RUNTIME_SECONDS")).parse().ok();
+        let run = run.or_else(between).or(start.is_none().then_some(0));
+        let requested = processor_count(
+            whole(job.get("CORES_REQUESTED")),
+            "`CORES_REQUESTED` is not a whole number",
+        );
+        let allocated = processor_count(
+            whole(job.get("CORES_USED")),
+            "`CORES_USED` is not a whole number",
+        );
+        let limit: Option<i64> = match whole(job.get("WALLTIME_SECONDS")) {
             "" => None,
             limit => Some(
                 limit
@@ -86,23 +66,19 @@ impl AlcfColumns {
                     .map_err(|_| Fault::from("`WALLTIME_SECONDS` is not a number").found(limit))?,
             ),
         };
+        let (user, project) = (job.get("USERNAME_GENID"), job.get("PROJECT_NAME_GENID"));
         builder.push(&LoggedJob {
-            id,
+            id: job.get(ID),
             entity: user,
             user,
             group: project,
             project,
-            queue,
-            submit: queued.ok_or("no time of submission")?,
+            queue: job.get("QUEUE_NAME"),
+            submit: timestamp(job.get("QUEUED_TIMESTAMP")).ok_or("no time of submission")?,
             run: run.ok_or("no run time")?,
-            walltime: limit.filter(|limit: &i64| *limit > 0),
-            processors: builder
-                .rules
-                .processors_of
-                .choose(requested, allocated)?
-                .ok_or(Fault::NO_PROCESSORS)?,
+            walltime: limit.filter(|limit| *limit > 0),
+            processors: builder.processors(requested, allocated)?,
             started: start,
-            extent: Extent::Whole,
             ..LoggedJob::default()
         })
     }

@@ -24,6 +24,7 @@ mod difference;
 mod errors;
 mod fairness;
 mod fairshare;
+mod fields;
 mod generate;
 mod goals;
 mod jobs;

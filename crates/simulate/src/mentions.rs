@@ -34,24 +34,32 @@ struct Course {
     is_left_out: bool,
 }
 
+impl Fault {
+    pub(super) const RUNNING: Self = Self::new(
+        LeftOutReason::Running,
+        "the job still runs at the end of the log",
+    );
+    pub(super) const WAITING: Self = Self::new(
+        LeftOutReason::Waiting,
+        "the job still waits at the end of the log",
+    );
+    pub(super) const RERUN: Self = Self::new(
+        LeftOutReason::Rerun,
+        "an execution after which the job was queued again",
+    );
+}
+
 impl Course {
     /// What became of a job that did not end.
     fn fate(&self) -> Fault {
-        match self {
-            _ if self.started > 0 && self.started >= self.requeued => Fault::new(
-                LeftOutReason::Running,
-                "the job still runs at the end of the log",
-            ),
-            Self {
-                is_deleted: true, ..
-            } => Fault::CANCELLED,
-            Self { is_moved: true, .. } => {
-                Fault::new(LeftOutReason::Moved, "the job was moved to another server")
-            }
-            _ => Fault::new(
-                LeftOutReason::Waiting,
-                "the job still waits at the end of the log",
-            ),
+        if self.started > 0 && self.started >= self.requeued {
+            Fault::RUNNING
+        } else if self.is_deleted {
+            Fault::CANCELLED
+        } else if self.is_moved {
+            Fault::new(LeftOutReason::Moved, "the job was moved to another server")
+        } else {
+            Fault::WAITING
         }
     }
 }

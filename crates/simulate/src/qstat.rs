@@ -14,7 +14,8 @@ use jsf_openpbs::wall_clock::seconds_of_ctime;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::accounting::{Record, read_end};
+use super::accounting::read_end;
+use super::fields::Fields;
 use super::left_out::{Fault, LeftOutReason};
 use super::workload::{MAX_RUN_SUBJOBS, WorkloadBuilder};
 
@@ -166,11 +167,10 @@ fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), 
     }
     let attributes = attributes(job);
     let attributes = attributes.iter().map(|(name, value)| (&**name, &**value));
-    let record = Record::new(attributes, builder);
     // its times are those of the clock
     let end = end(job);
     builder.note_wall_time(|| end, end);
-    read_end(id, &record, builder)
+    read_end(id, &Fields::new(attributes), builder)
 }
 
 /// Why a job in this state is left out; `None` if it has finished.
@@ -179,53 +179,39 @@ fn unfinished(state: &str) -> Option<Fault> {
         // a subjob of an array that is over is in the state X
         "F" | "X" => return None,
         "M" => Fault::new(LeftOutReason::Moved, "the job was moved to another server"),
-        "R" | "E" | "S" | "U" | "B" => Fault::new(
-            LeftOutReason::Running,
-            "the job still runs at the end of the log",
-        ),
+        "R" | "E" | "S" | "U" | "B" => Fault::RUNNING,
         "" => "no `job_state`".into(),
-        _ => Fault::new(
-            LeftOutReason::Waiting,
-            "the job still waits at the end of the log",
-        ),
+        _ => Fault::WAITING,
     })
 }
 
 /// The attributes of the accounting record of the job's end.
 fn attributes(job: &Value) -> Vec<(String, String)> {
-    let user = match text(&job["euser"]) {
-        user if user.is_empty() => text(&job["Job_Owner"])
-            .split('@')
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
-        user => user,
-    };
-    let names = [
-        ("user", user),
-        ("group", text(&job["egroup"])),
-        ("account", text(&job["Account_Name"])),
+    let mut user = text(&job["euser"]);
+    if user.is_empty() {
+        let owner = text(&job["Job_Owner"]);
+        user = owner.split('@').next().unwrap_or_default().to_owned();
+    }
+    let mut attributes = vec![
+        ("user".to_owned(), user),
+        ("group".to_owned(), text(&job["egroup"])),
+        ("account".to_owned(), text(&job["Account_Name"])),
     ];
-    let same = [
+    for name in [
         "project",
         "queue",
         "exec_host",
         "exec_vnode",
         MAX_RUN_SUBJOBS,
-    ]
-    .map(|name| (name, text(&job[name])));
-    let texts = names
-        .into_iter()
-        .chain(same)
-        .filter(|(_, value)| !value.is_empty());
-    let mut attributes: Vec<(String, String)> = texts
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-    let times = ["ctime", "qtime", "etime"].map(|name| (name, time(job, name)));
-    for (name, time) in times
-        .into_iter()
-        .chain([("start", time(job, "stime")), ("end", end(job))])
-    {
+    ] {
+        attributes.push((name.to_owned(), text(&job[name])));
+    }
+    attributes.retain(|(_, value)| !value.is_empty());
+    let mut times = ["ctime", "qtime", "etime"]
+        .map(|name| (name, time(job, name)))
+        .to_vec();
+    times.extend([("start", time(job, "stime")), ("end", end(job))]);
+    for (name, time) in times {
         attributes.extend(time.map(|time| (name.to_owned(), time.to_string())));
     }
     for (name, value) in job["Resource_List"].as_object().into_iter().flatten() {

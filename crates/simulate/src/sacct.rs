@@ -12,8 +12,9 @@ use jsf_openpbs::duration::seconds;
 use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts};
 use jsf_slurm::priority::PriorityInputs;
 
+use super::fields::Fields;
 use super::left_out::{Fault, LeftOutReason};
-use super::log_rules::{Cancelled, processor_count};
+use super::log_rules::processor_count;
 use super::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};
 
 /// The columns whose texts users choose.
@@ -55,8 +56,9 @@ const XDMOD: [&str; 2] = [
 ];
 
 /// The columns that are read, by their names in small letters.
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 23] = [
     "jobid",
+    RAW_ID,
     "user",
     "account",
     "partition",
@@ -101,11 +103,8 @@ const RAW_ID: &str = "jobidraw";
 #[derive(Debug, Clone)]
 pub(super) struct SacctColumns {
     separator: String,
-    /// The places in a line, in the order of [`COLUMNS`].
-    places: [Option<usize>; COLUMNS.len()],
-    /// The columns whose texts users choose.
-    texts: Vec<usize>,
-    count: usize,
+    /// Their names in small letters.
+    names: Vec<String>,
 }
 
 impl SacctColumns {
@@ -113,44 +112,19 @@ impl SacctColumns {
     /// submission, a length or the processors.
     pub(super) fn from_heading(line: &str) -> Option<Self> {
         let separator = separator(line)?;
-        let names: Vec<String> = line
-            .trim_end()
-            .split(separator)
-            .map(str::to_ascii_lowercase)
-            .collect();
-        let find = |name: &str| names.iter().position(|known| known == name);
-        let mut places = COLUMNS.map(find);
-        places[0] = places[0].or_else(|| find(RAW_ID));
-        let [
-            id,
-            _,
-            _,
-            _,
-            submit,
-            eligible,
-            start,
-            end,
-            elapsed,
-            elapsed_raw,
-            _,
-            _,
-            _,
-            requested,
-            allocated,
-            processors,
-            ..,
-        ] = places.map(|place| place.is_some());
-        let has_length = elapsed || elapsed_raw || (start && end);
-        let is_usable =
-            id && (submit || eligible) && has_length && (requested || allocated || processors);
-        is_usable.then(|| Self {
+        let names = line.trim_end().split(separator);
+        let columns = Self {
             separator: separator.to_owned(),
-            places,
-            texts: (0..names.len())
-                .filter(|&index| TEXTS.contains(&&*names[index]))
-                .collect(),
-            count: names.len(),
-        })
+            names: names.map(str::to_ascii_lowercase).collect(),
+        };
+        let has_any = |names: &[&str]| names.iter().any(|name| columns.has(name));
+        let has_length =
+            has_any(&["elapsed", "elapsedraw"]) || columns.has("start") && columns.has("end");
+        let is_usable = has_any(&["jobid", RAW_ID])
+            && has_any(&["submit", "eligible"])
+            && has_length
+            && has_any(&["reqcpus", "alloccpus", "ncpus"]);
+        is_usable.then_some(columns)
     }
 
     /// The columns of XDMoD, if a line has their form: that of a job, since there is no line of
@@ -162,64 +136,49 @@ impl SacctColumns {
             .find(|columns| columns.fits(line))
     }
 
-    /// Whether a line is that of a job: times, a duration and numbers are where they should be.
-    fn fits(&self, line: &str) -> bool {
-        let Ok(fields) = self.fields(line.trim_end()) else {
-            return false;
-        };
-        let [
-            id,
-            _,
-            _,
-            _,
-            submit,
-            eligible,
-            start,
-            end,
-            elapsed,
-            _,
-            _,
-            _,
-            _,
-            requested,
-            ..,
-        ] = fields;
-        let is_time = |text: &str| time(text).is_some() || matches!(text, "Unknown" | "None");
-        id.starts_with(|first: char| first.is_ascii_digit())
-            && time(submit).is_some()
-            && [eligible, start, end].into_iter().all(is_time)
-            && duration(elapsed).is_some()
-            && number(requested).is_some()
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
     }
 
-    /// The fields of a line in the order of [`COLUMNS`]; empty texts for columns that the log does
-    /// not have.
-    fn fields<'l>(&self, line: &'l str) -> Result<[&'l str; COLUMNS.len()], &'static str> {
+    /// Whether a line is that of a job: times, a duration and numbers are where they should be.
+    fn fits(&self, line: &str) -> bool {
+        let Ok(job) = self.fields(line.trim_end()) else {
+            return false;
+        };
+        let is_time = |name: &&str| {
+            let text = job.get(name);
+            time(text).is_some() || matches!(text, "Unknown" | "None")
+        };
+        job.get("jobid")
+            .starts_with(|first: char| first.is_ascii_digit())
+            && time(job.get("submit")).is_some()
+            && ["eligible", "start", "end"].iter().all(is_time)
+            && duration(job.get("elapsed")).is_some()
+            && number(job.get("reqcpus")).is_some()
+    }
+
+    /// The fields of a line.
+    fn fields<'l>(&'l self, line: &'l str) -> Result<Fields<'l>, &'static str> {
         let mut fields: Vec<&str> = line.split(&*self.separator).collect();
-        let surplus = fields.len().checked_sub(self.count).ok_or(TOO_FEW)?;
-        let last_used = self.places.iter().flatten().max();
-        match *self.texts {
-            _ if surplus == 0 => {}
-            [first, ..] if Some(&first) > last_used => {}
-            [text] => _ = fields.drain(text..text + surplus),
-            _ => return Err(TOO_MANY),
+        let surplus = fields.len().checked_sub(self.names.len()).ok_or(TOO_FEW)?;
+        if surplus > 0 {
+            let places = |names: &[&str]| -> Vec<usize> {
+                let is_one = |place: &usize| names.contains(&&*self.names[*place]);
+                (0..self.names.len()).filter(is_one).collect()
+            };
+            match places(&TEXTS)[..] {
+                [first, ..] if Some(&first) > places(&COLUMNS).last() => {}
+                [text] => _ = fields.drain(text..text + surplus),
+                _ => return Err(TOO_MANY),
+            }
         }
-        Ok(self.places.map(|place| {
-            place
-                .and_then(|place| fields.get(place))
-                .copied()
-                .unwrap_or("")
-        }))
+        Ok(Fields::below(&self.names, fields.into_iter()))
     }
 
     /// The columns that the log does not have although numbers of Slurm's priority that it is read
     /// for follow from them.
     pub(super) fn missing(&self, builder: &WorkloadBuilder) -> Option<String> {
-        let slurm = builder.slurm.as_ref()?;
-        let has = |column: &&str| {
-            let mut known = COLUMNS.iter().zip(&self.places);
-            known.any(|(name, place)| name.eq_ignore_ascii_case(column) && place.is_some())
-        };
+        let slurm = builder.given.slurm.as_ref()?;
         let (mut missing, mut inputs) = (Vec::new(), Vec::new());
         for (input, columns) in PRIORITY {
             let is_needed = match (input, columns[0]) {
@@ -231,7 +190,10 @@ impl SacctColumns {
                 .inputs()
                 .filter(|name| name.starts_with(input))
                 .collect();
-            if is_needed && !named.is_empty() && !columns.iter().any(has) {
+            let is_there = columns
+                .iter()
+                .any(|column| self.has(&column.to_ascii_lowercase()));
+            if is_needed && !named.is_empty() && !is_there {
                 missing.push(columns[0]);
                 inputs.extend(named.iter().map(|name| format!("`{name}`")));
             }
@@ -253,98 +215,45 @@ impl SacctColumns {
         if line.is_empty() {
             return Ok(());
         }
-        let fields = self.fields(line)?;
-        let [
-            id,
-            user,
-            account,
-            partition,
-            submit,
-            eligible,
-            start,
-            end,
-            elapsed,
-            elapsed_raw,
-            ..,
-        ] = fields;
-        let [
-            ..,
-            limit,
-            limit_raw,
-            state,
-            requested,
-            allocated,
-            processors,
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-        ] = fields;
-        let [_, _, _, _, _, _, has_start, has_end, ..] = self.places.map(|place| place.is_some());
-        if id.contains('.')
-            || [COLUMNS[0], RAW_ID]
-                .iter()
-                .any(|name| id.eq_ignore_ascii_case(name))
-        {
+        let job = self.fields(line)?;
+        let id_name = if self.has("jobid") { "jobid" } else { RAW_ID };
+        let id = job.get(id_name);
+        let is_heading = ["jobid", RAW_ID]
+            .iter()
+            .any(|name| id.eq_ignore_ascii_case(name));
+        if id.contains('.') || is_heading {
             return Ok(());
         }
-        let [submit, eligible, start, end] = [submit, eligible, start, end].map(time);
+        let [submit, eligible, start, end] =
+            ["submit", "eligible", "start", "end"].map(|name| time(job.get(name)));
         let submit = eligible.or(submit).ok_or("no time of submission")?;
+        let state = job.get("state");
         if state.starts_with("REVOKED") {
             return Err(Fault::new(
                 LeftOutReason::Moved,
                 "the job was moved to another cluster",
             ));
         }
-        let has_started = !has_start || start.is_some();
-        if has_end && end.is_none() {
-            if has_started {
-                return Err(Fault::new(
-                    LeftOutReason::Running,
-                    "the job still runs at the end of the log",
-                ));
-            }
-            let waits = Fault::new(
-                LeftOutReason::Waiting,
-                "the job still waits at the end of the log",
-            );
-            return Err(waits.of_jobs(tasks(id)));
+        let has_started = !self.has("start") || start.is_some();
+        if self.has("end") && end.is_none() {
+            return Err(if has_started {
+                Fault::RUNNING
+            } else {
+                Fault::WAITING.of_jobs(tasks(id))
+            });
         }
         if has_started && state.starts_with("REQUEUED") {
-            return Err(Fault::new(
-                LeftOutReason::Rerun,
-                "an execution after which the job was queued again",
-            ));
+            return Err(Fault::RERUN);
         }
-        let between = || start.zip(end).map(|(start, end)| end - start);
-        let run = number(elapsed_raw)
-            .or_else(|| duration(elapsed))
-            .or_else(between);
+        let run = number(job.get("elapsedraw"))
+            .or_else(|| duration(job.get("elapsed")))
+            .or_else(|| Some(end? - start?));
         let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
-        if is_cancelled && builder.rules.cancelled == Cancelled::LeaveOut {
+        if is_cancelled && builder.leaves_out_cancelled() {
             return Err(Fault::CANCELLED.of_jobs(tasks(id)));
         }
         let run = if is_cancelled { Some(0) } else { run };
-        let amounts = builder.slurm.as_ref().map(|slurm| {
-            let job = SlurmJob {
-                submitted: Some(submit),
-                accrues_from: Some(submit),
-                ..slurm_job(fields)
-            };
-            let weighed = PriorityInputs::new(&job, &slurm.settings, &slurm.cluster, submit);
-            let unweighted = PriorityInputs::unweighted(&job, &slurm.cluster);
-            let unweighted = unweighted.map(|(name, number)| (name.to_owned(), number));
-            [weighed.named(&slurm.settings), unweighted.to_vec()].concat()
-        });
-        let mut texts: Vec<(String, String)> = Vec::new();
-        for (name, number) in amounts.into_iter().flatten() {
-            if builder.takes(&name) {
-                // all digits, so that the same number is read
-                texts.push((name, format!("{number:?}")));
-            }
-        }
+        let texts = priority_inputs(&job, submit, builder);
         let amounts: Vec<LoggedAmount<'_>> = texts
             .iter()
             .map(|(name, text)| LoggedAmount {
@@ -353,13 +262,14 @@ impl SacctColumns {
                 source: None,
             })
             .collect();
+        let (user, account) = (job.get("user"), job.get("account"));
         let association = format!("{account}/{user}");
-        let is_association = builder.by_association && !account.is_empty() && !user.is_empty();
-        let requested = processor_count(requested, "`ReqCPUS` is not a whole number");
-        let allocated = if matches!(allocated, "" | "0") {
-            processors
-        } else {
-            allocated
+        let is_association =
+            builder.given.by_association && !account.is_empty() && !user.is_empty();
+        let requested = processor_count(job.get("reqcpus"), "`ReqCPUS` is not a whole number");
+        let allocated = match job.get("alloccpus") {
+            "" | "0" => job.get("ncpus"),
+            allocated => allocated,
         };
         let allocated = processor_count(allocated, "`AllocCPUS` or `NCPUS` is not a whole number");
         builder.push(&LoggedJob {
@@ -367,15 +277,11 @@ impl SacctColumns {
             entity: if is_association { &association } else { user },
             user,
             group: account,
-            queue: partition,
+            queue: job.get("partition"),
             submit,
             run: run.ok_or("no run time")?,
-            walltime: time_limit(limit_raw, limit)?,
-            processors: builder
-                .rules
-                .processors_of
-                .choose(requested, allocated)?
-                .ok_or(Fault::NO_PROCESSORS)?,
+            walltime: time_limit(job.get("timelimitraw"), job.get("timelimit"))?,
+            processors: builder.processors(requested, allocated)?,
             started: start.filter(|_| !is_cancelled),
             amounts: &amounts,
             ..LoggedJob::default()
@@ -383,39 +289,46 @@ impl SacctColumns {
     }
 }
 
-/// The job of a row with what its priority depends on, as it was when it was submitted.
-fn slurm_job(fields: [&str; COLUMNS.len()]) -> SlurmJob {
-    let [_, user, account, partition, ..] = fields;
-    let [
-        ..,
-        limit,
-        limit_raw,
-        _,
-        requested,
-        allocated,
-        processors,
-        qos,
-        requested_tres,
-        allocated_tres,
-        requested_nodes,
-        nodes,
-        nice,
-    ] = fields;
-    let first = |texts: &[&'_ str]| {
-        let mut texts = texts.iter().filter(|text| !matches!(**text, "" | "0"));
-        texts.next().copied().unwrap_or_default().to_owned()
+/// The numbers of Slurm's priority that are taken from the log, as texts.
+fn priority_inputs(
+    job: &Fields<'_>,
+    submit: i64,
+    builder: &WorkloadBuilder,
+) -> Vec<(String, String)> {
+    let Some(slurm) = &builder.given.slurm else {
+        return Vec::new();
     };
-    let cpus = first(&[requested, allocated, processors]);
-    let nodes = first(&[requested_nodes, nodes]);
-    let tres = first(&[requested_tres, allocated_tres]);
+    let job = SlurmJob {
+        submitted: Some(submit),
+        accrues_from: Some(submit),
+        ..slurm_job(job)
+    };
+    let weighed = PriorityInputs::new(&job, &slurm.settings, &slurm.cluster, submit);
+    let unweighted = PriorityInputs::unweighted(&job, &slurm.cluster);
+    let unweighted = unweighted.map(|(name, number)| (name.to_owned(), number));
+    let mut texts = Vec::new();
+    for (name, number) in [weighed.named(&slurm.settings), unweighted.to_vec()].concat() {
+        if builder.takes(&name) {
+            // all digits, so that the same number is read
+            texts.push((name, format!("{number:?}")));
+        }
+    }
+    texts
+}
+
+/// The job of a row with what its priority depends on, as it was when it was submitted.
+fn slurm_job(job: &Fields<'_>) -> SlurmJob {
+    let cpus = job.first_given(&["reqcpus", "alloccpus", "ncpus"]);
+    let nodes = job.first_given(&["reqnodes", "nnodes"]);
+    let tres = job.first_given(&["reqtres", "alloctres"]);
     SlurmJob {
-        user: user.to_owned(),
-        account: account.to_owned(),
-        partition: partition.to_owned(),
-        qos: qos.to_owned(),
+        user: job.get("user").to_owned(),
+        account: job.get("account").to_owned(),
+        partition: job.get("partition").to_owned(),
+        qos: job.get("qos").to_owned(),
         state: "PENDING".to_owned(),
-        nice: number(nice).unwrap_or(0),
-        time_limit: TimeLimit::parse(&first(&[limit_raw, limit])),
+        nice: number(job.get("nice")).unwrap_or(0),
+        time_limit: TimeLimit::parse(job.first_given(&["timelimitraw", "timelimit"])),
         cpus: cpus.parse().unwrap_or(0),
         tres: TresAmounts::parse(&format!("{tres},node={nodes},cpu={cpus}")),
         ..SlurmJob::default()

@@ -13,7 +13,6 @@
 //! <https://www.cs.huji.ac.il/labs/parallel/workload/swf.html>.
 
 use super::left_out::Fault;
-use super::log_rules::Cancelled;
 use super::workload::{Extent, LoggedJob, UNKNOWN, WorkloadBuilder};
 
 /// The number of fields that are read of a line.
@@ -105,18 +104,14 @@ pub(super) fn read_line(
         return Err(Fault::from("no time of submission"));
     }
     let is_cancelled = status == CANCELLED && times.run.is_none_or(|run| run == 0);
-    if is_cancelled && builder.rules.cancelled == Cancelled::LeaveOut {
+    if is_cancelled && builder.leaves_out_cancelled() {
         return Err(Fault::CANCELLED);
     }
     let run = times
         .run
         .or(is_cancelled.then_some(0))
         .ok_or("no run time")?;
-    let processors = builder
-        .rules
-        .processors_of
-        .choose(Ok(requested), Ok(allocated))?
-        .ok_or(Fault::NO_PROCESSORS)?;
+    let processors = builder.processors(Ok(requested), Ok(allocated))?;
     let [user, group, queue] =
         [user, group, queue].map(|name| if name == "-1" { "" } else { name });
     let job = LoggedJob {

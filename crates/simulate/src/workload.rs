@@ -13,7 +13,7 @@ use jsf_slurm::conf::PrioritySettings;
 
 use super::complete::complete_from;
 use super::left_out::{Fault, Faults, LeftOutReason};
-use super::log_rules::{AssumedWalltimes, LogRules, Overrun, ProcessorsOf};
+use super::log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
 use super::mentions::{Mention, Mentions};
 
 /// The most jobs in a workload.
@@ -597,16 +597,8 @@ pub struct WorkloadBuilder {
     mentions: Mentions,
     /// In the order of [`NAMES_OF_JOB`].
     names: [Names; NAMES_OF_JOB.len()],
-    numbers: NumberMode,
-    /// Which attribute names the fair-share entity.
-    pub(super) entity: FairshareEntity,
-    queue_priorities: BTreeMap<String, i64>,
-    default_walltimes: BTreeMap<String, i64>,
-    pub(super) slurm: Option<SlurmPriority>,
-    pub(super) by_association: bool,
-    takes_chunks: bool,
-    takes_clock: bool,
-    pub(super) rules: LogRules,
+    /// What is taken from the logs, and what they do not have.
+    pub(super) given: LogInputs,
 }
 
 impl WorkloadBuilder {
@@ -616,28 +608,14 @@ impl WorkloadBuilder {
     }
 
     /// A builder without jobs, which also takes these inputs from the logs.
-    pub fn with_inputs(inputs: LogInputs) -> Self {
-        let LogInputs {
-            numbers,
-            names,
-            entity,
-            queue_priorities,
-            default_walltimes,
-            slurm,
-            by_association,
-            takes_chunks,
-            takes_clock,
-            rules,
-        } = inputs;
-        let inputs = names
-            .into_iter()
-            .map(|(name, kind)| Input {
-                name,
-                kind,
-                is_set: false,
-            })
-            .collect();
-        let faults = if rules.anonymise {
+    pub fn with_inputs(given: LogInputs) -> Self {
+        let inputs = given.names.iter().map(|(name, kind)| Input {
+            name: name.clone(),
+            kind: *kind,
+            is_set: false,
+        });
+        let inputs = inputs.collect();
+        let faults = if given.rules.anonymise {
             Faults::without_texts()
         } else {
             Faults::default()
@@ -649,22 +627,36 @@ impl WorkloadBuilder {
         };
         Self {
             read,
-            numbers,
-            entity,
-            queue_priorities,
-            default_walltimes,
-            slurm,
-            by_association,
-            takes_chunks: takes_chunks && rules.processors_of == ProcessorsOf::Requested,
-            takes_clock,
-            rules,
+            given,
             ..Self::default()
         }
+    }
+
+    /// The number of processors that counts of those that a job asks for and gets.
+    ///
+    /// # Errors
+    /// The log has none, or it is not a number.
+    pub(super) fn processors(
+        &self,
+        requested: Result<Option<i64>, Fault>,
+        allocated: Result<Option<i64>, Fault>,
+    ) -> Result<i64, Fault> {
+        let chosen = self
+            .given
+            .rules
+            .processors_of
+            .choose(requested, allocated)?;
+        chosen.ok_or(Fault::NO_PROCESSORS)
     }
 
     /// Whether an input is taken from the logs.
     pub(super) fn takes(&self, name: &str) -> bool {
         self.read.input(name).is_some()
+    }
+
+    /// Whether jobs that were cancelled before they ran are left out.
+    pub(super) fn leaves_out_cancelled(&self) -> bool {
+        self.given.rules.cancelled == Cancelled::LeaveOut
     }
 
     /// The inputs that are taken from the logs.
@@ -705,7 +697,7 @@ impl WorkloadBuilder {
 
     /// Notes what the clock of the server shows at a time.
     pub(super) fn note_wall_time(&mut self, wall: impl FnOnce() -> Option<i64>, time: Option<i64>) {
-        if let Some(time) = time.filter(|_| self.takes_clock)
+        if let Some(time) = time.filter(|_| self.given.takes_clock)
             && let std::collections::btree_map::Entry::Vacant(day) =
                 self.read.clock_samples.entry(time.div_euclid(86400))
             && let Some(wall) = wall()
@@ -755,7 +747,13 @@ impl WorkloadBuilder {
             return Err(Fault::from("the number of processors is out of range")
                 .found(&job.processors.to_string()));
         }
-        let chunks = if self.takes_chunks && !(job.select.is_empty() && job.place.is_empty()) {
+        let LogInputs {
+            takes_chunks,
+            rules,
+            ..
+        } = &self.given;
+        let takes_chunks = *takes_chunks && rules.processors_of == ProcessorsOf::Requested;
+        let chunks = if takes_chunks && !(job.select.is_empty() && job.place.is_empty()) {
             format!("{} {}", job.place, job.select)
         } else {
             String::new()
@@ -808,7 +806,7 @@ impl WorkloadBuilder {
             row,
             started: job.started.unwrap_or(UNKNOWN),
             extent: job.extent,
-            may_overrun: self.rules.overrun == Overrun::Keep,
+            may_overrun: self.given.rules.overrun == Overrun::Keep,
         });
         Ok(())
     }
@@ -831,6 +829,7 @@ impl WorkloadBuilder {
         let Input { name, kind, .. } = &self.read.inputs[index];
         let Some(logged) = job.amounts.iter().rfind(|amount| *amount.name == **name) else {
             let priority = self
+                .given
                 .queue_priorities
                 .get(job.queue)
                 .filter(|_| **name == *QUEUE_PRIORITY);
@@ -838,8 +837,9 @@ impl WorkloadBuilder {
         };
         let value = match logged.source {
             Some(source) => {
-                let amount = self.numbers.amount(logged.text, *kind, source).ok();
-                amount.map(|amount| self.numbers.resource(amount))
+                let numbers = &self.given.numbers;
+                let amount = numbers.amount(logged.text, *kind, source).ok();
+                amount.map(|amount| numbers.resource(amount))
             }
             None => number(logged.text),
         };
@@ -858,9 +858,12 @@ impl WorkloadBuilder {
             mut read,
             mentions,
             names,
-            default_walltimes,
-            rules,
-            ..
+            given:
+                LogInputs {
+                    default_walltimes,
+                    rules,
+                    ..
+                },
         } = self;
         let Workload {
             jobs,

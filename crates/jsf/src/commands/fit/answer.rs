@@ -100,7 +100,7 @@ pub struct GoalFitReport<'a> {
     #[serde(flatten)]
     pub to_set: &'a FormulaToSet,
     feasible: bool,
-    recommendation: Recommendation,
+    pub(super) recommendation: Recommendation,
     /// A queue alone has wishes.
     wishes: (),
     objective: Option<Objective<'a>>,

@@ -37,7 +37,7 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
     let place = |value: f64| (value / most).clamp(0.0, 1.0);
     let line = goal.train.value.zip(goal.held_out.value);
     let [_, in_force, searched, held_out] = values.map(|value| value_in_words(goal.measure, value));
-    let limit = limit_in_words(goal);
+    let limit = limit_in_words(goal, goal.held_out.limit);
     let marks = values.into_iter().zip(["same", "old", "hollow new", "new"]);
     Row {
         name: goal.name.as_str().into(),

@@ -6,8 +6,12 @@ use jsf_openpbs::qmgr::set_command_after;
 use jsf_site::Site;
 use serde::{Serialize, Serializer};
 
+use crate::view::document::Section;
 use crate::view::printable::printable_lines;
-use crate::view::verdict::verdict_sentence;
+use crate::view::verdict::{brief_finding, verdict_sentence};
+
+/// The most errors of a formula that are listed.
+const MAX_ERRORS: usize = 3;
 
 /// What is known of a formula that may be set.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -57,8 +61,20 @@ impl FormulaToSet {
     }
 
     /// The errors of the formula, such as jobs for which it fails.
-    pub(crate) fn errors(&self) -> Vec<&Diagnostic> {
+    fn errors(&self) -> Vec<&Diagnostic> {
         self.checked.as_ref().map(errors).unwrap_or_default()
+    }
+
+    /// The command on a line that can be copied, or why there is none.
+    pub(crate) fn section(&self) -> Section<'_> {
+        if let Some(command) = &self.command {
+            return Section::new("to set it").draw(move |_| command.clone());
+        }
+        let obstacle = self.obstacle.as_deref().unwrap_or_default();
+        let errors = self.errors().into_iter().take(MAX_ERRORS);
+        Section::new("not to be set")
+            .prose(format!("No command is given: {obstacle}."))
+            .list(errors.map(|found| brief_finding(found, "")).collect())
     }
 
     /// What is wrong with the formula on the queue, as a sentence: it fails for jobs, is refused,

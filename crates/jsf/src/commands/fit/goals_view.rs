@@ -2,51 +2,37 @@
 //! searched and on those that were not, what else was tried, and who pays.
 
 use jsf_fit::goals::{
-    FittedConstant, FittedGoal, FittedObjective, GoalFit, GoalValue, HeldOutFormula, Reason,
-    Recommendation,
+    FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
 };
-use jsf_simulate::{Difference, MeanChange, Measure, Validation};
+use jsf_simulate::{Difference, GoalState, MeanChange, Measure};
 use jsf_site::ProcessorsSource;
 
 use crate::commands::fit::answer::GoalFitReport;
 use crate::commands::fit::chart;
-use crate::commands::fit::formula_to_set::FormulaToSet;
-use crate::commands::simulate::effect::effect;
-use crate::commands::simulate::view::{doubt_sentence, warning_sections};
+use crate::commands::simulate::effect::{effect, interval_in_words};
+use crate::commands::simulate::view::{DOUBT, validation_fact, warning_sections};
 use crate::view::charts::waits;
 use crate::view::charts::waits::FOREST_LEGEND;
 use crate::view::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
 use crate::view::goals::{state_in_words, value_in_words};
-use crate::view::verdict::brief_finding;
 use crate::view::words::{
     count, duration, quoted, signed_rough_duration, signed_significant, significant,
 };
 
 /// Intervals take six blocks of a week.
 const DAYS_TO_JUDGE: f64 = 42.0;
-/// The most errors of a formula that are listed.
-const MAX_ERRORS: usize = 3;
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
 impl<'a> GoalFitReport<'a> {
     pub(super) fn goals_document(&self) -> Document<'a> {
         let fit = self.fit;
+        let warnings = fit.warnings.iter().map(|text| format!("warning {text}"));
         let mut sections = vec![Section::formulas(&fit.current.formula, &fit.formula)];
-        sections.extend(warning_sections(
-            fit.warnings
-                .iter()
-                .map(|text| format!("warning {text}"))
-                .collect(),
-            true,
-        ));
+        sections.extend(warning_sections(warnings.collect()));
         sections.push(goals_section(fit));
-        let is_advised = fit.reason.recommendation() == Recommendation::Use;
-        if is_advised {
-            sections.push(match &self.to_set.obstacle {
-                Some(obstacle) => obstacle_section(obstacle, self.to_set),
-                None => qmgr_section(self.to_set.command.as_deref().unwrap_or_default()),
-            });
+        if self.recommendation == Recommendation::Use {
+            sections.push(self.to_set.section());
         }
         sections.push(constants_section(fit));
         sections.push(who_pays(fit));
@@ -63,65 +49,91 @@ impl<'a> GoalFitReport<'a> {
 
     fn facts(&self) -> Vec<Fact> {
         let fit = self.fit;
-        let mut facts = vec![
-            Fact::new("template", self.template.trim_end()).in_full(),
-            in_force(fit),
-            Fact::new("formula", fit.formula.trim_end()),
-        ];
-        let [held_out, searched] =
-            [fit.split.held_out_days(), fit.split.searched_days()].map(|days| days.round());
-        let simulated = count(fit.evaluations, "formula");
-        facts.push(Fact::new(
-            "held out",
-            format!(
-                "the last {held_out} d of the log; fitted on {searched} d; {simulated} simulated"
-            ),
-        ));
+        let formula = &fit.current.formula;
+        let in_force = if fit.is_in_force_known {
+            Fact::new("in force", formula).in_full()
+        } else {
+            let assumed = "first come, first served: no formula is known, --old gives one";
+            Fact::new("in force", format!("{formula} ({assumed})"))
+        };
+        let held_out = format!(
+            "the last {} d of the log; fitted on {} d; {} simulated",
+            fit.split.held_out_days().round(),
+            fit.split.searched_days().round(),
+            count(fit.evaluations, "formula")
+        );
         let machine = format!(
             "{} {}",
             count(fit.processors as usize, "processor"),
             fit.processors_source.in_words()
         );
-        let machine = Fact::new("machine", machine);
-        facts.push(if fit.processors_source == ProcessorsSource::Given {
-            machine.in_full()
-        } else {
-            machine
-        });
-        facts.push(waits(fit));
+        let machine = Fact::new("machine", machine)
+            .in_full_unless(|_| fit.processors_source != ProcessorsSource::Given);
+        let MeanChange { old, new, .. } = fit.difference.wait;
+        let [old, new] = [old, new].map(duration);
+        let longest = fit
+            .longest_waits
+            .map(|wait| wait.unwrap_or_default() as f64);
+        let [longest_old, longest_new] = longest.map(duration);
+        let waits = format!("held out: mean {old} → {new}, longest {longest_old} → {longest_new}");
+        let mut facts = vec![
+            Fact::new("template", self.template.trim_end()).in_full(),
+            in_force,
+            Fact::new("formula", fit.formula.trim_end()),
+            Fact::new("held out", held_out),
+            machine,
+            Fact::new("waits", waits),
+        ];
         facts.extend(fit.objective.as_ref().and_then(optimism));
-        let within: Vec<String> = fit.constants.iter().filter_map(range_in_words).collect();
+        let known = fit
+            .constants
+            .iter()
+            .filter(|constant| constant.within.is_some());
+        let within: Vec<String> = known
+            .map(|constant| format!("{} {}", constant.name, within_in_words(constant)))
+            .collect();
         if !within.is_empty() && fit.reason != Reason::GoalsMissed {
             facts.push(Fact::new("within the error", within.join(", ")));
         }
         facts.extend(simpler(fit));
         if fit.is_interrupted {
-            facts.push(Fact::new(
-                "interrupted",
-                "the best so far; the ranges of the constants are not known",
-            ));
+            let text = "the best so far; the ranges of the constants are not known";
+            facts.push(Fact::new("interrupted", text));
         }
-        facts.extend(
-            fit.validation
-                .as_ref()
-                .filter(|validation| validation.is_doubtful())
-                .map(hypothesis),
-        );
+        let validation = fit.validation.as_ref();
+        if let Some(doubtful) = validation.filter(|validation| validation.is_doubtful()) {
+            facts.push(validation_fact(doubtful, "the formula in force"));
+            facts.push(Fact::new("a hypothesis", DOUBT));
+        }
         facts
     }
 
+    /// The advice, and what is to be known before one follows it.
     fn headline(&self) -> String {
-        let advice = self.advice();
-        let [missed, worse, error] = match self.fit.reason.recommendation() {
-            Recommendation::Keep => [self.missed_in_force(), None, None],
-            Recommendation::Use => [self.missed(), self.worse(), self.to_set.warning()],
-            Recommendation::None => [None, None, None],
-        };
-        [Some(advice), missed, worse, error]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" ")
+        let mut sentences = vec![self.advice()];
+        match self.recommendation {
+            Recommendation::Keep => {
+                let gained = self.names(|goal| is_missed_in_force(goal) && goal.held_out.is_met());
+                sentences.extend(gained.map(|names| {
+                    format!("But the formula in force misses {names}, which the other one meets.")
+                }));
+            }
+            Recommendation::Use => {
+                let missed = self.names(|goal| goal.held_out.is_missed() || goal.train.is_missed());
+                sentences.extend(missed.map(|names| format!("But it misses {names}.")));
+                sentences.extend(self.worse());
+                sentences.extend(self.to_set.warning());
+            }
+            Recommendation::None => {}
+        }
+        sentences.join(" ")
+    }
+
+    /// The names of some goals; `None` without one.
+    fn names(&self, is_named: impl Fn(&FittedGoal) -> bool) -> Option<String> {
+        let named = self.fit.goals.iter().filter(|goal| is_named(goal));
+        let names = quoted(named.map(|goal| &*goal.name));
+        (!names.is_empty()).then_some(names)
     }
 
     /// Which means of all jobs get worse on the held-out days by more than chance.
@@ -137,54 +149,14 @@ impl<'a> GoalFitReport<'a> {
             ("mean wait per core hour", wait_per_core_hour, duration),
             ("mean bounded slowdown", bounded_slowdown, significant),
         ];
-        let worse = means
-            .into_iter()
-            .filter(|(_, change, _)| change.is_increase());
-        let worse = worse.map(|(name, change, words)| {
-            format!(
-                "the {name} of all jobs rises there from {} to {}",
-                words(change.old),
-                words(change.new)
-            )
-        });
-        let worse: Vec<String> = worse.collect();
+        let worse = means.iter().filter(|(_, change, _)| change.is_increase());
+        let worse: Vec<String> = worse
+            .map(|(name, change, words)| {
+                format!("{name} {} → {}", words(change.old), words(change.new))
+            })
+            .collect();
         (!worse.is_empty())
-            .then(|| format!("But {}, also by more than chance.", worse.join(", and ")))
-    }
-
-    /// The goals that the formula in force misses, and whether the fitted one meets them on the
-    /// days that were not searched.
-    fn missed_in_force(&self) -> Option<String> {
-        let mut met = Vec::new();
-        let mut others = Vec::new();
-        for goal in &self.fit.goals {
-            let Some(missed) = missed_value(goal, [&goal.held_out_current, &goal.current]) else {
-                continue;
-            };
-            if goal.held_out.is_met() {
-                met.push(missed)
-            } else {
-                others.push(missed)
-            }
-        }
-        let parts = [
-            all_of_which(&met, "the other one meets"),
-            all_of_which(&others, "the other one misses, too"),
-        ];
-        let missed: Vec<String> = parts.into_iter().flatten().collect();
-        (!missed.is_empty())
-            .then(|| format!("But the formula in force misses {}.", missed.join("; and ")))
-    }
-
-    /// The goals that the advised formula misses.
-    fn missed(&self) -> Option<String> {
-        let missed = self
-            .fit
-            .goals
-            .iter()
-            .filter_map(|goal| missed_value(goal, [&goal.held_out, &goal.train]));
-        let missed: Vec<String> = missed.collect();
-        (!missed.is_empty()).then(|| format!("But it misses {}.", missed.join(" and ")))
+            .then(|| format!("But worse there by more than chance: {}.", worse.join(", ")))
     }
 
     fn advice(&self) -> String {
@@ -195,244 +167,111 @@ impl<'a> GoalFitReport<'a> {
             .map(|constant| format!("{} = {}", constant.name, constant.value))
             .collect();
         let chosen = chosen.join(", ");
-        let met = fit
-            .goals
-            .iter()
-            .filter(|goal| goal.held_out.is_met())
-            .count();
-        let goals = match fit.goals.len() {
-            0 => String::new(),
-            1 if met == 1 => " meets the goal on the days that were not searched, and".to_owned(),
-            all => format!(
-                " meets {met} of {} on the days that were not searched, and",
-                count(all, "goal")
-            ),
-        };
-        match fit.reason {
+        let unseen = "on the days that were not searched";
+        let days = fit.split.held_out_days();
+        let keep = match fit.reason {
             Reason::Better => {
-                let better = self.better();
-                format!(
-                    "Use {chosen}: it{goals} is better there than the formula in force by more than chance{better}."
-                )
+                let met = goals_met(fit.goals.iter().map(|goal| goal.held_out.state));
+                let goals = if fit.goals.is_empty() {
+                    String::new()
+                } else {
+                    format!(" meets {met} goals and")
+                };
+                return format!(
+                    "Use {chosen}: {unseen} it{goals} is better than the formula in force by more than chance."
+                );
             }
             Reason::GoalGained => {
-                let gained = self.gained();
-                format!(
-                    "Use {chosen}: it{goals} meets {gained}, which the formula in force misses."
-                )
+                let gained = self.names(|goal| {
+                    goal.measure.is_of_each_job()
+                        && is_missed_in_force(goal)
+                        && goal.held_out.is_met()
+                });
+                return format!(
+                    "Use {chosen}: it meets {}, which the formula in force misses.",
+                    gained.unwrap_or_default()
+                );
             }
-            Reason::GoalsMissed => self.infeasible(),
-            Reason::InForce => {
-                "Keep the formula in force: nothing that was tried is better.".to_owned()
-            }
-            Reason::GoalsMetInForce => {
-                "Keep the formula in force: it meets all goals already.".to_owned()
-            }
+            Reason::GoalsMissed => return self.infeasible(),
+            Reason::InForce => "nothing that was tried is better".to_owned(),
+            Reason::GoalsMetInForce => "it meets all goals already".to_owned(),
             Reason::GoalLost => {
-                let lost = self.lost();
-                format!(
-                    "Keep the formula in force: on the days that were not searched, {chosen} loses {lost}."
-                )
+                let lost =
+                    self.names(|goal| goal.held_out_current.is_met() && !goal.held_out.is_met());
+                let objective = fit.objective.iter().map(|objective| &*objective.name);
+                let lost =
+                    lost.unwrap_or_else(|| format!("in {} by more than chance", quoted(objective)));
+                format!("{unseen}, {chosen} loses {lost}")
             }
-            Reason::WithinChance => format!(
-                "Keep the formula in force: on the days that were not searched, {chosen} is not better by more than chance."
-            ),
-            Reason::TooShortToJudge if fit.split.held_out_days() < DAYS_TO_JUDGE => format!(
-                "Keep the formula in force: the {} held out are too few to tell {chosen} from chance, which takes six weeks.",
-                count(fit.split.held_out_days() as usize, "day")
+            Reason::WithinChance => {
+                format!("{unseen}, {chosen} is not better by more than chance")
+            }
+            Reason::TooShortToJudge if days < DAYS_TO_JUDGE => format!(
+                "the {} d held out are too few to tell {chosen} from chance, which takes six weeks",
+                days as usize
             ),
             Reason::TooShortToJudge => format!(
-                "Keep the formula in force: nothing that is wanted has an interval, so {chosen} cannot be told from chance."
+                "nothing that is wanted has an interval, so {chosen} cannot be told from chance"
             ),
-        }
-    }
-
-    /// In what the fitted formula is better on the held-out days by more than chance.
-    fn better(&self) -> String {
-        let is_better = |change: Option<MeanChange>, is_less: bool| {
-            change.is_some_and(|change| {
-                if is_less {
-                    change.is_decrease()
-                } else {
-                    change.is_increase()
-                }
-            })
         };
-        let goals = self
-            .fit
-            .goals
-            .iter()
-            .filter(|goal| is_better(goal.change, goal.is_most) && goal.current.is_missed());
-        let objective = self
-            .fit
-            .objective
-            .iter()
-            .filter(|objective| is_better(objective.change, objective.is_minimised));
-        let names = goals
-            .map(|goal| &*goal.name)
-            .chain(objective.map(|objective| &*objective.name));
-        match quoted(names) {
-            names if names.is_empty() => names,
-            names => format!(" in {names}"),
-        }
-    }
-
-    /// The goals about each job that the fitted formula meets and the one in force misses.
-    fn gained(&self) -> String {
-        let goals = self
-            .fit
-            .goals
-            .iter()
-            .filter(|goal| goal.measure.is_of_each_job() && goal.held_out.is_met());
-        let gained =
-            goals.filter_map(|goal| missed_value(goal, [&goal.held_out_current, &goal.current]));
-        gained.collect::<Vec<_>>().join(" and ")
-    }
-
-    /// What the formula in force has on the held-out days and the fitted one does not.
-    fn lost(&self) -> String {
-        let goals = self
-            .fit
-            .goals
-            .iter()
-            .filter(|goal| goal.held_out_current.is_met() && !goal.held_out.is_met());
-        let objective = self
-            .fit
-            .objective
-            .as_ref()
-            .map_or("", |objective| &objective.name);
-        match quoted(goals.map(|goal| &*goal.name)) {
-            names if names.is_empty() => format!("in `{objective}` by more than chance"),
-            names => names,
-        }
+        format!("Keep the formula in force: {keep}.")
     }
 
     /// Which goals exclude each other, or else which one is missed.
     fn infeasible(&self) -> String {
         let fit = self.fit;
-        let excluded = fit.exclusions.first().map(|exclusion| {
+        let mut reasons = Vec::new();
+        let excluded = fit.exclusions.first();
+        if let Some(exclusion) = excluded {
             let [met, other] = [exclusion.met, exclusion.other].map(|goal| &fit.goals[goal]);
             let best = value_in_words(other.measure, Some(exclusion.best));
-            format!(
+            reasons.push(format!(
                 "where `{}` is met, the best of `{}` that was tried is {best}",
                 met.name, other.name
-            )
-        });
-        let named = fit
-            .exclusions
-            .first()
-            .map_or(usize::MAX, |exclusion| exclusion.other);
-        let missed = fit
-            .goals
-            .iter()
-            .enumerate()
-            .filter(|(at, goal)| *at != named && goal.train.is_missed());
-        let missed = missed.map(|(_, goal)| {
-            let [best, limit] = distinct_words(goal.measure, [goal.best, goal.train.limit]);
-            format!(
-                "the best of `{}` that was tried is {best}, {} {limit} is asked for",
-                goal.name,
-                bound(goal)
-            )
-        });
-        let reason = excluded
-            .into_iter()
-            .chain(missed)
-            .collect::<Vec<_>>()
-            .join("; ");
+            ));
+        }
+        for (at, goal) in fit.goals.iter().enumerate() {
+            if goal.train.is_missed() && excluded.is_none_or(|exclusion| exclusion.other != at) {
+                let [best, limit] = distinct_words(goal.measure, [goal.best, goal.train.limit]);
+                let bound = if goal.is_most { "at most" } else { "at least" };
+                reasons.push(format!(
+                    "the best of `{}` that was tried is {best}, {bound} {limit} is asked for",
+                    goal.name
+                ));
+            }
+        }
         let early = if fit.is_interrupted {
             "Interrupted, and so far: "
         } else {
             ""
         };
-        format!("{early}No weights meet all goals: {reason}. Relax a goal, or add a term.")
+        let reasons = reasons.join("; ");
+        format!("{early}No weights meet all goals: {reasons}. Relax a goal, or add a term.")
     }
 }
 
-/// Some goals and what holds for each of them; `None` without one.
-fn all_of_which(goals: &[String], holds: &str) -> Option<String> {
-    let these = if goals.len() == 1 {
-        "which"
-    } else {
-        "all of which"
-    };
-    (!goals.is_empty()).then(|| format!("{}, {these} {holds}", goals.join(" and ")))
+/// Whether the formula in force misses a goal on either part of the log.
+fn is_missed_in_force(goal: &FittedGoal) -> bool {
+    goal.held_out_current.is_missed() || goal.current.is_missed()
 }
 
-/// A goal with its value and its limit, of the first of the parts (held out, searched) on which it
-/// is missed.
-fn missed_value(goal: &FittedGoal, parts: [&GoalValue; 2]) -> Option<String> {
-    let part = parts.iter().position(|part| part.is_missed())?;
-    let [value, limit] = distinct_words(goal.measure, [parts[part].value, parts[part].limit]);
-    let days = ["", " on the days that were searched"][part];
-    Some(format!(
-        "`{}` ({value}{days}, {} {limit})",
-        goal.name,
-        bound(goal)
-    ))
+/// `4 of 5`.
+fn goals_met(states: impl ExactSizeIterator<Item = GoalState>) -> String {
+    let all = states.len();
+    let met = states.filter(|state| *state == GoalState::Met).count();
+    format!("{met} of {all}")
 }
 
-/// Two values in words, as exact as is needed to tell them apart.
+/// Two values in words, with all their digits where they would look alike.
 fn distinct_words(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
     let words = values.map(|value| value_in_words(measure, value));
-    let [Some(one), Some(other)] = values else {
-        return words;
-    };
-    if words[0] != words[1] || one == other {
-        return words;
+    let unit = if measure.is_duration() { " s" } else { "" };
+    match values {
+        [Some(one), Some(other)] if words[0] == words[1] && one != other => {
+            [one, other].map(|value| format!("{value}{unit}"))
+        }
+        _ => words,
     }
-    [one, other].map(|value| match measure {
-        _ if measure.is_duration() => format!("{value:.1} s"),
-        _ if measure.is_fraction() => format!("{} %", value * 100.0),
-        _ => value.to_string(),
-    })
-}
-
-/// The formula in force; without one, what is assumed.
-fn in_force(fit: &GoalFit) -> Fact {
-    let formula = &fit.current.formula;
-    if fit.is_in_force_known {
-        return Fact::new("in force", formula.clone()).in_full();
-    }
-    Fact::new(
-        "in force",
-        format!("{formula} (first come, first served: no formula is known, --old gives one)"),
-    )
-}
-
-/// The mean and the longest wait on the held-out days under the formula in force and the fitted
-/// one.
-fn waits(fit: &GoalFit) -> Fact {
-    let MeanChange { old, new, .. } = fit.difference.wait;
-    let [longest_old, longest_new] = fit
-        .longest_waits
-        .map(|wait| duration(wait.unwrap_or_default() as f64));
-    let [old, new] = [old, new].map(duration);
-    Fact::new(
-        "waits",
-        format!("held out: mean {old} → {new}, longest {longest_old} → {longest_new}"),
-    )
-}
-
-/// Why there is no command that sets a formula, and the errors of the formula.
-pub(crate) fn obstacle_section<'a>(obstacle: &str, to_set: &FormulaToSet) -> Section<'a> {
-    let section = Section::new("not to be set").prose(format!("No command is given: {obstacle}."));
-    let errors: Vec<String> = to_set
-        .errors()
-        .into_iter()
-        .take(MAX_ERRORS)
-        .map(|found| brief_finding(found, ""))
-        .collect();
-    if errors.is_empty() {
-        section
-    } else {
-        section.list(errors)
-    }
-}
-
-/// The command that sets a formula, on a line that can be copied.
-pub(crate) fn qmgr_section(command: &str) -> Section<'_> {
-    Section::new("to set it").draw(move |_| command.to_owned())
 }
 
 /// How much of what was gained on the searched days is not gained on the others.
@@ -440,11 +279,7 @@ fn optimism(objective: &FittedObjective) -> Option<Fact> {
     let lost = objective
         .optimism()
         .filter(|lost| *lost > 0.0 && objective.gain() > 0.0)?;
-    let words = if objective.measure.is_duration() {
-        duration(lost)
-    } else {
-        significant(lost)
-    };
+    let words = value_in_words(objective.measure, Some(lost));
     Some(Fact::new(
         "optimism",
         format!(
@@ -463,49 +298,37 @@ fn simpler(fit: &GoalFit) -> Option<Fact> {
         (Some(_), Some(value)) => -value,
         _ => f64::INFINITY,
     };
-    let order = |one: &&HeldOutFormula, other: &&HeldOutFormula| {
-        met(other)
-            .cmp(&met(one))
-            .then(loss(one).total_cmp(&loss(other)))
-    };
-    let best = fit
-        .baselines
-        .iter()
-        .min_by(order)
-        .filter(|best| met(best) >= met(&fit.current))?;
-    let goals = match fit.goals.len() {
-        0 => Vec::new(),
-        all => vec![format!("meets {} of {}", met(best), count(all, "goal"))],
-    };
-    let of_objective = fit.objective.as_ref().zip(best.objective);
-    let value = of_objective.map(|(objective, value)| {
-        format!(
-            "{} {}",
-            objective.name,
-            value_in_words(objective.measure, Some(value))
-        )
-    });
-    let words: Vec<String> = goals.into_iter().chain(value).collect();
-    Some(Fact::new(
-        "simpler",
-        format!("{}: {}", best.name, words.join(", ")),
-    ))
+    let best = fit.baselines.iter().min_by(|one, other| {
+        let by_goals = met(other).cmp(&met(one));
+        by_goals.then(loss(one).total_cmp(&loss(other)))
+    })?;
+    if met(best) < met(&fit.current) {
+        return None;
+    }
+    let mut words = Vec::new();
+    if !fit.goals.is_empty() {
+        let met = goals_met(best.goals.iter().map(|goal| goal.state));
+        words.push(format!("meets {met} goals"));
+    }
+    if let Some(objective) = &fit.objective {
+        let value = value_in_words(objective.measure, best.objective);
+        words.push(format!("{} {value}", objective.name));
+    }
+    let text = format!("{}: {}", best.name, words.join(", "));
+    Some(Fact::new("simpler", text))
 }
 
-fn hypothesis(validation: &Validation) -> Fact {
-    Fact::new("a hypothesis", doubt_sentence(validation))
-}
-
-/// `fs 25 to 70`, or that it is all of the range.
-fn range_in_words(constant: &FittedConstant) -> Option<String> {
-    let [low, high] = constant.within?;
-    let name = &constant.name;
+/// The values of a constant that do as well; a dash where that is not known.
+fn within_in_words(constant: &FittedConstant) -> String {
+    let Some(ends) = constant.within else {
+        return "–".to_owned();
+    };
     let all = if constant.hardly_matters {
         " (all of the range)"
     } else {
         ""
     };
-    Some(format!("{name} {}{all}", ends_in_words([low, high])))
+    format!("{}{all}", ends_in_words(ends))
 }
 
 /// `25 to 70`; `100 alone` if no other value that was tried does as well.
@@ -518,165 +341,115 @@ pub(crate) fn ends_in_words(ends: [f64; 2]) -> String {
     }
 }
 
-fn bound(goal: &FittedGoal) -> &'static str {
-    if goal.is_most { "at most" } else { "at least" }
-}
-
 /// The limit in few characters.
-pub(crate) fn limit_in_words(goal: &FittedGoal) -> String {
+pub(crate) fn limit_in_words(goal: &FittedGoal, limit: Option<f64>) -> String {
     let sign = if goal.is_most { '≤' } else { '≥' };
-    format!(
-        "{sign} {}",
-        value_in_words(goal.measure, goal.held_out.limit)
-    )
+    format!("{sign} {}", value_in_words(goal.measure, limit))
 }
 
-/// The limits that refer to the formula in force, which are others on the days searched.
-fn other_limits(fit: &GoalFit) -> Option<String> {
-    let others = fit
-        .goals
-        .iter()
-        .filter(|goal| goal.held_out.limit != goal.train.limit);
-    let words = others.map(|goal| {
-        format!(
-            "{} for `{}`",
-            value_in_words(goal.measure, goal.train.limit),
-            goal.name
-        )
-    });
-    let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| format!("The limit on the days searched is {}.", words.join(", ")))
+/// What is wanted, under the formula in force and the fitted one.
+struct WantedRow<'a> {
+    name: &'a str,
+    limit: String,
+    /// That on the days searched, if it is another one, as it refers to the formula in force.
+    searched_limit: String,
+    measure: Measure,
+    /// In force on the days held out, fitted on the days searched, and on those held out.
+    values: [Option<f64>; 3],
+    change: Option<MeanChange>,
+    met: &'static str,
 }
 
-/// The goals that the formula in force misses and that cannot be told from chance, as too few jobs
-/// decide them.
-fn untested(fit: &GoalFit) -> Option<String> {
-    let has_interval = |goal: &&FittedGoal| {
-        goal.change
-            .is_some_and(|change| change.interval().is_some())
+fn goal_row(goal: &FittedGoal) -> WantedRow<'_> {
+    WantedRow {
+        name: &goal.name,
+        searched_limit: if goal.train.limit == goal.held_out.limit {
+            String::new()
+        } else {
+            limit_in_words(goal, goal.train.limit)
+        },
+        limit: limit_in_words(goal, goal.held_out.limit),
+        measure: goal.measure,
+        values: [&goal.held_out_current, &goal.train, &goal.held_out].map(|part| part.value),
+        change: goal.change,
+        met: match goal.held_out.state {
+            GoalState::NoJobs => "no jobs",
+            state => state_in_words(state),
+        },
+    }
+}
+
+fn objective_row(objective: &FittedObjective) -> WantedRow<'_> {
+    let aim = if objective.is_minimised {
+        "small"
+    } else {
+        "large"
     };
-    let missed = fit
-        .goals
-        .iter()
-        .filter(|goal| goal.current.is_missed() && !has_interval(goal));
-    let names: Vec<String> = missed.map(|goal| format!("`{}`", goal.name)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "Without an interval, as few jobs decide it: {}; a goal with `within` often has one.",
-            names.join(", ")
-        )
-    })
-}
-
-/// The goals that no job of a part of the log decides.
-fn without_jobs(fit: &GoalFit) -> Option<String> {
-    let without = fit
-        .goals
-        .iter()
-        .filter(|goal| goal.train.jobs == 0 || goal.held_out.jobs == 0);
-    let names = without.map(|goal| {
-        let parts = match (goal.train.jobs, goal.held_out.jobs) {
-            (0, 0) => "on any day",
-            (0, _) => "on the days searched",
-            _ => "on the days held out",
-        };
-        format!("`{}` {parts}", goal.name)
-    });
-    let names: Vec<String> = names.collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "About no job, so neither met nor missed: {}.",
-            names.join(", ")
-        )
-    })
+    WantedRow {
+        name: &objective.name,
+        limit: aim.to_owned(),
+        searched_limit: String::new(),
+        measure: objective.measure,
+        values: [
+            objective.held_out_current,
+            objective.fitted,
+            objective.held_out,
+        ],
+        change: objective.change,
+        met: "",
+    }
 }
 
 /// The goals and the objective, under the formula in force and the fitted one.
 fn goals_section(fit: &GoalFit) -> Section<'_> {
-    let columns = vec![
-        Column::text("goal", 12),
-        Column::text("limit", 6),
-        Column::text("in force", 7),
-        Column::text("searched", 7),
-        Column::text("held out", 8),
-        Column::text("met", 3),
-    ];
-    let section = Section::new("goals");
-    let goals = fit.goals.iter().map(|goal| {
-        let values = [&goal.held_out_current, &goal.train, &goal.held_out].map(|part| part.value);
-        let [current, searched, held_out] =
-            values.map(|value| Cell::prose(value_in_words(goal.measure, value)));
-        let met = Cell::text(state_in_words(goal.held_out.state));
-        vec![
-            Cell::text(&*goal.name),
-            Cell::prose(limit_in_words(goal)),
-            current,
-            searched,
-            held_out,
-            met,
-        ]
-    });
-    let objective = fit.objective.iter().map(|objective| {
-        let values = [
-            objective.held_out_current,
-            objective.fitted,
-            objective.held_out,
-        ];
-        let [current, searched, held_out] =
-            values.map(|value| Cell::prose(value_in_words(objective.measure, value)));
-        let aim = Cell::prose(if objective.is_minimised {
-            "small"
-        } else {
-            "large"
+    let mut rows: Vec<WantedRow<'_>> = fit.goals.iter().map(goal_row).collect();
+    rows.extend(fit.objective.iter().map(objective_row));
+    let has_other_limits = rows.iter().any(|row| !row.searched_limit.is_empty());
+    let mut table = Table::of(rows)
+        .column(Column::text("goal", 12), |row| Cell::text(row.name))
+        .column(Column::text("limit", 6), |row| {
+            Cell::prose(row.limit.clone())
         });
-        vec![
-            Cell::text(&*objective.name),
-            aim,
-            current,
-            searched,
-            held_out,
-            Cell::prose(""),
-        ]
-    });
-    let table = Table::from_rows(columns, goals.chain(objective));
+    for (index, heading, importance) in [(0, "in force", 7), (1, "searched", 7), (2, "held out", 8)]
+    {
+        table = table.column(Column::number(heading, importance), move |row| {
+            Cell::prose(value_in_words(row.measure, row.values[index]))
+        });
+    }
+    let table = table
+        .column(Column::text("held out - in force (95 %)", 2), change_cell)
+        .column_if(has_other_limits, Column::text("limit searched", 1), |row| {
+            Cell::prose(row.searched_limit.clone())
+        })
+        .column(Column::text("met", 3), |row| Cell::prose(row.met))
+        .table();
+    let section = Section::new("goals");
     let section = if fit.goals.is_empty() {
         section
     } else {
         section.chart(move || chart::goals(&fit.goals))
     };
-    let of_objective = fit.objective.as_ref().and_then(held_out_change);
-    let sentences = other_limits(fit)
-        .into_iter()
-        .chain(of_objective)
-        .chain(untested(fit))
-        .chain(without_jobs(fit));
-    let sentences: Vec<String> = sentences.collect();
-    section.table(table).prose(sentences.join(" "))
+    section.table(table)
 }
 
-/// How the objective changes on the held-out days.
-fn held_out_change(objective: &FittedObjective) -> Option<String> {
-    let change = objective.change?;
-    let words = if objective.measure.is_duration() {
-        signed_rough_duration
-    } else {
-        signed_significant
+/// How what is wanted changes on the held-out days; what few jobs decide has no interval.
+fn change_cell<'a>(row: &WantedRow<'_>) -> Cell<'a> {
+    let Some(change) = &row.change else {
+        return Cell::Missing;
     };
+    let words = match row.measure {
+        measure if measure.is_duration() => signed_rough_duration,
+        measure if measure.is_fraction() => signed_points,
+        _ => signed_significant,
+    };
+    let interval = interval_in_words(change, words)
+        .map_or_else(String::new, |interval| format!(" ({interval})"));
     let by = words(change.difference());
-    Some(match change.interval() {
-        Some([low, high]) => {
-            format!(
-                "{} on the days held out: {by} against the formula in force ({} to {}).",
-                objective.name,
-                words(low),
-                words(high)
-            )
-        }
-        None => format!(
-            "{} on the days held out: {by} against the formula in force; too few weeks for an interval.",
-            objective.name
-        ),
-    })
+    Cell::prose(format!("{by}{interval}"))
+}
+
+fn signed_points(change: f64) -> String {
+    format!("{} points", signed_significant(change * 100.0))
 }
 
 fn constants_section(fit: &GoalFit) -> Section<'_> {
@@ -688,20 +461,10 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
             Cell::prose(constant.value.to_string())
         })
         .column(Column::text("within the error", 10), |constant| {
-            Cell::prose(match constant.within {
-                None => "–".to_owned(),
-                Some(ends) if constant.hardly_matters => {
-                    format!("{} (all of the range)", ends_in_words(ends))
-                }
-                Some(ends) => ends_in_words(ends),
-            })
+            Cell::prose(within_in_words(constant))
         })
         .column(Column::text("searched", 8), |constant| {
-            Cell::prose(format!(
-                "{} to {}",
-                significant(constant.range.low),
-                significant(constant.range.high)
-            ))
+            Cell::prose(ends_in_words([constant.range.low, constant.range.high]))
         })
         .table();
     let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
@@ -715,64 +478,44 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
 
 /// Who wins and who pays on the held-out days.
 fn who_pays(fit: &GoalFit) -> Section<'_> {
-    let section = Section::new("who pays, on the days held out")
+    let mut section = Section::new("who pays, on the days held out")
         .prose(effect(&fit.difference))
         .in_full();
     let kinds = [
-        ("processors", &fit.difference.sizes),
-        ("entity", &fit.difference.entities),
+        ("processors", &fit.difference.sizes.groups),
+        ("entity", &fit.difference.entities.groups),
     ];
-    kinds
-        .into_iter()
-        .filter(|(_, classes)| classes.groups.len() > 1)
-        .fold(section, |section, (what, classes)| {
-            let all = std::iter::once(("all jobs", fit.difference.wait));
-            let (first, last) = RowLimit::Ends(MAX_GROUPS).shown_ends(classes.groups.len());
-            let shown = classes.groups[..first]
-                .iter()
-                .chain(&classes.groups[last..]);
-            let rows: Vec<_> = all
-                .chain(shown.map(|group| (&*group.name, group.wait)))
-                .collect();
-            section.chart(move || Chart::new(waits::forest(what, &rows), &FOREST_LEGEND))
-        })
+    for (what, groups) in kinds {
+        if groups.len() > 1 {
+            let (first, last) = RowLimit::Ends(MAX_GROUPS).shown_ends(groups.len());
+            let mut rows = vec![("all jobs", fit.difference.wait)];
+            let shown = groups[..first].iter().chain(&groups[last..]);
+            rows.extend(shown.map(|group| (&*group.name, group.wait)));
+            section = section.chart(move || Chart::new(waits::forest(what, &rows), &FOREST_LEGEND));
+        }
+    }
+    section
 }
 
 /// The formulas that the answer is compared with.
 fn baselines_section(fit: &GoalFit) -> Section<'_> {
-    let objective = fit.objective.as_ref();
-    let known = std::iter::once(&fit.current)
-        .chain(&fit.baselines)
-        .map(|row| {
-            let met = row.goals.iter().filter(|goal| goal.is_met()).count();
-            (row.name, &*row.formula, row.objective, met)
+    let known = std::iter::once(&fit.current).chain(&fit.baselines);
+    let mut table = Table::of(known.chain([&fit.fitted]))
+        .column(Column::text("formula", 12), |formula| {
+            Cell::text(formula.name)
+        })
+        .column(Column::code("text", 20), |formula| {
+            Cell::Code((*formula.formula).into())
         });
-    let met = fit
-        .goals
-        .iter()
-        .filter(|goal| goal.held_out.is_met())
-        .count();
-    let fitted = (
-        "fitted",
-        &*fit.formula,
-        objective.and_then(|objective| objective.held_out),
-        met,
-    );
-    let mut table = Table::of(known.chain([fitted]))
-        .column(Column::text("formula", 12), |(name, ..)| Cell::text(*name))
-        .column(Column::code("text", 20), |(_, text, ..)| {
-            Cell::Code((*text).into())
-        });
-    if let Some(objective) = objective {
-        table = table.column(Column::text(&*objective.name, 8), |(_, _, value, _)| {
-            Cell::prose(value_in_words(objective.measure, *value))
+    if let Some(objective) = &fit.objective {
+        table = table.column(Column::text(&*objective.name, 8), |formula| {
+            Cell::prose(value_in_words(objective.measure, formula.objective))
         });
     }
-    let table = table.column_if(
-        !fit.goals.is_empty(),
-        Column::text("goals met", 8),
-        |(.., met)| Cell::prose(format!("{met} of {}", fit.goals.len())),
-    );
+    let has_goals = !fit.goals.is_empty();
+    let table = table.column_if(has_goals, Column::text("goals met", 8), |formula| {
+        Cell::prose(goals_met(formula.goals.iter().map(|goal| goal.state)))
+    });
     Section::new("other formulas, on the days held out")
         .in_full()
         .table(table.table())

@@ -10,6 +10,7 @@ use crate::cli::args::log::LogArgs;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{FormulaArgs, TextArgs, page_path};
 use crate::cli::output::format;
+use crate::commands::simulate::request::{number_within, seed};
 
 /// `jsf fit`
 #[derive(Debug, Args)]
@@ -118,22 +119,11 @@ pub struct FitArgs {
 }
 
 fn held_out(text: &str) -> Result<f64, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|part: &f64| (0.1..=0.8).contains(part));
-    number.ok_or_else(|| "expected a part of the log from 0.1 to 0.8, such as 0.33".to_owned())
+    let expected = "a part of the log from 0.1 to 0.8, such as 0.33";
+    number_within(text, 0.1..=0.8, expected)
 }
 
 fn evaluations(text: &str) -> Result<usize, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|number| (1..=1_000_000).contains(number));
-    number.ok_or_else(|| "expected a number of formulas from 1 to 1000000, such as 200".to_owned())
-}
-
-fn seed(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
+    let expected = "a number of formulas from 1 to 1000000, such as 200";
+    number_within(text, 1..=1_000_000, expected)
 }

@@ -20,13 +20,14 @@ use crate::cli::args::log::{simulated_files, starting_usage};
 use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, STDIN, draw, draw_all, log, open_site,
-    read_formula, read_formula_of, show_site, warn, warn_all,
+    CliError, FormulaOptions, Outcome, Progress, draw, draw_all, log, open_site, read_formula,
+    read_formula_of, show_site, warn, warn_all,
 };
 use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
 use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::fit::request::FitArgs;
 use crate::commands::simulate::interruption::{end_simulation_at_interrupt, until_interrupted};
+use crate::commands::simulate::site_of_log::is_from_stdin;
 
 /// How the formula in force is given.
 const OLD: FormulaOptions = FormulaOptions {
@@ -71,16 +72,11 @@ fn fit_queue(
     template: &Template,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
-    let site = open_site(
-        &arguments.site,
-        &FormulaArgs {
-            formula: None,
-            formula_file: None,
-        },
-        None,
-    )?;
-    show_site(&arguments.site, &site, arguments.format.is_document());
-    warn_all(&site.warnings());
+    let no_formula = FormulaArgs {
+        formula: None,
+        formula_file: None,
+    };
+    let site = open_site(&arguments.site, &no_formula, None)?;
     if !can_work(arguments, &site, template)? {
         return Ok(Outcome::Findings);
     }
@@ -121,8 +117,6 @@ fn fit_log(
     };
     let files = simulated_files(&arguments.site)?.for_workload();
     let site = Site::from_files(files, arguments.site.rules(None))?;
-    show_site(&arguments.site, &site, arguments.format.is_document());
-    warn_all(&site.warnings());
     if !can_work(arguments, &site, template)? {
         return Ok(Outcome::Findings);
     }
@@ -165,9 +159,7 @@ fn fit_log(
         decay_period: arguments.log.decay,
         decay_factor: arguments.log.decay_factor,
     };
-    let observer = Counter {
-        progress: Progress::start("simulating"),
-    };
+    let observer = Counter(Progress::start("simulating"));
     let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);
     drop(observer);
     let fit = fit.map_err(fit_error)?;
@@ -194,37 +186,28 @@ fn fit_log(
 /// Whether the server takes the template with its start values, and knows its names; what is wrong
 /// otherwise is drawn.
 fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<bool, CliError> {
-    let start: Vec<f64> = template
-        .constants()
-        .iter()
-        .map(|constant| constant.start)
-        .collect();
-    let source = FormulaText::new(template.fill(&start))?;
+    show_site(&arguments.site, site, arguments.format.is_document());
+    warn_all(&site.warnings());
+    let start = template.constants().iter().map(|constant| constant.start);
+    let source = FormulaText::new(template.fill(&start.collect::<Vec<f64>>()))?;
     let submitted = source.submitted(arguments.site.numbers);
     let checked = site.check(&submitted)?;
     let is_fatal = |found: &Diagnostic| {
         found.severity == Severity::Error
             && (checked.verdict == Verdict::Refused || found.code.name().starts_with(OF_NAMES))
     };
-    let fatal: Vec<Diagnostic> = checked
-        .findings
-        .iter()
-        .filter(|found| is_fatal(found))
-        .cloned()
-        .collect();
+    let mut fatal = checked.findings.clone();
+    fatal.retain(is_fatal);
     draw_all(&source, &fatal);
     Ok(fatal.is_empty())
 }
 
 /// Shows how many formulas have been simulated, and ends after Ctrl-C.
-struct Counter {
-    progress: Progress,
-}
+struct Counter(Progress);
 
 impl FitObserver for Counter {
     fn progress(&self, progress: &FitProgress<'_>) -> ControlFlow<()> {
-        self.progress
-            .show_fraction(progress.evaluations, progress.planned);
+        self.0.show_fraction(progress.evaluations, progress.planned);
         self.poll()
     }
 
@@ -288,36 +271,18 @@ fn fit_error(error: FitError) -> CliError {
 
 /// The options that read standard input.
 fn options_from_stdin(arguments: &FitArgs) -> Vec<&'static str> {
-    let FormulaArgs {
-        formula,
-        formula_file,
-    } = &arguments.formula;
-    let is_template =
-        formula.as_deref() == Some(STDIN) || formula_file.as_deref().is_some_and(is_stdin);
-    let template = is_template.then_some("the template");
-    let wishes = arguments
-        .wishes
-        .iter()
-        .filter(|path| is_stdin(path))
-        .map(|_| "--wishes");
-    let goals = arguments
-        .goals
-        .iter()
-        .filter(|path| is_stdin(path))
-        .map(|_| "--goals");
-    let workloads = arguments
-        .log
-        .workload
-        .iter()
-        .filter(|path| is_stdin(path))
-        .map(|_| "--workload");
-    let wanted = wishes.chain(goals);
-    template
-        .into_iter()
-        .chain(wanted)
-        .chain(arguments.site.files_from(is_stdin))
-        .chain(workloads)
-        .collect()
+    let mut options = Vec::new();
+    options.extend(is_from_stdin(&arguments.formula).then_some("the template"));
+    for (name, path) in [
+        ("--wishes", &arguments.wishes),
+        ("--goals", &arguments.goals),
+    ] {
+        options.extend(path.as_deref().is_some_and(is_stdin).then_some(name));
+    }
+    options.extend(arguments.site.files_from(is_stdin));
+    let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path));
+    options.extend(workloads.map(|_| "--workload"));
+    options
 }
 
 /// The files that are read besides those of the site.

@@ -5,11 +5,10 @@ use std::io::{self, Write};
 
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Decay, EntityUse, Fairness, GroupStatistics, JudgedGoal, LeftOutReason, Schedule, Shake,
-    StartValues, Statistics, Validation, Workload, WorkloadJob,
+    Decay, EntityUse, Fairness, GroupStatistics, JudgedGoal, LeftOutReason, Period, Preemptions,
+    Results, Schedule, Shake, StartValues, Statistics, Summary, Validation, Workload, WorkloadJob,
 };
-use jsf_site::{LeftOut, PolicyName, ProcessorsSource};
-use serde::ser::SerializeMap;
+use jsf_site::{LeftOut, PolicyName, ProcessorsSource, SimulatedQueue};
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
@@ -19,195 +18,291 @@ use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
 use crate::view::printable::printable;
 
-/// One simulated side, ready to be written.
-#[derive(Debug, Clone, Copy)]
+/// A log simulated under a formula, as its JSON has it.
+#[derive(Debug, Serialize)]
 pub struct SimulationReport<'a> {
     /// The formula's text.
-    pub formula: &'a str,
-    /// The jobs.
-    pub workload: &'a Workload,
-    /// When they start.
-    pub schedule: &'a Schedule,
-    /// The numbers.
-    pub statistics: &'a Statistics,
-    /// What the entities use against their shares, if there is a fair-share tree.
-    pub fairness: Option<&'a Fairness>,
-    /// How far the waits are from those in the log, if that was asked for.
-    pub validation: Option<&'a Validation>,
-    /// What moved submissions make of the means, if that was asked for.
-    pub shake: Option<&'a Shake>,
+    pub formula: String,
+    /// The jobs that start.
+    pub jobs: SimulatedJobs<'a>,
+    /// The machine.
+    pub processors: Machine,
     /// The fair-share policy; `None` without a tree.
     pub policy: Option<PolicyName>,
     /// How usage decays.
     pub decay: Option<Decay>,
-    /// The number of processors of the machine.
-    pub processors: u32,
-    /// Where that number is from.
-    pub processors_source: ProcessorsSource,
-    /// The verdict on the formula, without jobs.
-    pub checked: Option<&'a Checked>,
-    /// The jobs for which the formula fails, if there are any.
-    pub failing: Option<&'a FailingJobs>,
-    /// The goals, as this side meets them.
-    pub goals: &'a [JudgedGoal],
+    /// The warnings about the simulation, a line each.
+    pub warnings: Vec<String>,
+    /// From when on a log that is cut by the end of its jobs is complete.
+    pub complete_from: Option<i64>,
+    /// How long after the first submission the jobs begin that are counted, in seconds.
+    pub warm_up: i64,
+    /// How many jobs are submitted before.
+    pub warm_up_jobs: usize,
+    /// The numbers of all jobs.
+    pub summary: Summary,
+    /// Those of each entity, and what it uses of its share.
+    pub entities: Vec<Entity>,
+    /// Those of each group.
+    pub groups: Vec<GroupStatistics>,
+    /// Those of each queue.
+    pub queues: Vec<GroupStatistics>,
+    /// Those of the jobs with so many processors.
+    pub sizes: Vec<GroupStatistics>,
+    /// Those of the jobs that run so long.
+    pub lengths: Vec<GroupStatistics>,
+    /// The values with which jobs start, by size and walltime.
+    pub values_at_start: Vec<StartValues>,
+    /// The course of time.
+    pub over_time: Vec<Period>,
+    /// The goals, as the schedule meets them.
+    pub goals: Vec<JudgedGoal>,
+    /// How close the use is to the shares, if there is a fair-share tree.
+    pub fairness: Option<Fairness>,
+    /// The ids of the jobs that ask for more processors than there are.
+    pub too_large: Vec<String>,
+    /// How many jobs never start.
+    pub never_start: usize,
+    /// How often jobs gave way, if they may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<Preemptions>,
+    /// How many jobs and lines are left out, for each reason.
+    pub left_out: BTreeMap<&'static str, usize>,
     /// What the site has and the simulation does without.
-    pub without: &'a [LeftOut],
+    pub without: Vec<LeftOut>,
+    /// The runs that end before they did in the log.
+    pub cut: CutRuns,
+    /// The errors of the formula, by kind.
+    pub errors: Vec<FormulaErrors>,
+    /// How many lines of the log are left out.
+    pub skipped_lines: usize,
+    /// Whether the simulation reached the end of the log.
+    pub complete: bool,
+    /// How far the waits are from those in the log, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
+    /// What moved submissions make of the means, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shake: Option<Shake>,
+    /// The course of time in few periods.
+    #[serde(skip)]
+    pub coarse_periods: Vec<Period>,
+    /// What is found about the formula.
+    #[serde(skip)]
+    pub found: Found,
+}
+
+/// What is found about the formula of a simulation, which people see.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The result of checking it: with the queue of the site if it cannot work there, else without
+    /// jobs.
+    pub checked: Option<Checked>,
+    /// The jobs for which it fails, if there are any.
+    pub failing: Option<FailingJobs>,
     /// Whether hardly any job waits; the first warning then says so.
     pub has_no_waits: bool,
-    /// The warnings about the simulation, a line each.
-    pub warnings: &'a [String],
     /// What is shown above the tables: a heading and a text each.
-    pub rules: &'a [(&'static str, String)],
-    /// The findings about the formula, as they are drawn in a terminal.
-    pub findings: &'a [String],
+    pub rules: Vec<(&'static str, String)>,
+    /// The findings, as they are drawn in a terminal.
+    pub drawn: Vec<String>,
+    /// Whether the formula works.
+    pub is_fine: bool,
+}
+
+impl<'a> SimulationReport<'a> {
+    /// The answer about a simulated log, without what is found about the formula.
+    pub fn new(
+        formula: &str,
+        workload: &'a Workload,
+        simulated: SimulatedQueue,
+        results: Results,
+        goals: Vec<JudgedGoal>,
+    ) -> Self {
+        let has_no_waits = simulated.no_waits(workload).is_some();
+        let SimulatedQueue {
+            schedule,
+            processors,
+            processors_source,
+            policy,
+            decay,
+            left_out,
+            warnings,
+            ..
+        } = simulated;
+        let Statistics {
+            warm_up,
+            summary,
+            entities,
+            groups,
+            queues,
+            sizes,
+            lengths,
+            periods,
+            coarse_periods,
+        } = results.statistics;
+        let jobs = SimulatedJobs {
+            workload,
+            schedule,
+            warm_up,
+        };
+        let too_large = &jobs.schedule.too_large;
+        let faults = workload.faults();
+        let mut counts_left_out =
+            BTreeMap::from(LeftOutReason::ALL.map(|reason| (reason.key(), faults.of(reason))));
+        counts_left_out.insert("too_large", too_large.len());
+        Self {
+            formula: formula.to_owned(),
+            processors: Machine {
+                total: processors,
+                from: processors_source,
+            },
+            policy,
+            decay: decay.filter(|_| policy.is_some()),
+            warnings,
+            complete_from: workload.complete_from(),
+            warm_up,
+            warm_up_jobs: workload.count_before(jobs.warm_up_end()),
+            summary,
+            entities: with_uses(entities, results.fairness.as_ref()),
+            groups,
+            queues,
+            sizes,
+            lengths,
+            values_at_start: StartValues::of_classes(workload, &jobs.schedule, warm_up),
+            over_time: periods,
+            goals,
+            fairness: results.fairness,
+            too_large: too_large
+                .iter()
+                .map(|&job| workload.id(job).to_owned())
+                .collect(),
+            never_start: jobs.schedule.never_start().count(),
+            preemptions: jobs.schedule.preemptions,
+            left_out: counts_left_out,
+            without: left_out,
+            cut: CutRuns::new(&jobs),
+            errors: formula_errors(&jobs),
+            skipped_lines: faults.count(),
+            complete: jobs.schedule.is_complete,
+            validation: None,
+            shake: None,
+            coarse_periods,
+            found: Found {
+                has_no_waits,
+                ..Found::default()
+            },
+            jobs,
+        }
+    }
 }
 
 impl Answer for SimulationReport<'_> {
     fn document(&self) -> Document<'_> {
-        simulation_document(*self)
+        simulation_document(self)
     }
 
     fn write_as(&self, format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Swf {
-            self.write_swf(out)
+            self.jobs
+                .write_swf(self.processors.total, &self.formula, out)
         } else {
             self.write_csv(cells, out)
         }
     }
 }
 
-impl Serialize for SimulationReport<'_> {
-    /// About half of the members are computed only here, as people see others of the numbers.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self {
-            workload,
-            schedule,
-            statistics,
-            ..
-        } = self;
-        let too_large: Vec<&str> = schedule
-            .too_large
-            .iter()
-            .map(|&job| workload.id(job))
-            .collect();
-        let mut members = serializer.serialize_map(None)?;
-        members.serialize_entry("formula", self.formula)?;
-        members.serialize_entry("jobs", &StartedJobs(self))?;
-        members.serialize_entry(
-            "processors",
-            &Machine {
-                total: self.processors,
-                from: self.processors_source,
-            },
-        )?;
-        members.serialize_entry("policy", &self.policy)?;
-        members.serialize_entry("decay", &self.decay.filter(|_| self.policy.is_some()))?;
-        members.serialize_entry("warnings", &bare_warnings(self.warnings))?;
-        members.serialize_entry("complete_from", &workload.complete_from())?;
-        members.serialize_entry("warm_up", &statistics.warm_up)?;
-        members.serialize_entry("warm_up_jobs", &workload.count_before(self.warm_up_end()))?;
-        members.serialize_entry("summary", &statistics.summary)?;
-        members.serialize_entry("entities", &self.entities())?;
-        members.serialize_entry("groups", &statistics.groups)?;
-        members.serialize_entry("queues", &statistics.queues)?;
-        members.serialize_entry("sizes", &statistics.sizes)?;
-        members.serialize_entry("lengths", &statistics.lengths)?;
-        members.serialize_entry("values_at_start", &self.start_values())?;
-        members.serialize_entry("over_time", &statistics.periods)?;
-        members.serialize_entry("goals", self.goals)?;
-        members.serialize_entry("fairness", &self.fairness)?;
-        members.serialize_entry("too_large", &too_large)?;
-        members.serialize_entry("never_start", &schedule.never_start().count())?;
-        if let Some(preemptions) = &schedule.preemptions {
-            members.serialize_entry("preemptions", preemptions)?;
-        }
-        members.serialize_entry("left_out", &counts_left_out(self))?;
-        members.serialize_entry("without", self.without)?;
-        members.serialize_entry("cut", &CutRuns::new(self))?;
-        members.serialize_entry("errors", &self.errors())?;
-        members.serialize_entry("skipped_lines", &workload.faults().count())?;
-        members.serialize_entry("complete", &schedule.is_complete)?;
-        if let Some(validation) = self.validation {
-            members.serialize_entry("validation", validation)?;
-        }
-        if let Some(shake) = self.shake {
-            members.serialize_entry("shake", shake)?;
-        }
-        members.end()
-    }
+/// The jobs of a log, and when they start.
+#[derive(Debug)]
+pub struct SimulatedJobs<'a> {
+    /// The jobs.
+    pub workload: &'a Workload,
+    /// When they start.
+    pub schedule: Schedule,
+    /// How long after the first submission the jobs begin that are counted, in seconds.
+    pub warm_up: i64,
 }
 
 /// The processors of a machine.
-#[derive(Debug, Serialize)]
-pub(crate) struct Machine {
-    pub(crate) total: u32,
-    pub(crate) from: ProcessorsSource,
-}
-
-/// The number of jobs and lines that are left out, for each reason.
-fn counts_left_out(report: &SimulationReport<'_>) -> BTreeMap<&'static str, usize> {
-    let faults = report.workload.faults();
-    let mut counts =
-        BTreeMap::from(LeftOutReason::ALL.map(|reason| (reason.key(), faults.of(reason))));
-    counts.insert("too_large", report.schedule.too_large.len());
-    counts
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Machine {
+    /// How many there are.
+    pub total: u32,
+    /// Where that number is from.
+    pub from: ProcessorsSource,
 }
 
 /// The runs that end before they did in the log.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(crate) struct CutRuns {
-    pub(super) jobs: usize,
-    pub(super) core_seconds: u128,
-    /// The processors times seconds of all jobs in the log.
+pub struct CutRuns {
+    /// Their number.
+    pub jobs: usize,
+    /// The processors times seconds that are cut.
+    pub core_seconds: u128,
+    /// Those of all jobs in the log.
     #[serde(skip)]
-    pub(super) all_core_seconds: u128,
+    pub all_core_seconds: u128,
 }
 
 impl CutRuns {
-    pub(crate) fn new(report: &SimulationReport<'_>) -> Self {
+    fn new(jobs: &SimulatedJobs<'_>) -> Self {
         let mut cut = Self::default();
-        for (index, job) in report.workload.jobs().iter().enumerate() {
-            if report.schedule.start(index).is_some() {
-                cut.jobs += usize::from(job.run > job.duration());
-                cut.core_seconds += job.cut();
-                cut.all_core_seconds += job.core_seconds() + job.cut();
-            }
+        for (index, _) in jobs.started() {
+            let job = &jobs.workload.jobs()[index];
+            cut.jobs += usize::from(job.run > job.duration());
+            cut.core_seconds += job.cut();
+            cut.all_core_seconds += job.core_seconds() + job.cut();
         }
         cut
     }
 }
 
-/// The jobs that start, which are serialised one by one: a list of them would take more memory than
-/// the schedule.
-struct StartedJobs<'a>(&'a SimulationReport<'a>);
-
-impl Serialize for StartedJobs<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(report) = self;
-        serializer.collect_seq(report.jobs().map(|(_, job)| job))
-    }
+/// An entity; with a fair-share tree also what it was promised.
+#[derive(Debug, Serialize)]
+pub struct Entity {
+    /// The numbers of its jobs.
+    #[serde(flatten)]
+    pub statistics: GroupStatistics,
+    /// What it uses of its share.
+    #[serde(flatten)]
+    pub used: Option<EntityUse>,
 }
 
-/// An entity; with a fair-share tree also what it was promised.
-#[derive(Serialize)]
-struct Entity<'a> {
-    #[serde(flatten)]
-    statistics: &'a GroupStatistics,
-    #[serde(flatten)]
-    used: Option<&'a EntityUse>,
+fn with_uses(entities: Vec<GroupStatistics>, fairness: Option<&Fairness>) -> Vec<Entity> {
+    let uses = fairness.map_or(&[][..], |fairness| &fairness.entities);
+    let uses: HashMap<&str, &EntityUse> = uses.iter().map(|used| (&*used.name, used)).collect();
+    let mut joined = Vec::with_capacity(entities.len());
+    for statistics in entities {
+        let used = uses.get(&*statistics.name).map(|used| (*used).clone());
+        joined.push(Entity { statistics, used });
+    }
+    joined
 }
 
 /// Errors of one kind.
-#[derive(Serialize)]
-struct Errors<'a> {
+#[derive(Debug, Serialize)]
+pub struct FormulaErrors {
     kind: &'static str,
     jobs: usize,
     /// The id of the first of the jobs.
-    job: &'a str,
-    message: &'a str,
+    job: String,
+    message: String,
 }
 
-#[derive(Serialize)]
+fn formula_errors(jobs: &SimulatedJobs<'_>) -> Vec<FormulaErrors> {
+    let kinds = jobs.schedule.errors.kinds();
+    kinds
+        .map(|(kind, errors)| FormulaErrors {
+            kind,
+            jobs: errors.jobs,
+            job: jobs.workload.id(errors.job).to_owned(),
+            message: errors.message.clone(),
+        })
+        .collect()
+}
+
+/// A job that starts.
+#[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct JobLine<'a> {
     pub(crate) id: &'a str,
     pub(crate) entity: &'a str,
@@ -218,110 +313,36 @@ pub(crate) struct JobLine<'a> {
     pub(crate) end: i64,
 }
 
-impl<'a> SimulationReport<'a> {
+impl Serialize for SimulatedJobs<'_> {
+    /// One job after the other: a list of them would take more memory than the schedule.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.started().map(|(_, job)| job))
+    }
+}
+
+impl<'a> SimulatedJobs<'a> {
     /// When the first job of the log is submitted.
     pub(crate) fn first_submission(&self) -> i64 {
         self.workload.jobs().first().map_or(0, |job| job.submit)
     }
 
     /// The jobs that start, with their indices.
-    pub(crate) fn jobs(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> + use<'a> {
+    pub(crate) fn started(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> {
         let workload = self.workload;
-        let schedule = self.schedule;
-        workload
-            .jobs()
-            .iter()
-            .enumerate()
-            .filter_map(move |(index, job)| {
-                let start = schedule.start(index)?;
-                let end = schedule.end(workload, index)?;
-                let line = JobLine {
-                    id: workload.id(index),
-                    entity: &workload.entities()[job.entity as usize],
-                    queue: &workload.queues()[job.queue as usize],
-                    processors: job.processors,
-                    submit: job.submit,
-                    start,
-                    end,
-                };
-                Some((index, line))
-            })
-    }
-
-    /// The values with which jobs start, by size and walltime.
-    pub(crate) fn start_values(&self) -> Vec<StartValues> {
-        StartValues::of_classes(self.workload, self.schedule, self.statistics.warm_up)
-    }
-
-    fn entities(&self) -> Vec<Entity<'a>> {
-        let uses = self.fairness.map_or(&[][..], |fairness| &fairness.entities);
-        let uses: HashMap<&str, &EntityUse> = uses.iter().map(|used| (&*used.name, used)).collect();
-        let entities = self.statistics.entities.iter();
-        entities
-            .map(|statistics| Entity {
-                statistics,
-                used: uses.get(&*statistics.name).copied(),
-            })
-            .collect()
-    }
-
-    fn errors(&self) -> Vec<Errors<'a>> {
-        let workload = self.workload;
-        let kinds = self.schedule.errors.kinds();
-        kinds
-            .map(|(kind, errors)| Errors {
-                kind,
-                jobs: errors.jobs,
-                job: workload.id(errors.job),
-                message: &errors.message,
-            })
-            .collect()
-    }
-
-    /// Writes comma-separated values as in RFC 4180: a line for each job.
-    ///
-    /// # Errors
-    /// `out` cannot be written.
-    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let records = self.jobs().map(|(_, job)| {
-            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
-            let wait = job.start - job.submit;
-            (
-                names,
-                job.processors,
-                job.submit,
-                job.start,
-                job.end,
-                wait,
-                self.is_warm_up(job.submit),
-            )
-        });
-        write_csv(
-            &[
-                "id",
-                "entity",
-                "queue",
-                "processors",
-                "submit",
-                "start",
-                "end",
-                "wait",
-                "warm_up",
-            ],
-            records,
-            out,
-        )
-    }
-
-    /// Whether a job with this time of submission is left out of the statistics.
-    pub(crate) fn is_warm_up(&self, submit: i64) -> bool {
-        submit < self.warm_up_end()
-    }
-
-    /// When the first job that counts can be submitted.
-    fn warm_up_end(&self) -> i64 {
-        self.first_submission()
-            .saturating_add(self.statistics.warm_up)
+        let jobs = workload.jobs().iter().enumerate();
+        jobs.filter_map(move |(index, job)| {
+            let start = self.schedule.start(index)?;
+            let line = JobLine {
+                id: workload.id(index),
+                entity: &workload.entities()[job.entity as usize],
+                queue: &workload.queues()[job.queue as usize],
+                processors: job.processors,
+                submit: job.submit,
+                start,
+                end: self.schedule.end(workload, index)?,
+            };
+            Some((index, line))
+        })
     }
 
     /// Writes the jobs that start in the Standard Workload Format, with their simulated waits and
@@ -329,9 +350,9 @@ impl<'a> SimulationReport<'a> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_swf(&self, processors: u32, formula: &str, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
-        writeln!(out, "; Version: 2.2\n; MaxProcs: {}", self.processors)?;
+        writeln!(out, "; Version: 2.2\n; MaxProcs: {}", processors)?;
         workload
             .clock()
             .iter()
@@ -339,12 +360,12 @@ impl<'a> SimulationReport<'a> {
         writeln!(
             out,
             "; Note: simulated by jsf under `{}`",
-            printable(self.formula.trim_end())
+            printable(formula.trim_end())
         )?;
         let are_numbers = (0..workload.jobs().len()).all(|job| is_number(workload.id(job)));
         let [entities, groups, queues] =
             [workload.entities(), workload.groups(), workload.queues()].map(swf_numbers);
-        for (index, line) in self.jobs() {
+        for (index, line) in self.started() {
             let job = &workload.jobs()[index];
             let id = if are_numbers {
                 line.id.to_owned()
@@ -369,6 +390,53 @@ impl<'a> SimulationReport<'a> {
         }
         Ok(())
     }
+
+    /// Whether a job with this time of submission is left out of the statistics.
+    pub(crate) fn is_warm_up(&self, submit: i64) -> bool {
+        submit < self.warm_up_end()
+    }
+
+    /// When the first job that counts can be submitted.
+    fn warm_up_end(&self) -> i64 {
+        self.first_submission().saturating_add(self.warm_up)
+    }
+}
+
+impl SimulationReport<'_> {
+    /// Writes comma-separated values as in RFC 4180: a line for each job.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        let records = self.jobs.started().map(|(_, job)| {
+            let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
+            let wait = job.start - job.submit;
+            (
+                names,
+                job.processors,
+                job.submit,
+                job.start,
+                job.end,
+                wait,
+                self.jobs.is_warm_up(job.submit),
+            )
+        });
+        write_csv(
+            &[
+                "id",
+                "entity",
+                "queue",
+                "processors",
+                "submit",
+                "start",
+                "end",
+                "wait",
+                "warm_up",
+            ],
+            records,
+            out,
+        )
+    }
 }
 
 fn is_number(name: &str) -> bool {
@@ -388,12 +456,4 @@ fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
             _ => place.to_string(),
         });
     numbers.collect()
-}
-
-/// The warnings without the word that a terminal shows before each.
-pub(crate) fn bare_warnings<'w>(warnings: impl IntoIterator<Item = &'w String>) -> Vec<&'w str> {
-    warnings
-        .into_iter()
-        .map(|warning| warning.strip_prefix("warning ").unwrap_or(warning))
-        .collect()
 }

@@ -7,11 +7,10 @@ use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
     Classes, Difference, GroupDifference, GroupStatistics, Shake, Validation, Whole,
 };
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::answer::{Answer, Format};
-use crate::commands::simulate::answer::{SimulationReport, bare_warnings};
+use crate::commands::simulate::answer::{Entity, SimulationReport};
 use crate::commands::simulate::view::simulated_change_document;
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
@@ -33,112 +32,80 @@ const CSV_HEADER: [&str; 13] = [
     "warm_up",
 ];
 
-/// Two simulated sides, ready to be written.
-#[derive(Debug, Clone, Copy)]
+/// A log simulated under two formulas, as its JSON has it.
+#[derive(Debug, Serialize)]
 pub struct SimulatedChangeReport<'a> {
     /// Both sides, of the same workload.
-    pub sides: &'a OldNew<SimulationReport<'a>>,
-    /// What differs.
-    pub difference: &'a Difference,
+    #[serde(flatten)]
+    pub sides: OldNew<SimulationReport<'a>>,
+    /// The warnings that both sides have: those about the machine and the log.
+    pub warnings: Vec<String>,
     /// How far the waits under the old formula are from those in the log, if it has them.
-    pub validation: Option<&'a Validation>,
-    /// What moved submissions make of the changes, if that was asked for.
-    pub shake: Option<&'a Shake>,
-    /// The findings about either formula, as they are drawn in a terminal.
-    pub findings: OldNew<&'a [String]>,
-}
-
-impl Answer for SimulatedChangeReport<'_> {
-    fn document(&self) -> Document<'_> {
-        simulated_change_document(*self)
-    }
-
-    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        self.write_csv(cells, out)
-    }
-}
-
-impl Serialize for SimulatedChangeReport<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_map(None)?;
-        members.serialize_entry("old", &self.sides.old)?;
-        members.serialize_entry("new", &self.sides.new)?;
-        members.serialize_entry("warnings", &bare_warnings(self.common_warnings()))?;
-        if let Some(validation) = self.validation {
-            members.serialize_entry("validation", validation)?;
-        }
-        members.serialize_entry("difference", &self.compared())?;
-        members.end()
-    }
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
+    /// What differs.
+    pub difference: Compared,
 }
 
 /// What differs, with the numbers that need both sides.
-#[derive(Serialize)]
-struct Compared<'a> {
+#[derive(Debug, Serialize)]
+pub struct Compared {
+    /// What differs between the schedules.
     #[serde(flatten)]
-    difference: &'a Difference,
+    pub schedules: Difference,
     utilisation: f64,
     makespan: i64,
-    entities: Vec<ComparedGroup<'a>>,
-    groups: Vec<ComparedGroup<'a>>,
-    queues: Vec<ComparedGroup<'a>>,
-    sizes: Vec<ComparedGroup<'a>>,
-    lengths: Vec<ComparedGroup<'a>>,
+    pub(crate) entities: Vec<ComparedGroup>,
+    pub(crate) groups: Vec<ComparedGroup>,
+    pub(crate) queues: Vec<ComparedGroup>,
+    pub(crate) sizes: Vec<ComparedGroup>,
+    pub(crate) lengths: Vec<ComparedGroup>,
     /// That of the intervals.
     confidence: f64,
-    shake: Option<&'a Shake>,
+    /// What moved submissions make of the changes, if that was asked for.
+    pub shake: Option<Shake>,
 }
 
 /// A group, and its waits under both formulas.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct ComparedGroup<'a> {
+#[derive(Debug, Serialize)]
+pub(crate) struct ComparedGroup {
     #[serde(flatten)]
-    pub(crate) change: &'a GroupDifference,
-    #[serde(flatten, serialize_with = "serialize_waits")]
-    pub(crate) sides: OldNew<&'a GroupStatistics>,
+    pub(crate) change: GroupDifference,
+    pub(crate) median_wait: OldNew<Whole>,
+    pub(crate) p95_wait: OldNew<Whole>,
+    pub(crate) within_hour: OldNew<f64>,
 }
 
-fn serialize_waits<S: Serializer>(
-    sides: &OldNew<&GroupStatistics>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let mut members = serializer.serialize_map(None)?;
-    members.serialize_entry("median_wait", &sides.map(|side| Whole(side.wait.median)))?;
-    members.serialize_entry("p95_wait", &sides.map(|side| Whole(side.wait.p95)))?;
-    members.serialize_entry("within_hour", &sides.map(|side| side.within_hour))?;
-    members.end()
-}
-
-impl SimulatedChangeReport<'_> {
-    /// The warnings that both sides have: those about the machine and the log.
-    pub(crate) fn common_warnings(&self) -> Vec<&String> {
-        let OldNew { old, new } = self.sides;
-        old.warnings
+impl<'a> SimulatedChangeReport<'a> {
+    /// The answer about two simulations of the same workload.
+    pub fn new(sides: OldNew<SimulationReport<'a>>, shake: Option<Shake>) -> Self {
+        let OldNew { old, new } = &sides;
+        let (workload, warm_up) = (old.jobs.workload, old.warm_up);
+        let [before, after] = [&old.jobs.schedule, &new.jobs.schedule];
+        let schedules = Difference::new(workload, before, after, warm_up);
+        let common = old
+            .warnings
             .iter()
-            .filter(|warning| new.warnings.contains(warning))
-            .collect()
-    }
-
-    /// Whether hardly any job waits under either formula.
-    pub(crate) fn has_no_waits(&self) -> bool {
-        self.sides.old.has_no_waits && self.sides.new.has_no_waits
-    }
-
-    fn compared(&self) -> Compared<'_> {
-        let difference = self.difference;
-        let OldNew { old, new } = self.sides.map(|side| side.statistics);
-        let groups = |classes, old, new| compared_groups(classes, OldNew { old, new });
-        Compared {
-            difference,
+            .filter(|warning| new.warnings.contains(warning));
+        let entities = sides.as_ref().map(|side| entity_statistics(&side.entities));
+        let classes = &schedules;
+        let difference = Compared {
             utilisation: new.summary.utilisation - old.summary.utilisation,
             makespan: new.summary.makespan - old.summary.makespan,
-            entities: groups(&difference.entities, &old.entities, &new.entities),
-            groups: groups(&difference.groups, &old.groups, &new.groups),
-            queues: groups(&difference.queues, &old.queues, &new.queues),
-            sizes: groups(&difference.sizes, &old.sizes, &new.sizes),
-            lengths: groups(&difference.lengths, &old.lengths, &new.lengths),
+            entities: compared_groups(&classes.entities, &entities.old, &entities.new),
+            groups: compared_groups(&classes.groups, &old.groups, &new.groups),
+            queues: compared_groups(&classes.queues, &old.queues, &new.queues),
+            sizes: compared_groups(&classes.sizes, &old.sizes, &new.sizes),
+            lengths: compared_groups(&classes.lengths, &old.lengths, &new.lengths),
             confidence: 0.95,
-            shake: self.shake,
+            shake,
+            schedules,
+        };
+        Self {
+            warnings: common.cloned().collect(),
+            validation: Validation::new(workload, before, warm_up),
+            difference,
+            sides,
         }
     }
 
@@ -147,9 +114,9 @@ impl SimulatedChangeReport<'_> {
     /// # Errors
     /// `out` cannot be written.
     fn write_csv(&self, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let OldNew { old, new } = self.sides;
-        let records = old.jobs().filter_map(|(index, job)| {
-            let new_start = new.schedule.start(index)?;
+        let OldNew { old, new } = &self.sides;
+        let records = old.jobs.started().filter_map(|(index, job)| {
+            let new_start = new.jobs.schedule.start(index)?;
             let names = [job.id, job.entity, job.queue].map(|name| guarded(name, cells));
             let old_wait = job.start - job.submit;
             let new_wait = new_start - job.submit;
@@ -162,35 +129,49 @@ impl SimulatedChangeReport<'_> {
                 new_wait - old_wait,
             ];
             let ends = [job.end, new_start + (job.end - job.start)];
-            Some((
-                names,
-                job.processors,
-                times,
-                ends,
-                old.is_warm_up(job.submit),
-            ))
+            let is_warm_up = old.jobs.is_warm_up(job.submit);
+            Some((names, job.processors, times, ends, is_warm_up))
         });
         write_csv(&CSV_HEADER, records, out)
     }
 }
 
-/// The groups of a comparison, each with its numbers under both formulas.
-pub(crate) fn compared_groups<'a>(
-    classes: &'a Classes,
-    sides: OldNew<&'a [GroupStatistics]>,
-) -> Vec<ComparedGroup<'a>> {
-    let OldNew { old, new } = sides.map(by_name);
-    let compared = classes.groups.iter().filter_map(|change| {
+impl Answer for SimulatedChangeReport<'_> {
+    fn document(&self) -> Document<'_> {
+        simulated_change_document(self)
+    }
+
+    fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
+        self.write_csv(cells, out)
+    }
+}
+
+fn entity_statistics(entities: &[Entity]) -> Vec<GroupStatistics> {
+    let statistics = entities.iter().map(|entity| entity.statistics.clone());
+    statistics.collect()
+}
+
+/// The groups that have jobs on both sides, each with its waits.
+fn compared_groups(
+    classes: &Classes,
+    old: &[GroupStatistics],
+    new: &[GroupStatistics],
+) -> Vec<ComparedGroup> {
+    let [old, new] = [old, new].map(by_name);
+    let mut compared = Vec::with_capacity(classes.groups.len());
+    for change in &classes.groups {
         let name = &*change.name;
-        Some(ComparedGroup {
-            change,
-            sides: OldNew {
-                old: old.get(name)?,
-                new: new.get(name)?,
-            },
-        })
-    });
-    compared.collect()
+        if let (Some(old), Some(new)) = (old.get(name), new.get(name)) {
+            let sides = OldNew { old, new };
+            compared.push(ComparedGroup {
+                change: change.clone(),
+                median_wait: sides.map(|side| Whole(side.wait.median)),
+                p95_wait: sides.map(|side| Whole(side.wait.p95)),
+                within_hour: sides.map(|side| side.within_hour),
+            });
+        }
+    }
+    compared
 }
 
 fn by_name(groups: &[GroupStatistics]) -> HashMap<&str, &GroupStatistics> {

@@ -1,16 +1,25 @@
 //! For which jobs a formula fails in a simulation, in a sentence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::Formula;
 use job_sort_formula::rank::{Consequence, OnError};
 use job_sort_formula::schema::FairshareInput;
-use jsf_simulate::{ErrorKind, EvaluationErrors, Workload};
+use jsf_openpbs::check::{Checked, Verdict};
+use jsf_simulate::{EvaluationErrors, Workload};
 
 use crate::view::words::{part_of_jobs, quoted};
 
 /// The most entities that a sentence names.
 const MAX_NAMES: usize = 3;
+
+/// Whether the scheduler cannot work with a formula, so that no waits are shown.
+pub(crate) fn is_fatal(checked: &Checked) -> bool {
+    matches!(
+        checked.verdict,
+        Verdict::Refused | Verdict::Crashes | Verdict::CrashesAtStart { .. }
+    )
+}
 
 /// The jobs for which a formula fails.
 #[derive(Debug, Clone)]
@@ -32,26 +41,22 @@ impl FailingJobs {
         shares: Option<&[Option<f64>]>,
         on_error: OnError,
     ) -> Option<Self> {
-        let first = errors.kinds().max_by_key(|(_, error)| error.jobs)?;
+        let (kind, first) = errors.kinds().max_by_key(|(_, error)| error.jobs)?;
         let are_all = errors.jobs() == workload.jobs().len();
         let reads_shares = formula
             .names()
             .iter()
             .any(|name| FairshareInput::from_name(name).is_some());
         let jobs = failing_jobs(workload, errors, shares.filter(|_| reads_shares));
-        let (verb, error) = match first {
-            ("division by zero", _) if errors.kinds().count() == 1 => {
-                ("divides by zero", String::new())
-            }
-            (_, ErrorKind { message, job, .. }) => (
-                "fails",
-                format!(" ({message}, first for `{}`)", workload.id(*job)),
-            ),
+        let fails = if kind == "division by zero" && errors.kinds().count() == 1 {
+            format!("divides by zero for {jobs}")
+        } else {
+            let id = workload.id(first.job);
+            format!("fails for {jobs} ({}, first for `{id}`)", first.message)
         };
-        let they = if errors.jobs() == 1 { "it" } else { "they" };
         let then = consequence(errors, on_error, are_all);
         Some(Self {
-            predicate: format!("{verb} for {jobs}{error}; {they} {then}"),
+            predicate: format!("{fails}; they {then}"),
             are_all,
         })
     }
@@ -62,79 +67,59 @@ impl FailingJobs {
     }
 }
 
-/// The failing and all jobs of an entity.
-#[derive(Debug, Clone, Copy, Default)]
-struct OfEntity {
-    failing: usize,
-    jobs: usize,
-}
-
 /// Which jobs fail, by the entities that they belong to if those are few.
 fn failing_jobs(
     workload: &Workload,
     errors: &EvaluationErrors,
     shares: Option<&[Option<f64>]>,
 ) -> String {
-    let mut entities: BTreeMap<u32, OfEntity> = BTreeMap::new();
+    let all = workload.jobs().len();
+    let mut jobs_of: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut failing: BTreeSet<u32> = BTreeSet::new();
     for (index, job) in workload.jobs().iter().enumerate() {
-        let entity = entities.entry(job.entity).or_default();
-        entity.jobs += 1;
-        entity.failing += usize::from(errors.has_failed(index));
+        *jobs_of.entry(job.entity).or_default() += 1;
+        if errors.has_failed(index) {
+            failing.insert(job.entity);
+        }
     }
-    let says_nothing = entities.len() == 1 || errors.jobs() == workload.jobs().len();
-    entities.retain(|_, entity| entity.failing > 0);
-    let failing = errors.jobs();
-    let of_these: usize = entities.values().map(|entity| entity.jobs).sum();
-    let names: Vec<&str> = entities
-        .keys()
+    let names: Vec<&str> = failing
+        .iter()
         .map(|&entity| &*workload.entities()[entity as usize])
         .collect();
-    if says_nothing || names.len() > MAX_NAMES || names.iter().any(|name| name.is_empty()) {
-        return part_of_jobs(failing, workload.jobs().len());
+    let says_nothing = jobs_of.len() == 1 || errors.jobs() == all;
+    if says_nothing || names.len() > MAX_NAMES || names.contains(&"") {
+        return part_of_jobs(errors.jobs(), all);
     }
-    let has_no_share = |entity: &u32| {
-        shares.is_some_and(|shares| {
-            shares
-                .get(*entity as usize)
-                .is_some_and(|share| share.unwrap_or(0.0) <= 0.0)
-        })
+    let of_these: usize = failing.iter().map(|entity| jobs_of[entity]).sum();
+    let has_no_share = |&entity: &u32| {
+        let share = shares.and_then(|shares| shares.get(entity as usize));
+        share.is_some_and(|share| share.unwrap_or(0.0) <= 0.0)
     };
-    let why = if failing == of_these && entities.keys().all(has_no_share) {
+    let why = if errors.jobs() == of_these && failing.iter().all(has_no_share) {
         " (no shares)"
     } else {
         ""
     };
-    format!(
-        "{} of {}{why}",
-        part_of_jobs(failing, of_these),
-        quoted(names)
-    )
+    let part = part_of_jobs(errors.jobs(), of_these);
+    format!("{part} of {}{why}", quoted(names))
 }
 
 /// What becomes of the jobs for which a formula fails.
-fn consequence(errors: &EvaluationErrors, on_error: OnError, are_all: bool) -> String {
-    let counts = if errors.jobs() == 1 {
-        "counts"
-    } else {
-        "count"
-    };
+fn consequence(errors: &EvaluationErrors, on_error: OnError, are_all: bool) -> &'static str {
     let has = |consequence: Consequence| {
         errors
             .kinds()
             .any(|(_, error)| error.consequence == consequence)
     };
-    match on_error {
-        OnError::Null if errors.jobs() == 1 => "comes last".to_owned(),
-        OnError::Null => "come last".to_owned(),
-        _ if has(Consequence::Crash) => {
-            format!("{counts} 0 here, and would crash OpenPBS's scheduler")
-        }
-        _ if has(Consequence::Unknown) => {
-            format!("{counts} 0 here, and jsf cannot tell what OpenPBS's scheduler makes of it")
-        }
-        _ if are_all => {
-            format!("{counts} 0, and OpenPBS's scheduler would crash at its next start")
-        }
-        _ => format!("{counts} 0"),
+    if on_error == OnError::Null {
+        "come last"
+    } else if has(Consequence::Crash) {
+        "count 0 here, and would crash OpenPBS's scheduler"
+    } else if has(Consequence::Unknown) {
+        "count 0 here, and jsf cannot tell what OpenPBS's scheduler makes of it"
+    } else if are_all {
+        "count 0, and OpenPBS's scheduler would crash at its next start"
+    } else {
+        "count 0"
     }
 }

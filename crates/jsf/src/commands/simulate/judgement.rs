@@ -2,10 +2,11 @@
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{Consequence, OnError};
-use jsf_openpbs::check::{Checked, Verdict};
+use jsf_openpbs::check::Checked;
 use jsf_simulate::{EvaluationErrors, GoalState, JudgedGoal};
 
 use crate::cli::report;
+use crate::commands::simulate::failures::is_fatal;
 use crate::commands::simulate::request::SimulateArgs;
 
 /// Whether a formula fails for every job, or for one where that is not allowed.
@@ -26,14 +27,6 @@ pub(crate) fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool 
         .kinds()
         .any(|(_, error)| error.consequence == Consequence::Crash);
     has_error(&checked.findings) || crashes || is_fatal(checked)
-}
-
-/// Whether the scheduler cannot work with a formula, so that no waits are shown.
-pub(crate) fn is_fatal(checked: &Checked) -> bool {
-    matches!(
-        checked.verdict,
-        Verdict::Refused | Verdict::Crashes | Verdict::CrashesAtStart { .. }
-    )
 }
 
 /// Whether no goal is missed.

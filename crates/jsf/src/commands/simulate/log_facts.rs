@@ -3,40 +3,33 @@
 
 use jsf_simulate::{LeftOutReason, Workload};
 
-use crate::commands::simulate::answer::{CutRuns, SimulationReport};
+use crate::commands::simulate::answer::SimulationReport;
 use crate::view::document::Fact;
 use crate::view::words::{count, moment, percent, significant};
-
-/// The headings of the facts about a log.
-const HEADINGS: [&str; 4] = [LOG, "left out", "cut", "walltime"];
-/// The heading of what the log has of the time that it is about.
-pub(crate) const LOG: &str = "log";
 
 /// Times before this one, of 1973, are those of a clock that begins with its log.
 const LEAST_EPOCH: i64 = 100_000_000;
 
 /// What is made of the log, a line each.
 pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
-    let too_large = (report.schedule.too_large.len(), "larger than the machine");
-    let left_out = report.workload.faults().summary([too_large]);
-    let cut = CutRuns::new(report);
-    let cut = (cut.jobs > 0).then(|| {
-        let hours = significant(cut.core_seconds as f64 / 3600.0);
-        let part = percent(cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64);
-        format!(
-            "{} at the requested time, by {hours} core hours ({part})",
-            count(cut.jobs, "run")
-        )
-    });
+    let workload = report.jobs.workload;
+    let too_large = (report.too_large.len(), "larger than the machine");
+    let cut = &report.cut;
+    let part = cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64;
+    let cut_runs = format!(
+        "{} at the requested time, by {} core hours ({})",
+        count(cut.jobs, "run"),
+        significant(cut.core_seconds as f64 / 3600.0),
+        percent(part)
+    );
     let texts = [
-        cut_by_end(report.workload),
-        left_out,
-        cut,
-        report.workload.assumed_walltimes().in_words(),
+        ("log", cut_by_end(workload)),
+        ("left out", workload.faults().summary([too_large])),
+        ("cut", Some(cut_runs).filter(|_| cut.jobs > 0)),
+        ("walltime", workload.assumed_walltimes().in_words()),
     ];
-    HEADINGS
+    texts
         .into_iter()
-        .zip(texts)
         .filter_map(|(heading, text)| Some(Fact::new(heading, text?)))
         .collect()
 }

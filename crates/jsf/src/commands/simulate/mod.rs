@@ -27,7 +27,7 @@ pub mod shake;
 #[cfg(feature = "command")]
 mod side;
 #[cfg(feature = "command")]
-mod site_of_log;
+pub(crate) mod site_of_log;
 #[cfg(feature = "command")]
 pub mod sweep;
 pub mod sweep_answer;

@@ -1,6 +1,9 @@
 //! The arguments of `jsf simulate`.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::Resettable;
 use clap::{Args, Id};
@@ -247,28 +250,24 @@ const MAX_VALUES: usize = 10_000;
 
 /// Parses `a=1,2,5` or `a=1:10:4`.
 fn param(text: &str) -> Result<Param, String> {
-    let expected = || "expected NAME=1,2,5 or NAME=LOW:HIGH:COUNT, such as a=1:10:4".to_owned();
-    let (name, values) = text.split_once('=').ok_or_else(expected)?;
+    let expected = "expected NAME=1,2,5 or NAME=LOW:HIGH:COUNT, such as a=1:10:4";
+    let (name, values) = text.split_once('=').ok_or(expected)?;
     let name = name.trim();
-    let is_name = name
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !name.is_empty();
-    if !is_name || name.starts_with(|first: char| first.is_ascii_digit()) {
-        return Err(expected());
+    let is_letter = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
+    if name.is_empty() || name.as_bytes()[0].is_ascii_digit() || !name.bytes().all(is_letter) {
+        return Err(expected.to_owned());
     }
-    let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
+    let finite = |text: &str| {
+        text.trim()
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+    };
     let values: Vec<String> = match values.split(':').collect::<Vec<_>>()[..] {
         [low, high, count] => {
-            let [low, high] =
-                [low, high].map(|end| end.trim().parse::<f64>().ok().filter(|end| end.is_finite()));
-            let count = count
-                .trim()
-                .parse()
-                .ok()
-                .filter(|count| (2..=MAX_VALUES).contains(count))
-                .ok_or_else(expected)?;
-            let (low, high) = (low.ok_or_else(expected)?, high.ok_or_else(expected)?);
+            let count = number_within(count.trim(), 2..=MAX_VALUES, "").map_err(|_| expected)?;
+            let low = finite(low).ok_or(expected)?;
+            let high = finite(high).ok_or(expected)?;
             let step = (high - low) / (count - 1) as f64;
             (0..count)
                 .map(|index| (low + step * index as f64).to_string())
@@ -278,10 +277,10 @@ fn param(text: &str) -> Result<Param, String> {
             .split(',')
             .map(|value| value.trim().to_owned())
             .collect(),
-        _ => return Err(expected()),
+        _ => return Err(expected.to_owned()),
     };
-    match values.iter().find(|value| !is_number(value)) {
-        Some(value) => Err(format!("`{value}` is not a number; {}", expected())),
+    match values.iter().find(|value| finite(value).is_none()) {
+        Some(value) => Err(format!("`{value}` is not a number; {expected}")),
         None => Ok(Param {
             name: name.to_owned(),
             values,
@@ -289,28 +288,34 @@ fn param(text: &str) -> Result<Param, String> {
     }
 }
 
+/// A number within a range, which `expected` describes.
+pub(crate) fn number_within<T: FromStr + PartialOrd>(
+    text: &str,
+    range: RangeInclusive<T>,
+    expected: impl Display,
+) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("expected {expected}"))
+}
+
 fn generated_jobs(text: &str) -> Result<usize, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|jobs| (1..=MAX_JOBS).contains(jobs));
-    number.ok_or_else(|| format!("expected a number of jobs from 1 to {MAX_JOBS}"))
+    let expected = format!("a number of jobs from 1 to {MAX_JOBS}");
+    number_within(text, 1..=MAX_JOBS, expected)
 }
 
 fn runs(text: &str) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|runs| *runs > 0);
-    number.ok_or_else(|| "expected a number of runs from 1 on, such as 20".to_owned())
+    number_within(text, 1..=u64::MAX, "a number of runs from 1 on, such as 20")
 }
 
-fn seed(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| format!("expected a whole number from 0 to {}, such as 1", u64::MAX))
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    let expected = format!("a whole number from 0 to {}, such as 1", u64::MAX);
+    number_within(text, 0..=u64::MAX, expected)
 }
 
 fn load(text: &str) -> Result<f64, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|load: &f64| (0.001..=100.0).contains(load));
-    number.ok_or_else(|| "expected a fraction of the machine, such as 0.9".to_owned())
+    number_within(
+        text,
+        0.001..=100.0,
+        "a fraction of the machine, such as 0.9",
+    )
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use job_sort_formula::rank::OldNew;
-use jsf_simulate::{Difference, Validation};
+use jsf_simulate::Validation;
 use jsf_site::Site;
 
 use crate::answer::Format;
@@ -22,7 +22,7 @@ use crate::commands::simulate::site_of_log::{
     is_change, open_site, options_from_stdin, read_files, read_formulas,
 };
 use crate::commands::simulate::sweep::sweep;
-use crate::commands::simulate::view::failing_clauses_of_sides;
+use crate::commands::simulate::view::failing_clauses;
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&options_from_stdin(arguments))?;
@@ -56,33 +56,24 @@ fn simulate_one(
         site,
         log: &log,
     };
-    let Some(side) = simulation.simulate(&source, &submitted, None)? else {
+    let Some(mut report) = simulation.simulate(&source, &submitted, None)? else {
         return Ok(Outcome::Findings);
     };
-    let clause = side
-        .failing
-        .as_ref()
-        .map(|failing| failing.clause("the formula"));
+    let failing = report.found.failing.as_ref();
+    let clause = failing.map(|failing| failing.clause("the formula"));
     report_failing(arguments, clause.as_slice());
-    let validation = Validation::new(&log.workload, &side.simulated.schedule, log.warm_up);
-    if arguments.validate && validation.is_none() {
-        return Err(CliError::content(
-            "the log does not say how long its jobs waited, so there is nothing to compare with",
-        ));
+    if arguments.validate {
+        let schedule = &report.jobs.schedule;
+        report.validation = Validation::new(&log.workload, schedule, log.warm_up);
+        if report.validation.is_none() {
+            return Err(CliError::content(
+                "the log does not say how long its jobs waited, so there is nothing to compare with",
+            ));
+        }
     }
-    let shake = shaken_side(&simulation, &submitted)?;
-    let report = SimulationReport {
-        validation: validation.as_ref().filter(|_| arguments.validate),
-        shake: shake.as_ref(),
-        findings: &side.findings,
-        ..simulation.report(&source, &side)
-    };
+    report.shake = shaken_side(&simulation, &submitted)?;
     output(arguments, site).write(&report, out)?;
-    Ok(if side.is_fine && meets_goals(&side.goals) {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(outcome(&report, true))
 }
 
 /// Simulates the log under two formulas.
@@ -109,39 +100,22 @@ fn simulate_change(
     let Some(new) = new else {
         return Ok(Outcome::Findings);
     };
-    let sides = OldNew {
-        old: simulation.report(&sources.old, &old),
-        new: simulation.report(&sources.new, &new),
-    };
-    report_failing(arguments, &failing_clauses_of_sides(sides));
-    let Log {
-        workload, warm_up, ..
-    } = &log;
-    let validation = Validation::new(workload, &old.simulated.schedule, *warm_up);
-    let difference = Difference::new(
-        workload,
-        &old.simulated.schedule,
-        &new.simulated.schedule,
-        *warm_up,
-    );
+    let sides = OldNew { old, new };
+    report_failing(arguments, &failing_clauses(&sides));
     let shake = shaken_change(&simulation, &submitted)?;
-    let is_same = sources.old.text == sources.new.text;
-    let change = SimulatedChangeReport {
-        sides: &sides,
-        difference: &difference,
-        validation: validation.as_ref(),
-        shake: shake.as_ref(),
-        findings: OldNew {
-            old: if is_same { &[][..] } else { &old.findings },
-            new: &*new.findings,
-        },
-    };
+    let change = SimulatedChangeReport::new(sides, shake);
     output(arguments, site).write(&change, out)?;
-    Ok(if old.is_fine && new.is_fine && meets_goals(&new.goals) {
+    let OldNew { old, new } = &change.sides;
+    Ok(outcome(new, old.found.is_fine))
+}
+
+/// Whether the (new) formula works and meets the goals, and all else is fine.
+fn outcome(report: &SimulationReport<'_>, is_fine: bool) -> Outcome {
+    if is_fine && report.found.is_fine && meets_goals(&report.goals) {
         Outcome::Fine
     } else {
         Outcome::Findings
-    })
+    }
 }
 
 /// How the answer is written.

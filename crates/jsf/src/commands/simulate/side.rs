@@ -4,7 +4,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::Diagnostic;
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_simulate::{JudgedGoal, Observer, Results, Workload};
+use jsf_simulate::{Observer, Workload};
 use jsf_site::{FormulaText, SimulateRequest, SimulatedQueue, Site, SiteError};
 
 use crate::cli::args::log::starting_usage;
@@ -12,10 +12,10 @@ use crate::cli::page_file::draw_on_page;
 use crate::cli::queue::draw_submitted;
 use crate::cli::{CliError, Progress, parsed_formula, warn, warn_all};
 use crate::commands::simulate::anonymity::{without_findings_of_queue, without_names};
-use crate::commands::simulate::answer::SimulationReport;
-use crate::commands::simulate::failures::FailingJobs;
+use crate::commands::simulate::answer::{Found, SimulationReport};
+use crate::commands::simulate::failures::{FailingJobs, is_fatal};
 use crate::commands::simulate::interruption::{Counter, end_simulation_at_interrupt};
-use crate::commands::simulate::judgement::{fails, failure_kind, has_error, is_fatal, is_unusable};
+use crate::commands::simulate::judgement::{fails, failure_kind, has_error, is_unusable};
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::rules_in_words::rules_in_words;
@@ -30,29 +30,7 @@ pub(crate) struct Simulation<'a> {
     pub(crate) log: &'a Log,
 }
 
-/// A log simulated under one formula.
-pub(crate) struct Side {
-    pub(crate) simulated: SimulatedQueue,
-    pub(crate) results: Results,
-    /// The goals, as it meets them.
-    pub(crate) goals: Vec<JudgedGoal>,
-    /// The result of checking the formula: with the queue of the site if it cannot work there, else
-    /// without jobs.
-    checked: Checked,
-    /// The jobs for which it fails.
-    pub(crate) failing: Option<FailingJobs>,
-    /// The warnings about the simulation, as a document shows them.
-    warnings: Vec<String>,
-    /// What is shown above the tables.
-    rules: Vec<(&'static str, String)>,
-    /// The findings about the formula and the warnings about its simulation, as they are shown in a
-    /// terminal.
-    pub(crate) findings: Vec<String>,
-    /// Whether the formula works.
-    pub(crate) is_fine: bool,
-}
-
-impl Simulation<'_> {
+impl<'a> Simulation<'a> {
     /// Simulates the log under a formula; `None` if it is not arithmetic, and the finding is drawn.
     /// `before` is what it is compared with: its warnings are not shown again, and if Ctrl-C ended
     /// it, this one ends with as many jobs.
@@ -60,14 +38,15 @@ impl Simulation<'_> {
         &self,
         source: &FormulaText,
         submitted: &FormulaSubmission<'_>,
-        before: Option<&Side>,
-    ) -> Result<Option<Side>, CliError> {
+        before: Option<&SimulationReport<'_>>,
+    ) -> Result<Option<SimulationReport<'a>>, CliError> {
         let Self {
             arguments,
             site,
             log,
         } = *self;
         let workload = &log.workload;
+        let on_error = arguments.site.on_error;
         let Some(formula) = parsed_formula(source, submitted) else {
             return Ok(None);
         };
@@ -83,65 +62,58 @@ impl Simulation<'_> {
         let simulated = simulated?;
         let own_warnings = own_warnings(&simulated, before);
         self.warn_of(&simulated, &own_warnings);
-        let (schedule, errors) = (&simulated.schedule, &simulated.schedule.errors);
+        let errors = &simulated.schedule.errors;
         let shares = simulated.shares.as_deref();
-        let failing = FailingJobs::new(formula, workload, errors, shares, arguments.site.on_error);
-        let results = simulated.results(workload, log.warm_up);
-        let goals = results.judge(
-            log.goals.as_ref(),
-            workload,
-            schedule,
-            before.map(|before| &*before.goals),
-        );
+        let failing = FailingJobs::new(formula, workload, errors, shares, on_error);
         let mut checked = self.check(submitted)?;
         // the old formula of a comparison may be the one that is mended
         let is_judged = before.is_some() || !is_change(arguments);
-        let is_fine = !(fails(errors, workload.jobs().len(), arguments.site.on_error)
+        let is_fine = !(fails(errors, workload.jobs().len(), on_error)
             || has_error(&found)
             || is_judged && is_unusable(&checked, errors));
-        let mut findings = draw_on_page(source, submitted, &found);
-        findings.extend(
-            own_warnings
-                .iter()
-                .map(|warning| printable(&format!("warning: {warning}")).into_owned()),
-        );
+        let mut drawn = draw_on_page(source, submitted, &found);
+        let mut lines: Vec<String> = own_warnings
+            .iter()
+            .map(|warning| format!("warning: {warning}"))
+            .collect();
         if let Some(failing) = &failing {
             let clause = failing.clause("the formula");
-            findings
-                .push(printable(&format!("{}: {clause}", failure_kind(arguments))).into_owned());
+            lines.push(format!("{}: {clause}", failure_kind(arguments)));
         }
+        drawn.extend(lines.iter().map(|line| printable(line).into_owned()));
         add_unknown(
             &mut checked.findings,
             found.into_iter().map(|found| submitted.in_source(found)),
         );
-        Ok(Some(Side {
-            warnings: simulated
-                .warnings
-                .iter()
-                .map(|warning| format!("warning {warning}"))
-                .collect(),
-            rules: rules_in_words(site, arguments.site.rules, log, &source.text, &simulated),
-            simulated,
-            results,
-            goals,
-            checked,
+        let rules = rules_in_words(site, arguments.site.rules, log, &source.text, &simulated);
+        let results = simulated.results(workload, log.warm_up);
+        let goals = results.judge(
+            log.goals.as_ref(),
+            workload,
+            &simulated.schedule,
+            before.map(|before| &*before.goals),
+        );
+        let mut report = SimulationReport::new(&source.text, workload, simulated, results, goals);
+        report.found = Found {
+            checked: Some(checked),
             failing,
-            findings,
+            rules,
+            drawn,
             is_fine,
-        }))
+            ..report.found
+        };
+        Ok(Some(report))
     }
 
     /// Runs the simulation, shows how far it is, and ends it after Ctrl-C.
     fn run_until_interrupted(
         &self,
         formula: &Formula,
-        before: Option<&Side>,
+        before: Option<&SimulationReport<'_>>,
     ) -> Result<SimulatedQueue, SiteError> {
         let workload = &self.log.workload;
-        let interrupted = before
-            .map(|before| &before.simulated)
-            .filter(|before| !before.schedule.is_complete);
-        let most = interrupted.map(|before| count_started(before, workload));
+        let interrupted = before.filter(|before| !before.complete);
+        let most = interrupted.map(|before| before.jobs.started().count());
         end_simulation_at_interrupt();
         let mut counter = Counter {
             progress: Progress::start("simulating"),
@@ -159,7 +131,9 @@ impl Simulation<'_> {
         }
         if !simulated.schedule.is_complete {
             let jobs = workload.jobs().len();
-            let started = count_started(simulated, workload);
+            let started = (0..jobs)
+                .filter(|&job| simulated.schedule.start(job).is_some())
+                .count();
             warn(format_args!(
                 "interrupted: the results are those of the {started} of {jobs} jobs that have started"
             ));
@@ -179,48 +153,18 @@ impl Simulation<'_> {
             None => Ok(checked),
         }
     }
-
-    /// The answer about a side, without what needs more than it.
-    pub(crate) fn report<'s>(
-        &'s self,
-        source: &'s FormulaText,
-        side: &'s Side,
-    ) -> SimulationReport<'s> {
-        let workload = &self.log.workload;
-        SimulationReport {
-            formula: &source.text,
-            workload,
-            schedule: &side.simulated.schedule,
-            statistics: &side.results.statistics,
-            fairness: side.results.fairness.as_ref(),
-            validation: None,
-            shake: None,
-            policy: side.simulated.policy,
-            decay: side.simulated.decay,
-            processors: side.simulated.processors,
-            processors_source: side.simulated.processors_source,
-            goals: &side.goals,
-            checked: Some(&side.checked),
-            failing: side.failing.as_ref(),
-            without: &side.simulated.left_out,
-            has_no_waits: side.simulated.no_waits(workload).is_some(),
-            warnings: &side.warnings,
-            rules: &side.rules,
-            findings: &[],
-        }
-    }
 }
 
 /// The warnings that the side before does not have. It is simulated first, and does not know yet
 /// which are its own.
-fn own_warnings(simulated: &SimulatedQueue, before: Option<&Side>) -> Vec<String> {
+fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationReport<'_>>) -> Vec<String> {
     let Some(before) = before else {
         return simulated.warnings.clone();
     };
     let own = simulated
         .warnings
         .iter()
-        .filter(|warning| !before.simulated.warnings.contains(warning));
+        .filter(|warning| !before.warnings.contains(warning));
     own.map(|warning| format!("under the new formula: {warning}"))
         .collect()
 }
@@ -235,13 +179,6 @@ fn add_unknown(known: &mut Vec<Diagnostic>, found: impl Iterator<Item = Diagnost
             known.push(found);
         }
     }
-}
-
-/// The number of jobs that have started.
-fn count_started(simulated: &SimulatedQueue, workload: &Workload) -> usize {
-    (0..workload.jobs().len())
-        .filter(|&job| simulated.schedule.start(job).is_some())
-        .count()
 }
 
 /// Runs the simulation that the arguments ask for.

@@ -74,16 +74,22 @@ pub(crate) fn has_tree(files: &SiteFiles) -> bool {
         .any(|role| files.has(role))
 }
 
+/// The formulas of --old and --new.
+fn given_sides(arguments: &SimulateArgs) -> OldNew<FormulaArgs> {
+    let given = |formula: &Option<String>, formula_file: &Option<PathBuf>| FormulaArgs {
+        formula: formula.clone(),
+        formula_file: formula_file.clone(),
+    };
+    OldNew {
+        old: given(&arguments.old, &arguments.old_file),
+        new: given(&arguments.new, &arguments.new_file),
+    }
+}
+
 /// Whether two formulas are to be compared.
 pub(crate) fn is_change(arguments: &SimulateArgs) -> bool {
-    let SimulateArgs {
-        old,
-        new,
-        old_file,
-        new_file,
-        ..
-    } = arguments;
-    old.is_some() || new.is_some() || old_file.is_some() || new_file.is_some()
+    let OldNew { old, new } = given_sides(arguments);
+    old.is_given() || new.is_given()
 }
 
 /// Both formulas; the one that is not given is the formula of the command or the site's.
@@ -91,31 +97,23 @@ pub(crate) fn read_formulas(
     arguments: &SimulateArgs,
     site: &Site,
 ) -> Result<OldNew<FormulaText>, CliError> {
-    let SimulateArgs {
-        old,
-        new,
-        old_file,
-        new_file,
-        formula,
-        ..
-    } = arguments;
-    let has_both = (old.is_some() || old_file.is_some()) && (new.is_some() || new_file.is_some());
-    if has_both && formula.is_given() {
+    let OldNew { old, new } = given_sides(arguments);
+    if old.is_given() && new.is_given() && arguments.formula.is_given() {
         return Err(CliError::usage(
             "give two formulas: a third one has no effect beside --old and --new",
         ));
     }
-    let given_old = FormulaArgs {
-        formula: old.clone(),
-        formula_file: old_file.clone(),
+    let read = |options, given: &FormulaArgs| {
+        if given.is_given() {
+            read_formula_of(options, given, None)
+        } else {
+            read_formula(&arguments.formula, Some(site))
+        }
     };
-    let given_new = FormulaArgs {
-        formula: new.clone(),
-        formula_file: new_file.clone(),
-    };
-    let old = read_formula_of_side(FormulaOptions::OLD, &given_old, formula, site);
-    let new = read_formula_of_side(FormulaOptions::NEW, &given_new, formula, site);
-    match (old, new) {
+    match (
+        read(FormulaOptions::OLD, &old),
+        read(FormulaOptions::NEW, &new),
+    ) {
         (Err(CliError::Site(SiteError::Missing(_))), Ok(_)) => Err(no_formula(NO_OLD_FORMULA)),
         (Ok(_), Err(CliError::Site(SiteError::Missing(_)))) => Err(no_formula(NO_NEW_FORMULA)),
         (old, new) => Ok(OldNew {
@@ -125,47 +123,29 @@ pub(crate) fn read_formulas(
     }
 }
 
-/// The formula that the options of a side give, else that of the command or the site's.
-fn read_formula_of_side(
-    options: FormulaOptions,
-    given: &FormulaArgs,
-    formula: &FormulaArgs,
-    site: &Site,
-) -> Result<FormulaText, CliError> {
-    if given.is_given() {
-        read_formula_of(options, given, None)
-    } else {
-        read_formula(formula, Some(site))
-    }
+/// Whether a formula is read from standard input.
+pub(crate) fn is_from_stdin(formula: &FormulaArgs) -> bool {
+    let file = formula.formula_file.as_deref();
+    formula.formula.as_deref() == Some(STDIN) || file.is_some_and(is_stdin)
 }
 
 /// The options that read standard input.
 pub(crate) fn options_from_stdin(arguments: &SimulateArgs) -> Vec<&'static str> {
-    let SimulateArgs {
-        formula,
-        old,
-        new,
-        old_file,
-        new_file,
-        ..
-    } = arguments;
+    let OldNew { old, new } = given_sides(arguments);
     let formulas = [
-        ("the formula", &formula.formula, &formula.formula_file),
-        ("--old", old, old_file),
-        ("--new", new, new_file),
+        ("the formula", &arguments.formula),
+        ("--old", &old),
+        ("--new", &new),
     ];
     let mut options = Vec::new();
-    for (name, text, file) in formulas {
-        if text.as_deref() == Some(STDIN) || file.as_deref().is_some_and(is_stdin) {
-            options.push(name);
-        }
+    for (name, formula) in formulas {
+        options.extend(is_from_stdin(formula).then_some(name));
     }
     options.extend(arguments.site.files_from(is_stdin));
     let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path));
     options.extend(workloads.map(|_| "--workload"));
-    if arguments.goals.as_deref().is_some_and(is_stdin) {
-        options.push("--goals");
-    }
+    let goals = arguments.goals.as_deref();
+    options.extend(goals.is_some_and(is_stdin).then_some("--goals"));
     options
 }
 

@@ -31,28 +31,24 @@ pub(crate) fn sweep(
         ));
     }
     let template = read_formula(&arguments.formula, Some(site))?;
-    let names: Vec<&str> = arguments.param.iter().map(|param| &*param.name).collect();
-    if let Some(twice) = (1..names.len()).find(|&index| names[..index].contains(&names[index])) {
-        return Err(CliError::usage(format!(
-            "--param gives `{}` more than once",
-            names[twice]
-        )));
+    for (index, param) in arguments.param.iter().enumerate() {
+        let name = &param.name;
+        let others = &arguments.param[..index];
+        if others.iter().any(|other| other.name == *name) {
+            let message = format!("--param gives `{name}` more than once");
+            return Err(CliError::usage(message));
+        }
+        if !template.text.contains(&format!("{{{name}}}")) {
+            let message = format!("the formula has no `{{{name}}}` to fill in");
+            return Err(CliError::usage(message));
+        }
     }
-    if let Some(unused) = names
-        .iter()
-        .find(|name| !template.text.contains(&format!("{{{name}}}")))
-    {
-        return Err(CliError::usage(format!(
-            "the formula has no `{{{unused}}}` to fill in"
-        )));
-    }
-    let first: Vec<String> = arguments
+    let first = arguments
         .param
         .iter()
-        .filter_map(|param| param.values.first().cloned())
-        .collect();
+        .filter_map(|param| param.values.first().cloned());
     let filled = FormulaText {
-        text: filled(&template.text, &arguments.param, &first),
+        text: filled(&template.text, &arguments.param, &first.collect::<Vec<_>>()),
         ..template.clone()
     };
     let log = Log::read(
@@ -150,24 +146,17 @@ impl Sweep<'_> {
         }
         let results = simulated.results(workload, *warm_up);
         let goals = results.judge(goals.as_ref(), workload, &simulated.schedule, None);
-        let summary = results.statistics.summary;
-        let failed = simulated.schedule.errors.jobs();
-        let never_start = simulated.schedule.never_start().count();
-        let no_waits = simulated.no_waits(workload);
-        let params = self
-            .arguments
-            .param
-            .iter()
-            .zip(values)
-            .map(|(param, value)| (param.name.clone(), value.clone()));
+        let params = self.arguments.param.iter().zip(values);
         Ok(Some(SweptRun {
-            params: params.collect(),
+            params: params
+                .map(|(param, value)| (param.name.clone(), value.clone()))
+                .collect(),
             formula: text,
-            summary,
-            failed,
-            never_start,
+            summary: results.statistics.summary,
+            failed: simulated.schedule.errors.jobs(),
+            never_start: simulated.schedule.never_start().count(),
             goals,
-            no_waits,
+            no_waits: simulated.no_waits(workload),
         }))
     }
 }
@@ -182,15 +171,15 @@ fn combinations(params: &[Param]) -> Result<Vec<Vec<String>>, CliError> {
             "the values of --param have more than {MAX_RUNS} combinations"
         )));
     }
-    let mut combinations = vec![Vec::new()];
+    let mut combinations: Vec<Vec<String>> = vec![Vec::new()];
     for param in params {
-        let extended = combinations.iter().flat_map(|values: &Vec<String>| {
-            param
-                .values
-                .iter()
-                .map(|value| [&values[..], std::slice::from_ref(value)].concat())
-        });
-        combinations = extended.collect();
+        let mut extended = Vec::with_capacity(combinations.len() * param.values.len());
+        for values in &combinations {
+            for value in &param.values {
+                extended.push([&values[..], std::slice::from_ref(value)].concat());
+            }
+        }
+        combinations = extended;
     }
     Ok(combinations)
 }

@@ -9,25 +9,13 @@ use crate::view::words::{count, duration, grouped_count, percent, significant};
 impl<'a> SweepReport<'a> {
     /// The runs as a document.
     pub(super) fn sweep_document(&self) -> Document<'a> {
-        let Self {
-            template,
-            names,
-            runs,
-            no_waits,
-        } = *self;
-        let headline = match best(runs) {
-            None => "No run has ended.".to_owned(),
-            Some(best) => self.headline(best),
-        };
+        let runs = self.runs;
         let of_jobs = |run: &SweptRun, words: String| {
-            if run.summary.jobs > 0 {
-                Cell::prose(words)
-            } else {
-                Cell::Missing
-            }
+            let words = run.summary.if_any(words);
+            words.map_or(Cell::Missing, Cell::prose)
         };
         let mut table = Table::of(runs);
-        for (index, name) in names.iter().enumerate() {
+        for (index, name) in self.names.iter().enumerate() {
             table = table.column(Column::number(*name, 6), move |run| {
                 Cell::text(&*run.params[index].1)
             });
@@ -54,83 +42,71 @@ impl<'a> SweepReport<'a> {
                 Cell::Count(run.never_start)
             })
             .table();
-        let warning =
-            no_waits.map(|warning| Section::new("").list(vec![format!("warning {warning}")]));
+        let mut sections = Vec::new();
+        if let Some(warning) = self.no_waits {
+            sections.push(Section::new("").list(vec![format!("warning {warning}")]));
+        }
+        sections.push(Section::new("runs").table(table));
         Document {
             command: "jsf simulate",
             title: "A formula with several values".to_owned(),
-            headline,
-            facts: vec![Fact::new("formula", template.trim_end())],
-            sections: warning
-                .into_iter()
-                .chain([Section::new("runs").table(table)])
-                .collect(),
+            headline: headline(runs),
+            facts: vec![
+                Fact::new("formula", self.template.trim_end()),
+                Fact::new("best", ORDER).in_full(),
+            ],
+            sections,
             read_on: "jsf simulate --old F --new F",
         }
     }
 }
 
-impl SweepReport<'_> {
-    /// Which run has the lowest mean, and of which runs.
-    fn headline(&self, best: &SweptRun) -> String {
-        let all = count(self.runs.len(), "run");
-        if best.summary.jobs == 0 {
-            return format!("No job starts in any of {all}.");
-        }
-        let values: Vec<String> = best
-            .params
-            .iter()
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
-        let values = values.join(", ");
-        let starting: Vec<&SweptRun> = self
-            .runs
-            .iter()
-            .filter(|run| run.never_start == best.never_start)
-            .collect();
-        let alike = starting.iter().filter(|run| met(run) == met(best)).count();
-        let of_starts =
-            (starting.len() < self.runs.len()).then_some("the fewest jobs that never start");
-        let of_goals = (alike < starting.len()).then_some("the most goals met");
-        let merits: Vec<&str> = of_starts.into_iter().chain(of_goals).collect();
-        let merits = merits.join(" and of these ");
-        let slowdown = significant(best.summary.bounded_slowdown.mean);
-        let goals = match judged(best) {
-            0 => String::new(),
-            judged => format!(" ({} of {} met)", met(best), count(judged, "goal")),
-        };
-        let lowest = format!("has the lowest mean bounded slowdown, {slowdown}{goals}.");
-        let first = match alike {
-            _ if merits.is_empty() => format!("Of {all}, {values} {lowest}"),
-            1 => {
-                format!(
-                    "Of {all}, {values} is the one with {merits}; its mean bounded slowdown is {slowdown}{goals}."
-                )
-            }
-            alike => format!("Of the {alike} of {all} with {merits}, {values} {lowest}"),
-        };
-        let never = match best.never_start {
-            0 => None,
-            1 => Some("1 job never starts there.".to_owned()),
-            never => Some(format!(
-                "{} never start there.",
-                grouped_count(never, "job")
-            )),
-        };
-        let not_judged = not_judged(&best.goals).map(|not_judged| format!("{not_judged}."));
-        [Some(first), never, not_judged]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" ")
+/// By what runs are compared.
+const ORDER: &str = "the fewest jobs that never start, then the most goals met, then the lowest mean bounded slowdown";
+
+/// Which run is best, and what makes it so.
+fn headline(runs: &[SweptRun]) -> String {
+    let Some(best) = best(runs) else {
+        return "No run has ended.".to_owned();
+    };
+    let all = count(runs.len(), "run");
+    if best.summary.jobs == 0 {
+        return format!("No job starts in any of {all}.");
     }
+    let values = best
+        .params
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"));
+    let mut merits = Vec::new();
+    if best.never_start > 0 {
+        merits.push(format!(
+            "{} never start",
+            grouped_count(best.never_start, "job")
+        ));
+    }
+    if judged(best) > 0 {
+        merits.push(format!(
+            "{} of {} met",
+            met(best),
+            count(judged(best), "goal")
+        ));
+    }
+    let slowdown = significant(best.summary.bounded_slowdown.mean);
+    merits.push(format!("mean bounded slowdown {slowdown}"));
+    let not_judged = not_judged(&best.goals);
+    format!(
+        "Best of {all}: {} ({}).{}",
+        values.collect::<Vec<_>>().join(", "),
+        merits.join(", "),
+        not_judged.map_or_else(String::new, |not_judged| format!(" {not_judged}."))
+    )
 }
 
 /// The run under which the fewest jobs never start; of those the one that meets most goals, and of
 /// these the one with the lowest mean bounded slowdown.
 fn best(runs: &[SweptRun]) -> Option<&SweptRun> {
+    let mean = |run: &SweptRun| run.summary.bounded_slowdown.mean;
     runs.iter().min_by(|one, other| {
-        let mean = |run: &SweptRun| run.summary.bounded_slowdown.mean;
         let by_starts = one.never_start.cmp(&other.never_start);
         by_starts
             .then(met(other).cmp(&met(one)))

@@ -1,17 +1,14 @@
 //! The tables of a simulation: the numbers of all jobs, those of the classes of jobs, of the
-//! periods, and use against shares.
+//! periods, of use against shares, and of single jobs.
 
-use std::borrow::Cow;
+use std::cmp::Reverse;
 
-use job_sort_formula::rank::OldNew;
-use jsf_simulate::{
-    Classes, Difference, EntityUse, Fairness, GroupStatistics, MeanChange, Period, Statistics,
-    Summary,
-};
+use jsf_simulate::{Difference, EntityUse, GroupStatistics, MeanChange, Period, Summary};
 
-use crate::commands::simulate::answer::SimulationReport;
-use crate::commands::simulate::change::{ComparedGroup, compared_groups};
-use crate::commands::simulate::charts::{with_forest, with_spreads, with_spreads_of_sides};
+use crate::commands::simulate::answer::{JobLine, SimulationReport};
+use crate::commands::simulate::change::{Compared, ComparedGroup};
+use crate::commands::simulate::charts::{with_changes, with_course, with_spreads};
+use crate::commands::simulate::effect::interval_in_words;
 use crate::view::document::{Cell, Column, RowLimit, Section, Table, star, text_of};
 use crate::view::words::{
     count, duration, grouped_count, grouped_number, percent, signed_rough_duration,
@@ -20,9 +17,6 @@ use crate::view::words::{
 
 /// The heading of a column of intervals.
 const INTERVAL: &str = "new - old (95 %)";
-/// The headings of the wait of half of the jobs, of that of 95 %, and of the part of the jobs that
-/// start within an hour.
-const WAITS: [&str; 3] = ["median", "p95", "within 1 h"];
 /// Text shows at most so many groups: half as many that lose and that gain most.
 const MAX_GROUPS: usize = 20;
 
@@ -31,18 +25,14 @@ const MAX_GROUPS: usize = 20;
 enum Quantity {
     Time,
     Number,
-    Count,
     Percent,
 }
 
-/// A quantity of all jobs.
+/// A quantity of all jobs, and its change, where that has an interval.
 struct Measure {
     name: &'static str,
     quantity: Quantity,
     value: fn(&Summary) -> f64,
-    /// A second number in the same cell.
-    other: Option<fn(&Summary) -> f64>,
-    /// Its change, where that has an interval.
     change: Option<fn(&Difference) -> &MeanChange>,
 }
 
@@ -52,7 +42,6 @@ impl Measure {
             name,
             quantity,
             value,
-            other: None,
             change: None,
         }
     }
@@ -65,50 +54,39 @@ impl Measure {
     }
 }
 
-const MEAN_WAIT: Measure = Measure::new("mean wait", Quantity::Time, |summary| summary.wait.mean)
-    .with_interval(|change| &change.wait);
-const WAIT_OF_CORE_HOURS: Measure =
-    Measure::new("mean wait per core hour", Quantity::Time, |summary| {
-        summary.wait_per_core_hour
+/// The measures of the first screen.
+const FIRST: [Measure; 6] = [
+    Measure::new("mean wait", Quantity::Time, |all| all.wait.mean)
+        .with_interval(|change| &change.wait),
+    Measure::new("mean wait per core hour", Quantity::Time, |all| {
+        all.wait_per_core_hour
     })
-    .with_interval(|change| &change.wait_per_core_hour);
-const WITHIN_MINUTE: Measure =
-    Measure::new("started within a minute", Quantity::Count, |summary| {
-        summary.started_within_minute as f64
-    });
-const OVER_DAY: Measure = Measure::new("waited over 1 d", Quantity::Count, |summary| {
-    summary.waited_over_day as f64
-});
-const OVER_WEEK: Measure = Measure::new("waited over 7 d", Quantity::Count, |summary| {
-    summary.waited_over_week as f64
-});
-const OVER_DAYS: Measure = Measure {
-    other: Some(|summary| summary.waited_over_week as f64),
-    ..Measure::new("waited over 1 d / over 7 d", Quantity::Count, |summary| {
-        summary.waited_over_day as f64
-    })
-};
-const LONGEST: Measure = Measure::new("longest wait", Quantity::Time, |summary| summary.wait.max);
+    .with_interval(|change| &change.wait_per_core_hour),
+    Measure::new("waited over 1 d", Quantity::Number, |all| {
+        all.waited_over_day as f64
+    }),
+    Measure::new("waited over 7 d", Quantity::Number, |all| {
+        all.waited_over_week as f64
+    }),
+    Measure::new("longest wait", Quantity::Time, |all| all.wait.max),
+    Measure::new("started within a minute", Quantity::Number, |all| {
+        all.started_within_minute as f64
+    }),
+];
 const FURTHER: [Measure; 7] = [
-    Measure::new("started within an hour", Quantity::Count, |summary| {
-        summary.started_within_hour as f64
+    Measure::new("started within an hour", Quantity::Number, |all| {
+        all.started_within_hour as f64
     }),
-    Measure::new("median wait", Quantity::Time, |summary| summary.wait.median),
-    Measure::new("95 % of the waits", Quantity::Time, |summary| {
-        summary.wait.p95
-    }),
-    Measure::new("mean bounded slowdown", Quantity::Number, |summary| {
-        summary.bounded_slowdown.mean
+    Measure::new("median wait", Quantity::Time, |all| all.wait.median),
+    Measure::new("95 % of the waits", Quantity::Time, |all| all.wait.p95),
+    Measure::new("mean bounded slowdown", Quantity::Number, |all| {
+        all.bounded_slowdown.mean
     })
     .with_interval(|change| &change.bounded_slowdown),
-    Measure::new("utilisation", Quantity::Percent, |summary| {
-        summary.utilisation
-    }),
-    Measure::new("jobs in the queue", Quantity::Number, |summary| {
-        summary.mean_queue
-    }),
-    Measure::new("first submission to last end", Quantity::Time, |summary| {
-        summary.makespan as f64
+    Measure::new("utilisation", Quantity::Percent, |all| all.utilisation),
+    Measure::new("jobs in the queue", Quantity::Number, |all| all.mean_queue),
+    Measure::new("first submission to last end", Quantity::Time, |all| {
+        all.makespan as f64
     }),
 ];
 
@@ -117,7 +95,6 @@ impl Quantity {
         match self {
             Self::Time => Cell::Duration(value),
             Self::Number => Cell::significant(value),
-            Self::Count => count_cell(value as usize),
             Self::Percent => percent_cell(Some(value)),
         }
     }
@@ -126,7 +103,7 @@ impl Quantity {
     fn change(self, change: f64) -> Cell<'static> {
         match self {
             Self::Time => Cell::Longer(change, false),
-            Self::Number | Self::Count => Cell::Written(signed_significant(change), Some(change)),
+            Self::Number => Cell::Written(signed_significant(change), Some(change)),
             Self::Percent => Cell::Written(
                 format!("{} points", signed_significant(change * 100.0)),
                 Some(change),
@@ -134,13 +111,42 @@ impl Quantity {
         }
     }
 
-    /// The end of an interval.
-    fn end(self, end: f64) -> String {
+    /// The end of an interval; there is none of a part.
+    fn end(self) -> fn(f64) -> String {
         match self {
-            Self::Time => signed_rough_duration(end),
-            Self::Number | Self::Count => signed_significant(end),
-            Self::Percent => format!("{} points", signed_significant(end * 100.0)),
+            Self::Time => signed_rough_duration,
+            Self::Number | Self::Percent => signed_significant,
         }
+    }
+
+    /// A row: the name, a value for each side, and of two sides the difference and its interval.
+    /// Where the sides start different jobs, no difference is one of the formulas.
+    fn row(
+        self,
+        name: &'static str,
+        values: &[Option<f64>],
+        change: Option<&MeanChange>,
+        is_compared: bool,
+    ) -> Vec<Cell<'static>> {
+        let mut cells = vec![Cell::prose(name)];
+        cells.extend(
+            values
+                .iter()
+                .map(|value| value.map_or(Cell::Missing, |value| self.cell(value))),
+        );
+        match *values {
+            [Some(old), Some(new)] if is_compared => {
+                let shown = self.change(new - old);
+                let mark = star(change.is_some_and(MeanChange::is_significant));
+                cells.push(Cell::Written(text_of(&shown) + mark, shown.number()));
+                cells.push(
+                    change.map_or(Cell::prose(""), |change| interval_cell(change, self.end())),
+                );
+            }
+            [_, _] => cells.extend([Cell::Missing, Cell::Missing]),
+            _ => {}
+        }
+        cells
     }
 }
 
@@ -150,272 +156,170 @@ fn count_cell(count: usize) -> Cell<'static> {
 }
 
 /// A part of a whole.
-pub(crate) fn percent_cell(part: Option<f64>) -> Cell<'static> {
+fn percent_cell(part: Option<f64>) -> Cell<'static> {
     part.map_or(Cell::Missing, |part| {
         Cell::Written(percent(part), Some(part))
     })
 }
 
-/// The numbers of all jobs: those of the first screen, the others in text, and all of them on a
-/// page.
+/// The interval of a change.
+fn interval_cell(change: &MeanChange, words: fn(f64) -> String) -> Cell<'static> {
+    interval_in_words(change, words).map_or(Cell::Missing, Cell::prose)
+}
+
+/// The numbers of all jobs, of which some are on the first screen.
 pub(crate) fn all_jobs_sections<'a>(
-    sides: &[SimulationReport<'a>],
+    sides: &[&SimulationReport<'_>],
     difference: Option<&Difference>,
-) -> Vec<Section<'a>> {
-    let first = [
-        MEAN_WAIT,
-        WAIT_OF_CORE_HOURS,
-        WITHIN_MINUTE,
-        OVER_DAYS,
-        LONGEST,
-    ];
-    let all = [
-        MEAN_WAIT,
-        WAIT_OF_CORE_HOURS,
-        WITHIN_MINUTE,
-        OVER_DAY,
-        OVER_WEEK,
-        LONGEST,
-    ];
-    let shares = || fairness_rows(sides);
-    let further = all_jobs_table(&FURTHER, shares(), sides, difference);
-    let on_page: Vec<Measure> = all.into_iter().chain(FURTHER).collect();
-    vec![
-        Section::new("")
-            .in_text()
-            .table(all_jobs_table(&first, Vec::new(), sides, difference)),
+) -> [Section<'a>; 3] {
+    let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
+    let started: Vec<usize> = sides.iter().map(|side| side.summary.jobs).collect();
+    let heading = if is_compared {
+        let jobs = started.iter().min().copied().unwrap_or(0);
+        let stars = difference.filter(|difference| has_star(difference));
+        let note = stars.map_or("", |_| " (* more than chance)");
+        format!("all {}{note}", grouped_count(jobs, "job"))
+    } else {
+        let started: Vec<String> = started.iter().map(grouped_number).collect();
+        format!("of the jobs that start ({})", started.join(" → "))
+    };
+    let table = |heading: &str, rows| Table::from_rows(columns(heading, sides.len()), rows);
+    let first = || table(&heading, measure_rows(&FIRST, sides, difference));
+    let mut further = measure_rows(&FURTHER, sides, difference);
+    further.extend(fairness_rows(sides, is_compared));
+    [
+        Section::new("").in_text().table(first()),
+        Section::new("all jobs").on_page().table(first()),
         Section::new("further numbers")
-            .in_text()
             .in_full()
-            .table(further),
-        Section::new("all jobs").on_page().table(all_jobs_table(
-            &on_page,
-            shares(),
-            sides,
-            difference,
-        )),
+            .prose(difference.map_or_else(String::new, interval_note))
+            .table(table("", further)),
     ]
 }
 
-/// Measures of all jobs, and further rows.
-fn all_jobs_table<'a>(
-    measures: &[Measure],
-    further: Vec<Vec<Cell<'static>>>,
-    sides: &[SimulationReport<'_>],
-    difference: Option<&Difference>,
-) -> Table<'a> {
-    // where the sides start different jobs, no difference is one of the formulas
-    let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
-    let started: Vec<usize> = sides
-        .iter()
-        .map(|side| side.statistics.summary.jobs)
-        .collect();
-    let heading = match started.iter().min() {
-        _ if !is_compared => {
-            let started: Vec<String> = started.iter().map(grouped_number).collect();
-            format!("of the jobs that start ({})", started.join(" → "))
-        }
-        Some(1) => "the one job".to_owned(),
-        jobs => format!("all {}", grouped_count(jobs.copied().unwrap_or(0), "job")),
-    };
-    let changes = measures
-        .iter()
-        .filter_map(|measure| Some(measure.change?(difference?)));
-    let has_star = is_compared && changes.into_iter().any(MeanChange::is_significant);
-    let is_first = measures
-        .first()
-        .is_some_and(|measure| measure.name == MEAN_WAIT.name);
-    let explains_star = has_star
-        || is_compared
-            && is_first
-            && difference.is_some_and(|difference| has_star_of(&difference.sizes));
-    let heading = if explains_star {
-        format!("{heading} (* more than chance)")
-    } else {
-        heading
-    };
+/// Whether a change on the first screen is more than chance.
+fn has_star(difference: &Difference) -> bool {
+    let sizes = difference.sizes.groups.iter().map(|group| &group.wait);
+    sizes
+        .chain([&difference.wait, &difference.wait_per_core_hour])
+        .any(MeanChange::is_significant)
+}
+
+/// The columns of the numbers of all jobs under one formula or two.
+fn columns(heading: &str, sides: usize) -> Vec<Column> {
     let mut columns = vec![Column::name(heading, 9)];
-    match difference {
-        None => columns.push(Column::number("value", 8)),
-        Some(_) => columns.extend([
+    if sides == 1 {
+        columns.push(Column::number("value", 8));
+    } else {
+        columns.extend([
             Column::number("old", 8),
             Column::number("new", 8),
             Column::number("difference", 7),
             Column::number(INTERVAL, 2),
-        ]),
-    }
-    let rows = measures
-        .iter()
-        .map(|measure| measure_row(measure, has_star, sides, difference));
-    Table::from_rows(columns, rows.chain(further))
-}
-
-fn measure_row(
-    measure: &Measure,
-    has_star: bool,
-    sides: &[SimulationReport<'_>],
-    difference: Option<&Difference>,
-) -> Vec<Cell<'static>> {
-    let Measure {
-        name,
-        quantity,
-        value,
-        other,
-        change,
-    } = measure;
-    let summaries: Vec<&Summary> = sides.iter().map(|side| &side.statistics.summary).collect();
-    let mut cells = vec![Cell::prose(*name)];
-    cells.extend(summaries.iter().map(|summary| match summary.jobs {
-        0 => Cell::Missing,
-        _ => pair(
-            quantity.cell(value(summary)),
-            other.map(|other| quantity.cell(other(summary))),
-        ),
-    }));
-    if difference.is_some_and(|difference| !difference.is_of_same_jobs()) {
-        cells.extend([Cell::Missing, Cell::Missing]);
-    } else if let ([old, new], Some(difference)) = (&summaries[..], difference) {
-        let change_of = |value: &fn(&Summary) -> f64| quantity.change(value(new) - value(old));
-        let is_significant = change.is_some_and(|change| change(difference).is_significant());
-        let shown = pair(change_of(value), other.as_ref().map(change_of));
-        cells.push(if has_star {
-            starred(&shown, is_significant)
-        } else {
-            shown
-        });
-        cells.push(match change {
-            Some(change) => interval_cell(change(difference), |end| quantity.end(end)),
-            None => Cell::prose(""),
-        });
-    }
-    cells
-}
-
-/// A cell, or two in one.
-fn pair(first: Cell<'static>, second: Option<Cell<'static>>) -> Cell<'static> {
-    match second {
-        Some(second) => Cell::Written(format!("{} / {}", text_of(&first), text_of(&second)), None),
-        None => first,
-    }
-}
-
-/// A cell of a column with stars.
-fn starred(cell: &Cell<'_>, is_significant: bool) -> Cell<'static> {
-    Cell::Written(text_of(cell) + star(is_significant), cell.number())
-}
-
-/// How close the use is to the shares on both sides.
-fn fairness_rows(sides: &[SimulationReport<'_>]) -> Vec<Vec<Cell<'static>>> {
-    let [
-        SimulationReport {
-            fairness: Some(old),
-            ..
-        },
-        SimulationReport {
-            fairness: Some(new),
-            ..
-        },
-    ] = sides
-    else {
-        return Vec::new();
-    };
-    let mut rows = Vec::new();
-    if let (Some(old), Some(new)) = (old.jain, new.jain) {
-        let change = Cell::Written(format!("{:+.2}", new - old), Some(new - old));
-        let [before, after] = [old, new].map(|jain| Cell::Decimals(jain, 2));
-        rows.push(vec![
-            Cell::prose("Jain's index of shares"),
-            before,
-            after,
-            change,
-            Cell::prose(""),
         ]);
     }
-    let hoover = Quantity::Percent;
-    rows.push(vec![
-        Cell::prose("used by others (Hoover)"),
-        hoover.cell(old.hoover),
-        hoover.cell(new.hoover),
-        hoover.change(new.hoover - old.hoover),
-        Cell::prose(""),
-    ]);
+    columns
+}
+
+fn measure_rows(
+    measures: &[Measure],
+    sides: &[&SimulationReport<'_>],
+    difference: Option<&Difference>,
+) -> Vec<Vec<Cell<'static>>> {
+    let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
+    let mut rows = Vec::with_capacity(measures.len());
+    for measure in measures {
+        let values: Vec<Option<f64>> = sides
+            .iter()
+            .map(|side| side.summary.if_any((measure.value)(&side.summary)))
+            .collect();
+        let change = measure.change.and_then(|change| Some(change(difference?)));
+        rows.push(
+            measure
+                .quantity
+                .row(measure.name, &values, change, is_compared),
+        );
+    }
     rows
 }
 
-/// Whether a change of some classes is more than chance.
-fn has_star_of(classes: &Classes) -> bool {
-    classes
-        .groups
+/// How close the use is to the shares.
+fn fairness_rows(sides: &[&SimulationReport<'_>], is_compared: bool) -> Vec<Vec<Cell<'static>>> {
+    let uses: Vec<_> = sides
         .iter()
-        .any(|group| group.wait.is_significant())
-}
-
-/// The interval of a change.
-fn interval_cell(change: &MeanChange, words: impl Fn(f64) -> String) -> Cell<'static> {
-    match change.interval() {
-        Some([low, high]) => Cell::prose(format!("{} to {}", words(low), words(high))),
-        None => Cell::Missing,
-    }
-}
-
-/// The classes of jobs of a simulation under one formula.
-pub(crate) fn class_sections(statistics: &Statistics) -> Vec<Section<'_>> {
-    if statistics.sizes.is_empty() {
+        .filter_map(|side| side.fairness.as_ref())
+        .collect();
+    if uses.is_empty() {
         return Vec::new();
     }
-    let all = statistics.summary.core_seconds;
-    let sizes = |column| group_table(column, &statistics.sizes, all);
-    let mut sections = vec![
-        Section::new("").in_text().table(sizes("processors")),
-        with_spreads(
-            Section::new("sizes of the jobs"),
-            "processors",
-            statistics.sizes.iter().collect(),
-        )
-        .table(sizes("processors").folded("The numbers as a table"))
-        .on_page(),
+    let jain: Vec<Option<f64>> = uses.iter().map(|uses| uses.jain).collect();
+    let hoover: Vec<Option<f64>> = uses.iter().map(|uses| Some(uses.hoover)).collect();
+    vec![
+        Quantity::Number.row("Jain's index of shares", &jain, None, is_compared),
+        Quantity::Percent.row("used by others (Hoover)", &hoover, None, is_compared),
+    ]
+}
+
+/// The heading of the classes of sizes on a page; text has them on its first screen.
+const SIZES: &str = "sizes of the jobs";
+/// The heading of the classes of run times.
+const LENGTHS: &str = "run times of the jobs";
+
+/// The classes of jobs of a simulation under one formula.
+pub(crate) fn class_sections<'a>(report: &'a SimulationReport<'a>) -> Vec<Section<'a>> {
+    if report.sizes.is_empty() {
+        return Vec::new();
+    }
+    let all = report.summary.core_seconds;
+    let entities = report.entities.iter().map(|entity| &entity.statistics);
+    let kinds: [(_, _, Vec<&GroupStatistics>); 5] = [
+        (SIZES, "processors", report.sizes.iter().collect()),
+        ("entities", "entity", by_wait(entities)),
+        ("groups", "group", by_wait(&report.groups)),
+        ("queues", "queue", by_wait(&report.queues)),
+        (LENGTHS, "run time", report.lengths.iter().collect()),
     ];
-    let classes = [
-        ("entities", "entity", by_wait(&statistics.entities)),
-        ("groups", "group", by_wait(&statistics.groups)),
-        ("queues", "queue", by_wait(&statistics.queues)),
-        (
-            "run times of the jobs",
-            "run time",
-            statistics.lengths.iter().collect(),
-        ),
-    ];
-    let named = classes
-        .into_iter()
-        .filter(|(.., groups)| groups.iter().any(|group| !group.name.is_empty()));
-    for (heading, column, groups) in named {
-        let table =
-            group_table(column, groups.iter().copied(), all).folded("The numbers as a table");
-        sections.push(
-            with_spreads(Section::new(heading), column, groups)
-                .table(table)
-                .in_full(),
-        );
+    let mut sections = Vec::new();
+    for (heading, column, groups) in kinds {
+        let table = || group_table(column, groups.clone(), all);
+        let waits = groups.iter().map(|group| (&*group.name, group.wait));
+        let names = groups.iter().map(|group| &*group.name);
+        let section = with_spreads(Section::new(heading), column, waits);
+        sections.extend(class_section(section, names, table));
     }
     sections
 }
 
+/// The section of some classes with their table; the sizes are on the first screen, and classes
+/// without names are not shown.
+fn class_section<'a, 'n>(
+    section: Section<'a>,
+    mut names: impl Iterator<Item = &'n str>,
+    table: impl Fn() -> Table<'a>,
+) -> Vec<Section<'a>> {
+    if names.all(str::is_empty) {
+        return Vec::new();
+    }
+    let is_of_sizes = section.heading == SIZES;
+    let section = section.table(table().folded("The numbers as a table"));
+    if is_of_sizes {
+        return vec![Section::new("").in_text().table(table()), section.on_page()];
+    }
+    vec![section.in_full()]
+}
+
 /// The groups, those that wait longest first.
-fn by_wait(groups: &[GroupStatistics]) -> Vec<&GroupStatistics> {
-    let mut order: Vec<&GroupStatistics> = groups.iter().collect();
+fn by_wait<'a>(groups: impl IntoIterator<Item = &'a GroupStatistics>) -> Vec<&'a GroupStatistics> {
+    let mut order: Vec<&GroupStatistics> = groups.into_iter().collect();
     order.sort_by(|one, other| other.wait.mean.total_cmp(&one.wait.mean));
     order
 }
 
 /// The numbers of the entities, groups, queues or classes under one formula. `all` is the core
 /// seconds of all jobs.
-fn group_table<'a>(
-    column: &str,
-    groups: impl IntoIterator<Item = &'a GroupStatistics>,
-    all: u128,
-) -> Table<'a> {
+fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) -> Table<'a> {
     Table::of(groups)
-        .column(Column::id(column, 9), |group| name_cell(&group.name))
+        .column(Column::id(column, 9), |group| Cell::text(&*group.name))
         .column(Column::number("jobs", 7), |group| count_cell(group.jobs))
         .column(Column::number("core hours", 6), move |group| {
             part_of_core_hours(group.core_seconds, all)
@@ -423,13 +327,13 @@ fn group_table<'a>(
         .column(Column::number("mean wait", 8), |group| {
             Cell::Duration(group.wait.mean)
         })
-        .column(Column::number(WAITS[0], 4), |group| {
+        .column(Column::number("median", 4), |group| {
             Cell::Duration(group.wait.median)
         })
-        .column(Column::number(WAITS[1], 8), |group| {
+        .column(Column::number("p95", 8), |group| {
             Cell::Duration(group.wait.p95)
         })
-        .column(Column::number(WAITS[2], 5), |group| {
+        .column(Column::number("within 1 h", 5), |group| {
             percent_cell(Some(group.within_hour))
         })
         .column(Column::number("longest", 3), |group| {
@@ -444,76 +348,31 @@ fn group_table<'a>(
 
 /// The classes of jobs of a simulation under two formulas; those whose waits grow most first where
 /// they have no order.
-pub(crate) fn difference_sections<'a>(
-    difference: &'a Difference,
-    sides: OldNew<&'a Statistics>,
-) -> Vec<Section<'a>> {
-    let all = difference.core_seconds;
-    let note = interval_note(difference);
-    let mut sections = Vec::new();
-    let classes = [
-        (
-            "sizes of the jobs",
-            "processors",
-            &difference.sizes,
-            sides.map(|side| &*side.sizes),
-        ),
-        (
-            "entities",
-            "entity",
-            &difference.entities,
-            sides.map(|side| &*side.entities),
-        ),
-        (
-            "groups",
-            "group",
-            &difference.groups,
-            sides.map(|side| &*side.groups),
-        ),
-        (
-            "queues",
-            "queue",
-            &difference.queues,
-            sides.map(|side| &*side.queues),
-        ),
-        (
-            "run times of the jobs",
-            "run time",
-            &difference.lengths,
-            sides.map(|side| &*side.lengths),
-        ),
+pub(crate) fn difference_sections(compared: &Compared) -> Vec<Section<'_>> {
+    let all = compared.schedules.core_seconds;
+    let kinds = [
+        (SIZES, "processors", &compared.sizes),
+        ("entities", "entity", &compared.entities),
+        ("groups", "group", &compared.groups),
+        ("queues", "queue", &compared.queues),
+        (LENGTHS, "run time", &compared.lengths),
     ];
-    let named = classes
-        .into_iter()
-        .filter(|(_, _, classes, _)| classes.groups.iter().any(|group| !group.name.is_empty()));
-    for (heading, column, classes, sides) in named {
-        let groups = compared_groups(classes, sides);
-        let mut section = Section::new(heading).in_full();
-        // text has the sizes on its first screen
-        if column == "processors" {
-            // the headline is about those with a star
-            let starred = (0..groups.len())
-                .filter(|&row| groups[row].change.wait.is_significant())
-                .collect();
-            let table = difference_table(column, has_star_of(classes), groups.clone(), all)
-                .keeping(starred);
-            sections.push(Section::new("").in_text().table(table));
-            sections.push(Section::new("").in_text().in_full().prose(note.clone()));
-            section = section.on_page().prose(note.clone());
-        }
-        let section = with_forest(section, column, difference.wait, &groups);
-        let section = with_spreads_of_sides(section, column, &groups);
-        let table = difference_table(column, has_star_of(classes), groups, all)
-            .folded("The numbers as a table");
-        sections.push(section.table(table));
+    let mut sections = Vec::new();
+    for (heading, column, groups) in kinds {
+        let section = Section::new(heading);
+        let section = with_changes(section, column, compared.schedules.wait, groups);
+        let names = groups.iter().map(|group| &*group.change.name);
+        sections.extend(class_section(section, names, || {
+            difference_table(column, groups, all)
+        }));
     }
     sections
 }
 
 fn interval_note(difference: &Difference) -> String {
     format!(
-        "Waits are means; half of the jobs wait at most the median, and 95 % at most p95. The interval contains the difference, new - old, with a confidence of 95 %, by how much it varies between \
-         {} of {} and between users. Fewer than 20 jobs, or jobs from fewer than six blocks, have none. A star marks what is more than chance among the \
+        "The interval contains the difference, new - old, with a confidence of 95 %, by how much it varies between {} of {} and \
+         between users; there is none for fewer than 20 jobs or six blocks. A star (*) marks what is more than chance among the \
          means of all jobs, or among all classes, entities, groups and queues; jobs of fewer than six users have none.",
         count(difference.blocks, "block"),
         duration(difference.block_seconds as f64)
@@ -522,21 +381,15 @@ fn interval_note(difference: &Difference) -> String {
 
 /// How the waits of the entities, groups, queues or classes change. `all` is the core seconds of
 /// all jobs.
-fn difference_table<'a>(
-    column: &str,
-    has_star: bool,
-    groups: Vec<ComparedGroup<'a>>,
-    all: u128,
-) -> Table<'a> {
-    let difference = move |wait: &MeanChange| {
-        if has_star {
-            Cell::Starred(wait.difference(), wait.is_significant())
-        } else {
-            Cell::Longer(wait.difference(), false)
-        }
-    };
+fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) -> Table<'a> {
+    // the headline is about those with a star
+    let starred = (0..groups.len())
+        .filter(|&row| groups[row].change.wait.is_significant())
+        .collect();
     Table::of(groups)
-        .column(Column::id(column, 9), |group| name_cell(&group.change.name))
+        .column(Column::id(column, 9), |group| {
+            Cell::text(&*group.change.name)
+        })
         .column(Column::number("jobs", 6), |group| {
             count_cell(group.change.jobs)
         })
@@ -549,36 +402,36 @@ fn difference_table<'a>(
         .column(Column::number("new wait", 8), |group| {
             Cell::Duration(group.change.wait.new)
         })
-        .column(Column::number("difference", 7).with_bar(), move |group| {
-            difference(&group.change.wait)
+        .column(Column::number("difference", 7).with_bar(), |group| {
+            let wait = &group.change.wait;
+            Cell::Starred(wait.difference(), wait.is_significant())
         })
         .column(Column::number(INTERVAL, 3), |group| {
             interval_cell(&group.change.wait, signed_rough_duration)
         })
-        .column(Column::number(WAITS[0], 1), |group| {
-            old_to_new(group.sides.map(|side| Cell::Duration(side.wait.median)))
+        .column(Column::number("median", 1), |group| {
+            let waits = group.median_wait.map(|wait| Cell::Duration(wait.0));
+            old_to_new(waits.old, waits.new)
         })
-        .column(Column::number(WAITS[1], 2), |group| {
-            old_to_new(group.sides.map(|side| Cell::Duration(side.wait.p95)))
+        .column(Column::number("p95", 2), |group| {
+            let waits = group.p95_wait.map(|wait| Cell::Duration(wait.0));
+            old_to_new(waits.old, waits.new)
         })
-        .column(Column::number(WAITS[2], 4), |group| {
-            old_to_new(group.sides.map(|side| percent_cell(Some(side.within_hour))))
+        .column(Column::number("within 1 h", 4), |group| {
+            let parts = group.within_hour.map(|part| percent_cell(Some(part)));
+            old_to_new(parts.old, parts.new)
         })
         .table()
         .limit(RowLimit::Ends(MAX_GROUPS))
+        .keeping(starred)
 }
 
 /// The cells of both sides in one, sorted by the new one.
-fn old_to_new(sides: OldNew<Cell<'_>>) -> Cell<'static> {
-    let OldNew { old, new } = sides;
+fn old_to_new(old: Cell<'_>, new: Cell<'_>) -> Cell<'static> {
     Cell::Written(
         format!("{} → {}", text_of(&old), text_of(&new)),
         new.number(),
     )
-}
-
-fn name_cell(name: &str) -> Cell<'_> {
-    Cell::text(Cow::Borrowed(name))
 }
 
 /// The part of all core hours, of core seconds.
@@ -592,163 +445,183 @@ fn core_hours(core_seconds: f64) -> Cell<'static> {
     Cell::Written(significant(core_seconds / 3600.0), Some(core_seconds))
 }
 
-/// How long after the first submission something is.
-pub(crate) fn time_after(time: i64, first: i64) -> Cell<'static> {
-    Cell::Written(waiting_time(time - first), Some(time as f64))
-}
-
-pub(crate) fn period_table(report: SimulationReport<'_>) -> Table<'_> {
-    let first = report.first_submission();
-    let column = |heading| Column::number(heading, 5);
-    Table::of(&report.statistics.periods)
-        .column(column("begins after"), move |period| {
-            time_after(period.start, first)
-        })
-        .column(column("lasts"), |period| {
-            Cell::Duration(period.seconds as f64)
-        })
-        .column(column("jobs submitted"), |period| {
-            count_cell(period.submitted)
-        })
-        .column(column("mean wait"), |period| {
-            period.mean_wait.map_or(Cell::Missing, Cell::Duration)
-        })
-        .column(column("mean bounded slowdown"), |period| {
-            period
-                .mean_bounded_slowdown
-                .map_or(Cell::Missing, Cell::significant)
-        })
-        .column(column("utilisation"), |period| {
-            percent_cell(Some(period.utilisation))
-        })
-        .column(column("waiting jobs"), |period| {
-            Cell::significant(period.mean_queue)
-        })
-        .table()
-}
-
-/// How waits, the use of the machine and the queue change over time, in a few periods, with the
-/// sides beside each other.
-pub(crate) fn periods_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Section<'a>> {
+/// How waits, the use of the machine and the queue change over time, with the sides beside each
+/// other.
+pub(crate) fn periods_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Section<'a> {
+    let section = with_course(Section::new("over time").in_full(), sides);
     // the periods of both sides begin alike; only one side may last longer
-    let longest = sides
-        .iter()
-        .map(coarse_periods)
-        .max_by_key(|periods| periods.len())?;
-    let mut lengths = sides
-        .iter()
-        .map(|side| coarse_periods(side).first().map(|period| period.seconds));
-    let length = lengths.next()?;
-    if longest.len() < 2 || lengths.any(|other| other != length) {
-        return None;
+    let all = sides.iter().map(|side| &*side.coarse_periods);
+    let longest: &[Period] = all.max_by_key(|periods| periods.len()).unwrap_or(&[]);
+    let length = |periods: &[Period]| periods.first().map(|period| period.seconds);
+    let is_alike = |side: &&SimulationReport<'_>| length(&side.coarse_periods) == length(longest);
+    if longest.len() < 2 || !sides.iter().all(is_alike) {
+        return section;
     }
-    let first = sides[0].first_submission();
+    let first = longest[0].start;
     let mut table = Table::of(longest.iter().enumerate())
         .column(Column::number("from", 9), move |(_, period)| {
-            time_after(period.start - first, 0)
+            time_after(period.start, first)
         })
         .column(Column::number("jobs submitted", 5), |(_, period)| {
             count_cell(period.submitted)
         });
-    for (side, name) in sides.iter().zip(side_names(sides)) {
-        let periods: &'a [Period] = &side.statistics.coarse_periods;
-        let cell = move |index: usize, cell: fn(&Period) -> Cell<'static>| {
-            periods.get(index).map_or(Cell::Missing, cell)
-        };
+    for (side, name) in sides.iter().zip(side_names(sides.len())) {
+        let period = |index: usize| side.coarse_periods.get(index);
         table = table
             .column(
                 Column::number(format!("{name}mean wait"), 8),
                 move |(index, _)| {
-                    cell(*index, |period| {
-                        period.mean_wait.map_or(Cell::Missing, Cell::Duration)
-                    })
+                    period(*index)
+                        .and_then(|period| period.mean_wait)
+                        .map_or(Cell::Missing, Cell::Duration)
                 },
             )
             .column(
                 Column::number(format!("{name}utilisation"), 7),
-                move |(index, _)| cell(*index, |period| percent_cell(Some(period.utilisation))),
+                move |(index, _)| percent_cell(period(*index).map(|period| period.utilisation)),
             )
             .column(
                 Column::number(format!("{name}jobs waiting"), 6),
-                move |(index, _)| cell(*index, |period| Cell::significant(period.mean_queue)),
+                move |(index, _)| {
+                    period(*index)
+                        .map_or(Cell::Missing, |period| Cell::significant(period.mean_queue))
+                },
             );
     }
-    Some(Section::new("over time").in_text().table(table.table()))
-}
-
-fn coarse_periods<'a>(side: &SimulationReport<'a>) -> &'a [Period] {
-    &side.statistics.coarse_periods
+    section.table(table.table())
 }
 
 /// The prefixes of the headings of each side; empty for a single side.
-fn side_names(sides: &[SimulationReport<'_>]) -> &'static [&'static str] {
-    if sides.len() == 2 {
-        &["old ", "new "]
-    } else {
-        &[""]
-    }
+fn side_names(sides: usize) -> &'static [&'static str] {
+    if sides == 2 { &["old ", "new "] } else { &[""] }
 }
 
-/// What each entity uses of what its share promises; of many, those that are farthest from it
-/// first.
-pub(crate) fn shares_section<'a>(sides: &[SimulationReport<'a>]) -> Option<Section<'a>> {
-    let first = sides.first()?.fairness?;
+/// How long after the first submission something is.
+fn time_after(time: i64, first: i64) -> Cell<'static> {
+    Cell::Written(waiting_time(time - first), Some(time as f64))
+}
+
+/// What each entity uses of what its share promises, those that are farthest from it first.
+pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<Section<'a>> {
     let uses: Vec<&'a [EntityUse]> = sides
         .iter()
-        .filter_map(|side| Some(&*side.fairness?.entities))
+        .filter_map(|side| Some(&*side.fairness.as_ref()?.entities))
         .collect();
-    let mut order: Vec<usize> = (0..first.entities.len()).collect();
-    if order.len() > MAX_GROUPS {
-        order.sort_by(|&one, &other| misplaced(&uses, other).total_cmp(&misplaced(&uses, one)));
-    }
+    let first = *uses.first()?;
+    let misplaced = |index: usize| {
+        let of_entity = uses.iter().filter_map(|entities| entities.get(index));
+        of_entity
+            .map(|used| (used.used - used.promised).abs())
+            .fold(0.0, f64::max)
+    };
+    let mut order: Vec<usize> = (0..first.len()).collect();
+    order.sort_by(|&one, &other| misplaced(other).total_cmp(&misplaced(one)));
     let mut table = Table::of(order)
         .column(Column::id("entity", 9), |&index| {
-            name_cell(&first.entities[index].name)
+            Cell::text(&*first[index].name)
         })
         .column(Column::number("share", 8), |&index| {
-            percent_cell(first.entities[index].perc)
+            percent_cell(first[index].perc)
         });
-    for (&entities, side) in uses.iter().zip(side_names(sides)) {
-        let cell = move |index: usize, cell: fn(&EntityUse) -> Cell<'static>| {
-            entities.get(index).map_or(Cell::Missing, cell)
-        };
+    for (&entities, side) in uses.iter().zip(side_names(sides.len())) {
         table = table
             .column(
                 Column::number(format!("{side}core hours promised"), 5),
-                move |&index| cell(index, |used| core_hours(used.promised)),
+                |&index| core_hours(entities[index].promised),
             )
-            .column(Column::number(format!("{side}used"), 6), move |&index| {
-                cell(index, |used| core_hours(used.used))
+            .column(Column::number(format!("{side}used"), 6), |&index| {
+                core_hours(entities[index].used)
             })
             .column(
                 Column::number(format!("{side}used of promised"), 7),
-                move |&index| cell(index, |used| percent_cell(used.ratio())),
+                |&index| percent_cell(entities[index].ratio()),
             );
     }
     let table = table.table().limit(RowLimit::First(MAX_GROUPS));
     Some(
         Section::new("use against shares")
-            .prose(fairness_note(first))
+            .in_full()
+            .prose(FAIRNESS)
             .table(table),
     )
 }
 
-/// How far an entity is from what it is promised, on the side where that is farther.
-fn misplaced(uses: &[&[EntityUse]], index: usize) -> f64 {
-    let of_entity = uses.iter().filter_map(|entities| entities.get(index));
-    of_entity
-        .map(|used| (used.used - used.promised).abs())
-        .fold(0.0, f64::max)
+/// What the numbers about shares mean.
+const FAIRNESS: &str = "In each period, the processor time that is used is promised to the entities in proportion to their shares, but to none \
+                        more than its jobs ask for; what is left over is promised to those without shares, in equal parts. The table \
+                        has the sums over all periods, and Jain's index is of them: 1 if all use the same part of what they are promised. \
+                        The Hoover index is the part of the processor time that, period by period, others use than those to whom it is \
+                        promised.";
+
+/// The jobs with their waits: those that wait longest first, of two formulas those whose waits
+/// change most.
+pub(crate) fn jobs_section<'a>(
+    report: &'a SimulationReport<'a>,
+    new: Option<&'a SimulationReport<'a>>,
+) -> Section<'a> {
+    let mut order: Vec<(JobLine<'a>, i64)> = Vec::new();
+    for (index, job) in report.jobs.started() {
+        let start = new.map_or(Some(job.start), |new| new.jobs.schedule.start(index));
+        order.extend(start.map(|start| (job, start)));
+    }
+    order.sort_by_key(|(job, start)| {
+        Reverse(match new {
+            Some(_) => (start - job.start).abs(),
+            None => start - job.submit,
+        })
+    });
+    let first = report.jobs.first_submission();
+    let has_two = new.is_some();
+    let table = Table::of(order)
+        .column(Column::id("job", 9), |(job, _)| Cell::text(job.id))
+        .column(Column::text("entity", 6), |(job, _)| Cell::text(job.entity))
+        .column(Column::text("queue", 3), |(job, _)| Cell::text(job.queue))
+        .column(Column::number("processors", 5), |(job, _)| {
+            Cell::Count(job.processors as usize)
+        })
+        .column(Column::number("submitted after", 5), move |(job, _)| {
+            time_after(job.submit, first)
+        })
+        .column_if(has_two, Column::number("old wait", 9), |(job, _)| {
+            Cell::Duration((job.start - job.submit) as f64)
+        })
+        .column(
+            Column::number(if has_two { "new wait" } else { "wait" }, 9),
+            |(job, start)| Cell::Duration((start - job.submit) as f64),
+        )
+        .column_if(has_two, Column::number("difference", 9), |(job, start)| {
+            Cell::Longer((start - job.start) as f64, true)
+        })
+        .table();
+    Section::new("jobs")
+        .on_page()
+        .prose(if has_two {
+            "Those whose waits change most first."
+        } else {
+            "Those that wait longest first."
+        })
+        .table(table)
 }
 
-/// What the numbers about shares mean.
-fn fairness_note(fairness: &Fairness) -> String {
-    format!(
-        "In each period of {}, the processor time that is used is promised to the entities in proportion to their shares, but to none \
-         more than its jobs ask for; what is left over is promised to those without shares, in equal parts. The table has the sums over all \
-         periods, and Jain's index is of them: it is 1 if all use the same part of what they are promised, and 1/n if one of n uses everything. \
-         The Hoover index is the part of the processor time that, period by period, others use than those to whom it is promised: what one \
-         gets too much in one period and too little in the next counts in both there, and is even in the sums.",
-        waiting_time(fairness.block_seconds)
-    )
+/// The values with which jobs start: which value one of such a size and walltime needs.
+pub(crate) fn start_values_section<'a>(
+    heading: &str,
+    report: &'a SimulationReport<'a>,
+) -> Section<'a> {
+    let table = Table::of(&report.values_at_start)
+        .column(Column::id("processors", 9), |class| {
+            Cell::text(&*class.size)
+        })
+        .column(Column::text("walltime", 8), |class| {
+            Cell::text(&*class.walltime)
+        })
+        .column(Column::number("jobs", 7), |class| Cell::Count(class.jobs))
+        .column(Column::number("p10", 8), |class| {
+            Cell::significant(class.p10)
+        })
+        .column(Column::number("median", 9), |class| {
+            Cell::significant(class.median)
+        })
+        .table();
+    Section::new(heading).in_full().table(table)
 }
