@@ -406,7 +406,7 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
     rows.extend(fit.objective.iter().map(objective_row));
     let has_other_limits = rows.iter().any(|row| !row.searched_limit.is_empty());
     let mut table = Table::of(rows)
-        .column(Column::text("goal", 12), |row| Cell::text(row.name))
+        .column(Column::id("goal", 12), |row| Cell::text(row.name))
         .column(Column::text("limit", 6), |row| {
             Cell::prose(row.limit.clone())
         });
