@@ -260,9 +260,9 @@ impl AskedSite<'_> {
             to: asked.to,
             ..ExplainOptions::default()
         };
-        let explanations = self
-            .site
-            .explain(&queue, &rows(&queue, &asked.jobs)?, &options)?;
+        let explanations =
+            self.site
+                .explain(&queue, &rows(self.site, &queue, &asked.jobs)?, &options)?;
         let decides = queue.decides();
         let report = ExplainReport {
             formula: &formula.source.text,
@@ -292,7 +292,7 @@ impl AskedSite<'_> {
         }
         let formula = self.formula(asked.formula.as_deref())?;
         let queue = self.ranked(&formula, false)?;
-        let mut rows = rows(&queue, &asked.jobs)?;
+        let mut rows = rows(self.site, &queue, &asked.jobs)?;
         rows.sort_unstable();
         rows.dedup();
         let trajectory = self
@@ -357,7 +357,11 @@ impl AskedSite<'_> {
             listed: ListedJobs::default(),
             page: None,
         };
-        self.written(&report, compared.warnings.iter().cloned().chain(found))
+        let sides = [&compared.sides.old, &compared.sides.new];
+        let names = sides.map(|side| side.program.inputs()).concat();
+        let of_site = self.site.warnings_for(&names).into_iter();
+        let of_jobs = compared.warnings.iter().cloned();
+        self.written(&report, of_site.chain(of_jobs).chain(found))
     }
 
     fn shares(&self, asked: &SharesAsked) -> Result<String, RunError> {
@@ -462,10 +466,10 @@ impl AskedSite<'_> {
     }
 
     fn doubts_of(&self, queue: &RankedQueue) -> Vec<Message> {
-        doubts(&queue.findings)
-            .into_iter()
-            .chain(queue.warnings.iter().cloned())
-            .collect()
+        let mut all = self.site.warnings_for(queue.program.inputs());
+        all.extend(doubts(&queue.findings));
+        all.extend(queue.warnings.iter().cloned());
+        all
     }
 
     /// The JSON of an answer, with the warnings about the site and these.
@@ -498,10 +502,15 @@ fn json_of(answer: &impl Answer, warnings: &[String]) -> Result<String, RunError
 }
 
 /// The rows of these jobs.
-fn rows(queue: &RankedQueue, jobs: &[String]) -> Result<Vec<usize>, RunError> {
+fn rows(site: &Site, queue: &RankedQueue, jobs: &[String]) -> Result<Vec<usize>, RunError> {
     let mut rows = Vec::new();
     for job in jobs {
-        rows.extend(queue.table.find_jobs(job).map_err(RunError::Request)?);
+        rows.extend(
+            queue
+                .table
+                .find_jobs(site.job_id(job))
+                .map_err(RunError::Request)?,
+        );
     }
     Ok(rows)
 }

@@ -131,7 +131,7 @@ impl Site {
                 let unknown = fill_fairshare(table, assessed, |ratio| numbers.fairshare(ratio));
                 let all = unknown.iter().map(|entity| {
                     format!(
-                        "{}; the jobs of `{entity}` get 0",
+                        "the jobs of `{entity}` get 0: {}",
                         explain_unresolved(assessed.tree(), entity)
                     )
                 });

@@ -159,6 +159,7 @@ impl Site {
     ) -> Result<ComparedJobs, SiteError> {
         let (formula, new_formula) = (request.old, request.new);
         let new = request.new_site.unwrap_or(self);
+        new.require_start_of_slurm()?;
         let mut names = [
             formula.names(),
             new_formula.names(),

@@ -67,7 +67,7 @@ impl SiteFiles {
         let files = found.into_site_files();
         if files.is_empty() {
             let message = format!(
-                "`{}` contains no file of a site: expected jobs (`qstat.json`, `qstat.txt`), `sched_priv`, `server.json`, \
+                "`{}` contains no file of a site: expected jobs (`qstat.json`, `qstat.txt`, `squeue.json`), `sched_priv`, `server.json`, \
                  `sshare.json`, `slurm.conf`, or a `pbs_snapshot`; `jsf capture` prints a script that makes such a folder",
                 path.display()
             );

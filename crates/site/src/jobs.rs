@@ -113,9 +113,10 @@ impl Site {
     /// for a request for no other columns, as a formula that was mended makes it.
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         let Some(document) = request.document else {
-            let missing = "no jobs (`qstat -f` as JSON, dsv or text, native JSON or NDJSON): ";
+            let missing = "no jobs (`qstat -f` as JSON, dsv or text, `squeue --json`, `scontrol show job`, native JSON or NDJSON): ";
             return Err(SiteError::missing(missing, Need::Queue));
         };
+        self.require_start_of_slurm()?;
         let mut jobs = match self.jobs.kept(document, request) {
             Some(kept) => kept,
             None => {

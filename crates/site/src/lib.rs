@@ -33,6 +33,7 @@ mod layout;
 mod placement;
 mod policy;
 mod printed_fairshare;
+mod printed_priority;
 mod python;
 mod quoted_mail;
 mod rank;
@@ -109,7 +110,7 @@ use policy::PolicySelection;
 use printed_fairshare::{compare_with_printed, follow_first_cycle};
 use python::ServerPython;
 use sched_config::{defaults_assumed, read_sched_config};
-use slurm::SlurmQueue;
+use slurm::{SlurmQueue, different_clusters};
 use source::JobDocument;
 use tree::SiteTree;
 
@@ -222,10 +223,6 @@ impl Site {
                 .formulas
                 .in_force
                 .get_or_insert(Ok(slurm.text.clone()));
-            // slurmctld computes with doubles
-            if rules.numbers == NumberMode::OpenPbs {
-                rules.numbers = NumberMode::Exact;
-            }
         } else if let Some(conf) = conf.as_ref().filter(|_| !files.has(Role::Queue))
             && !conf.priority.is_without_weights()
         {
@@ -233,8 +230,23 @@ impl Site {
             let priority = FormulaText::new(conf.priority.formula(false));
             documents.formulas.in_force.get_or_insert(Ok(priority?));
         }
+        // slurmctld computes with doubles
+        let has_conf_alone = conf.is_some() && !files.has(Role::Queue) && !files.are_of_openpbs();
+        if rules.numbers == NumberMode::OpenPbs && (slurm.is_some() || has_conf_alone) {
+            rules.numbers = NumberMode::Exact;
+        }
         let mut of_tree = FileWarnings::new(rules.strict);
         let tree = SiteTree::read(&files, &config, &mut of_tree)?;
+        let mut clusters: Vec<(String, String)> = Vec::new();
+        let of_conf = conf.as_ref().and_then(|conf| conf.cluster.clone());
+        clusters.extend(
+            files
+                .first(Role::SlurmConf)
+                .map(FileSource::name)
+                .zip(of_conf),
+        );
+        clusters.extend(slurm.iter().flat_map(|slurm| slurm.clusters.clone()));
+        clusters.extend(tree.as_ref().and_then(SiteTree::cluster));
         let mut warnings = SiteWarnings {
             of_files: of_files.into_iter().map(Message::from).collect(),
             of_order: of_order.all.into_iter().map(Message::from).collect(),
@@ -242,6 +254,7 @@ impl Site {
         };
         let of_slurm = slurm.iter().flat_map(|slurm| slurm.warnings.iter());
         warnings.of_order.extend(of_slurm.cloned());
+        warnings.of_order.extend(different_clusters(&clusters));
         let of_shares = &mut warnings.of_shares;
         let of_conf = conf.iter().flat_map(|conf| &conf.warnings);
         of_shares.extend(limit_each_kind(of_conf.map(Message::from)));
@@ -279,7 +292,8 @@ impl Site {
         })
     }
 
-    /// The warnings about the files that were read when the site was opened, one sentence each.
+    /// The warnings about the files that were read when the site was opened, one sentence each;
+    /// without those about jobs.
     pub fn warnings(&self) -> Vec<Message> {
         let all = &self.warnings;
         [&*all.of_files, &*all.of_order, &*all.of_shares].concat()
@@ -290,10 +304,17 @@ impl Site {
     /// formula or the order uses it.
     pub fn warnings_for(&self, names: &[impl AsRef<str>]) -> Vec<Message> {
         let mut warnings = self.warnings.of_order.clone();
+        let of_jobs = self.slurm.iter().flat_map(|slurm| &slurm.of_jobs);
+        warnings.extend(of_jobs.cloned());
         if self.needs_shares(names) {
             warnings.extend_from_slice(&self.warnings.of_shares);
         }
         warnings
+    }
+
+    /// The warnings that say why shares may be wrong.
+    pub fn warnings_of_shares(&self) -> Vec<Message> {
+        [self.warnings.of_order.as_slice(), &self.warnings.of_shares].concat()
     }
 
     /// The files of the site.

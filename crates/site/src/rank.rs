@@ -15,6 +15,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::jobs::ColumnsRequest;
+use super::printed_priority::Contradiction;
 use super::slurm::{AgingFormula, SlurmQueue};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
@@ -71,6 +72,8 @@ pub struct RankedQueue {
     pub sprio_columns: Vec<(String, Program)>,
     /// The formula for later times, if it reads the age of Slurm's jobs.
     pub(super) aging: Option<AgingFormula>,
+    /// That the values are much different from those that Slurm printed, in one sentence.
+    pub contradiction: Option<String>,
 }
 
 impl RankedQueue {
@@ -165,7 +168,15 @@ impl Site {
         let rules = self.rules(&program, &table, tree.as_ref());
         let is_printed = jobs.is_slurm_priority && !assumed.assumes_usage();
         let slurm = self.slurm.as_ref().filter(|_| is_printed);
-        warnings.extend(slurm.and_then(|slurm| slurm.compare_with_printed(&table, &ranking)));
+        let contradiction = slurm.and_then(|slurm| {
+            slurm
+                .printed
+                .contradiction(&table, &ranking, &slurm.settings)
+        });
+        let contradiction = contradiction.map(|Contradiction { text, headline }| {
+            warnings.insert(0, text.into());
+            headline
+        });
         Ok(RankedQueue {
             table,
             schema: jobs.schema,
@@ -179,6 +190,7 @@ impl Site {
             is_slurm_priority: jobs.is_slurm_priority,
             aging: jobs.aging,
             sprio_columns: jobs.sprio_columns,
+            contradiction: contradiction.flatten(),
         })
     }
 

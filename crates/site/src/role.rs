@@ -382,7 +382,7 @@ pub(super) static ROLES: [RoleFiles; 26] = [
         role: Role::SlurmConf,
         names: &["slurm.conf", "scontrol_show_config.txt"],
         shown_by: &[FileKind::SlurmConf],
-        accepted: &[FileKind::Empty],
+        accepted: &[],
         what: "`slurm.conf` or `scontrol show config`",
         limit: SMALL,
         heading: "Slurm",

@@ -7,12 +7,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::Release;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::ExprKind;
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::Ranking;
 use job_sort_formula::schema::Schema;
 use job_sort_formula::schema::suggestions::did_you_mean;
 use jsf_json::clipped;
@@ -22,7 +20,7 @@ use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
 use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit, TresAmounts};
-use jsf_slurm::priority::{PriorityInputs, PriorityTerm};
+use jsf_slurm::priority::{NamedInput, PriorityInputs, PriorityTerm};
 use jsf_slurm::sprio::Sprio;
 use serde::Serialize;
 
@@ -30,6 +28,7 @@ use super::described_job::DescribedJob;
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
 use super::formula_text::FormulaText;
+use super::printed_priority::PrintedPriorities;
 use super::role::Role;
 use super::source::FileSource;
 use super::{Site, SiteError};
@@ -38,6 +37,8 @@ use super::{Site, SiteError};
 pub(super) const AGE: &str = "age_factor";
 /// The longest document of jobs of Slurm that is read, in bytes.
 const MAX_JOBS: u64 = 4 << 30;
+
+const JOBS: &str = "`squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
 
 /// The priority of a site of Slurm, and its jobs.
 #[derive(Debug)]
@@ -55,8 +56,16 @@ pub(super) struct SlurmQueue {
     /// What the priority of a job depends on.
     pub settings: PrioritySettings,
     pub cluster: Cluster,
-    /// What `squeue` prints as the priority of the pending jobs.
-    printed: HashMap<String, u32>,
+    /// What Slurm's tools print of the priorities.
+    pub printed: PrintedPriorities,
+    /// The jobs that stand for tasks of an array, by the names that `squeue` prints.
+    array_tasks: HashMap<String, String>,
+    /// The files that name their clusters.
+    pub clusters: Vec<(String, String)>,
+    /// The jobs that have ended: the number and the state of each.
+    ended: HashMap<String, String>,
+    /// The warnings about jobs, for answers that rank them.
+    pub of_jobs: Vec<Message>,
     /// The pending jobs whose age grows.
     aging: HashSet<String>,
     /// `ACCOUNT/USER` of the pending jobs that are not held, in the order of the jobs' numbers.
@@ -130,9 +139,15 @@ impl SlurmQueue {
             let conf = conf.filter(|_| files.has_jobs_of_log && !files.are_of_openpbs());
             return conf.map(|conf| Self::of_log(files, conf)).transpose();
         };
-        if !queue.can_be_opened_again()
-            || queue.opened()?.kind != FileKind::Slurm(SlurmDocument::Jobs)
-        {
+        if !queue.can_be_opened_again() {
+            return Ok(None);
+        }
+        let kind = queue.opened()?.kind;
+        if kind != FileKind::Slurm(SlurmDocument::Jobs) {
+            if is_named_as_of_slurm(&queue.name()) && kind != FileKind::Jobs {
+                let (name, found) = (queue.name(), kind.description());
+                return Err(kind.refusal(format!("`{name}` {found}, expected {JOBS}")));
+            }
             return Ok(None);
         }
         let name = queue.name();
@@ -149,7 +164,12 @@ impl SlurmQueue {
         let cluster = read_cluster(files, conf, &mut warnings)?;
         let mut sprio = Sprio::default();
         for source in files.all(Role::Sprio) {
-            sprio.add(&source.read_text(Role::Sprio)?);
+            let name = source.name();
+            let problems = sprio.add(&source.read_text(Role::Sprio)?);
+            let problems = problems.into_iter();
+            warnings.extend(limit_each_kind(
+                problems.map(|problem| format!("`{name}`: {problem}").into()),
+            ));
         }
         let clock = Clock::new(at, &read.jobs, conf, &sprio, files);
         let has_direct = read.jobs.iter().any(|job| is_direct(job, &sprio));
@@ -158,6 +178,15 @@ impl SlurmQueue {
             pending_users: pending_users(&read.jobs),
             release: read.version.as_deref().and_then(Release::from_version),
             warnings,
+            array_tasks: array_tasks(&read.jobs),
+            clusters: read
+                .jobs
+                .iter()
+                .find(|job| !job.cluster.is_empty())
+                .map(|job| (name.clone(), job.cluster.clone()))
+                .into_iter()
+                .collect(),
+            ended: read.ended,
             ..Self::new(files, conf, cluster, has_direct)?
         };
         queue.warn_of_missing(conf, files);
@@ -184,9 +213,14 @@ impl SlurmQueue {
             serde_json::to_writer(&mut lines, &native).map_err(SiteError::content)?;
             lines.push(b'\n');
             if let Some(priority) = job.priority.filter(|_| job.is_pending() && !job.is_held()) {
-                queue.printed.insert(job.id.clone(), priority);
+                queue.printed.totals.insert(job.id.clone(), priority);
             }
         }
+        queue.printed.sprio = sprio;
+        let of_associations = queue.cluster.clusters_of_associations().iter().cloned();
+        let associations = files.first(Role::Associations).map(FileSource::name);
+        let of_associations = of_associations.filter_map(|of| associations.clone().zip(Some(of)));
+        queue.clusters.extend(of_associations);
         queue.jobs = Some(FileSource::Bytes {
             name,
             bytes: lines.into(),
@@ -229,7 +263,15 @@ impl SlurmQueue {
             at: None,
             settings: conf.priority.clone(),
             cluster,
-            printed: HashMap::new(),
+            printed: PrintedPriorities {
+                files: PrintedPriorities::names_of(files),
+                calc_period: conf.calc_period,
+                ..PrintedPriorities::default()
+            },
+            array_tasks: HashMap::new(),
+            clusters: Vec::new(),
+            ended: HashMap::new(),
+            of_jobs: Vec::new(),
             aging: HashSet::new(),
             pending_users: Vec::new(),
             release: None,
@@ -266,35 +308,6 @@ impl SlurmQueue {
             .collect()
     }
 
-    /// A warning if `squeue` printed other priorities than the computed ones.
-    pub(super) fn compare_with_printed(
-        &self,
-        table: &JobTable,
-        ranking: &Ranking,
-    ) -> Option<Message> {
-        let mut compared = 0;
-        let mut different = Vec::new();
-        for &row in ranking.order() {
-            let printed = self.printed.get(table.id(row));
-            let Some((&printed, score)) = printed.zip(ranking.score(row)) else {
-                continue;
-            };
-            compared += 1;
-            if score.value != f64::from(printed) {
-                different.push((table.id(row), printed, score.value));
-            }
-        }
-        let (job, printed, computed) = different.first()?;
-        let warning = format!(
-            "the priority that `{}` prints differs from the computed one for {} of {compared} jobs, such as `{job}`: printed \
-             {printed}, computed {computed}; slurmctld computes it every PriorityCalcPeriod and at a change of the job, but not \
-             at a change of partitions, QOS or settings",
-            self.jobs.as_ref().map(FileSource::name).unwrap_or_default(),
-            different.len(),
-        );
-        Some(warning.into())
-    }
-
     fn warn_of_missing(&mut self, conf: &SlurmConf, files: &SiteFiles) {
         for missing in conf.priority.missing(&self.cluster) {
             let (setting, command) = (missing.setting, missing.command);
@@ -303,10 +316,11 @@ impl SlurmQueue {
             );
         }
         if conf.priority.weight_fairshare > 0 && !files.has(Role::Tree) {
-            self.warnings.push(Message::asking(
-                "PriorityWeightFairshare is not 0, and the fair-share factors are not known and taken as 0: ",
-                [Need::Tree],
-            ));
+            self.warnings.push(
+                "PriorityWeightFairshare is not 0, and what it weighs is not known: give what \
+                 `sshare -a -l -P` prints in the site's folder (`sshare.txt`)"
+                    .into(),
+            );
         }
         let raw = &conf.priority;
         if conf.is_printed && raw.raw_assoc && raw.raw_partition && raw.raw_qos && raw.raw_tres {
@@ -333,15 +347,101 @@ impl SlurmQueue {
             about_jobs(several, "names", "name", several_words),
             about_jobs(waiting, "waits", "wait", waiting_words),
         ];
-        self.warnings
-            .extend(found.into_iter().flatten().map(Message::from));
+        let unknown = self.inputs_of_no_file(jobs, conf);
+        let found = found.into_iter().flatten().chain(unknown);
+        self.of_jobs.extend(found.map(Message::from));
         if conf.priority.increases_only {
-            self.warnings.push(
+            self.of_jobs.push(
                 "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
                     .into(),
             );
         }
     }
+}
+
+impl SlurmQueue {
+    /// What is said of jobs whose partition, QOS or association is in no file, so that their factor
+    /// is 0.
+    fn inputs_of_no_file(&self, jobs: &[SlurmJob], conf: &SlurmConf) -> Vec<String> {
+        let mut said = Vec::new();
+        for (input, role) in [
+            (NamedInput::Partition, Role::Partitions),
+            (NamedInput::Qos, Role::Qos),
+            (NamedInput::Association, Role::Associations),
+        ] {
+            let role = if self.printed.files.contains_key(&role) {
+                role
+            } else {
+                Role::SlurmConf
+            };
+            let file = self.printed.files.get(&role).map_or("", String::as_str);
+            let mut unknown = jobs.iter().filter(|job| job.is_pending());
+            let unknown: Vec<(&str, String)> = unknown
+                .by_ref()
+                .filter_map(|job| {
+                    Some((
+                        job.id.as_str(),
+                        conf.priority.unknown_input(input, job, &self.cluster)?,
+                    ))
+                })
+                .collect();
+            if let [(id, name), ..] = unknown.as_slice() {
+                let count = unknown.len();
+                let (jobs, their) = if count == 1 {
+                    ("job", "its")
+                } else {
+                    ("jobs", "their")
+                };
+                said.push(format!(
+                    "the {input} of {count} {jobs} is not in `{file}`, and {their} factor is taken as 0 (first `{id}`: `{name}`)"
+                ));
+            }
+        }
+        said
+    }
+
+    /// The number of a job that `squeue` prints as a task of an array.
+    fn job_of_task<'a>(&'a self, task: &'a str) -> Option<&'a str> {
+        let own = self.array_tasks.get(task);
+        // the tasks that wait are one job, with the number of the array
+        let of_array = || {
+            let (array, _) = task.split_once('_')?;
+            let is_there = self.array_tasks.values().any(|job| job == array);
+            is_there.then_some(array)
+        };
+        own.map(String::as_str).or_else(of_array)
+    }
+}
+
+/// The jobs that stand for tasks of an array, by the names that `squeue` prints.
+fn array_tasks(jobs: &[SlurmJob]) -> HashMap<String, String> {
+    let named = jobs
+        .iter()
+        .filter_map(|job| Some((job.array_task.clone()?, job.id.clone())));
+    named.collect()
+}
+
+/// Whether a file has one of the names that Slurm's documents of jobs have.
+fn is_named_as_of_slurm(path: &str) -> bool {
+    let name = path.rsplit(['/', ' ']).next().unwrap_or_default();
+    name.starts_with("squeue") || name.starts_with("scontrol_show_job")
+}
+
+/// The files that name their cluster differ in it: `named` has the files and their clusters.
+pub(super) fn different_clusters(named: &[(String, String)]) -> Option<Message> {
+    let (file, cluster) = named.first()?;
+    let is_same = |other: &str| other.eq_ignore_ascii_case(cluster);
+    // a file of several clusters has this one too
+    let has_it = |file: &str| {
+        let mut all = named.iter();
+        all.any(|(other, of)| other == file && is_same(of))
+    };
+    let (other_file, other) = named.iter().find(|(file, _)| !has_it(file))?;
+    let found = format!(
+        "`{file}` is of the cluster `{cluster}` and `{other_file}` of `{other}`: priorities follow from the files of one cluster; \
+         collect them again (`jsf capture`)"
+    );
+    Some(found.into())
 }
 
 /// The users whose shares slurmctld asks for in its first cycle, in the order in which it does.
@@ -395,6 +495,30 @@ fn is_direct(job: &SlurmJob, sprio: &Sprio) -> bool {
 }
 
 impl Site {
+    /// The id of a job in a document, where it is given as `squeue` prints the tasks of an array.
+    pub fn job_id<'a>(&'a self, given: &'a str) -> &'a str {
+        let slurm = self.slurm.as_ref();
+        slurm
+            .and_then(|slurm| slurm.job_of_task(given))
+            .unwrap_or(given)
+    }
+
+    /// What is said of a job that its document lists as ended.
+    pub fn ended_job(&self, id: &str) -> Option<String> {
+        let slurm = self.slurm.as_ref()?;
+        let state = slurm.ended.get(id)?;
+        let file = slurm.printed.files.get(&Role::Queue)?;
+        Some(format!(
+            "job `{id}` is in `{file}` with the state {state} and does not wait"
+        ))
+    }
+
+    /// Jobs are not ranked by settings with which slurmctld does not start.
+    pub(super) fn require_start_of_slurm(&self) -> Result<(), SiteError> {
+        let conf = &self.policy.conf;
+        conf.require_start().map_err(SiteError::content)
+    }
+
     /// Slurm's priority with the weights of `slurm.conf`, as a formula.
     ///
     /// # Errors
@@ -431,12 +555,13 @@ fn read_cluster(
             .transpose()
     };
     let mut cluster = Cluster::from_conf(conf);
-    if let Some((_, text)) = read(Role::SlurmNodes)? {
-        cluster.add_nodes(&text, conf);
+    let mut problems = Vec::new();
+    if let Some((name, text)) = read(Role::SlurmNodes)? {
+        problems.extend(cluster.add_nodes(&name, &text, conf));
     }
     if let Some((name, text)) = read(Role::Partitions)? {
         let of_conf = cluster.job_factors();
-        cluster.add_partitions(&text);
+        problems.extend(cluster.add_partitions(&name, &text));
         let printed = cluster.job_factors();
         let mut differing = of_conf.iter().filter(|(partition, factor)| {
             printed.get(*partition).is_some_and(|one| one != *factor)
@@ -453,7 +578,6 @@ fn read_cluster(
             warnings.push(warning.into());
         }
     }
-    let mut problems = Vec::new();
     if let Some((name, text)) = read(Role::Qos)? {
         problems.extend(cluster.add_qos(&name, &text).map_err(SiteError::content)?);
     }
@@ -462,7 +586,7 @@ fn read_cluster(
         let read = cluster.add_associations(&name, &text, of_cluster);
         problems.extend(read.map_err(SiteError::content)?);
     }
-    warnings.extend(problems.into_iter().map(Message::from));
+    warnings.extend(limit_each_kind(problems.into_iter().map(Message::from)));
     Ok(cluster)
 }
 

@@ -228,14 +228,15 @@ impl FileSource {
         let lines: Vec<&[u8]> = lines
             .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
             .collect();
-        let settings = lines.iter().filter(|line| {
+        let is_setting = |line: &&&[u8]| {
             let end = line
                 .iter()
                 .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
                 .unwrap_or(line.len());
             end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
-        });
-        if kind == FileKind::Text && 2 * settings.count() >= lines.len() {
+        };
+        let settings = lines.iter().filter(is_setting).count();
+        if kind == FileKind::Text && settings > 0 && 2 * settings >= lines.len() {
             return Ok(());
         }
         Role::SlurmConf.files().require(kind, &self.name(), bytes)

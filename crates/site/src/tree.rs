@@ -34,6 +34,8 @@ pub(super) struct SiteTree {
     /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or
     /// without some of its rows.
     printed_fairshare: Vec<Option<f64>>,
+    /// The cluster, if the tree's file names it.
+    cluster: Option<String>,
 }
 
 /// The scheduler other than OpenPBS that a tree's file is from.
@@ -89,6 +91,7 @@ impl SiteTree {
             source_name: None,
             origin: None,
             printed_fairshare: Vec::new(),
+            cluster: None,
         }))
     }
 
@@ -129,6 +132,11 @@ impl SiteTree {
             .rules(rules)
             .with_entities(entities);
         builder.build().map_err(|error| self.error(&error))
+    }
+
+    /// The tree's file and its cluster, if the file names it.
+    pub(super) fn cluster(&self) -> Option<(String, String)> {
+        self.source_name.clone().zip(self.cluster.clone())
     }
 
     /// Whether the tree is from OpenPBS's files.
@@ -228,6 +236,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
             source_name: Some(name),
             origin: is_of_flux.then_some(TreeOrigin::FluxAccounting),
             printed_fairshare: Vec::new(),
+            cluster: None,
         });
     }
     let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
@@ -258,6 +267,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
         } else {
             Vec::new()
         },
+        cluster: associations.cluster,
     })
 }
 

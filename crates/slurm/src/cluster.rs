@@ -1,13 +1,14 @@
 //! What the priority of a job depends on beside the job: partitions, nodes, qualities of service
 //! and associations.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jsf_json::clipped;
 
 use crate::conf::SlurmConf;
+use crate::form::Form;
 use crate::jobs::TimeLimit;
-use crate::records::{Record, records};
+use crate::records::{Record, whole_records};
 use crate::tree::table::Table;
 use crate::tres::TresAmounts;
 
@@ -70,6 +71,8 @@ pub struct Cluster {
     pub(crate) nodes: Option<NodeTotals>,
     pub(crate) qos: Option<Priorities>,
     pub(crate) associations: Option<Priorities>,
+    /// The clusters that the table of the associations names.
+    clusters_of_associations: BTreeSet<String>,
     /// The records of `scontrol show node`.
     node_records: Vec<Record>,
 }
@@ -87,16 +90,22 @@ impl Cluster {
 
     /// Adds what `scontrol show node -a` prints. The nodes that it does not print, such as those
     /// with the state `FUTURE`, count as `slurm.conf` has them.
-    pub fn add_nodes(&mut self, text: &str, conf: &SlurmConf) {
-        self.node_records = records(text, "NodeName");
+    pub fn add_nodes(&mut self, name: &str, text: &str, conf: &SlurmConf) -> Vec<String> {
+        let problems;
+        let command = "scontrol show node -a";
+        (self.node_records, problems) = checked_records(name, text, &NODES, command);
         self.nodes = totals(&conf.objects.nodes, &self.node_records);
+        problems
     }
 
     /// Adds what `scontrol show partition -a` prints, which replaces what `slurm.conf` says. Give
     /// the nodes before, from which the exact memory of the partitions follows.
-    pub fn add_partitions(&mut self, text: &str) {
+    pub fn add_partitions(&mut self, name: &str, text: &str) -> Vec<String> {
         self.partitions.clear();
-        self.add_partition_records(&records(text, "PartitionName"));
+        let command = "scontrol show partition -a";
+        let (records, problems) = checked_records(name, text, &PARTITIONS, command);
+        self.add_partition_records(&records);
+        problems
     }
 
     /// The processors of the nodes that `scontrol show node` prints and that are not down or
@@ -181,6 +190,11 @@ impl Cluster {
             .collect()
     }
 
+    /// The clusters that the table of the associations names.
+    pub fn clusters_of_associations(&self) -> &BTreeSet<String> {
+        &self.clusters_of_associations
+    }
+
     /// The memory of the nodes of a partition in MB.
     fn memory_of_partition(&self, partition: &str) -> f64 {
         let nodes = self.node_records.iter().filter(|node| {
@@ -212,10 +226,16 @@ impl Cluster {
         let mut problems = Vec::new();
         for row in table.rows() {
             match row {
-                Ok(row) => priorities.add(row.cell(Some(qos)), row.cell(Some(priority))),
-                Err(fault) => problems.push(format!("`{name}`: a QOS is left out: {fault}")),
+                Ok(row) => {
+                    let qos = row.cell(Some(qos));
+                    let cell = row.cell(Some(priority));
+                    let fault = priorities.add(qos, cell, &format!("QOS `{qos}`"));
+                    problems.extend(fault.map(|fault| format!("`{name}`, {}: {fault}", row.place)));
+                }
+                Err(fault) => problems.push(format!("`{name}`: a QOS is left out{fault}")),
             }
         }
+        problems.extend(table.unended().map(|end| format!("`{name}`: {end}")));
         self.qos = Some(priorities);
         Ok(problems)
     }
@@ -249,21 +269,78 @@ impl Cluster {
             let row = match row {
                 Ok(row) => row,
                 Err(fault) => {
-                    problems.push(format!("`{name}`: an association is left out: {fault}"));
+                    problems.push(format!("`{name}`: an association is left out{fault}"));
                     continue;
                 }
             };
+            if of_cluster.is_some() {
+                let name = row.cell(of_cluster).to_owned();
+                self.clusters_of_associations.insert(name);
+            }
             let is_other = cluster.is_some_and(|cluster| {
                 of_cluster.is_some() && !row.cell(of_cluster).eq_ignore_ascii_case(cluster)
             });
             if !is_other {
                 let key = association_key(row.cell(account), row.cell(user), row.cell(partition));
-                priorities.add(&key, row.cell(priority));
+                let fault =
+                    priorities.add(&key, row.cell(priority), &format!("association `{key}`"));
+                problems.extend(fault.map(|fault| format!("`{name}`, {}: {fault}", row.place)));
             }
         }
+        problems.extend(table.unended().map(|end| format!("`{name}`: {end}")));
         self.associations = Some(priorities);
         Ok(problems)
     }
+}
+
+/// What the records of a kind begin with, what they describe, and the forms of their values.
+struct RecordKind<'a> {
+    first: &'a str,
+    what: &'a str,
+    forms: &'a [(&'a str, Form)],
+}
+
+const NODES: RecordKind<'_> = RecordKind {
+    first: "NodeName",
+    what: "node",
+    forms: &[
+        ("CPUEfctv", Form::Count),
+        ("CPUTot", Form::Count),
+        ("RealMemory", Form::Number),
+    ],
+};
+const PARTITIONS: RecordKind<'_> = RecordKind {
+    first: "PartitionName",
+    what: "partition",
+    forms: &[
+        ("PriorityJobFactor", Form::Count),
+        ("PriorityTier", Form::Count),
+        ("MaxTime", Form::Limit),
+        ("TRES", Form::Amounts),
+    ],
+};
+
+/// The records of a file that a command prints, and what is wrong with it.
+fn checked_records(
+    name: &str,
+    text: &str,
+    kind: &RecordKind<'_>,
+    command: &str,
+) -> (Vec<Record>, Vec<String>) {
+    let RecordKind { first, what, forms } = kind;
+    let (records, cut) = whole_records(text, first, what, command);
+    let mut problems = Vec::from_iter(cut);
+    for record in &records {
+        let of = format!("{what} `{}`", record.get(first).unwrap_or_default());
+        problems.extend(record.faults(forms, &of));
+    }
+    let problems = problems.into_iter();
+    (
+        records,
+        problems
+            .map(|problem| format!("`{name}`: {problem}"))
+            .collect(),
+    )
 }
 
 /// The name of an association among the priorities.
@@ -272,11 +349,13 @@ pub(crate) fn association_key(account: &str, user: &str, partition: &str) -> Str
 }
 
 impl Priorities {
-    /// Adds a name; without a number it has none.
-    fn add(&mut self, name: &str, priority: &str) {
-        let priority = priority.parse().unwrap_or(0);
+    /// Adds a name; without a number it has none. Returns what is said of another text.
+    fn add(&mut self, name: &str, text: &str, of: &str) -> Option<String> {
+        let priority = text.parse().unwrap_or(0);
         self.largest = self.largest.max(priority);
         self.of.insert(name.to_owned(), priority);
+        let fault = Form::Count.fault("Priority", of, text);
+        fault.filter(|_| !text.is_empty())
     }
 }
 

@@ -15,6 +15,7 @@
 pub mod cluster;
 pub mod conf;
 mod document;
+mod form;
 mod host_list;
 pub mod jobs;
 mod logical_lines;

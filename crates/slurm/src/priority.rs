@@ -2,7 +2,9 @@
 //! gets for each job. The rules are those of Slurm 22.05, as recorded in
 //! `tests/golden/slurm-priority`.
 
-use crate::cluster::{Cluster, NodeTotals, association_key, part_of_largest};
+use std::fmt;
+
+use crate::cluster::{Cluster, NodeTotals, Priorities, association_key, part_of_largest};
 use crate::conf::{PrioritySettings, TresWeight};
 use crate::jobs::{SlurmJob, TimeLimit};
 
@@ -28,7 +30,53 @@ pub struct MissingInput {
     pub command: &'static str,
 }
 
+/// An input of the priority that a job names and a file of the site gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedInput {
+    Partition,
+    Qos,
+    Association,
+}
+
+impl fmt::Display for NamedInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Partition => "partition",
+            Self::Qos => "QOS",
+            Self::Association => "association",
+        })
+    }
+}
+
 impl PrioritySettings {
+    /// The name that a job gives to an input that has a weight, if the cluster does not know it.
+    pub fn unknown_input(
+        &self,
+        input: NamedInput,
+        job: &SlurmJob,
+        cluster: &Cluster,
+    ) -> Option<String> {
+        match input {
+            NamedInput::Partition => {
+                let name = job.first_partition();
+                let has_weight = self.weight_partition > 0 || !self.weight_tres.is_empty();
+                let is_unknown =
+                    !cluster.partitions.is_empty() && !cluster.partitions.contains_key(name);
+                (has_weight && is_unknown).then(|| name.to_owned())
+            }
+            NamedInput::Qos => {
+                let is_unknown = cluster.qos.as_ref()?.of(&job.qos).is_none();
+                (self.weight_qos > 0 && is_unknown && !job.qos.is_empty()).then(|| job.qos.clone())
+            }
+            NamedInput::Association => {
+                let associations = cluster.associations.as_ref()?;
+                let is_unknown = association_priority(job, associations).is_none();
+                (self.weight_assoc > 0 && is_unknown)
+                    .then(|| format!("{}/{}", job.account, job.user))
+            }
+        }
+    }
+
     /// The weighted factors without the resources, in the order in which Slurm adds them.
     fn weighted(&self) -> [(&'static str, u32, &'static str); 6] {
         [
@@ -88,6 +136,18 @@ impl PrioritySettings {
             terms.push(term(&tres.name, &tres.input()));
         }
         terms
+    }
+
+    /// The components that `sprio -l` prints, but for the site's factor: the column, the weight and
+    /// the input of the formula.
+    pub fn components(&self) -> Vec<(&'static str, f64, &'static str)> {
+        let weighted = self.weighted().into_iter();
+        let mut components: Vec<_> = weighted
+            .map(|(column, weight, input)| (column, f64::from(weight), input))
+            .collect();
+        components.push(("NICE", 1.0, "nice"));
+        components.push(("TRES", 1.0, "tres_points"));
+        components
     }
 
     /// What the cluster does not say although its weight is not 0.
@@ -242,13 +302,15 @@ pub fn age_factor(age: i64, max_age: u32) -> f64 {
 /// The association with the partition of the job, else that without one.
 fn assoc_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -> f64 {
     cluster.associations.as_ref().map_or(0.0, |associations| {
-        let priority = [job.first_partition(), ""]
-            .into_iter()
-            .find_map(|partition| {
-                associations.of(&association_key(&job.account, &job.user, partition))
-            });
+        let priority = association_priority(job, associations);
         associations.factor(priority.unwrap_or(0), settings.raw_assoc)
     })
+}
+
+fn association_priority(job: &SlurmJob, associations: &Priorities) -> Option<u32> {
+    let mut partitions = [job.first_partition(), ""].into_iter();
+    partitions
+        .find_map(|partition| associations.of(&association_key(&job.account, &job.user, partition)))
 }
 
 fn size_factor(job: &SlurmJob, settings: &PrioritySettings, cluster: &Cluster) -> f64 {

@@ -1,12 +1,25 @@
 //! Records of `Key=Value`, as `scontrol show` prints them: in several lines with an empty line
 //! after each record, or in one line (`-o`).
 
+use crate::form::Form;
+
 /// A record; keys are found in any case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    fields: Vec<(String, String)>,
+    fields: Vec<Field>,
     /// The line of the text on which it begins, counted from 1.
     pub(crate) line: usize,
+    /// The line on which its last field is.
+    last_line: usize,
+    /// Whether it goes on to what the user wrote, which comes after all that is read.
+    reaches_user_text: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field {
+    key: String,
+    value: String,
+    line: usize,
 }
 
 /// Values that stand for none.
@@ -19,9 +32,12 @@ impl Record {
     }
 
     fn raw(&self, key: &str) -> Option<&str> {
+        self.field(key).map(|field| field.value.as_str())
+    }
+
+    fn field(&self, key: &str) -> Option<&Field> {
         let mut fields = self.fields.iter();
-        let found = fields.find(|(name, _)| name.eq_ignore_ascii_case(key));
-        found.map(|(_, value)| value.as_str())
+        fields.find(|field| field.key.eq_ignore_ascii_case(key))
     }
 
     /// A number that is the value of a key.
@@ -29,17 +45,76 @@ impl Record {
         self.get(key)?.parse().ok()
     }
 
+    /// What is said of values that have another form than the one of their key.
+    pub(crate) fn faults(&self, forms: &[(&str, Form)], of: &str) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (key, form) in forms {
+            let fault = self
+                .get(key)
+                .and_then(|value| form.fault(key, of, value))
+                .zip(self.field(key));
+            faults.extend(fault.map(|(fault, field)| format!("line {}: {fault}", field.line)));
+        }
+        faults
+    }
+
     /// Gives a key a value, which replaces one that it has.
-    pub(crate) fn set(&mut self, key: &str, value: &str) {
-        let known = self.fields.iter_mut();
-        match known
-            .into_iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(key))
-        {
-            Some((_, known)) => value.clone_into(known),
-            None => self.fields.push((key.to_owned(), value.to_owned())),
+    pub(crate) fn set(&mut self, key: &str, value: &str, line: usize) {
+        self.last_line = line;
+        let mut known = self.fields.iter_mut();
+        match known.find(|field| field.key.eq_ignore_ascii_case(key)) {
+            Some(known) => {
+                value.clone_into(&mut known.value);
+                known.line = line;
+            }
+            None => self.fields.push(Field {
+                key: key.to_owned(),
+                value: value.to_owned(),
+                line,
+            }),
         }
     }
+}
+
+/// The records of a text without the last one if the text ends within it, and what is said of its
+/// end. `what` is what a record describes, and `command` prints it.
+pub(crate) fn whole_records(
+    text: &str,
+    first: &str,
+    what: &str,
+    command: &str,
+) -> (Vec<Record>, Option<String>) {
+    let mut found = records(text, first);
+    let is_folded = found.iter().any(|record| record.last_line > record.line);
+    let has_line_end = text.ends_with('\n');
+    let is_closed = !is_folded
+        || text
+            .lines()
+            .last()
+            .is_some_and(|line| line.trim().is_empty());
+    let Some((last, others)) = found.split_last().filter(|_| !has_line_end || !is_closed) else {
+        return (found, None);
+    };
+    let name = last.raw(first).and_then(|name| name.split(' ').next());
+    let name = format!("{what} `{}`", name.unwrap_or_default());
+    let line = last.line;
+    if last.reaches_user_text || has_last_key_of(last, others) {
+        let fault = format!("the record of {name} may be cut off: the last line has no line end");
+        return (found, Some(fault).filter(|_| !has_line_end));
+    }
+    found.pop();
+    let fault = format!(
+        "the file ends within the record of {name} (line {line}), which is left out: write all that `{command}` prints"
+    );
+    (found, Some(fault))
+}
+
+/// Whether a record has the last of the keys that all others have.
+fn has_last_key_of(record: &Record, others: &[Record]) -> bool {
+    let keys = others.first().map_or(&[][..], |first| &first.fields);
+    let mut keys = keys.iter().rev().map(|field| field.key.as_str());
+    let last = keys.find(|key| others.iter().all(|other| other.raw(key).is_some()));
+    last.is_some_and(|key| record.raw(key).is_some())
 }
 
 /// The records of a text, each of which begins with a line that begins with `first=`.
@@ -57,7 +132,7 @@ pub(crate) fn records(text: &str, first: &str) -> Vec<Record> {
             });
         }
         if let Some(record) = records.last_mut() {
-            add_fields(record, line);
+            add_fields(record, line, index + 1);
         }
     }
     records
@@ -66,17 +141,18 @@ pub(crate) fn records(text: &str, first: &str) -> Vec<Record> {
 /// Adds the fields of a line. A word without a key belongs to the value before it, as values may
 /// contain blanks. Of a key that occurs twice the last value counts: the name of a job, which
 /// may contain what looks like a key, comes before the others.
-fn add_fields(record: &mut Record, line: &str) {
+fn add_fields(record: &mut Record, line: &str, number: usize) {
     let mut field: Option<(&str, String)> = None;
     for word in line.split_ascii_whitespace() {
         let key = word.split_once('=').filter(|(key, _)| is_key(key));
         match (key, &mut field) {
             (Some((key, value)), _) => {
                 if let Some((key, value)) = field.replace((key, value.to_owned())) {
-                    record.set(key, &value);
+                    record.set(key, &value, number);
                 }
                 // what follows is text of the user
                 if matches!(key, "Command" | "Comment" | "WorkDir") {
+                    record.reaches_user_text = true;
                     return;
                 }
             }
@@ -88,7 +164,7 @@ fn add_fields(record: &mut Record, line: &str) {
         }
     }
     if let Some((key, value)) = field {
-        record.set(key, &value);
+        record.set(key, &value, number);
     }
 }
 
@@ -113,5 +189,26 @@ mod tests {
         assert_eq!(records[0].number("Priority"), Some(5));
         assert_eq!(records[1].number("Priority"), Some(6));
         assert_eq!(records[1].line, 4);
+    }
+
+    #[test]
+    fn a_record_that_the_text_cuts_off_is_named() {
+        let whole =
+            "NodeName=a X=1\n   Y=2\n   Z=3\n\nNodeName=b X=1\n   Y=2\n   Z=3\n   Reason=r\n\n";
+        let in_one_line = "NodeName=a X=1 Y=2 Z=3\nNodeName=b X=1 Y=2 Z=3\n";
+        let read = |text: &str| whole_records(text, "NodeName", "node", "scontrol show node");
+        for text in [whole, in_one_line, ""] {
+            assert_eq!(read(text).1, None, "{text}");
+        }
+        // what follows the last line end of a record is no part of it
+        assert_eq!(read(whole.trim_end_matches('\n')).0.len(), 2);
+        for text in [whole, in_one_line] {
+            let second = text.rfind("NodeName").expect("a record");
+            for end in second + 11..text.rfind("Z=").expect("a key") {
+                let (records, fault) = read(&text[..end]);
+                let is_named = fault.is_some_and(|fault| fault.contains("record of node `b`"));
+                assert!(records.len() == 1 && is_named, "{}", &text[..end]);
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use crate::conf::PrioritySettings;
+use crate::form::Form;
 
 /// A row of `sprio`, the first of a job with several partitions.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,6 +18,18 @@ pub struct SprioRow {
     pub age: Option<f64>,
     /// The age as a part of `PriorityMaxAge`, with seven decimals (`sprio -n`).
     pub age_factor: Option<f64>,
+    /// What the long forms print of the job in each partition, whole numbers by their columns;
+    /// `TRES` is the sum of those of the resources.
+    components: Vec<(String, HashMap<&'static str, f64>)>,
+}
+
+impl SprioRow {
+    /// A component of the priority in a partition; `None` if it is not printed.
+    pub fn component(&self, partition: &str, column: &str) -> Option<f64> {
+        let mut rows = self.components.iter();
+        let (_, components) = rows.find(|(name, _)| name == partition)?;
+        components.get(column).copied()
+    }
 }
 
 /// The rows of the tables of `sprio`, by the job.
@@ -26,6 +39,17 @@ pub struct Sprio(HashMap<String, SprioRow>);
 /// The smallest number that `nice` and the site's factor are stored with, which is printed for jobs
 /// with a direct priority and several partitions.
 const UNSET: i64 = -(1 << 31);
+
+/// The columns with numbers, of which the second `PARTITION` has the same name as the first.
+const COLUMNS: [&str; 7] = [
+    "SITE",
+    "AGE",
+    "ASSOC",
+    "FAIRSHARE",
+    "JOBSIZE",
+    "QOS",
+    "NICE",
+];
 
 /// Whether a line is the header of such a table.
 pub(crate) fn is_header(line: &str) -> bool {
@@ -47,13 +71,18 @@ impl Sprio {
         self.0.get(job)
     }
 
-    /// Adds a table of `sprio -l`, `sprio -n` or `sprio -o` with a header.
-    pub fn add(&mut self, text: &str) {
-        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let Some(header) = lines.next().map(cells) else {
-            return;
+    /// Adds a table of `sprio -l`, `sprio -n` or `sprio -o` with a header. Returns what cannot be
+    /// read, one sentence each.
+    pub fn add(&mut self, text: &str) -> Vec<String> {
+        let mut problems = Vec::new();
+        let all = text.lines().enumerate();
+        let mut lines = all.filter(|(_, line)| !line.trim().is_empty()).peekable();
+        let Some(header) = lines.next().map(|(_, line)| cells(line)) else {
+            return problems;
         };
-        for line in lines {
+        while let Some((index, line)) = lines.next() {
+            let number = index + 1;
+            let is_cut = lines.peek().is_none() && !text.ends_with('\n');
             let cells = cells(line);
             let cell = |name: &str| {
                 // the first PARTITION is its name, the second its factor
@@ -65,6 +94,24 @@ impl Sprio {
             else {
                 continue;
             };
+            // the last column of a table with a fixed width may be blank
+            let has_bars = line.contains('|');
+            if is_cut || has_bars && cells.len() != header.len() {
+                problems.push(format!(
+                    "line {number}: the row of job `{job}` is not whole and is left out; was the file cut off?"
+                ));
+                continue;
+            }
+            let of = format!("job `{job}`");
+            for column in COLUMNS {
+                let form = if column == "SITE" {
+                    Form::Whole
+                } else {
+                    Form::Number
+                };
+                let fault = cell(column).and_then(|text| form.fault(column, &of, text));
+                problems.extend(fault.map(|fault| format!("line {number}: {fault}")));
+            }
             let row = self.0.entry(job.to_owned()).or_default();
             let is_normalised = cell("PRIORITY").is_some_and(|priority| priority.contains('.'));
             let age = cell("AGE").and_then(|age| age.parse::<f64>().ok());
@@ -72,6 +119,18 @@ impl Sprio {
                 row.age_factor = row.age_factor.or(age);
                 continue;
             }
+            let mut components: HashMap<&str, f64> = COLUMNS
+                .into_iter()
+                .filter_map(|name| Some((name, cell(name)?.parse().ok()?)))
+                .collect();
+            let last = header.iter().rposition(|name| *name == "PARTITION");
+            let partition = last.and_then(|last| cells.get(last)?.parse().ok());
+            components.extend(partition.map(|points| ("PARTITION", points)));
+            if header.contains(&"TRES") {
+                components.insert("TRES", sum_of_points(cell("TRES").unwrap_or_default()));
+            }
+            let partition = cell("PARTITION").unwrap_or_default().to_owned();
+            row.components.push((partition, components));
             // only the long forms have the site's factor, which a column of fixed width may cut
             let is_first = row.age.is_none() || line.contains('|');
             let site = cell("SITE").and_then(|site| site.parse().ok());
@@ -81,6 +140,7 @@ impl Sprio {
             }
             row.age = row.age.or(age);
         }
+        problems
     }
 
     /// Between which two times the daemon computed the priority of a job whose age counts from
@@ -117,6 +177,14 @@ impl Sprio {
         };
         Some((earliest, accrues_from + last.max(first) as i64))
     }
+}
+
+/// The sum of the points of resources, `cpu=5,mem=3`.
+fn sum_of_points(list: &str) -> f64 {
+    let points = list.split(',').filter_map(|part| part.split_once('='));
+    points
+        .filter_map(|(_, points)| points.parse::<f64>().ok())
+        .sum()
 }
 
 /// Whether a row of `sprio -l` is one of a job with a direct priority: it has no factors, no list

@@ -17,6 +17,12 @@ impl TresAmounts {
         Self(amounts.collect())
     }
 
+    /// The first part of a list that is not an amount.
+    pub(crate) fn unreadable_part(text: &str) -> Option<&str> {
+        let mut parts = text.split(',').filter(|part| !part.trim().is_empty());
+        parts.find(|part| Self::parse(part).0.is_empty())
+    }
+
     /// The amount of a resource.
     pub(crate) fn get(&self, name: &str) -> Option<f64> {
         let mut amounts = self.0.iter();

@@ -101,7 +101,10 @@ impl<'a> JobsToRank<'a> {
         if named.job.is_empty() {
             return Ok(Vec::new());
         }
-        let FoundJobs { rows, unmatched } = self.jobs.table.find_all_jobs(&named.job);
+        let OpenedQueue { site, .. } = self.opened;
+        let given: Vec<&str> = named.job.iter().map(|id| site.job_id(id)).collect();
+        let FoundJobs { rows, unmatched } = self.jobs.table.find_all_jobs(&given);
+        let unmatched = with_hints(unmatched, &given, site, &self.jobs.table);
         if rows.is_empty() {
             return Err(unknown_jobs_error(unmatched).into());
         }
@@ -223,12 +226,48 @@ pub(crate) fn select_rows_or_warn(
     } else {
         site.tree_of_jobs(table)?
     };
-    let filtered = filter.select(rows, table, tree.as_ref());
+    let jobs: Vec<String> = filter
+        .jobs
+        .iter()
+        .map(|id| site.job_id(id).to_owned())
+        .collect();
+    let filter = JobFilter {
+        jobs: &jobs,
+        ..filter
+    };
+    let mut filtered = filter.select(rows, table, tree.as_ref());
+    filtered.unmatched = with_hints(filtered.unmatched, &jobs, site, table);
     if !filtered.has_known && !filter.queues.iter().any(|name| site.has_queue(name)) {
         return Err(unknown_jobs_error(filtered.unmatched).into());
     }
     warn_all(&filtered.unmatched);
     Ok(filtered.rows)
+}
+
+/// What is said of ids that no job has: that the job has ended, or how jobs are called.
+fn with_hints<S: AsRef<str>>(
+    unmatched: Vec<String>,
+    given: &[S],
+    site: &Site,
+    table: &JobTable,
+) -> Vec<String> {
+    let mut hinted = Vec::new();
+    let has_several = unmatched.len() > 1;
+    for message in unmatched {
+        let own = |id: &&str| message.starts_with(&format!("no job is called `{id}`"));
+        let id = given.iter().map(AsRef::as_ref).find(own);
+        let ended = id.and_then(|id| site.ended_job(id));
+        let has_hint = has_several || id.is_none() || message.ends_with('?') || table.is_empty();
+        hinted.push(match ended {
+            Some(ended) => ended,
+            None if has_hint => message,
+            None => {
+                let jobs = counted(table.len(), "job", "jobs");
+                format!("{message}; there are {jobs}, such as `{}`", table.id(0))
+            }
+        });
+    }
+    hinted
 }
 
 /// The error if nothing that is asked for exists.

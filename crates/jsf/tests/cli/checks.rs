@@ -514,7 +514,7 @@ fn a_misspelled_entity_and_an_empty_queue_are_noticed() {
 fn a_slurm_conf_without_flags_says_nothing_of_the_policy() {
     let folder = tempfile::tempdir().expect("a folder");
     let conf = folder.path().join("slurm.conf");
-    std::fs::write(&conf, "").expect("written");
+    std::fs::write(&conf, "ClusterName=c\n").expect("written");
     let tree = "tests/golden/slurm/files/t08_parent_users/classic_d1.sshare_a_l_P.txt";
     let output = jsf(&[
         "shares",

@@ -35,6 +35,7 @@ mod simulate;
 mod simulated_pairs;
 mod site_constants;
 mod slurm;
+mod slurm_faults;
 mod slurm_priority;
 mod slurm_simulation;
 mod small_site;

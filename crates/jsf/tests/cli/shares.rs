@@ -442,11 +442,11 @@ fn jobs_with_an_ambiguous_association_are_reported() {
     ]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        stderr.contains("write one of `phys/ann:gpu`, `phys/ann:cpu`; the jobs of `ann` get 0"),
+        stderr.contains("the jobs of `ann` get 0: the tree has `ann` for single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`"),
         "{stderr}"
     );
     assert!(
-        stderr.contains("write one of `phys/bob`, `chem/bob`; the jobs of `bob` get 0"),
+        stderr.contains("the jobs of `bob` get 0: the tree has several `bob`, write one of `phys/bob`, `chem/bob`"),
         "{stderr}"
     );
     assert!(!stderr.contains("the jobs of `phys/ann:gpu`"), "{stderr}");

@@ -135,6 +135,20 @@ impl Default for SlurmConf {
 }
 
 impl SlurmConf {
+    /// Checks that slurmctld starts with the settings.
+    ///
+    /// # Errors
+    /// The first setting with which it does not.
+    pub fn require_start(&self) -> Result<(), String> {
+        let mut faults = self.warnings.iter();
+        match faults.find(|warning| warning.fault.prevents_start()) {
+            Some(ConfWarning { file, line, fault }) => {
+                Err(format!("`{file}`, line {line}: {fault}"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Reads the file and the files that it includes.
     ///
     /// # Errors
@@ -255,8 +269,19 @@ impl From<&ConfWarning> for Message {
                 text + "; for 14.11 and earlier ",
                 [Need::Policy("ticket-based")],
             ),
+            ConfFault::BadValue { .. } => (text + ", the default is used").into(),
             _ => text.into(),
         }
+    }
+}
+
+impl ConfFault {
+    /// Whether slurmctld does not start with it.
+    fn prevents_start(&self) -> bool {
+        matches!(
+            self,
+            Self::NotASetting(_) | Self::NoValue(_) | Self::BadValue { .. } | Self::UnknownKey(_)
+        )
     }
 }
 
@@ -278,9 +303,7 @@ pub enum ConfFault {
     )]
     NoValue(String),
     /// A value that `slurmctld` rejects.
-    #[error(
-        "`{key}` is `{value}`, expected {expected}; slurmctld does not start with it, the default is used"
-    )]
+    #[error("`{key}` is `{value}`, expected {expected}; slurmctld does not start with it")]
     BadValue {
         /// The key.
         key: &'static str,

@@ -121,8 +121,8 @@ impl PrioritySettings {
     }
 
     /// Brings the weights of resources into the order of the resources' ids: the fixed ones, then
-    /// those of `AccountingStorageTRES`.
-    pub(super) fn sort_tres(&mut self, accounting_storage_tres: &str) {
+    /// those of `AccountingStorageTRES`. Returns whether one of them is none of these.
+    pub(super) fn sort_tres(&mut self, accounting_storage_tres: &str) -> bool {
         let listed = accounting_storage_tres.to_ascii_lowercase();
         let order: Vec<&str> = FIXED_TRES
             .into_iter()
@@ -132,6 +132,11 @@ impl PrioritySettings {
             let position = order.iter().position(|name| *name == tres.name);
             position.unwrap_or(usize::MAX)
         });
+        // a file of some settings may leave the list to another one
+        let is_listed =
+            |name: &str| order.contains(&name) || listed.is_empty() && name.contains('/');
+        let mut weighted = self.weight_tres.iter();
+        weighted.any(|tres| !is_listed(&tres.name))
     }
 
     /// Whether nothing but the site's factor and `nice` decides the priority.

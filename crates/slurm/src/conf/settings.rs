@@ -161,7 +161,14 @@ impl<'a> Settings<'a> {
         for (index, setting) in split_settings(text).enumerate() {
             match setting {
                 Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => {
-                    self.conf.objects.add_line(text);
+                    if let Err((key, value, expected)) = self.conf.objects.add_line(text, line) {
+                        let fault = ConfFault::BadValue {
+                            key,
+                            value,
+                            expected,
+                        };
+                        self.warn_at(file, line, fault);
+                    }
                     return;
                 }
                 Ok((key, value)) => self.set(file, line, key, value),
@@ -213,14 +220,23 @@ impl<'a> Settings<'a> {
 
     /// The values of the settings of the priority, interpreted; one that is wrong is a warning.
     fn interpret_weights(&mut self) {
-        for (key, found) in self.found.clone() {
+        let mut settings: Vec<_> = self.found.clone().into_iter().collect();
+        settings.sort_by_key(|(_, found)| found.line);
+        for (key, found) in settings {
             if let Err(expected) = self.conf.priority.set(key, &found.value) {
                 self.warn_of_bad_value(key, &found, expected);
             }
         }
         let order = self.found.get("AccountingStorageTRES");
         let order = order.map_or("", |found| &found.value).to_owned();
-        self.conf.priority.sort_tres(&order);
+        let has_unknown = self.conf.priority.sort_tres(&order);
+        if let Some(found) = self.found.get("PriorityWeightTRES").cloned()
+            && has_unknown
+        {
+            let expected = "resources that Slurm tracks: those of `AccountingStorageTRES`, and cpu, mem, energy, node, \
+                            billing, fs/disk, vmem and pages";
+            self.warn_of_bad_value("PriorityWeightTRES", &found, expected);
+        }
     }
 
     /// Interprets each setting as the daemon does.

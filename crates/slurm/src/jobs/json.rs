@@ -5,7 +5,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::jobs::{Read, SlurmJob, TimeLimit};
+use crate::form::{Form, MAX_NICE};
+use crate::jobs::{Read, SlurmJob, TimeLimit, array_task};
 use crate::tres::TresAmounts;
 
 #[derive(Deserialize)]
@@ -64,6 +65,48 @@ struct RawJob {
     tres_alloc_str: String,
     #[serde(default, deserialize_with = "text")]
     dependency: String,
+    #[serde(default, deserialize_with = "text")]
+    cluster: String,
+    #[serde(default)]
+    array_job_id: Value,
+    #[serde(default)]
+    array_task_id: Value,
+    #[serde(default, deserialize_with = "text")]
+    array_task_string: String,
+}
+
+impl RawJob {
+    /// What is said of numbers that are none, or that Slurm does not have.
+    fn faults(&self) -> Vec<String> {
+        let numbers = [
+            ("priority", &self.priority, Form::Count),
+            ("nice", &self.nice, Form::Nice),
+            ("submit_time", &self.submit_time, Form::Whole),
+            ("eligible_time", &self.eligible_time, Form::Whole),
+            ("accrue_time", &self.accrue_time, Form::Whole),
+            ("time_limit", &self.time_limit, Form::Count),
+            ("cpus", &self.cpus, Form::Count),
+        ];
+        let of = format!("job `{}`", self.job_id);
+        let mut faults = Vec::new();
+        for (key, value, form) in numbers {
+            let plain = value.get("number").unwrap_or(value);
+            let said = match (number(value), form) {
+                _ if is_unset(value) => None,
+                (Some(number), Form::Nice) => form.fault(key, &of, &signed(number).to_string()),
+                _ => form.fault(key, &of, &plain.to_string()),
+            };
+            faults.extend(said);
+        }
+        faults
+    }
+
+    fn array_task(&self) -> Option<String> {
+        let array = number(&self.array_job_id).filter(|array| *array > 0)?;
+        let task = number(&self.array_task_id).map(|task| task.to_string());
+        let tasks = Some(self.array_task_string.clone()).filter(|tasks| !tasks.is_empty());
+        Some(array_task(&array.to_string(), &tasks.or(task)?))
+    }
 }
 
 pub(super) fn read(text: &str) -> Result<(Read, Option<String>), String> {
@@ -74,7 +117,11 @@ pub(super) fn read(text: &str) -> Result<(Read, Option<String>), String> {
     let mut problems = Vec::new();
     for (index, raw) in document.jobs.into_iter().enumerate() {
         match serde_json::from_str(raw.get()) {
-            Ok(raw) => jobs.push(job(raw)),
+            Ok(raw) => {
+                let raw: RawJob = raw;
+                problems.extend(raw.faults());
+                jobs.push(job(raw));
+            }
             Err(error) => problems.push(format!("job {} is left out: {error}", index + 1)),
         }
     }
@@ -94,7 +141,6 @@ fn job(raw: RawJob) -> SlurmJob {
         &raw.tres_alloc_str
     };
     let mut tres = TresAmounts::parse(tres);
-    let cpus = number(&raw.cpus).unwrap_or(0);
     let nodes = tres
         .get("node")
         .or(number(&raw.node_count).map(|nodes| nodes as f64));
@@ -108,6 +154,7 @@ fn job(raw: RawJob) -> SlurmJob {
     }
     SlurmJob {
         id: raw.job_id.to_string(),
+        array_task: raw.array_task(),
         user: raw.user_name,
         account: raw.account,
         partition: raw.partition,
@@ -115,18 +162,20 @@ fn job(raw: RawJob) -> SlurmJob {
         state,
         reason: raw.state_reason,
         priority: number(&raw.priority).and_then(|priority| u32::try_from(priority).ok()),
-        // before 23.02 a negative number is printed as one of 32 bits without a sign
-        nice: match number(&raw.nice).unwrap_or(0) {
-            nice if nice > i64::from(i32::MAX) => nice - (1 << 32),
-            nice => nice,
-        },
+        nice: number(&raw.nice)
+            .map(signed)
+            .filter(|nice| (-MAX_NICE..=MAX_NICE).contains(nice))
+            .unwrap_or(0),
         submitted: time(&raw.submit_time),
         eligible: time(&raw.eligible_time),
         accrues_from: time(&raw.accrue_time),
         time_limit: time_limit(&raw.time_limit),
-        cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
+        cpus: number(&raw.cpus)
+            .and_then(|cpus| u32::try_from(cpus).ok())
+            .unwrap_or(0),
         tres,
         dependency: raw.dependency,
+        cluster: raw.cluster,
     }
 }
 
@@ -137,13 +186,23 @@ fn text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
 
 /// A number that is set and finite.
 fn number(value: &Value) -> Option<i64> {
-    match value {
-        Value::Object(fields) => {
-            let is = |key| fields.get(key).and_then(Value::as_bool);
-            let is_set = is("set") != Some(false) && is("infinite") != Some(true);
-            fields.get("number").filter(|_| is_set)?.as_i64()
-        }
-        plain => plain.as_i64(),
+    let number = value.get("number").unwrap_or(value);
+    number.as_i64().filter(|_| !is_unset(value))
+}
+
+/// Whether there is no number, or an infinite one.
+fn is_unset(value: &Value) -> bool {
+    let is = |key| value.get(key).and_then(Value::as_bool);
+    value.is_null() || is("set") == Some(false) || is("infinite") == Some(true)
+}
+
+/// Before 23.02 a negative number is printed as one of 32 bits without a sign.
+fn signed(number: i64) -> i64 {
+    let is_unsigned = (i64::from(i32::MAX) + 1..1 << 32).contains(&number);
+    if is_unsigned {
+        number - (1 << 32)
+    } else {
+        number
     }
 }
 

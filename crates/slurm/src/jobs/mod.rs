@@ -4,6 +4,8 @@ mod json;
 mod scontrol;
 mod table;
 
+use std::collections::{HashMap, HashSet};
+
 use job_sort_formula::diagnostic::limit_each_kind;
 use jsf_json::clipped;
 
@@ -76,6 +78,19 @@ pub struct SlurmJob {
     pub tres: TresAmounts,
     /// What it waits for, such as `afterok:12(unfulfilled)`.
     pub dependency: String,
+    /// The tasks of an array that it stands for, as `squeue` prints them: `16_1` or `16_[1-4]`.
+    pub array_task: Option<String>,
+    /// The cluster; empty if the document does not name it.
+    pub cluster: String,
+}
+
+/// The tasks of an array as `squeue` prints them.
+fn array_task(array: &str, tasks: &str) -> String {
+    if tasks.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!("{array}_{tasks}")
+    } else {
+        format!("{array}_[{tasks}]")
+    }
 }
 
 impl SlurmJob {
@@ -141,6 +156,8 @@ impl SlurmJob {
 pub struct SlurmJobs {
     /// The jobs that have not ended, in the order of the document.
     pub jobs: Vec<SlurmJob>,
+    /// The jobs that have ended: the number and the state of each.
+    pub ended: HashMap<String, String>,
     /// The version of Slurm that printed them, which only JSON says.
     pub version: Option<String>,
     /// What cannot be read, one sentence each.
@@ -167,12 +184,35 @@ impl SlurmJobs {
             table::read(text)
         };
         let (mut jobs, problems) = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
-        jobs.retain(|job| !job.has_ended());
-        let problems = problems
-            .into_iter()
-            .map(|problem| format!("`{name}`: {problem}"));
+        let mut ended = HashMap::new();
+        let mut known = HashSet::new();
+        let mut repeated = Vec::new();
+        jobs.retain(|job| {
+            if job.has_ended() {
+                ended.insert(job.id.clone(), job.state.clone());
+                return false;
+            }
+            let is_new = known.insert(job.id.clone());
+            // with `-r`, `squeue` has a row for each task of an array that waits
+            if !is_new && job.array_task.is_none() {
+                repeated.push(format!("job `{}` is there again; the first counts", job.id));
+            }
+            is_new
+        });
+        if let Some(first) = problems
+            .first()
+            .filter(|_| jobs.is_empty() && ended.is_empty())
+        {
+            return Err(format!(
+                "`{}`: none of its jobs can be read: {first}",
+                clipped(name)
+            ));
+        }
+        let problems = problems.into_iter().chain(repeated);
+        let problems = problems.map(|problem| format!("`{name}`: {problem}"));
         Ok(Self {
             jobs,
+            ended,
             version,
             warnings: limit_each_kind(problems),
         })
@@ -195,8 +235,13 @@ pub(crate) fn parse_time(text: &str) -> Option<i64> {
     };
     let [year, month, day] = numbers(date, '-')?;
     let [hour, minute, second] = numbers(time, ':')?;
-    let in_range =
-        (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    let in_range = (1970..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && (0..24).contains(&hour)
+        && (0..60).contains(&minute)
+        // a leap second
+        && (0..=60).contains(&second);
     in_range
         .then(|| days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
 }

@@ -1,15 +1,35 @@
 //! Reads `scontrol show job`, with a line for each job (`-o`) or several.
 
-use crate::jobs::{Read, SlurmJob, TimeLimit, parse_time};
-use crate::records::{Record, records};
+use crate::form::{Form, nice, processors};
+use crate::jobs::{Read, SlurmJob, TimeLimit, array_task, parse_time};
+use crate::records::{Record, whole_records};
 use crate::tres::TresAmounts;
+
+const FORMS: [(&str, Form); 12] = [
+    ("Priority", Form::Priority),
+    ("Nice", Form::Nice),
+    ("TimeLimit", Form::Limit),
+    ("SubmitTime", Form::Time),
+    ("EligibleTime", Form::Time),
+    ("AccrueTime", Form::Time),
+    ("NumCPUs", Form::Processors),
+    ("TRES", Form::Amounts),
+    ("ReqTRES", Form::Amounts),
+    ("AllocTRES", Form::Amounts),
+    ("MinMemoryNode", Form::Memory),
+    ("MinMemoryCPU", Form::Memory),
+];
 
 pub(super) fn read(text: &str) -> Read {
     let mut jobs = Vec::new();
-    let mut problems = Vec::new();
-    for record in records(text, "JobId") {
+    let (records, cut) = whole_records(text, "JobId", "job", "scontrol show job");
+    let mut problems = Vec::from_iter(cut);
+    for record in records {
         match job(&record) {
-            Some(job) => jobs.push(job),
+            Some(job) => {
+                problems.extend(record.faults(&FORMS, &format!("job `{}`", job.id)));
+                jobs.push(job);
+            }
             None => problems.push(format!(
                 "line {}: the job is left out: it has no `JobState`",
                 record.line
@@ -48,19 +68,20 @@ fn job(record: &Record) -> Option<SlurmJob> {
         state,
         reason: text("Reason"),
         priority: record.number("Priority"),
-        nice: record.number("Nice").unwrap_or(0),
+        nice: record.get("Nice").and_then(nice).unwrap_or(0),
         submitted: record.get("SubmitTime").and_then(parse_time),
         eligible: record.get("EligibleTime").and_then(parse_time),
         accrues_from: record.get("AccrueTime").and_then(parse_time),
         time_limit: record
             .get("TimeLimit")
             .map_or_else(TimeLimit::default, TimeLimit::parse),
-        // a pending job may have a range, `4-8`
-        cpus: record
-            .get("NumCPUs")
-            .and_then(|cpus| cpus.split('-').next()?.parse().ok())
-            .unwrap_or(0),
+        cpus: record.get("NumCPUs").and_then(processors).unwrap_or(0),
         tres,
         dependency: text("Dependency"),
+        array_task: record
+            .get("ArrayJobId")
+            .zip(record.get("ArrayTaskId"))
+            .map(|(array, tasks)| array_task(array, tasks)),
+        cluster: String::new(),
     })
 }

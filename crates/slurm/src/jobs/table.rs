@@ -1,8 +1,21 @@
 //! Reads `squeue -O` or `squeue -o` with a header and cells separated by `|`.
 
+use crate::form::{Form, nice, processors};
 use crate::jobs::{Read, SlurmJob, TimeLimit, parse_time};
 use crate::tree::table::{Row, Table, is_column};
 use crate::tres::{TresAmounts, parse_amount};
+
+const FORMS: [(&str, Form); 9] = [
+    ("PRIORITY", Form::Priority),
+    ("NICE", Form::Nice),
+    ("TIME_LIMIT", Form::Limit),
+    ("SUBMIT_TIME", Form::Time),
+    ("ELIGIBLE_TIME", Form::Time),
+    ("ACCRUE_TIME", Form::Time),
+    ("CPUS", Form::Processors),
+    ("TRES_ALLOC", Form::Amounts),
+    ("MIN_MEMORY", Form::Memory),
+];
 
 /// The columns of the table by what they contain, each by its names in the order in which they are
 /// looked for.
@@ -26,6 +39,21 @@ impl Columns<'_> {
             .find_map(accept)
     }
 
+    /// What is said of the values of a job that have another form than their columns.
+    fn faults(&self, row: &Row<'_>, job: &SlurmJob) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (name, form) in FORMS {
+            let columns = self.table.columns(name);
+            let cells = columns.map(|column| row.cell(Some(column)));
+            let cells = cells.filter(|cell| !matches!(*cell, "" | "N/A" | "(null)"));
+            faults.extend(cells.filter_map(|cell| {
+                let fault = form.fault(name, &format!("job `{}`", job.id), cell)?;
+                Some(format!("{}: {fault}", row.place))
+            }));
+        }
+        faults
+    }
+
     fn text(&self, row: &Row<'_>, names: &[&str]) -> String {
         self.find(row, names, |cell| Some(cell.to_owned()))
             .unwrap_or_default()
@@ -43,10 +71,15 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     let mut problems = Vec::new();
     for row in table.rows() {
         match row {
-            Ok(row) => jobs.push(job(&columns, &row)),
-            Err(fault) => problems.push(format!("a job is left out: {fault}")),
+            Ok(row) => {
+                let job = job(&columns, &row);
+                problems.extend(columns.faults(&row, &job));
+                jobs.push(job);
+            }
+            Err(fault) => problems.push(format!("a job is left out{fault}")),
         }
     }
+    problems.extend(table.unended());
     Ok((jobs, problems))
 }
 
@@ -61,7 +94,6 @@ fn job(columns: &Columns<'_>, row: &Row<'_>) -> SlurmJob {
             tres.refine_memory(memory * count);
         }
     }
-    let cpus = columns.find(row, &["CPUS"], number).unwrap_or(0);
     SlurmJob {
         id: columns
             .find(row, &["JOBID"], |cell| {
@@ -75,16 +107,20 @@ fn job(columns: &Columns<'_>, row: &Row<'_>) -> SlurmJob {
         state: columns.text(row, &["STATE", "ST"]),
         reason: columns.text(row, &["REASON"]),
         priority: columns.find(row, &["PRIORITY"], |cell| cell.parse().ok()),
-        nice: columns.find(row, &["NICE"], number).unwrap_or(0),
+        nice: columns.find(row, &["NICE"], nice).unwrap_or(0),
         submitted: time(&["SUBMIT_TIME"]),
         eligible: time(&["ELIGIBLE_TIME"]),
         accrues_from: time(&["ACCRUE_TIME"]),
         time_limit: columns
             .find(row, &["TIME_LIMIT"], |cell| Some(TimeLimit::parse(cell)))
             .unwrap_or_default(),
-        cpus: u32::try_from(cpus).unwrap_or(0),
+        cpus: columns.find(row, &["CPUS"], processors).unwrap_or(0),
         tres,
         dependency: columns.text(row, &["DEPENDENCY"]),
+        array_task: columns.find(row, &["JOBID"], |cell| {
+            cell.contains('_').then(|| cell.to_owned())
+        }),
+        cluster: columns.text(row, &["CLUSTER"]),
     }
 }
 

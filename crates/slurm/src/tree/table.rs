@@ -102,6 +102,13 @@ impl<'t> Table<'t> {
         })
     }
 
+    /// What is said if the last line has no line end.
+    pub(crate) fn unended(&self) -> Option<String> {
+        let line = self.text.lines().count();
+        (!self.text.ends_with('\n'))
+            .then(|| format!("line {line} has no line end: the file may be cut off"))
+    }
+
     /// The index of the column with one of these names.
     pub(crate) fn column(&self, names: &[&str]) -> Option<usize> {
         names

@@ -10,7 +10,6 @@ use job_sort_formula::rank::SummandAgreement;
 use job_sort_formula::rank::explain::{Influence, NodeValue, TermDifference};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::exchange_rates::ExchangeRate;
-use jsf_openpbs::number_format;
 use jsf_site::{
     Cause, ExplainedInput, Explanation, Explanations, Neighbour, PolicyShares, RankReached,
     RankedQueue, Reached, Rounding, SmallestChange, Wait,
@@ -20,7 +19,7 @@ use serde::{Serialize, Serializer};
 use crate::answer::Answer;
 use crate::commands::explain::sentence::sentence;
 use crate::commands::explain::view::{MAX_CODE, explain_document, part};
-use crate::commands::rank::answer::{Error, excluded};
+use crate::commands::rank::answer::{Error, excluded, logged};
 use crate::commands::shares::answer::{NodeNumbers, PolicyView};
 use crate::view::document::Document;
 use crate::view::printable::excerpt;
@@ -216,7 +215,9 @@ impl<'a> ExplainedJob<'a> {
             reason,
             score: job.score,
             exact: exact.map(ToString::to_string),
-            logged: job.score.map(number_format::logged),
+            logged: job
+                .score
+                .map(|score| logged(score, report.queue.is_slurm_priority)),
             error: error.map(Error::new),
             same_error: error.map(|_| SameError {
                 count: job.same_error.len(),

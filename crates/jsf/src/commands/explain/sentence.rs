@@ -5,10 +5,10 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{Consequence, ScoreError};
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::number_format;
 use jsf_site::{Against, Cause, Explanation};
 
 use crate::commands::explain::answer::ExplainReport;
+use crate::view::document::score_in_words;
 use crate::view::printable::excerpt;
 use crate::view::words::{
     count, grouped_number, listed, ordinal, quoted, significant, state_words, waiting_time,
@@ -31,7 +31,7 @@ pub(crate) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String 
         (Some(Err(error)), _) => clauses.push(failure(report, job, error)),
         (Some(Ok(_)), Some(rank)) => clauses.extend(reason(report, job, rank)),
         (Some(Ok(_)), None) => {
-            let value = job.score.map(number_format::logged);
+            let value = job.score.map(score_in_words);
             clauses.extend(value.map(|value| format!("its value is {value}")));
         }
         (None, _) => {}
@@ -42,7 +42,7 @@ pub(crate) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String 
 /// The value of a job that is only described, and what the formula reads of it.
 pub fn described_words(table: &JobTable, job: &Explanation) -> String {
     let mut words = match job.score {
-        Some(score) => format!("value {}", number_format::logged(score)),
+        Some(score) => format!("value {}", score_in_words(score)),
         None => "no value".to_owned(),
     };
     let mut inputs = Vec::new();
@@ -78,12 +78,9 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
     match job.score {
         Some(f64::NEG_INFINITY) => words += ", so it has no value and comes last",
         Some(score) if error.consequence() == Consequence::Unknown => {
-            words += &format!(
-                ", and jsf gives it the value {}",
-                number_format::logged(score)
-            );
+            words += &format!(", and jsf gives it the value {}", score_in_words(score));
         }
-        Some(score) => words += &format!(", so its value is {}", number_format::logged(score)),
+        Some(score) => words += &format!(", so its value is {}", score_in_words(score)),
         None => {}
     }
     if error.crashes_the_scheduler() {

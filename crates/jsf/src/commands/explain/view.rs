@@ -18,7 +18,9 @@ use crate::commands::rank::answer::TermColumns;
 use crate::commands::shares::view::shares_table;
 use crate::view::branches::branches;
 use crate::view::decides::{decides_fact, summand_columns};
-use crate::view::document::{Cell, Column, DECIDES, Document, Fact, Section, Table};
+use crate::view::document::{
+    Cell, Column, DECIDES, Document, Fact, Section, Table, score_in_words,
+};
 use crate::view::exchange_rates::rates_line;
 use crate::view::printable::excerpt;
 use crate::view::rule_facts::rule_facts;
@@ -391,14 +393,15 @@ fn lacking_sentence(goal: usize, report: ExplainReport<'_>, job: &Explanation) -
     let value = report.value(other).unwrap_or(f64::NAN);
     let lacking = value - report.value(job.row).unwrap_or(f64::NAN);
     let id = report.table().id(other);
-    let there = format!(
-        "rank {goal} is `{id}` with {}",
-        number_format::logged(value)
-    );
+    let there = format!("rank {goal} is `{id}` with {}", score_in_words(value));
     if lacking > 0.0 && lacking.is_finite() {
         format!(
             "{there}: {} more are needed",
-            number_format::logged(lacking)
+            if lacking.fract() == 0.0 {
+                score_in_words(lacking)
+            } else {
+                number_format::logged(lacking)
+            }
         )
     } else {
         there

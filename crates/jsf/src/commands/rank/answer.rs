@@ -274,7 +274,7 @@ impl<'a> RankReport<'a> {
             score,
             value: priority.filter(|_| self.queue.is_slurm_priority),
             exact,
-            logged: score.map(number_format::logged),
+            logged: score.map(|score| logged(score, self.queue.is_slurm_priority)),
             error,
             considered: rank.is_some(),
             excluded,
@@ -328,6 +328,16 @@ impl<'a> RankReport<'a> {
                 .collect(),
             ties: ranking.ties(),
         }
+    }
+}
+
+/// The digits that OpenPBS logs for a value, which has become a C float; of Slurm's priority, a
+/// whole number of 32 bits, all digits.
+pub fn logged(score: f64, is_slurm_priority: bool) -> String {
+    if is_slurm_priority {
+        (score as u32).to_string()
+    } else {
+        number_format::logged(score)
     }
 }
 

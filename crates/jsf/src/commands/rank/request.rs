@@ -15,7 +15,7 @@ Columns of CSV, and keys of JSON and NDJSON:
   rank        the place in the queue, from 1; empty for a job that is not considered
   score       the value that is sorted on: with --numbers openpbs a C float; empty if it is not finite
   exact       the value of the formula before it becomes a C float, as Python's repr prints it
-  logged      the digits that OpenPBS logs for the value
+  logged      the digits that OpenPBS logs for the value; Slurm's priority as squeue prints it
   error       why the formula has no value; OpenPBS then uses 0
   considered  whether the scheduler tries to run the job now
   excluded    why not: state, threshold, no shares, partition, routing queue or

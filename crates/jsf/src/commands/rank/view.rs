@@ -81,6 +81,7 @@ fn headline(report: &RankReport<'_>) -> String {
         return verdict.unwrap_or_default();
     }
     let mut sentences = Vec::from_iter(verdict);
+    sentences.extend(report.queue.contradiction.clone());
     sentences.extend(first_job(report.queue));
     sentences.push(job_counts(report.queue));
     sentences.join(" ")

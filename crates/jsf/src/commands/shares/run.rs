@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format.is_document());
     let mut warnings = Warnings::new(arguments.format.is_document());
-    warnings.add_site(&site, &site.warnings_for(&["fairshare_factor"]));
+    warnings.add_site(&site, &site.warnings_of_shares());
     let policies = if arguments.site.policy == Some(PolicyArg::All) {
         PolicyName::ALL.to_vec()
     } else {

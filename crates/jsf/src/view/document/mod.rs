@@ -18,8 +18,8 @@ pub(crate) use crate::view::document::page::{
     PageFact, PageSection, Piece, SCRIPT, STYLE, base64, content_hash, page_facts, page_sections,
     sentence_pieces,
 };
-pub(crate) use crate::view::document::table::star;
 pub use crate::view::document::table::{Cell, Column, DECIDES, RowLimit, Rows, Table};
+pub(crate) use crate::view::document::table::{score_in_words, star};
 pub use crate::view::document::terminal::TerminalStyle;
 pub(crate) use crate::view::document::terminal::{text_of, wrapped};
 

@@ -390,7 +390,7 @@ pub(crate) fn star(has_star: bool) -> &'static str {
 
 /// A value as the scheduler logs it. A value that is no float32 was not rounded as the scheduler
 /// does, and is shown with all digits that tell it from another double.
-fn score_in_words(score: f64) -> String {
+pub(crate) fn score_in_words(score: f64) -> String {
     if !score.is_finite() || f64::from(score as f32) == score {
         return number_format::logged(score);
     }

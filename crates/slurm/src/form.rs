@@ -1,0 +1,116 @@
+//! The forms of the values that Slurm's tools print, so that a value of another form is named
+//! instead of being taken for none.
+
+use jsf_json::clipped;
+
+use crate::jobs::{TimeLimit, parse_time};
+use crate::tres::{TresAmounts, parse_amount};
+
+/// The largest `nice` that Slurm accepts, and without its sign the smallest.
+pub(crate) const MAX_NICE: i64 = 2_147_483_645;
+
+/// The form of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Whole,
+    Count,
+    /// A priority, also as a part of the largest one, which `squeue` prints under the same name.
+    Priority,
+    Nice,
+    Number,
+    Processors,
+    Time,
+    Limit,
+    Memory,
+    Amounts,
+}
+
+impl Form {
+    fn accepts(self, text: &str) -> bool {
+        let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+        match self {
+            Self::Whole => text.parse::<i64>().is_ok(),
+            Self::Count => text.parse::<u32>().is_ok(),
+            Self::Priority => {
+                text.parse::<u32>().is_ok()
+                    || text
+                        .parse::<f64>()
+                        .is_ok_and(|part| (0.0..=1.0).contains(&part))
+            }
+            Self::Nice => nice(text).is_some(),
+            Self::Number => text.parse::<f64>().is_ok_and(f64::is_finite),
+            Self::Processors => processors(text).is_some(),
+            // words such as `Unknown` stand for none
+            Self::Time => !has_digit || parse_time(text).is_some(),
+            Self::Limit => !has_digit || TimeLimit::parse(text) != TimeLimit::OfPartition,
+            Self::Memory => parse_amount(text, true).is_some(),
+            Self::Amounts => TresAmounts::unreadable_part(text).is_none(),
+        }
+    }
+
+    pub(crate) fn expected(self) -> &'static str {
+        match self {
+            Self::Whole => "a whole number",
+            Self::Count | Self::Priority | Self::Processors => {
+                "a whole number from 0 to 4294967295"
+            }
+            Self::Nice => "a whole number from -2147483645 to 2147483645",
+            Self::Number => "a number",
+            Self::Time => "a time such as `2026-11-27T08:54:58`",
+            Self::Limit => "a time such as `1-00:00:00`, or `UNLIMITED`",
+            Self::Memory => "an amount of memory such as `4G`",
+            Self::Amounts => "amounts such as `cpu=4,mem=8G`",
+        }
+    }
+
+    /// What is said of a value of another form: the key, what has the value, and the value.
+    pub(crate) fn fault(self, key: &str, of: &str, value: &str) -> Option<String> {
+        (!self.accepts(value)).then(|| {
+            format!(
+                "`{key}` of {of} is `{}`, expected {}; it is not used",
+                clipped(value),
+                self.expected()
+            )
+        })
+    }
+}
+
+/// `nice`, if Slurm accepts it.
+pub(crate) fn nice(text: &str) -> Option<i64> {
+    let nice = text.parse().ok();
+    nice.filter(|nice: &i64| (-MAX_NICE..=MAX_NICE).contains(nice))
+}
+
+/// A number of processors: a pending job may have a range, `4-8`, and multiples of 1024 are printed
+/// as `2K`.
+pub(crate) fn processors(text: &str) -> Option<u32> {
+    let count = parse_amount(text.split('-').next()?, false)?;
+    (count.fract() == 0.0 && count <= f64::from(u32::MAX)).then_some(count as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_another_form_is_named() {
+        for (form, good, bad) in [
+            (Form::Count, "4294967295", "1e30"),
+            (Form::Priority, "0.01333", "1.5"),
+            (Form::Nice, "-2147483645", "-99999999999"),
+            (Form::Processors, "4-8", "99999999999999999999"),
+            (Form::Processors, "2K", "many"),
+            (Form::Time, "Unknown", "27.11.2026"),
+            (Form::Time, "2026-11-27T08:54:58", "2026-11-27T08:54:99"),
+            (Form::Limit, "Partition_Limit", "5 days"),
+            (Form::Memory, "1500M", "1500Q"),
+            (Form::Amounts, "cpu=1,mem=2G", "cpu=one"),
+        ] {
+            assert_eq!(form.fault("K", "job `1`", good), None, "{good}");
+            let said = form.fault("K", "job `1`", bad);
+            let start = format!("`K` of job `1` is `{bad}`, expected ");
+            assert!(said.is_some_and(|said| said.starts_with(&start)), "{bad}");
+        }
+        assert_eq!(processors("2K"), Some(2048));
+    }
+}
