@@ -19,7 +19,7 @@ pub fn exit_on_panic() {
         if is_refused_memory(panic) {
             let _ = writeln!(
                 std::io::stderr(),
-                "jsf: memory allocation failed while zstd was decompressed"
+                "jsf: memory allocation failed while zstd was decompressed or a thread was started"
             );
             process::exit(2);
         }
@@ -37,12 +37,12 @@ pub fn exit_on_abort() {
     let _ = register_conditional_shutdown(SIGABRT, 2, &ALWAYS);
 }
 
-/// Whether the system refused memory to the decoder of zstd, which reports this by a panic.
+/// Whether the system refused memory to the decoder of zstd, or to the runtime for the signal stack
+/// of a thread, which both report this by a panic.
 fn is_refused_memory(panic: &PanicHookInfo<'_>) -> bool {
-    let is_decoder = panic
-        .location()
-        .is_some_and(|at| at.file().contains("ruzstd"));
-    is_decoder && text(panic).is_some_and(|text| text.starts_with("Allocating"))
+    let is_in = |file: &str| panic.location().is_some_and(|at| at.file().contains(file));
+    is_in("sys/pal/unix/stack_overflow.rs")
+        || is_in("ruzstd") && text(panic).is_some_and(|text| text.starts_with("Allocating"))
 }
 
 fn text<'p>(panic: &'p PanicHookInfo<'_>) -> Option<&'p str> {
