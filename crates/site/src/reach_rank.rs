@@ -79,7 +79,7 @@ impl Means {
         match (name, schema.origin(name)) {
             ("eligible_time" | AGE, _) => Self::Wait,
             ("queue_priority", _) => Self::Queue,
-            (_, Some(Origin::Special | Origin::Slurm) | None) => Self::WhatIf,
+            (_, Some(Origin::Special) | None) => Self::WhatIf,
             _ => Self::AskForLess,
         }
     }
@@ -189,7 +189,10 @@ impl Site {
             let is_constant = self
                 .site_constant(name, schema, Some(&ranked.table))
                 .is_some();
-            let entry = schema.entry(name);
+            // what follows from the requests and the settings of Slurm does not change by itself
+            let entry = schema
+                .entry(name)
+                .filter(|entry| entry.origin != Origin::Slurm);
             if let Some(entry) = entry.filter(|_| !is_constant && !sort_keys.contains(&&**name)) {
                 searches.push(Search {
                     race: &race,
