@@ -4,7 +4,10 @@
 //! service, associations and priorities. Out: a formula, and the jobs as native NDJSON, which the
 //! rest of the site reads like any other document of jobs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod clock;
+mod native_job;
+
+use std::collections::{HashMap, HashSet};
 
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
@@ -12,19 +15,16 @@ use job_sort_formula::fairshare::Release;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::ExprKind;
 use job_sort_formula::schema::Schema;
-use job_sort_formula::schema::suggestions::did_you_mean;
-use jsf_json::clipped;
-use jsf_openpbs::duration_notation::parse_duration;
-use jsf_openpbs::size::kilobytes;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
-use jsf_slurm::jobs::{SlurmJob, SlurmJobs, TimeLimit, TresAmounts};
-use jsf_slurm::priority::{NamedInput, PriorityInputs, PriorityTerm};
+use jsf_slurm::jobs::{SlurmJob, SlurmJobs};
+use jsf_slurm::priority::{NamedInput, PriorityTerm};
 use jsf_slurm::sprio::Sprio;
-use serde::Serialize;
 
-use super::described_job::DescribedJob;
+use clock::Clock;
+use native_job::native_job;
+
 use super::file_kind::FileKind;
 use super::files::SiteFiles;
 use super::formula_text::FormulaText;
@@ -58,7 +58,7 @@ pub(super) struct SlurmQueue {
     pub cluster: Cluster,
     /// What Slurm's tools print of the priorities.
     pub printed: PrintedPriorities,
-    /// The jobs that stand for tasks of an array, by the names that `squeue` prints.
+    /// The jobs that represent tasks of an array, by the names that `squeue` prints.
     array_tasks: HashMap<String, String>,
     /// The files that name their clusters.
     pub clusters: Vec<(String, String)>,
@@ -104,24 +104,6 @@ impl AgingFormula {
         let program = Formula::parse(&text).ok()?.compile(schema).ok()?;
         Some(Self { program, max_age })
     }
-}
-
-/// A job as native JSON.
-#[derive(Serialize)]
-struct NativeJob<'a> {
-    id: &'a str,
-    entity: String,
-    queue: &'a str,
-    state: &'static str,
-    queued_at: Option<u64>,
-    eligible_time: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    walltime: Option<u64>,
-    queue_priority: i64,
-    ncpus: u32,
-    nodect: f64,
-    mem: String,
-    inputs: BTreeMap<String, f64>,
 }
 
 impl SlurmQueue {
@@ -413,7 +395,7 @@ impl SlurmQueue {
     }
 }
 
-/// The jobs that stand for tasks of an array, by the names that `squeue` prints.
+/// The jobs that represent tasks of an array, by the names that `squeue` prints.
 fn array_tasks(jobs: &[SlurmJob]) -> HashMap<String, String> {
     let named = jobs
         .iter()
@@ -588,261 +570,4 @@ fn read_cluster(
     }
     warnings.extend(limit_each_kind(problems.into_iter().map(Message::from)));
     Ok(cluster)
-}
-
-impl SlurmQueue {
-    /// A job that would be submitted now, as native JSON, by what its user asks for. What is no
-    /// request, such as a factor, replaces the number that follows from the requests.
-    ///
-    /// # Errors
-    /// There is no such partition or QOS, or an amount is none.
-    pub(super) fn described(
-        &self,
-        described: &DescribedJob,
-        partition: &str,
-        conf: &SlurmConf,
-    ) -> Result<serde_json::Map<String, serde_json::Value>, SiteError> {
-        let partitions = self.cluster.job_factors();
-        require_known(
-            "partition",
-            partition,
-            partitions.keys().map(String::as_str),
-        )?;
-        let (account, user) = described
-            .entity
-            .split_once('/')
-            .unwrap_or(("", &described.entity));
-        let now = self.at.unwrap_or_default();
-        let mut job = SlurmJob {
-            account: account.to_owned(),
-            user: user.to_owned(),
-            partition: partition.to_owned(),
-            qos: "normal".to_owned(),
-            state: "PENDING".to_owned(),
-            submitted: Some(now),
-            accrues_from: Some(now),
-            cpus: 1,
-            ..SlurmJob::default()
-        };
-        let mut tres = vec!["node=1".to_owned()];
-        let mut others = Vec::new();
-        for (name, value) in &described.inputs {
-            let wrong = || SiteError::content(format!("`{name}` cannot be `{}`", clipped(value)));
-            match name.as_str() {
-                "qos" => {
-                    let known = self.cluster.qos_priorities();
-                    require_known("QOS", value, known.keys().map(String::as_str))?;
-                    job.qos.clone_from(value);
-                }
-                "ncpus" => job.cpus = value.parse().map_err(|_| wrong())?,
-                "nodect" => tres[0] = format!("node={value}"),
-                "ngpus" => tres.push(format!("gres/gpu={value}")),
-                "nice" => job.nice = value.parse().map_err(|_| wrong())?,
-                "mem" => {
-                    let kilobytes = kilobytes(value).map_err(SiteError::content)?;
-                    tres.push(format!("mem={kilobytes}K"));
-                }
-                "walltime" => {
-                    let seconds = parse_duration(value).map_err(SiteError::content)?;
-                    let minutes = u32::try_from(seconds.div_ceil(60)).map_err(|_| wrong())?;
-                    job.time_limit = TimeLimit::Minutes(minutes);
-                }
-                "eligible_time" => {
-                    let waited = parse_duration(value).map_err(SiteError::content)?;
-                    let waited = i64::try_from(waited).map_err(|_| wrong())?;
-                    job.accrues_from = Some(now.saturating_sub(waited));
-                }
-                _ => others.push((name.clone(), value)),
-            }
-        }
-        tres.push(format!("cpu={}", job.cpus));
-        job.tres = TresAmounts::parse(&tres.join(","));
-        let clock = Clock::known(now);
-        let mut native = native_job(&job, conf, &self.cluster, &Sprio::default(), &clock);
-        for (name, value) in others {
-            let number = value.parse().map_err(|_| {
-                SiteError::content(format!(
-                    "`{name}` is `{}`, expected a number",
-                    clipped(value)
-                ))
-            })?;
-            native.inputs.insert(name, number);
-        }
-        match serde_json::to_value(native).map_err(SiteError::content)? {
-            serde_json::Value::Object(job) => Ok(job),
-            _ => Ok(serde_json::Map::new()),
-        }
-    }
-}
-
-/// Refuses a name that the site does not list, if it lists any.
-fn require_known<'a>(
-    what: &str,
-    name: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> Result<(), SiteError> {
-    if known.clone().next().is_none() || known.clone().any(|one| one == name) {
-        return Ok(());
-    }
-    let similar = did_you_mean(name, known);
-    Err(SiteError::content(format!(
-        "no {what} is called `{}`{similar}",
-        clipped(name)
-    )))
-}
-
-/// When the priorities are computed.
-struct Clock {
-    now: i64,
-    is_guessed: bool,
-    /// Whether the ages in `sprio` are not those by `PriorityMaxAge`.
-    ages_are_of_others: bool,
-    /// The times of single jobs that the daemon computed at another time.
-    of_jobs: HashMap<String, i64>,
-}
-
-impl Clock {
-    fn known(now: i64) -> Self {
-        Self {
-            now,
-            is_guessed: false,
-            ages_are_of_others: false,
-            of_jobs: HashMap::new(),
-        }
-    }
-
-    /// The time that was asked for; else that of the daemon's calculation, which follows from the
-    /// ages in `sprio`; else that of the collected files; else the latest one of the jobs.
-    fn new(
-        at: Option<i64>,
-        jobs: &[SlurmJob],
-        conf: &SlurmConf,
-        sprio: &Sprio,
-        files: &SiteFiles,
-    ) -> Self {
-        if let Some(at) = at {
-            return Self::known(at);
-        }
-        let mut clock = Self::known(0);
-        let mut ages: Vec<(&SlurmJob, (i64, i64))> = Vec::new();
-        for job in jobs.iter().filter(|job| job.is_pending()) {
-            let between = job.accrues_from.and_then(|accrues_from| {
-                sprio.calculated_between(&job.id, accrues_from, &conf.priority)
-            });
-            ages.extend(between.map(|between| (job, between)));
-        }
-        let common = most_common(ages.iter().map(|(_, between)| *between));
-        let (mut agreeing, mut differing) = (0, 0);
-        for (job, (first, last)) in ages {
-            let agrees = common.is_some_and(|now| (first..=last).contains(&now));
-            if !agrees {
-                clock.of_jobs.insert(job.id.clone(), middle(first, last));
-            }
-            // what is open at one end says little
-            if first > i64::MIN && last < i64::MAX {
-                agreeing += usize::from(agrees);
-                differing += usize::from(!agrees);
-            }
-        }
-        // under another PriorityMaxAge nearly each job has a time of its own
-        clock.ages_are_of_others = differing > 1 && differing > agreeing;
-        if clock.ages_are_of_others {
-            clock.of_jobs.clear();
-        }
-        if let Some(now) = common.filter(|_| !clock.ages_are_of_others) {
-            clock.now = now;
-        } else if let Some(now) = files.jobs_taken_at() {
-            clock.now = now;
-        } else {
-            let times = jobs
-                .iter()
-                .filter_map(|job| job.submitted.max(job.accrues_from));
-            clock.now = times.max().unwrap_or(0);
-            clock.is_guessed = true;
-        }
-        clock
-    }
-
-    fn of(&self, job: &SlurmJob) -> i64 {
-        self.of_jobs.get(&job.id).copied().unwrap_or(self.now)
-    }
-}
-
-/// The middle of the times that most intervals contain.
-fn most_common(intervals: impl Iterator<Item = (i64, i64)> + Clone) -> Option<i64> {
-    let mut ends: Vec<(i64, i32)> = intervals
-        .flat_map(|(first, last)| [(first, -1), (last, 1)])
-        .collect();
-    // of equal times, beginnings come first
-    ends.sort_unstable();
-    let (mut count, mut most, mut best) = (0, 0, None);
-    for pair in 0..ends.len() {
-        let (time, end) = ends[pair];
-        count -= end;
-        if count > most {
-            let until = ends.get(pair + 1).map_or(time, |(next, _)| *next);
-            (most, best) = (count, Some(middle(time, until)));
-        }
-    }
-    best
-}
-
-/// A time of an interval that may be open at one end.
-fn middle(first: i64, last: i64) -> i64 {
-    match (first, last) {
-        (i64::MIN, last) => last,
-        (first, i64::MAX) => first,
-        (first, last) => first + (last - first) / 2,
-    }
-}
-
-fn native_job<'a>(
-    job: &'a SlurmJob,
-    conf: &SlurmConf,
-    cluster: &Cluster,
-    sprio: &Sprio,
-    clock: &Clock,
-) -> NativeJob<'a> {
-    let now = clock.of(job);
-    let mut inputs = PriorityInputs::new(job, &conf.priority, cluster, now);
-    if let Some(row) = sprio.row(&job.id) {
-        inputs.site_factor = row.site as f64;
-    }
-    let direct = job.priority.filter(|_| is_direct(job, sprio));
-    if direct.is_some() {
-        inputs = PriorityInputs {
-            tres: vec![0.0; inputs.tres.len()],
-            ..PriorityInputs::default()
-        };
-    }
-    let mut named = BTreeMap::from_iter(inputs.named(&conf.priority));
-    named.insert("direct_priority".to_owned(), direct.map_or(0.0, f64::from));
-    if direct.is_some() {
-        named.insert("fairshare_factor".to_owned(), 0.0);
-    }
-    named.insert("ngpus".to_owned(), job.gpus());
-    let unweighted = PriorityInputs::unweighted(job, cluster);
-    named.extend(unweighted.map(|(name, number)| (name.to_owned(), number)));
-    NativeJob {
-        id: &job.id,
-        entity: format!("{}/{}", job.account, job.user),
-        queue: job.first_partition(),
-        state: match () {
-            () if job.is_held() => "H",
-            () if job.is_pending() => "Q",
-            () => "R",
-        },
-        // of equal priorities, the smaller number is first
-        queued_at: number(job),
-        eligible_time: job.accrues_from.map_or(0, |from| (now - from).max(0)),
-        walltime: match job.time_limit {
-            TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
-            _ => None,
-        },
-        queue_priority: unweighted[2].1 as i64,
-        ncpus: job.cpus,
-        nodect: job.nodes(),
-        mem: format!("{}mb", job.memory().round()),
-        inputs: named,
-    }
 }

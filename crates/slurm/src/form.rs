@@ -40,7 +40,7 @@ impl Form {
             Self::Nice => nice(text).is_some(),
             Self::Number => text.parse::<f64>().is_ok_and(f64::is_finite),
             Self::Processors => processors(text).is_some(),
-            // words such as `Unknown` stand for none
+            // words such as `Unknown` mean that there is no value
             Self::Time => !has_digit || parse_time(text).is_some(),
             Self::Limit => !has_digit || TimeLimit::parse(text) != TimeLimit::OfPartition,
             Self::Memory => parse_amount(text, true).is_some(),

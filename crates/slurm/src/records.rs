@@ -22,7 +22,7 @@ struct Field {
     line: usize,
 }
 
-/// Values that stand for none.
+/// Values that mean that there is none.
 const NONE: [&str; 4] = ["", "(null)", "N/A", "NONE"];
 
 impl Record {

@@ -195,15 +195,6 @@ fn is_direct(header: &[&str], cells: &[&str], site: i64) -> bool {
     if site == UNSET || cells.contains(&unset.as_str()) {
         return true;
     }
-    let components = [
-        "SITE",
-        "AGE",
-        "ASSOC",
-        "FAIRSHARE",
-        "JOBSIZE",
-        "QOS",
-        "NICE",
-    ];
     let is_zero = |name: &&str| {
         let column = header.iter().position(|column| column == name);
         column
@@ -218,5 +209,5 @@ fn is_direct(header: &[&str], cells: &[&str], site: i64) -> bool {
     let priority = header.iter().position(|column| *column == "PRIORITY");
     let priority = priority.and_then(|column| cells.get(column)?.parse::<u64>().ok());
     // each of six components that are printed as 0 may be almost half a point
-    priority > Some(3) && !has_partition && !has_tres && components.iter().all(is_zero)
+    priority > Some(3) && !has_partition && !has_tres && COLUMNS.iter().all(is_zero)
 }

@@ -465,36 +465,23 @@ fn ages_grow_while_jobs_wait() {
 /// A described job has the inputs of a job of the queue that asks for the same.
 #[test]
 fn a_described_job_has_the_inputs_of_its_requests() {
-    let value = |description: &str, entity: &str| {
-        let output = jsf(&[
-            "explain",
-            "--site",
-            "examples/slurm",
-            "--as",
-            description,
-            "--entity",
-            entity,
-            "--format",
-            "json",
-        ]);
-        json(&output)["jobs"][0]["score"].clone()
+    let explain = |arguments: &[&str]| {
+        let site = ["explain", "--site", "examples/slurm", "--format", "json"];
+        jsf(&[&site, arguments].concat())
     };
+    let explain_described =
+        |description: &str| explain(&["--as", description, "--entity", "guests/noor"]);
     let jobs = ranked(&jsf_testing::path("examples/slurm"), &[]);
     let described = "queue=main,qos=normal,ncpus=1,mem=2gb,nodect=1,walltime=10m,age_factor=";
-    let explained = json(&jsf(&[
-        "explain",
-        "--site",
-        "examples/slurm",
-        "--job",
-        "8106",
-        "--format",
-        "json",
-    ]));
+    let explained = json(&explain(&["--job", "8106"]));
     let inputs = explained["jobs"][0]["inputs"].as_array().expect("a list");
     let age = inputs.iter().find(|input| input["name"] == "age_factor");
     let age = age.expect("an age")["value"].as_str().expect("a number");
-    let score = value(&format!("{described}{age}"), "guests/noor");
-    assert_eq!(score.as_f64(), jobs["8106"]["value"].as_f64());
+    let answer = json(&explain_described(&format!("{described}{age}")));
+    assert_eq!(
+        answer["jobs"][0]["score"].as_f64(),
+        jobs["8106"]["value"].as_f64()
+    );
     for (description, refused) in [
         (
             "queue=mian",
@@ -505,15 +492,7 @@ fn a_described_job_has_the_inputs_of_its_requests() {
             "no QOS is called `lwo`; did you mean `low`?",
         ),
     ] {
-        let output = jsf(&[
-            "explain",
-            "--site",
-            "examples/slurm",
-            "--as",
-            description,
-            "--entity",
-            "guests/noor",
-        ]);
+        let output = explain_described(description);
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(refused), "{}", stderr(&output));
     }

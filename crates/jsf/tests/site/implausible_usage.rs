@@ -168,7 +168,10 @@ fn an_infinite_usage_reaches_the_formula_as_nan() {
     ]
     .concat()));
     let first = people.lines().next().expect("a sentence");
-    assert!(first.contains("its value is not a number"), "{first}");
+    assert!(
+        first.contains("its value is not a number, as its `fairshare_factor` is"),
+        "{first}"
+    );
     // the search for another usage ends, since none changes an infinite sum
     let replayed = jsf(&[
         &["replay", "examples/site/sched.log", FORMULA][..],

@@ -156,7 +156,7 @@ const HIGHEST: i64 = 99_000;
 /// The distance of two levels. The priority of an express queue is added to its level.
 const STEP: i64 = 1000;
 
-/// How often running jobs are chosen anew, if some of them cannot give way.
+/// How often running jobs are chosen again if some of them cannot give way.
 const MAX_TRIES: usize = 5;
 
 /// How often each job may give way in a cycle, on average, so that it ends.

@@ -78,7 +78,7 @@ pub struct SlurmJob {
     pub tres: TresAmounts,
     /// What it waits for, such as `afterok:12(unfulfilled)`.
     pub dependency: String,
-    /// The tasks of an array that it stands for, as `squeue` prints them: `16_1` or `16_[1-4]`.
+    /// The tasks of an array that it represents, as `squeue` prints them: `16_1` or `16_[1-4]`.
     pub array_task: Option<String>,
     /// The cluster; empty if the document does not name it.
     pub cluster: String,

@@ -92,13 +92,30 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
     }
 }
 
+/// The scheduler's comparison of a NaN, and the inputs from which it comes.
+fn not_a_number(job: &Explanation) -> String {
+    let is_nan = |value: &Value| matches!(value, Value::Float(float) if float.is_nan());
+    let nan = job
+        .inputs
+        .iter()
+        .filter(|input| input.value.as_ref().is_some_and(is_nan));
+    let inputs: Vec<&str> = nan.map(|input| input.name.as_str()).collect();
+    let cause = match inputs.as_slice() {
+        [] => String::new(),
+        [one] => format!(", as its `{one}` is"),
+        several => format!(", as its {} are", quoted(several.iter().copied())),
+    };
+    format!(
+        "its value is not a number{cause}, which the scheduler takes to be equal to every other"
+    )
+}
+
 /// What moves the job most, and what moves it most the other way. A job of the worse half of the
 /// queue is compared with the jobs just ahead, and what costs it comes first; a job of the better
 /// half with the median, else with the jobs just behind, and what helps it comes first.
 fn reason(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<String> {
     if job.score.is_some_and(f64::is_nan) {
-        let nan = "its value is not a number, which the scheduler takes to be equal to every other";
-        return Some(nan.to_owned());
+        return Some(not_a_number(job));
     }
     let is_ahead = rank * 2 <= report.considered() || rank == 1;
     let compared: &[Against] = if is_ahead {

@@ -445,9 +445,12 @@ fn waiting_sentence(job: &Explanation, reached: RankReached) -> String {
             } else {
                 "the formula does not read `eligible_time`"
             };
-            let ahead = count(now - 1, "job");
+            let ahead = match now - 1 {
+                1 => "the job".to_owned(),
+                jobs => format!("one of the {}", count(jobs, "job")),
+            };
             format!(
-                "Waiting overtakes nobody, as {because}; it moves up when one of the {ahead} ahead starts."
+                "Waiting overtakes nobody, as {because}; it moves up when {ahead} ahead starts."
             )
         }
         Wait::Until(Reached { wait: 0, .. }) => format!("it has {} now", at_most(rank)),

@@ -47,8 +47,8 @@ fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
     }
     let is_common = common_tokens(&tokens.old, &tokens.new);
     let marked = OldNew {
-        old: pieces(&tokens.old, |index| !is_common.old[index]),
-        new: pieces(&tokens.new, |index| !is_common.new[index]),
+        old: without_islands(pieces(&tokens.old, |index| !is_common.old[index])),
+        new: without_islands(pieces(&tokens.new, |index| !is_common.new[index])),
     };
     let shared = [&marked.old, &marked.new]
         .map(|pieces| length(pieces.iter().filter(|piece| !piece.is_marked)));
@@ -105,6 +105,16 @@ fn length<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> usize {
     characters
         .filter(|character| !character.is_whitespace())
         .count()
+}
+
+/// Marks operators, brackets and spaces that are alone between marked pieces: an equal bracket says
+/// little.
+fn without_islands(all: Vec<Piece>) -> Vec<Piece> {
+    let texts: Vec<&str> = all.iter().map(|piece| &*piece.text).collect();
+    pieces(&texts, |index| {
+        let is_between = index > 0 && index + 1 < all.len();
+        all[index].is_marked || is_between && !all[index].text.contains(is_word)
+    })
 }
 
 /// Texts, of which neighbours are joined that are both marked or both not.
@@ -185,7 +195,7 @@ mod tests {
             ("a + 10*b", "a + 12*b", "a + [10]*b", "a + [12]*b"),
             ("a + b", "a + b - c", "a + b", "a + b[ - c]"),
             ("", "x", "", "x"),
-            ("pow(2, x)", "exp2(x)", "[pow]([2, ]x)", "[exp2](x)"),
+            ("pow(2, x)", "exp2(x)", "[pow(2, ]x)", "[exp2](x)"),
             (
                 "pow(2, x / y)",
                 "100 * z + w / 3600",
@@ -193,6 +203,12 @@ mod tests {
                 "100 * z + w / 3600",
             ),
             ("a * 1e-7", "a * 1e+7", "a * [1e-7]", "a * [1e+7]"),
+            (
+                "(beta) + (4 * alpha)",
+                "100 * alpha + c",
+                "[(beta) + (4] * alpha[)]",
+                "[100] * alpha[ + c]",
+            ),
         ] {
             assert_eq!(marked(old, new), (before.to_owned(), after.to_owned()));
         }

@@ -1,0 +1,190 @@
+//! A job of Slurm as native JSON, with the inputs of the priority: one of the queue, or one that is
+//! only described.
+
+use std::collections::BTreeMap;
+
+use job_sort_formula::schema::suggestions::did_you_mean;
+use jsf_json::clipped;
+use jsf_openpbs::duration_notation::parse_duration;
+use jsf_openpbs::size::kilobytes;
+use jsf_slurm::cluster::Cluster;
+use jsf_slurm::conf::SlurmConf;
+use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts};
+use jsf_slurm::priority::PriorityInputs;
+use jsf_slurm::sprio::Sprio;
+use serde::Serialize;
+
+use super::clock::Clock;
+use super::{SlurmQueue, is_direct, number};
+use crate::SiteError;
+use crate::described_job::DescribedJob;
+
+/// A job as native JSON.
+#[derive(Serialize)]
+pub(super) struct NativeJob<'a> {
+    id: &'a str,
+    entity: String,
+    queue: &'a str,
+    state: &'static str,
+    queued_at: Option<u64>,
+    eligible_time: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walltime: Option<u64>,
+    queue_priority: i64,
+    ncpus: u32,
+    nodect: f64,
+    mem: String,
+    inputs: BTreeMap<String, f64>,
+}
+
+pub(super) fn native_job<'a>(
+    job: &'a SlurmJob,
+    conf: &SlurmConf,
+    cluster: &Cluster,
+    sprio: &Sprio,
+    clock: &Clock,
+) -> NativeJob<'a> {
+    let now = clock.of(job);
+    let mut inputs = PriorityInputs::new(job, &conf.priority, cluster, now);
+    if let Some(row) = sprio.row(&job.id) {
+        inputs.site_factor = row.site as f64;
+    }
+    let direct = job.priority.filter(|_| is_direct(job, sprio));
+    if direct.is_some() {
+        inputs = PriorityInputs {
+            tres: vec![0.0; inputs.tres.len()],
+            ..PriorityInputs::default()
+        };
+    }
+    let mut named = BTreeMap::from_iter(inputs.named(&conf.priority));
+    named.insert("direct_priority".to_owned(), direct.map_or(0.0, f64::from));
+    if direct.is_some() {
+        named.insert("fairshare_factor".to_owned(), 0.0);
+    }
+    named.insert("ngpus".to_owned(), job.gpus());
+    let unweighted = PriorityInputs::unweighted(job, cluster);
+    named.extend(unweighted.map(|(name, number)| (name.to_owned(), number)));
+    NativeJob {
+        id: &job.id,
+        entity: format!("{}/{}", job.account, job.user),
+        queue: job.first_partition(),
+        state: match () {
+            () if job.is_held() => "H",
+            () if job.is_pending() => "Q",
+            () => "R",
+        },
+        // of equal priorities, the smaller number is first
+        queued_at: number(job),
+        eligible_time: job.accrues_from.map_or(0, |from| (now - from).max(0)),
+        walltime: match job.time_limit {
+            TimeLimit::Minutes(minutes) => Some(u64::from(minutes) * 60),
+            _ => None,
+        },
+        queue_priority: unweighted[2].1 as i64,
+        ncpus: job.cpus,
+        nodect: job.nodes(),
+        mem: format!("{}mb", job.memory().round()),
+        inputs: named,
+    }
+}
+
+impl SlurmQueue {
+    /// A job that would be submitted now, as native JSON, by what its user asks for. What is no
+    /// request, such as a factor, replaces the number that follows from the requests.
+    ///
+    /// # Errors
+    /// There is no such partition or QOS, or an amount is none.
+    pub(crate) fn described(
+        &self,
+        described: &DescribedJob,
+        partition: &str,
+        conf: &SlurmConf,
+    ) -> Result<serde_json::Map<String, serde_json::Value>, SiteError> {
+        let partitions = self.cluster.job_factors();
+        require_known(
+            "partition",
+            partition,
+            partitions.keys().map(String::as_str),
+        )?;
+        let (account, user) = described
+            .entity
+            .split_once('/')
+            .unwrap_or(("", &described.entity));
+        let now = self.at.unwrap_or_default();
+        let mut job = SlurmJob {
+            account: account.to_owned(),
+            user: user.to_owned(),
+            partition: partition.to_owned(),
+            qos: "normal".to_owned(),
+            state: "PENDING".to_owned(),
+            submitted: Some(now),
+            accrues_from: Some(now),
+            cpus: 1,
+            ..SlurmJob::default()
+        };
+        let mut tres = vec!["node=1".to_owned()];
+        let mut others = Vec::new();
+        for (name, value) in &described.inputs {
+            let wrong = || SiteError::content(format!("`{name}` cannot be `{}`", clipped(value)));
+            match name.as_str() {
+                "qos" => {
+                    let known = self.cluster.qos_priorities();
+                    require_known("QOS", value, known.keys().map(String::as_str))?;
+                    job.qos.clone_from(value);
+                }
+                "ncpus" => job.cpus = value.parse().map_err(|_| wrong())?,
+                "nodect" => tres[0] = format!("node={value}"),
+                "ngpus" => tres.push(format!("gres/gpu={value}")),
+                "nice" => job.nice = value.parse().map_err(|_| wrong())?,
+                "mem" => {
+                    let kilobytes = kilobytes(value).map_err(SiteError::content)?;
+                    tres.push(format!("mem={kilobytes}K"));
+                }
+                "walltime" => {
+                    let seconds = parse_duration(value).map_err(SiteError::content)?;
+                    let minutes = u32::try_from(seconds.div_ceil(60)).map_err(|_| wrong())?;
+                    job.time_limit = TimeLimit::Minutes(minutes);
+                }
+                "eligible_time" => {
+                    let waited = parse_duration(value).map_err(SiteError::content)?;
+                    let waited = i64::try_from(waited).map_err(|_| wrong())?;
+                    job.accrues_from = Some(now.saturating_sub(waited));
+                }
+                _ => others.push((name.clone(), value)),
+            }
+        }
+        tres.push(format!("cpu={}", job.cpus));
+        job.tres = TresAmounts::parse(&tres.join(","));
+        let clock = Clock::known(now);
+        let mut native = native_job(&job, conf, &self.cluster, &Sprio::default(), &clock);
+        for (name, value) in others {
+            let number = value.parse().map_err(|_| {
+                SiteError::content(format!(
+                    "`{name}` is `{}`, expected a number",
+                    clipped(value)
+                ))
+            })?;
+            native.inputs.insert(name, number);
+        }
+        match serde_json::to_value(native).map_err(SiteError::content)? {
+            serde_json::Value::Object(job) => Ok(job),
+            _ => Ok(serde_json::Map::new()),
+        }
+    }
+}
+
+/// Refuses a name that the site does not list, if it lists any.
+fn require_known<'a>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), SiteError> {
+    if known.clone().next().is_none() || known.clone().any(|one| one == name) {
+        return Ok(());
+    }
+    let similar = did_you_mean(name, known);
+    Err(SiteError::content(format!(
+        "no {what} is called `{}`{similar}",
+        clipped(name)
+    )))
+}
