@@ -92,7 +92,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    fn pools(&self) -> Vec<u32> {
+    pub(super) fn pools(&self) -> Vec<u32> {
         match self {
             Self::Whole(pool) => vec![*pool],
             Self::Parts(parts) => parts.iter().map(|part| part.pool).collect(),
@@ -744,18 +744,27 @@ impl Machine {
             .all(|(left, before)| *left >= 0 || left == before)
     }
 
-    /// Whether a chunk of a job could be placed where another job is. A chunk may be split over the
-    /// pools of a host, so that only their kind counts there.
-    pub(super) fn could_use(&self, request: &Request<'_>, placement: &Placement) -> bool {
-        let mut is_useful = false;
-        each_part(placement, request, |pool, _| {
-            let is_split = self.pools_of_host(pool).nth(1).is_some();
-            is_useful |= request.chunks().any(|chunk| {
-                let is_large_enough = has_room(self.of_pool(&self.total, pool), chunk.amounts);
-                self.pool_list(chunk.pool_list).contains(&pool) && (is_split || is_large_enough)
-            });
-        });
-        is_useful
+    /// Pool by pool, whether a chunk of a job could be placed there if nothing else was. A chunk may
+    /// be split over the pools of a host, so that only their kind counts there.
+    pub(super) fn usable_pools(&self, request: &Request<'_>) -> Vec<bool> {
+        // which pools share their hosts is found once for all of them
+        let mut pools_of_hosts: HashMap<u32, u32> = HashMap::new();
+        if !self.are_pools_hosts {
+            for &host in &self.hosts {
+                *pools_of_hosts.entry(host).or_default() += 1;
+            }
+        }
+        let mut usable = vec![false; self.hosts.len()];
+        for chunk in request.chunks() {
+            for &pool in self.pool_list(chunk.pool_list) {
+                let is_split = pools_of_hosts
+                    .get(&self.hosts[pool as usize])
+                    .is_some_and(|pools| *pools > 1);
+                let room = self.of_pool(&self.total, pool);
+                usable[pool as usize] |= is_split || has_room(room, chunk.amounts);
+            }
+        }
+        usable
     }
 
     /// A job gives back what it has in one place, and takes what it has in another one.

@@ -8,7 +8,6 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::machine::PlannedEnd;
 use super::totals::Totals;
 use super::{
     Candidates, Cycle, CycleJob, CycleObserver, JobSource, LimitKind, Limits, Machine, Placement,
@@ -585,6 +584,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         };
         let own = self.standing(index);
         let targets = levels.job(index).and_then(|job| job.targets.as_deref());
+        let usable = self.usable_pools(index);
+        let is_usable = |pool: u32| usable.get(pool as usize).is_some_and(|usable| *usable);
         let mut is_tried = false;
         let mut running = Vec::new();
         for end in self.machine.ends() {
@@ -596,7 +597,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             // jobs of express queues alone are no reason for another job to try
             is_tried |= own.has(PreemptionStatus::ExpressQueue) || !standing.has_queue_priority;
             let is_target = targets.is_none_or(|targets| targets.binary_search(&end.job).is_ok());
-            if !is_target || failed.contains(&end.job) || !self.is_useful(index, end) {
+            let is_useful = end.placement.pools().into_iter().any(is_usable);
+            if !is_target || failed.contains(&end.job) || !is_useful {
                 continue;
             }
             let mut methods = levels
@@ -630,15 +632,20 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         running.into_iter().map(|(_, victim)| victim).collect()
     }
 
-    /// Whether a job could use what a running one has: a suspended job goes on only where it was.
-    fn is_useful(&self, index: u32, running: &PlannedEnd) -> bool {
-        match self.suspended.get(&index) {
-            Some(suspended) => suspended.placement.shares_pool(&running.placement),
-            None => {
-                let request = self.jobs.job(index).request;
-                self.machine.could_use(&request, &running.placement)
-            }
+    /// Pool by pool, whether a job could use what a running one has there: a suspended job goes on
+    /// only where it was.
+    fn usable_pools(&self, index: u32) -> Vec<bool> {
+        let request = self.jobs.job(index).request;
+        let Some(suspended) = self.suspended.get(&index) else {
+            return self.machine.usable_pools(&request);
+        };
+        let mut usable = Vec::new();
+        for pool in suspended.placement.pools() {
+            let pool = pool as usize;
+            usable.resize(usable.len().max(pool + 1), false);
+            usable[pool] = true;
         }
+        usable
     }
 
     /// Of which running jobs the loss can help a job that does not start.
