@@ -46,11 +46,15 @@ pub fn rank_document<'a>(
     sections.extend(report.checked.and_then(brief_findings));
     if let Some(page) = page {
         sections.extend(Section::findings(&page.findings));
-        sections.extend(values_section(report.queue));
     }
     let has_effect = has_effect(report);
-    let jobs = Section::new("jobs").table(jobs(report));
-    sections.push(jobs.in_full_if(!has_effect));
+    let mut section = Section::new("jobs");
+    // a chart is shown on a page only, and the table has its numbers
+    if report.queue.ranking.order().len() > 1 {
+        section = section.chart(|| Chart::new(values_chart(report.queue), &[]));
+    }
+    let section = section.table(jobs(report));
+    sections.push(section.in_full_if(!has_effect));
     if let Some(page) = page {
         let groups = group_sections(&page.groups, true).into_iter();
         sections.extend(groups.map(Section::on_page));
@@ -178,16 +182,8 @@ fn facts(report: &RankReport<'_>, has_effect: bool) -> Vec<Fact> {
     facts
 }
 
-/// The values in the order of the jobs, as a chart.
-fn values_section(queue: &RankedQueue) -> Option<Section<'_>> {
-    let note =
-        "A level line is a group of jobs of the same value, which the formula does not order.";
-    let section = Section::new("value over rank").on_page().prose(note);
-    (queue.ranking.order().len() > 1)
-        .then(|| section.chart(move || Chart::new(values_chart(queue), &[])))
-}
-
-/// The values of the jobs over their ranks, of many jobs only some.
+/// The values of the jobs over their ranks, of many jobs only some. A level line is a group of jobs
+/// of the same value, which the formula does not order.
 fn values_chart(queue: &RankedQueue) -> ChartSvg {
     let order = queue.ranking.order();
     let values = queue.ranking.scores().values();

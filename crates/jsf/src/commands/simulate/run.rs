@@ -22,7 +22,7 @@ use crate::commands::simulate::site_of_log::{
     is_change, open_site, options_from_stdin, read_files, read_formulas,
 };
 use crate::commands::simulate::sweep::sweep;
-use crate::commands::simulate::view::failing_clauses;
+use crate::commands::simulate::view::{failing_clause, named_sides};
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&options_from_stdin(arguments))?;
@@ -101,7 +101,11 @@ fn simulate_change(
         return Ok(Outcome::Findings);
     };
     let sides = OldNew { old, new };
-    report_failing(arguments, &failing_clauses(&sides));
+    let failing: Vec<_> = named_sides(&sides)
+        .iter()
+        .filter_map(failing_clause)
+        .collect();
+    report_failing(arguments, &failing);
     let shake = shaken_change(&simulation, &submitted)?;
     let change = SimulatedChangeReport::new(sides, shake);
     output(arguments, site).write(&change, out)?;

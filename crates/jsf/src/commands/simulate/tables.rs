@@ -193,7 +193,7 @@ pub(crate) fn all_jobs_sections<'a>(
         Section::new("further numbers")
             .in_full()
             .prose(difference.map_or_else(String::new, interval_note))
-            .table(table("", further)),
+            .table(table("all jobs", further)),
     ]
 }
 

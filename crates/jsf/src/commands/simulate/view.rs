@@ -32,7 +32,7 @@ pub(crate) const DOUBT: &str = "The log's waits are not those under the formula 
                                 force, take the answer as a hypothesis.";
 
 /// A side of a simulation, after what its formula is called.
-type NamedSide<'a> = (&'static str, &'a SimulationReport<'a>);
+pub(crate) type NamedSide<'a> = (&'static str, &'a SimulationReport<'a>);
 
 /// The document of a simulation under one formula.
 pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Document<'a> {
@@ -143,7 +143,7 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
 }
 
 /// The sides of a comparison, the new one first; one formula on both sides is one.
-fn named_sides<'a>(sides: &'a OldNew<SimulationReport<'a>>) -> Vec<NamedSide<'a>> {
+pub(crate) fn named_sides<'a>(sides: &'a OldNew<SimulationReport<'a>>) -> Vec<NamedSide<'a>> {
     if is_one_formula(sides) {
         return vec![("the formula", &sides.new)];
     }
@@ -374,15 +374,8 @@ fn shaken_fact(shake: &Shake, words: fn(f64) -> String, number: fn(f64) -> Strin
     )
 }
 
-/// For which jobs the formulas of two sides fail, a clause for each; empty if both work for all.
-pub(crate) fn failing_clauses(sides: &OldNew<SimulationReport<'_>>) -> Vec<String> {
-    named_sides(sides)
-        .iter()
-        .filter_map(failing_clause)
-        .collect()
-}
-
-fn failing_clause((formula, report): &NamedSide<'_>) -> Option<String> {
+/// For which jobs the formula of a side fails; `None` if it works for all.
+pub(crate) fn failing_clause((formula, report): &NamedSide<'_>) -> Option<String> {
     Some(report.found.failing.as_ref()?.clause(formula))
 }
 
