@@ -156,13 +156,18 @@ impl OrderRules {
     /// The group of a queue, and its turn in it, where jobs have levels, which come first in a
     /// group.
     pub(super) fn group(&self, queue: u32, has_levels: bool) -> (u32, u32) {
-        let of = |list: &[u32]| list.get(queue as usize).copied().unwrap_or(0);
         match (has_levels, self.takes_turns) {
             (true, _) if self.groups.is_empty() => (0, 0),
-            (true, _) => (of(&self.groups), of(&self.turns)),
-            (false, true) => (of(&self.places), of(&self.turns)),
-            (false, false) => (of(&self.places), 0),
+            (true, _) => self.queue_place(queue),
+            (false, true) => (self.place(queue), self.queue_place(queue).1),
+            (false, false) => (self.place(queue), 0),
         }
+    }
+
+    /// The place of a queue in the order of all: its group, if there are any, and its turn.
+    pub(super) fn queue_place(&self, queue: u32) -> (u32, u32) {
+        let of = |list: &[u32]| list.get(queue as usize).copied().unwrap_or(0);
+        (of(&self.groups), of(&self.turns))
     }
 
     pub(super) fn is_stopped(&self, queue: u32) -> bool {

@@ -164,12 +164,11 @@ pub fn simulate(
     let mut cycle = rules.cycle.clone();
     if let Some(levels) = &mut cycle.levels {
         levels.knows_ends = true;
-        let job = |place| PreemptionJob {
-            place,
+        let job = PreemptionJob {
             is_rerunable: true,
             ..PreemptionJob::default()
         };
-        levels.jobs = (0..count as u32).map(job).collect();
+        levels.jobs = vec![job; count];
     }
     let times_ahead = TimesAhead::new(&mut cycle.times);
     let mut simulation = Simulation {
@@ -341,6 +340,12 @@ impl Simulation<'_> {
             self.fairshare.as_mut(),
             &mut self.schedule.errors,
         )?;
+        if let Some(levels) = &mut self.cycle.levels {
+            let jobs = self.waiting.in_order_of_giving_way(self.fairshare.as_ref());
+            for (job, place) in jobs.into_iter().zip(0..) {
+                levels.jobs[job as usize].place = place;
+            }
+        }
         let mut outcome = Outcome {
             now: self.now,
             events: Vec::new(),

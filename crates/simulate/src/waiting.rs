@@ -129,19 +129,42 @@ impl<'p> WaitingJobs<'p> {
             .into_values()
             .map(|queues| queues.into_values().collect())
             .collect();
+        let order = SimulatedOrder {
+            places,
+            ..self.simulated_order(fairshare)
+        };
+        SortedCandidates::new(order, groups, self.order.takes_turns).with_urgent(urgent)
+    }
+
+    fn simulated_order<'c>(&'c self, fairshare: Option<&'c Fairshare>) -> SimulatedOrder<'c> {
         let fairshare = fairshare.filter(|_| self.order.by_fair_share);
-        let paths = fairshare.map(Fairshare::paths).unwrap_or_default();
-        SortedCandidates::new(
-            SimulatedOrder {
-                waiting: self,
-                paths,
-                fairshare,
-                places,
-            },
-            groups,
-            self.order.takes_turns,
-        )
-        .with_urgent(urgent)
+        SimulatedOrder {
+            waiting: self,
+            paths: fairshare.map(Fairshare::paths).unwrap_or_default(),
+            fairshare,
+            places: Vec::new(),
+        }
+    }
+
+    /// All jobs in the order in which those give way that started in the same second: queue by
+    /// queue, in a queue by the order of the scheduler, which sorts them only where it chooses the
+    /// queue first.
+    pub(super) fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
+        let mut order = self.simulated_order(fairshare);
+        let sorts_queues = !self.order.groups.is_empty();
+        let mut jobs = self.valued.jobs().to_vec();
+        jobs.sort_by(|&left, &right| {
+            let place = |job: u32| self.order.queue_place(self.workload.jobs()[job as usize].queue);
+            let in_queue = || {
+                if sorts_queues {
+                    order.compare(left, right)
+                } else {
+                    left.cmp(&right)
+                }
+            };
+            place(left).cmp(&place(right)).then_with(in_queue)
+        });
+        jobs
     }
 
     /// What orders the jobs that are considered.

@@ -100,6 +100,21 @@ fn a_suspended_job_goes_on_and_a_requeued_one_starts_anew() {
 }
 
 #[test]
+fn of_jobs_that_started_at_once_the_first_in_the_order_of_a_chosen_queue_gives_way() {
+    let log = job(1, "low", 0, [100, 200], "1:ncpus=1")
+        + &job(2, "low", 0, [100, 200], "1:ncpus=2")
+        + &job(3, "high", 40, [30, 50], "1:ncpus=2");
+    for (by_queue, suspended) in [(true, 1), (false, 0)] {
+        let config = format!("by_queue: {by_queue} ALL\n");
+        let files = site(&[4], &config, "", "    preempt_order = S\n");
+        let (_, simulated) = simulated(files, &log, "ncpus");
+        let workload = super::read(&log);
+        let paused = (0..2).filter(|&job| simulated.schedule.end(&workload, job) != Some(100));
+        assert_eq!(paused.collect::<Vec<_>>(), [suspended], "{by_queue}");
+    }
+}
+
+#[test]
 fn how_a_job_gives_way_depends_on_what_is_left_of_its_walltime() {
     // 80 % are left at 40; it goes on at 70, and 45 % are left at 140
     let log = job(1, "low", 0, [180, 200], "1:ncpus=4")
@@ -426,7 +441,7 @@ impl Case {
 fn each_cycle_of_a_simulation_is_that_of_the_same_queue() {
     let mut generator = Generator(setting("JSF_SIMULATE_SEED", 3));
     let (mut cycles, mut preemptions) = (0, 0);
-    for _ in 0..setting("JSF_SIMULATE_CASES", 150) {
+    for _ in 0..setting("JSF_SIMULATE_CASES", 400) {
         let (compared, preempted) = random_case(&mut generator).compare();
         cycles += compared;
         preemptions += preempted;
