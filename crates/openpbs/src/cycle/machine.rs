@@ -730,6 +730,22 @@ impl Machine {
         parts.iter().map(of_part).min().unwrap_or(i64::MAX)
     }
 
+    /// What a job takes in a certain place, as indices of what is available and amounts.
+    pub(super) fn taken(&self, placement: &Placement, request: &Request<'_>) -> Vec<(usize, i64)> {
+        let mut taken = Vec::new();
+        each_part(placement, request, |pool, amounts| {
+            let asked = self.range(pool).zip(amounts.iter().copied());
+            taken.extend(asked.filter(|(_, amount)| *amount != 0));
+        });
+        taken.sort_unstable();
+        taken.dedup_by(|next, before| {
+            let is_same = next.0 == before.0;
+            before.1 += if is_same { next.1 } else { 0 };
+            is_same
+        });
+        taken
+    }
+
     /// Whether a job has room in a certain place, where this much is available.
     pub(super) fn has_room_at(
         &self,
@@ -737,34 +753,48 @@ impl Machine {
         placement: &Placement,
         request: &Request<'_>,
     ) -> bool {
-        let mut left = available.to_vec();
-        self.take(&mut left, placement, request);
-        left.iter()
-            .zip(available)
-            .all(|(left, before)| *left >= 0 || left == before)
+        holds(available, &self.taken(placement, request))
     }
 
     /// Pool by pool, whether a chunk of a job could be placed there if nothing else was. A chunk may
     /// be split over the pools of a host, so that only their kind counts there.
     pub(super) fn usable_pools(&self, request: &Request<'_>) -> Vec<bool> {
-        // which pools share their hosts is found once for all of them
-        let mut pools_of_hosts: HashMap<u32, u32> = HashMap::new();
-        if !self.are_pools_hosts {
-            for &host in &self.hosts {
-                *pools_of_hosts.entry(host).or_default() += 1;
-            }
-        }
         let mut usable = vec![false; self.hosts.len()];
         for chunk in request.chunks() {
             for &pool in self.pool_list(chunk.pool_list) {
-                let is_split = pools_of_hosts
-                    .get(&self.hosts[pool as usize])
-                    .is_some_and(|pools| *pools > 1);
                 let room = self.of_pool(&self.total, pool);
-                usable[pool as usize] |= is_split || has_room(room, chunk.amounts);
+                usable[pool as usize] |= self.shares_host(pool) || has_room(room, chunk.amounts);
             }
         }
         usable
+    }
+
+    /// The pools that decide whether a job has room, if no more becomes available than this: of all
+    /// others no chunk gets anything.
+    pub(super) fn deciding_pools(&self, available: &[i64], request: &Request<'_>) -> Vec<u32> {
+        let mut deciding = Vec::new();
+        for pool in 0..self.pools() as u32 {
+            let room = self.of_pool(available, pool);
+            let mut chunks = request.chunks();
+            if self.shares_host(pool) || chunks.any(|chunk| has_room(room, chunk.amounts)) {
+                deciding.push(pool);
+            }
+        }
+        deciding
+    }
+
+    /// Lowers what is available in some pools to what there is at another time. Returns whether it
+    /// is less than before.
+    pub(super) fn lower(&self, available: &mut [i64], pools: &[u32], other: &[i64]) -> bool {
+        let mut is_less = false;
+        for &pool in pools {
+            let range = self.range(pool);
+            for (available, other) in available[range.clone()].iter_mut().zip(&other[range]) {
+                is_less |= other < available;
+                *available = (*available).min(*other);
+            }
+        }
+        is_less
     }
 
     /// A job gives back what it has in one place, and takes what it has in another one.
@@ -902,6 +932,13 @@ impl Machine {
         self.hosts[left as usize] == self.hosts[right as usize]
     }
 
+    /// Whether the host of a pool has several, which follow each other.
+    fn shares_host(&self, pool: u32) -> bool {
+        let pool = pool as usize;
+        let host = Some(&self.hosts[pool]);
+        host == self.hosts.get(pool + 1) || pool > 0 && host == self.hosts.get(pool - 1)
+    }
+
     fn of_pool<'a>(&self, amounts: &'a [i64], pool: u32) -> &'a [i64] {
         &amounts[self.range(pool)]
     }
@@ -943,6 +980,12 @@ fn has_room(available: &[i64], amounts: &[i64]) -> bool {
         .iter()
         .zip(amounts)
         .all(|(available, amount)| amount <= available || *amount == 0)
+}
+
+/// Whether as much is available as [`Machine::taken`] says.
+pub(super) fn holds(available: &[i64], taken: &[(usize, i64)]) -> bool {
+    let mut taken = taken.iter();
+    taken.all(|&(index, amount)| amount <= available[index])
 }
 
 /// How often these amounts fit.

@@ -398,17 +398,14 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         self.refused_by_rules(index).map_or(Ok(()), Err)?;
         let job = self.job(index);
         let free = self.machine.free_amounts();
-        if let Some(placement) = self.reservations.place(self, index, &job, self.now, free) {
-            let suspended = self.suspended.get(&index);
-            return Ok(suspended.map_or(placement, |suspended| suspended.placement.clone()));
+        match self.reservations.place(self, index, &job, self.now, free) {
+            Ok(placement) => {
+                let suspended = self.suspended.get(&index);
+                Ok(suspended.map_or(placement, |suspended| suspended.placement.clone()))
+            }
+            Err(Some(delayed)) => Err(Refusal::DelaysReservation(delayed)),
+            Err(None) => Err(Refusal::NotEnoughFree),
         }
-        if !self.has_room(index, &job) {
-            return Err(Refusal::NotEnoughFree);
-        }
-        let delayed = self
-            .reservations
-            .delayed(self.machine, &job, self.now, free);
-        Err(Refusal::DelaysReservation(delayed))
     }
 
     /// The first rule that forbids a job to start now, whatever is free.

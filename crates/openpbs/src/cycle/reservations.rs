@@ -1,9 +1,7 @@
 //! The jobs that are promised a start in a cycle, and what is left beside them.
 
-use std::borrow::Cow;
-
 use super::limits::Counts;
-use super::machine::{AdvanceReservation, Machine, Placement, PlannedEnd};
+use super::machine::{AdvanceReservation, Machine, Placement, PlannedEnd, holds};
 use super::{Cycle, CycleJob, JobSource};
 
 /// The jobs that are promised a start.
@@ -119,7 +117,8 @@ impl Reservations {
 
     /// Where a job that starts at a time, with this much free then, is placed so that it leaves the
     /// reserved jobs their places (section 3): it fits at its start and at the start of each of
-    /// them during its walltime. A suspended job goes on where it was.
+    /// them during its walltime. A suspended job goes on where it was. The error is the first of
+    /// the reserved jobs that it would delay; `None` if it does not even fit at its start.
     pub(super) fn place<S: JobSource>(
         &self,
         cycle: &Cycle<'_, S>,
@@ -127,52 +126,37 @@ impl Reservations {
         job: &CycleJob<'_>,
         at: i64,
         free: &[i64],
-    ) -> Option<Placement> {
-        let mut available = Cow::Borrowed(free);
+    ) -> Result<Placement, Option<u32>> {
+        let (machine, request) = (&*cycle.machine, &job.request);
         let end = at + job.walltime;
-        for reserved in &self.jobs {
-            if at < reserved.start && reserved.start < end {
-                let least = available.to_mut().iter_mut().zip(&reserved.free);
-                least.for_each(|(least, free)| *least = (*least).min(*free));
-            }
-        }
-        let Some(suspended) = cycle.suspended.get(&index) else {
-            return cycle.machine.place(&available, &job.request);
-        };
-        let placement = &suspended.released;
-        let has_room = cycle
-            .machine
-            .has_room_at(&available, placement, &job.request);
-        has_room.then(|| placement.clone())
-    }
-
-    /// Of the jobs that are promised a start, the first one that a job would delay which has room
-    /// now.
-    pub(super) fn delayed(
-        &self,
-        machine: &Machine,
-        job: &CycleJob<'_>,
-        at: i64,
-        free: &[i64],
-    ) -> u32 {
-        let end = at + job.walltime;
-        let mut delayed = u32::MAX;
-        let mut available = free.to_vec();
-        for reserved in self
+        let mut overlapping = self
             .jobs
             .iter()
-            .filter(|reserved| at < reserved.start && reserved.start < end)
-        {
-            delayed = reserved.job;
-            available
-                .iter_mut()
-                .zip(&reserved.free)
-                .for_each(|(least, free)| *least = (*least).min(*free));
-            if machine.place(&available, &job.request).is_none() {
-                break;
+            .filter(|reserved| at < reserved.start && reserved.start < end);
+        if let Some(suspended) = cycle.suspended.get(&index) {
+            let taken = machine.taken(&suspended.released, request);
+            if !holds(free, &taken) {
+                return Err(None);
+            }
+            return match overlapping.find(|reserved| !holds(&reserved.free, &taken)) {
+                Some(delayed) => Err(Some(delayed.job)),
+                None => Ok(suspended.released.clone()),
+            };
+        }
+        let mut placement = machine.place(free, request).ok_or(None)?;
+        let mut overlapping = overlapping.peekable();
+        if overlapping.peek().is_none() {
+            return Ok(placement);
+        }
+        let deciding = machine.deciding_pools(free, request);
+        let mut available = free.to_vec();
+        for reserved in overlapping {
+            if machine.lower(&mut available, &deciding, &reserved.free) {
+                let placed = machine.place(&available, request);
+                placement = placed.ok_or(Some(reserved.job))?;
             }
         }
-        delayed
+        Ok(placement)
     }
 
     /// A job takes a place until its end, which starts before the reserved jobs that it overlaps.
@@ -307,7 +291,7 @@ impl Reservations {
             if !has_end || !cycle.rules.times.allow(job, last) {
                 continue;
             }
-            let Some(placement) = self.place(cycle, index, job, last, &free) else {
+            let Ok(placement) = self.place(cycle, index, job, last, &free) else {
                 continue;
             };
             let is_allowed = used
