@@ -635,7 +635,7 @@ impl Machine {
                         count -= copies;
                         for Part { pool, amounts } in &mut placed {
                             amounts.iter_mut().for_each(|amount| *amount *= copies);
-                            take(&mut available[self.range(*pool)], amounts);
+                            add(&mut available[self.range(*pool)], amounts, -1);
                         }
                         parts.append(&mut placed);
                         if is_single {
@@ -712,7 +712,7 @@ impl Machine {
                 .zip(room)
                 .map(|(&asked, &room)| asked.min(room.max(0)))
                 .collect();
-            take(&mut lacking, &held);
+            add(&mut lacking, &held, -1);
             if held.iter().any(|&amount| amount != 0) {
                 parts.push(Part {
                     pool,
@@ -799,18 +799,13 @@ impl Machine {
 
     /// A job gives back what it has in one place, and takes what it has in another one.
     pub fn exchange(&mut self, back: &Placement, taken: &Placement, request: &Request<'_>) {
-        let mut free = std::mem::take(&mut self.free);
-        self.give_back(&mut free, back, request);
-        self.take(&mut free, taken, request);
-        self.free = free;
+        change(&mut self.free, self.amounts, back, request, 1);
+        change(&mut self.free, self.amounts, taken, request, -1);
     }
 
     /// A job runs from now on, until its walltime ends at a time.
     pub fn start(&mut self, job: u32, request: &Request<'_>, placement: Placement, end: i64) {
-        let amounts = self.amounts;
-        each_part(&placement, request, |pool, held| {
-            take(&mut self.free[range(amounts, pool)], held)
-        });
+        change(&mut self.free, self.amounts, &placement, request, -1);
         let index = self
             .ends
             .partition_point(|other| (other.time, other.job) < (end, job));
@@ -844,7 +839,7 @@ impl Machine {
     pub fn place_running(&self, unexplained: &mut Unexplained, request: &Request<'_>) -> Placement {
         let explained = self.place(&unexplained.0, request);
         if let Some(placement) = &explained {
-            self.take(&mut unexplained.0, placement, request);
+            self.change(&mut unexplained.0, placement, request, -1);
         }
         explained
             .or_else(|| self.place(&self.free, request))
@@ -876,10 +871,7 @@ impl Machine {
         };
         if let Ok(index) = self.ends.binary_search_by(place_of).or_else(postponed) {
             let PlannedEnd { placement, .. } = self.ends.remove(index);
-            let amounts = self.amounts;
-            each_part(&placement, request, |pool, held| {
-                give_back(&mut self.free[range(amounts, pool)], held)
-            });
+            change(&mut self.free, self.amounts, &placement, request, 1);
         }
     }
 
@@ -906,18 +898,15 @@ impl Machine {
         Some(time)
     }
 
-    /// Gives back what a job holds.
-    pub(super) fn give_back(&self, free: &mut [i64], placement: &Placement, request: &Request<'_>) {
-        each_part(placement, request, |pool, held| {
-            give_back(&mut free[self.range(pool)], held)
-        });
-    }
-
-    /// Takes what a job holds.
-    pub(super) fn take(&self, free: &mut [i64], placement: &Placement, request: &Request<'_>) {
-        each_part(placement, request, |pool, held| {
-            take(&mut free[self.range(pool)], held)
-        });
+    /// Adds what a job holds to what is free, or with -1 takes it away.
+    pub(super) fn change(
+        &self,
+        free: &mut [i64],
+        placement: &Placement,
+        request: &Request<'_>,
+        sign: i64,
+    ) {
+        change(free, self.amounts, placement, request, sign);
     }
 
     /// The pools in which a chunk may be placed, by the index of their list.
@@ -1000,14 +989,22 @@ fn copies(available: &[i64], amounts: &[i64]) -> i64 {
         .unwrap_or(i64::MAX)
 }
 
-fn take(free: &mut [i64], amounts: &[i64]) {
-    free.iter_mut()
-        .zip(amounts)
-        .for_each(|(free, amount)| *free -= amount);
+/// Adds amounts, or with -1 takes them away.
+fn add(free: &mut [i64], amounts: &[i64], sign: i64) {
+    for (free, amount) in free.iter_mut().zip(amounts) {
+        *free += sign * amount;
+    }
 }
 
-fn give_back(free: &mut [i64], amounts: &[i64]) {
-    free.iter_mut()
-        .zip(amounts)
-        .for_each(|(free, amount)| *free += amount);
+/// [`Machine::change`], where a pool has this number of amounts.
+fn change(
+    free: &mut [i64],
+    amounts: usize,
+    placement: &Placement,
+    request: &Request<'_>,
+    sign: i64,
+) {
+    each_part(placement, request, |pool, held| {
+        add(&mut free[range(amounts, pool)], held, sign)
+    });
 }

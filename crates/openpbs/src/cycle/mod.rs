@@ -440,7 +440,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 .exchange(&suspended.placement, &suspended.released, &job.request);
         }
         self.preempted.remove(&index);
-        self.reservations.take(self.machine, &job, &placement, end);
+        self.reservations
+            .change(self.machine, &job, &placement, end, -1);
         self.machine.start(index, &job.request, placement, end);
         self.limits.start(&job);
         self.started.insert(index);

@@ -443,7 +443,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     fn stop(&mut self, victim: &Victim) -> SuspendedJob {
         let job = self.jobs.job(victim.job);
         self.reservations
-            .give_back(self.machine, &job, &victim.placement, victim.end);
+            .change(self.machine, &job, &victim.placement, victim.end, 1);
         self.machine.end(victim.job, &job.request, victim.end);
         self.limits.end(&job);
         self.totals.count_ended(self.limits, &job);

@@ -1,5 +1,7 @@
 //! The jobs that are promised a start in a cycle, and what is left beside them.
 
+use std::ops::Range;
+
 use super::limits::Counts;
 use super::machine::{AdvanceReservation, Machine, Placement, PlannedEnd, holds};
 use super::{Cycle, CycleJob, JobSource};
@@ -41,69 +43,56 @@ impl Event {
             is_reserved: false,
         }
     }
+
+    /// How often its job holds from then on what it asks for, compared with before.
+    fn held(self) -> i64 {
+        if self.is_start { 1 } else { -1 }
+    }
 }
 
 impl Reservations {
     /// The advance reservations of a machine, which are promised their starts before any job is.
     pub(super) fn new(machine: &Machine, jobs: &impl JobSource) -> Self {
         let mut made = Self::default();
-        for AdvanceReservation {
-            job,
-            start,
-            end,
-            placement,
-        } in machine.advance()
-        {
+        for (index, reservation) in machine.advance().iter().enumerate() {
+            let AdvanceReservation {
+                job, start, end, ..
+            } = *reservation;
+            let placement = &reservation.placement;
             let mut free = machine.free_amounts().to_vec();
-            for ended in machine
-                .ends()
-                .iter()
-                .take_while(|ended| ended.time <= *start)
-            {
-                machine.give_back(&mut free, &ended.placement, &jobs.job(ended.job).request);
+            let ended = machine.ends().iter();
+            for ended in ended.take_while(|ended| ended.time <= start) {
+                let request = jobs.job(ended.job).request;
+                machine.change(&mut free, &ended.placement, &request, 1);
             }
-            let earlier = machine
-                .advance()
-                .iter()
-                .take_while(|earlier| earlier.job != *job);
-            for earlier in earlier.filter(|earlier| earlier.end > *start) {
-                machine.take(
-                    &mut free,
-                    &earlier.placement,
-                    &jobs.job(earlier.job).request,
-                );
+            // those before it that have not ended, and itself
+            for taken in &machine.advance()[..=index] {
+                if taken.end > start {
+                    let request = jobs.job(taken.job).request;
+                    machine.change(&mut free, &taken.placement, &request, -1);
+                }
             }
-            machine.take(&mut free, placement, &jobs.job(*job).request);
-            made.push(
-                Reserved {
-                    job: *job,
-                    start: *start,
-                    placement: placement.clone(),
-                    free,
-                },
-                *end,
-            );
+            made.push(job, start..end, placement.clone(), free);
         }
         made.events.sort_unstable();
         made
     }
 
-    fn push(&mut self, reserved: Reserved, end: i64) {
-        let starts = Event {
-            time: reserved.start,
-            is_start: true,
-            index: self.jobs.len(),
-            is_reserved: true,
-        };
-        self.jobs.push(reserved);
-        self.events.extend([
-            starts,
-            Event {
-                time: end,
-                is_start: false,
-                ..starts
-            },
-        ]);
+    fn push(&mut self, job: u32, time: Range<i64>, placement: Placement, free: Vec<i64>) {
+        for (time, is_start) in [(time.start, true), (time.end, false)] {
+            self.events.push(Event {
+                time,
+                is_start,
+                index: self.jobs.len(),
+                is_reserved: true,
+            });
+        }
+        self.jobs.push(Reserved {
+            job,
+            start: time.start,
+            placement,
+            free,
+        });
     }
 
     /// The first start that is promised, and what is free of the first amount beside that job then,
@@ -159,29 +148,18 @@ impl Reservations {
         Ok(placement)
     }
 
-    /// A job takes a place until its end, which starts before the reserved jobs that it overlaps.
-    pub(super) fn take(
+    /// Adds what a job holds until its end to what is free at the starts before it, or with -1 takes
+    /// it away.
+    pub(super) fn change(
         &mut self,
         machine: &Machine,
         job: &CycleJob<'_>,
         placement: &Placement,
         end: i64,
+        sign: i64,
     ) {
         for reserved in self.jobs.iter_mut().filter(|reserved| reserved.start < end) {
-            machine.take(&mut reserved.free, placement, &job.request);
-        }
-    }
-
-    /// A running job gives way, which was to end at a time.
-    pub(super) fn give_back(
-        &mut self,
-        machine: &Machine,
-        job: &CycleJob<'_>,
-        placement: &Placement,
-        end: i64,
-    ) {
-        for reserved in self.jobs.iter_mut().filter(|reserved| reserved.start < end) {
-            machine.give_back(&mut reserved.free, placement, &job.request);
+            machine.change(&mut reserved.free, placement, &job.request, sign);
         }
     }
 
@@ -211,7 +189,8 @@ impl Reservations {
             .events(cycle.machine)
             .filter(|event| at < event.time && event.time < end)
         {
-            self.count(cycle, &mut now, event);
+            let (job, _) = self.subject(cycle, event);
+            cycle.limits.count(&mut now, &job, event.held());
             most.max(&now);
         }
         cycle.limits.passed(&most, job)
@@ -228,25 +207,15 @@ impl Reservations {
         let (start, placement, mut free) = reservations.estimate(cycle, index, job)?;
         // from then on a suspended job counts with its whole walltime
         let end = start + cycle.jobs.job(index).walltime;
-        cycle.machine.take(&mut free, &placement, &job.request);
-        let cycle_reservations = &mut cycle.reservations;
-        for other in &mut cycle_reservations.jobs {
-            if start <= other.start && other.start < end {
-                cycle
-                    .machine
-                    .take(&mut other.free, &placement, &job.request);
+        let (machine, made) = (&*cycle.machine, &mut cycle.reservations);
+        machine.change(&mut free, &placement, &job.request, -1);
+        for other in &mut made.jobs {
+            if (start..end).contains(&other.start) {
+                machine.change(&mut other.free, &placement, &job.request, -1);
             }
         }
-        cycle_reservations.push(
-            Reserved {
-                job: index,
-                start,
-                placement,
-                free,
-            },
-            end,
-        );
-        cycle_reservations.events.sort_unstable();
+        made.push(index, start..end, placement, free);
+        made.events.sort_unstable();
         Some(start)
     }
 
@@ -279,9 +248,10 @@ impl Reservations {
             while let Some(event) = events.next_if(|event| event.time <= window_end) {
                 last = event.time;
                 has_end |= !event.is_start;
-                self.apply(cycle, &mut free, event);
+                let (job, placement) = self.subject(cycle, event);
+                machine.change(&mut free, placement, &job.request, -event.held());
                 if let Some(used) = &mut used {
-                    self.count(cycle, used, event);
+                    cycle.limits.count(used, &job, event.held());
                 }
             }
             while let Some(change) = changes.next_if(|&change| change <= window_end) {
@@ -331,22 +301,6 @@ impl Reservations {
         }
         let end = &cycle.machine.ends()[event.index];
         (cycle.jobs.job(end.job), &end.placement)
-    }
-
-    fn apply<S: JobSource>(&self, cycle: &Cycle<'_, S>, free: &mut [i64], event: Event) {
-        let (job, placement) = self.subject(cycle, event);
-        if event.is_start {
-            cycle.machine.take(free, placement, &job.request);
-        } else {
-            cycle.machine.give_back(free, placement, &job.request);
-        }
-    }
-
-    fn count<S: JobSource>(&self, cycle: &Cycle<'_, S>, used: &mut Counts, event: Event) {
-        let (job, _) = self.subject(cycle, event);
-        cycle
-            .limits
-            .count(used, &job, if event.is_start { 1 } else { -1 });
     }
 }
 
