@@ -154,7 +154,10 @@ impl<'p> WaitingJobs<'p> {
         let sorts_queues = !self.order.groups.is_empty();
         let mut jobs = self.valued.jobs().to_vec();
         jobs.sort_by(|&left, &right| {
-            let place = |job: u32| self.order.queue_place(self.workload.jobs()[job as usize].queue);
+            let place = |job: u32| {
+                self.order
+                    .queue_place(self.workload.jobs()[job as usize].queue)
+            };
             let in_queue = || {
                 if sorts_queues {
                     order.compare(left, right)
