@@ -14,7 +14,7 @@ use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
-use jsf_slurm::tree::{TreeFault, TreeFormat, TreeReadError, TreeWarning};
+use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarningKind};
 
 use super::SiteError;
 use super::file_kind::FileKind;
@@ -243,7 +243,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
     let (repeated, others): (Vec<_>, Vec<_>) = associations
         .warnings
         .iter()
-        .partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
+        .partition(|warning| warning.kind == TreeWarningKind::Duplicate);
     warnings.extend_unless_strict(in_file(&name, repeated))?;
     warnings.extend(in_file(&name, others));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
@@ -255,7 +255,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
     let is_whole = !associations
         .warnings
         .iter()
-        .any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
+        .any(|warning| warning.kind == TreeWarningKind::MissingRows);
     Ok(SiteTree {
         document: associations.document,
         source_name: Some(name),
@@ -320,12 +320,12 @@ fn usage_below(document: &TreeDocument) -> Vec<f64> {
 
 /// Adds native JSON to the expected formats of a document that is in none of them.
 fn or_native_json(error: TreeReadError) -> SiteError {
-    match error.fault {
-        TreeFault::Empty | TreeFault::Unrecognised(_) => SiteError::content(format!(
-            "{error}, `flux account export-db --fairshare-emulate`, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"
-        )),
-        _ => SiteError::content(error),
+    if !error.fault.is_unrecognised {
+        return SiteError::content(error);
     }
+    SiteError::content(format!(
+        "{error}, `flux account export-db --fairshare-emulate`, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"
+    ))
 }
 
 /// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.

@@ -14,7 +14,7 @@ use job_sort_formula::fairshare::tree_document::TreeDocument;
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 use serde_json::value::RawValue;
 
-pub use error::{Place, RowFault, TreeFault, TreeReadError, TreeWarning};
+pub use error::{Place, TreeFault, TreeReadError, TreeWarning, TreeWarningKind};
 
 /// The longest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1 << 30;
@@ -91,7 +91,7 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadE
 
 fn read(bytes: &[u8]) -> Result<SlurmTree, TreeFault> {
     if bytes.len() > MAX_BYTES {
-        return Err(TreeFault::TooLong);
+        return Err(TreeFault::new(format!(" is longer than {MAX_BYTES} bytes")));
     }
     let text = decode_utf8(strip_byte_order_mark(bytes));
     let format = TreeFormat::detect(&text)?;
@@ -102,9 +102,11 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, TreeFault> {
         TreeFormat::SacctmgrFile => sacctmgr_file::read(&text)?,
     };
     if format != TreeFormat::SshareJson && !text.ends_with('\n') {
-        records.warnings.push(TreeWarning::NoLineEnd {
-            place: Place::Line(text.lines().count()),
-        });
+        let line = Place::Line(text.lines().count());
+        records.warn_at(
+            line,
+            "the last line has no line end; was the document cut off?",
+        );
     }
     records.build()
 }
@@ -116,16 +118,16 @@ impl TreeFormat {
             .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
         else {
             return match text.trim() {
-                "" => Err(TreeFault::Empty),
-                _ => Err(TreeFault::Unrecognised("nothing but comments".to_owned())),
+                "" => Err(TreeFault::unrecognised("empty")),
+                _ => Err(TreeFault::unrecognised("nothing but comments")),
             };
         };
         if let Some(found) = binary_format(text) {
-            return Err(TreeFault::Unrecognised(found.to_owned()));
+            return Err(TreeFault::unrecognised(found));
         }
         match first.trim_start().as_bytes().first() {
             Some(b'{') => Self::detect_json(text),
-            Some(b'[') if is_list(text) => Err(TreeFault::Unrecognised("a JSON list".to_owned())),
+            Some(b'[') if is_list(text) => Err(TreeFault::unrecognised("a JSON list")),
             _ => Self::detect_lines(text, first),
         }
     }
@@ -141,18 +143,18 @@ impl TreeFormat {
             () if keys.contains_key("children") => "a tree in native JSON",
             () => "a JSON object without `shares`",
         };
-        Err(TreeFault::Unrecognised(found.to_owned()))
+        Err(TreeFault::unrecognised(found))
     }
 
     fn detect_lines(text: &str, first: &str) -> Result<Self, TreeFault> {
         if text.contains('\r') && !text.contains('\n') {
             let found =
                 "a text whose lines end with carriage returns only, which no tool of Slurm writes";
-            return Err(TreeFault::Unrecognised(found.to_owned()));
+            return Err(TreeFault::unrecognised(found));
         }
         if let Some(header) = table::header(text) {
             return Self::detect_table(&header).ok_or_else(|| {
-                TreeFault::Unrecognised(format!(
+                TreeFault::unrecognised(format!(
                     "a table with the header `{}`",
                     clipped(first.trim_end())
                 ))
@@ -173,7 +175,7 @@ impl TreeFormat {
         } else {
             format!("a text that begins with `{}`", clipped(first.trim_end()))
         };
-        Err(TreeFault::Unrecognised(found))
+        Err(TreeFault::unrecognised(found))
     }
 
     fn detect_table(header: &[String]) -> Option<Self> {
@@ -198,9 +200,9 @@ impl TreeFormat {
 fn json_error(error: &serde_json::Error) -> TreeFault {
     let reason = error.to_string();
     if error.is_data() {
-        TreeFault::Unrecognised(format!("JSON of another structure ({reason})"))
+        TreeFault::unrecognised(format!("JSON of another structure ({reason})"))
     } else {
-        TreeFault::Json(reason)
+        TreeFault::new(format!(" is not valid JSON: {reason}"))
     }
 }
 

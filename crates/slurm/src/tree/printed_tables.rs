@@ -5,12 +5,15 @@
 
 use job_sort_formula::fairshare::{NodeKind, Shares};
 
-use crate::tree::records::{ROOT, Record, Records};
+use crate::tree::records::{ROOT, Record, Records, invalid_usage, no_shares};
 use crate::tree::table::{Indentation, Row, Table, indented};
-use crate::tree::{Place, RowFault, TreeFault, TreeFormat, TreeWarning};
+use crate::tree::{Place, TreeFault, TreeFormat};
 
 const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
 const SHOW_ASSOC_ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
+
+const NO_PARENTS: &str = "the table does not give the parents of accounts, so all are put below the root: use \
+                          `sacctmgr -P show assoc tree`, or a format with `ParentName`";
 
 /// The columns of `sshare`.
 struct SshareColumns {
@@ -44,21 +47,16 @@ pub(super) fn read_sshare(text: &str) -> Result<Records, TreeFault> {
     records.has_partitions = columns.partition.is_some();
     records.cluster = table.cluster.map(str::to_owned);
     if !records.usage_known {
-        records.warnings.push(TreeWarning::NoUsage);
+        records.warn("there is no column `RawUsage`, so every usage is taken as 0");
     }
     let mut indentation = Indentation::default();
     for row in table.rows() {
         read_sshare_row(&mut records, &columns, &mut indentation, &row?)?;
     }
-    if let (Some((place, cluster)), Some(read)) = (table.next_cluster(), &records.cluster) {
-        let rows = table.rows_of_other_clusters();
-        let read = read.clone();
-        records.warnings.push(TreeWarning::OtherCluster {
-            place,
-            cluster: cluster.to_owned(),
-            rows,
-            read,
-        });
+    if let Some((place, cluster)) = table.next_cluster()
+        && records.cluster.is_some()
+    {
+        records.warn_of_other_cluster(place, cluster, table.rows_of_other_clusters());
     }
     Ok(records)
 }
@@ -79,11 +77,16 @@ fn read_sshare_row(
         .as_deref()
         .is_some_and(|parent| is_same_account(parent, account))
     {
-        let fault = RowFault::Misplaced {
-            account: account.to_owned(),
-            enclosing: parent.unwrap_or_default(),
+        let enclosing = match parent {
+            Some(parent) => format!("nested in `{parent}`"),
+            None => "at the top level".to_owned(),
         };
-        return Err(fault.at(place));
+        return Err(TreeFault::at(
+            place,
+            format_args!(
+                "the row is of account `{account}` but is {enclosing}; leading blanks give the level, were they removed?"
+            ),
+        ));
     }
     let shares = parse_shares(
         records,
@@ -94,13 +97,7 @@ fn read_sshare_row(
     )?;
     let usage = match row.cell(columns.usage) {
         _ if columns.usage.is_none() => 0.0,
-        text => parse_usage(text).ok_or_else(|| {
-            let fault = RowFault::InvalidUsage {
-                name: name.to_owned(),
-                text: text.to_owned(),
-            };
-            fault.at(place)
-        })?,
+        text => parse_usage(text).ok_or_else(|| invalid_usage(place, name, text))?,
     };
     if let Some(cluster) = columns.cluster.filter(|_| records.cluster.is_none()) {
         records.cluster = Some(row.cell(Some(cluster)).to_owned());
@@ -166,7 +163,7 @@ pub(super) fn read_show_assoc(text: &str) -> Result<Records, TreeFault> {
         .iter()
         .filter(|row| row.kind == NodeKind::Group);
     if matches!(parents, Parents::Unknown) && accounts.any(|row| row.parent.is_some()) {
-        records.warnings.push(TreeWarning::NoParents);
+        records.warn(NO_PARENTS);
     }
     Ok(records)
 }
@@ -224,7 +221,7 @@ fn parse_shares(
 ) -> Result<Shares, TreeFault> {
     match text {
         _ if is_root => Ok(Shares::Count(1)),
-        "" => Err(RowFault::NoShares(name.to_owned()).at(place)),
+        "" => Err(no_shares(place, name)),
         text => records.shares(place, name, text),
     }
 }

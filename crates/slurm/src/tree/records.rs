@@ -2,6 +2,7 @@
 //! children, and subtracts the usage of members from that of their account.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::fair_tree::FairTree;
@@ -10,7 +11,8 @@ use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
 
 use crate::tree::{
-    MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFault, TreeFormat, TreeWarning,
+    MAX_ASSOCIATIONS, MAX_NAME, Place, SlurmTree, TreeFault, TreeFormat, TreeWarning,
+    TreeWarningKind,
 };
 
 pub(super) const ROOT: &str = "root";
@@ -113,13 +115,15 @@ impl Records {
             .iter()
             .any(|name| name.len() > MAX_NAME)
         {
-            return Err(RowFault::LongName.at(row.place));
+            let fault = format!("a name is longer than {MAX_NAME} bytes");
+            return Err(TreeFault::at(row.place, fault));
         }
         if row.name.is_empty() || parent.is_empty() {
-            return Err(RowFault::NamelessAccount.at(row.place));
+            return Err(TreeFault::at(row.place, "the account has no name"));
         }
         if self.rows.len() > MAX_ASSOCIATIONS {
-            return Err(TreeFault::TooMany);
+            let fault = format!(" has more than {MAX_ASSOCIATIONS} associations");
+            return Err(TreeFault::new(fault));
         }
         self.rows.push(row);
         Ok(())
@@ -136,13 +140,12 @@ impl Records {
             Some((shares, is_exact)) => {
                 Ok(self.checked_shares(place, name, text, shares, is_exact))
             }
-            None => {
-                let fault = RowFault::InvalidShares {
-                    name: name.to_owned(),
-                    text: text.to_owned(),
-                };
-                Err(fault.at(place))
-            }
+            None => Err(TreeFault::at(
+                place,
+                format_args!(
+                    "the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`"
+                ),
+            )),
         }
     }
 
@@ -161,13 +164,12 @@ impl Records {
         is_exact: bool,
     ) -> Shares {
         if !is_exact {
-            let name = name.to_owned();
-            self.warnings.push(TreeWarning::ChangedShares {
-                place,
-                name,
-                text: text.to_owned(),
-                stored,
-            });
+            let stored = match stored {
+                Shares::Count(count) => count.to_string(),
+                Shares::Parent => "`parent`".to_owned(),
+            };
+            let text = format!("`{name}` has shares `{text}`, which Slurm stores as {stored}");
+            self.warn_at(place, text);
         }
         stored
     }
@@ -189,20 +191,36 @@ impl Records {
     pub(super) fn finish_clusters(&mut self) {
         self.cluster = self.cluster.take().filter(|cluster| !cluster.is_empty());
         if let Some((place, cluster, rows)) = self.other_clusters.take() {
-            let read = self.cluster.clone().unwrap_or_default();
-            self.warnings.push(TreeWarning::OtherCluster {
-                place,
-                cluster,
-                rows,
-                read,
-            });
+            self.warn_of_other_cluster(place, &cluster, rows);
         }
+    }
+
+    /// Warns that rows, of which the first is in that place, are of other clusters than those read.
+    pub(super) fn warn_of_other_cluster(&mut self, place: Place, cluster: &str, rows: usize) {
+        let read = self.cluster.as_deref().unwrap_or_default();
+        let ignored = match rows {
+            1 => format!("1 row of cluster `{cluster}` is ignored"),
+            rows => format!(
+                "{rows} rows of other clusters are ignored, the first of cluster `{cluster}`"
+            ),
+        };
+        self.warn_at(place, format!("{ignored}: only cluster `{read}` is read"));
+    }
+
+    /// Warns of the whole document.
+    pub(super) fn warn(&mut self, text: impl Into<String>) {
+        self.warnings
+            .push(TreeWarning::new(TreeWarningKind::Other, text));
+    }
+
+    pub(super) fn warn_at(&mut self, place: Place, text: impl Display) {
+        self.warn(format!("{place}: {text}"));
     }
 
     /// The tree of the rows.
     pub(super) fn build(mut self) -> Result<SlurmTree, TreeFault> {
         if self.rows.is_empty() {
-            return Err(TreeFault::NoRows);
+            return Err(TreeFault::new(" contains no associations; was it cut off?"));
         }
         if self.names_are_cut {
             self.warn_of_cut_names();
@@ -252,12 +270,16 @@ impl Records {
     fn warn_of_cut_names(&mut self) {
         let mut cut = self.rows.iter().filter(|row| row.name.ends_with('+'));
         if let Some(first) = cut.next() {
-            let count = 1 + cut.count();
-            self.warnings.push(TreeWarning::NameCut {
-                place: first.place,
-                name: first.name.clone(),
-                count,
-            });
+            let others = match cut.count() {
+                0 => String::new(),
+                1 => ", as was one other".to_owned(),
+                more => format!(", as were {more} others"),
+            };
+            let text = format!(
+                "`{}` was cut at the width of its column{others}; with `-P`, `sshare` and `sacctmgr` print names in full",
+                first.name
+            );
+            self.warn_at(first.place, text);
         }
     }
 
@@ -268,19 +290,21 @@ impl Records {
             return Ok(ROOT.to_owned());
         };
         if let Some(second) = tops.find(|second| second.name != first.name) {
-            let fault = RowFault::SecondTop {
-                name: second.name.clone(),
-                top: first.name.clone(),
-            };
-            return Err(fault.at(second.place));
+            return Err(TreeFault::at(
+                second.place,
+                format_args!(
+                    "`{}` is at the top level beside `{}`; leading blanks give the level, were they removed?",
+                    second.name, first.name
+                ),
+            ));
         }
-        if first.name != ROOT {
-            self.warnings.push(TreeWarning::TopIsNotRoot {
-                place: first.place,
-                name: first.name.clone(),
-            });
+        let (place, name) = (first.place, first.name.clone());
+        if name != ROOT {
+            let text =
+                format!("the top account is `{name}`, expected `root`; was the output filtered?");
+            self.warn_at(place, text);
         }
-        Ok(first.name.clone())
+        Ok(name)
     }
 
     /// Numbers the rows of a user with several rows in one account: each is the user's association
@@ -299,13 +323,19 @@ impl Records {
             *times += 1;
             if *times > 1 {
                 row.partition = format!("{UNNAMED_PARTITION}{times}");
-                self.warnings.push(TreeWarning::UnnamedPartition {
-                    place: row.place,
-                    name: row.name.clone(),
-                    account,
-                    first_place: *first_place,
-                    partition: row.partition.clone(),
-                });
+                let Record {
+                    place,
+                    name,
+                    partition,
+                    ..
+                } = row;
+                let text = format!(
+                    "{place}: `{name}` in `{account}` is on {first_place} already: a user has one association per \
+                     partition, and only `sshare -m` or a column `Partition` gives the partition; this association is \
+                     called `{name}:{partition}`"
+                );
+                self.warnings
+                    .push(TreeWarning::new(TreeWarningKind::Other, text));
             }
         }
     }
@@ -335,20 +365,22 @@ impl Records {
             } else if self.names_are_cut
                 && (row.name.ends_with('+') || row.partition.ends_with('+'))
             {
-                let fault = RowFault::EqualWhenCut {
-                    name: row.full_name(),
-                    first_place,
-                };
-                return Err(fault.at(row.place));
+                return Err(TreeFault::at(
+                    row.place,
+                    format_args!(
+                        "`{}` was cut at the width of its column and is on {first_place} too; with `-P`, `sshare` and \
+                         `sacctmgr` print names in full",
+                        row.full_name()
+                    ),
+                ));
             } else {
-                let name = row.full_name();
-                let parent = parent.to_owned();
-                self.warnings.push(TreeWarning::Duplicate {
-                    place: row.place,
-                    name,
-                    parent,
-                    first_place,
-                });
+                let text = format!(
+                    "{}: `{}` in `{parent}` is on {first_place} already; this row is ignored",
+                    row.place,
+                    row.full_name()
+                );
+                self.warnings
+                    .push(TreeWarning::new(TreeWarningKind::Duplicate, text));
             }
         }
         self.rows = kept;
@@ -369,11 +401,13 @@ impl Records {
             };
             match accounts.get(parent) {
                 None => {
-                    let fault = RowFault::UnknownParent {
-                        name: row.name.clone(),
-                        parent: parent.to_owned(),
-                    };
-                    return Err(fault.at(row.place));
+                    return Err(TreeFault::at(
+                        row.place,
+                        format_args!(
+                            "`{}` is in `{parent}`, which is not an account of the tree",
+                            row.name
+                        ),
+                    ));
                 }
                 Some(None) => stack.push(index),
                 Some(&Some(above)) => {
@@ -400,7 +434,10 @@ impl Records {
             .filter_map(|index| rows[index].take())
             .collect();
         match rows.into_iter().flatten().find(Record::is_account) {
-            Some(row) => Err(RowFault::Cycle(row.name).at(row.place)),
+            Some(row) => Err(TreeFault::at(
+                row.place,
+                format_args!("account `{}` is nested in itself", row.name),
+            )),
             None => Ok(()),
         }
     }
@@ -423,12 +460,12 @@ impl Records {
             };
             let own = row.usage - members_usage;
             if own < -1.0 && own < -1e-9 * members_usage {
-                self.warnings.push(TreeWarning::UsageLessThanMembers {
-                    place: row.place,
-                    name: row.name.clone(),
-                    usage: row.usage,
-                    members_usage,
-                });
+                let text = format!(
+                    "{}: account `{}` has a usage of {}, less than the {members_usage} of its members",
+                    row.place, row.name, row.usage
+                );
+                self.warnings
+                    .push(TreeWarning::new(TreeWarningKind::Other, text));
             }
             row.usage = own.max(0.0);
         }
@@ -489,13 +526,18 @@ fn missing_rows(
     let found = by_policy.min_by_key(Vec::len)?;
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
-    Some(TreeWarning::MissingRows {
-        name: node.full_name(),
-        account: document.parent_name(node).to_owned(),
-        printed_share,
-        computed_share,
-        count: found.len(),
-    })
+    let differing = match found.len() {
+        1 => "1 association differs".to_owned(),
+        count => format!("{count} associations differ"),
+    };
+    let text = format!(
+        "rows are missing: the normalised share of `{}` in `{}` is {printed_share:.6}, but {computed_share:.6} among \
+         the rows here ({differing}), so the shares computed here are wrong; print all rows with `sshare -a -l -P` (if \
+         `PrivateData` hides other users, run it as an operator)",
+        node.full_name(),
+        document.parent_name(node)
+    );
+    Some(TreeWarning::new(TreeWarningKind::MissingRows, text))
 }
 
 /// The associations whose printed share is less than the computed one: the index, and the two
@@ -513,6 +555,20 @@ fn differences(
     pairs
         .filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION)
         .collect()
+}
+
+/// The fault of a usage that is not a number of at least 0.
+pub(super) fn invalid_usage(place: Place, name: &str, text: &str) -> TreeFault {
+    TreeFault::at(
+        place,
+        format_args!("the usage of `{name}` is `{text}`, expected a number of at least 0"),
+    )
+}
+
+/// The fault of an association without shares.
+pub(super) fn no_shares(place: Place, name: &str) -> TreeFault {
+    let fault = format_args!("`{name}` has no shares; was the line cut off?");
+    TreeFault::at(place, fault)
 }
 
 /// The index of every account's row, `None` for the root.

@@ -11,7 +11,7 @@ use jsf_json::clipped;
 
 use crate::logical_lines::logical_lines;
 use crate::tree::records::{ROOT, Record, Records};
-use crate::tree::{Place, RowFault, TreeFault, TreeFormat, TreeWarning};
+use crate::tree::{Place, TreeFault, TreeFormat};
 
 /// The longest line that `sacctmgr load` does not split, in bytes.
 const MAX_LINE_BYTES: usize = 4095;
@@ -48,13 +48,13 @@ pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
 impl Reader {
     fn read_line(&mut self, place: Place, line: &str) -> Result<(), TreeFault> {
         let Some((object, rest)) = line.split_once('-') else {
-            self.records
-                .warnings
-                .push(TreeWarning::NoSeparator { place });
+            let text = "the line has no ` - `; `sacctmgr load` ignores it";
+            self.records.warn_at(place, text);
             return Ok(());
         };
         if line.len() > MAX_LINE_BYTES {
-            self.records.warnings.push(TreeWarning::LongLine { place });
+            let text = "the line is longer than 4095 bytes; it is read as one line, but `sacctmgr load` splits it";
+            self.records.warn_at(place, text);
         }
         let object = object.trim();
         let keyword = object.to_ascii_lowercase();
@@ -62,18 +62,24 @@ impl Reader {
             "qos" => return Ok(()),
             "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
             _ => {
-                let fault = RowFault::UnknownObject(clipped(object).into_owned());
-                return Err(fault.at(place));
+                return Err(TreeFault::at(
+                    place,
+                    format_args!(
+                        "`{}` is not an object of `sacctmgr load`, expected `Cluster`, `Parent`, `Account`, `User` or `QOS`",
+                        clipped(object)
+                    ),
+                ));
             }
         }
-        let options = Options::parse(rest).map_err(|fault| fault.at(place))?;
+        let options = Options::parse(rest).map_err(|text| TreeFault::at(place, text))?;
         let Some(name) = options.name.clone() else {
-            let found = clipped(rest.trim()).into_owned();
-            let fault = RowFault::NamelessObject {
-                object: object.to_owned(),
-                found,
-            };
-            return Err(fault.at(place));
+            let found = clipped(rest.trim());
+            return Err(TreeFault::at(
+                place,
+                format_args!(
+                    "there is no name in `{found}`, expected `{object} - 'name':key=value`"
+                ),
+            ));
         };
         match keyword.as_str() {
             "cluster" | "machine" => self.set_cluster(place, name),
@@ -84,12 +90,13 @@ impl Reader {
     }
 
     fn set_cluster(&mut self, place: Place, name: String) -> Result<(), TreeFault> {
-        match self.records.cluster.clone() {
-            Some(first) => Err(RowFault::SecondCluster {
-                first,
-                second: name,
-            }
-            .at(place)),
+        match &self.records.cluster {
+            Some(first) => Err(TreeFault::at(
+                place,
+                format_args!(
+                    "`{name}` is a second cluster after `{first}`; `sacctmgr load` takes one at a time"
+                ),
+            )),
             None => {
                 self.records.cluster = Some(name.to_ascii_lowercase());
                 Ok(())
@@ -99,7 +106,12 @@ impl Reader {
 
     fn set_parent(&mut self, place: Place, name: String) -> Result<(), TreeFault> {
         if !self.declared_accounts.contains(&name) {
-            return Err(RowFault::UndeclaredParent(name).at(place));
+            return Err(TreeFault::at(
+                place,
+                format_args!(
+                    "`{name}` is not an account on a line above, so it cannot be a parent"
+                ),
+            ));
         }
         self.parent = name;
         Ok(())
@@ -119,10 +131,11 @@ impl Reader {
         if kind == NodeKind::Group {
             self.declared_accounts.insert(name.clone());
         } else if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            self.records.warnings.push(TreeWarning::UpperCaseUser {
-                place,
-                name: name.clone(),
-            });
+            let text = format!(
+                "user `{name}` keeps its capital letters here, but slurmdbd stores the name in lower case unless it \
+                 has `PreserveCaseUser`"
+            );
+            self.records.warn_at(place, text);
         }
         let parent = Some(self.parent.clone());
         self.records.push(Record::new(
@@ -139,7 +152,7 @@ impl Reader {
 impl Options {
     /// Parses a name and `key=value` options, separated by `:`, in any order:
     /// `'name':key='value':key=value`.
-    fn parse(text: &str) -> Result<Self, RowFault> {
+    fn parse(text: &str) -> Result<Self, String> {
         let mut options = Self::default();
         for part in parts(text.trim())? {
             match part.split_once('=') {
@@ -149,7 +162,10 @@ impl Options {
                 }
                 None if part.trim().is_empty() => {}
                 None if options.name.is_some() => {
-                    return Err(RowFault::NotAnOption(clipped(part).into_owned()));
+                    return Err(format!(
+                        "`{}` is not an option, expected `key=value`",
+                        clipped(part)
+                    ));
                 }
                 None => options.name = Some(unquoted(part)).filter(|name| !name.is_empty()),
             }
@@ -173,7 +189,7 @@ impl Options {
 }
 
 /// Splits at the colons that are not inside quotation marks.
-fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
+fn parts(text: &str) -> Result<Vec<&str>, String> {
     let mut parts = Vec::new();
     let mut quote = None;
     let mut start = 0;
@@ -190,7 +206,7 @@ fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
     }
     parts.push(&text[start..]);
     if quote.is_some() {
-        Err(RowFault::OpenQuote)
+        Err("a quotation mark is not closed".to_owned())
     } else {
         Ok(parts)
     }

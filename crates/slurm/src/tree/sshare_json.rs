@@ -4,8 +4,8 @@ use job_sort_formula::fairshare::{NodeKind, Release, Shares};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::tree::records::{Record, Records};
-use crate::tree::{Place, RowFault, TreeFault, TreeFormat, json_error};
+use crate::tree::records::{Record, Records, invalid_usage, no_shares};
+use crate::tree::{Place, TreeFault, TreeFormat, json_error};
 
 #[derive(Deserialize)]
 struct SshareJsonDocument<'d> {
@@ -110,9 +110,8 @@ pub(super) fn read(text: &str) -> Result<Records, TreeFault> {
     records.release = meta.and_then(|meta| Release::from_version(&meta.slurm.release));
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
-        let entry: Entry = serde_json::from_str(raw.get()).map_err(|error| {
-            RowFault::MalformedEntry(without_place(&error.to_string())).at(place)
-        })?;
+        let entry: Entry = serde_json::from_str(raw.get())
+            .map_err(|error| TreeFault::at(place, without_place(&error.to_string())))?;
         if !records.is_of_other_cluster(place, &entry.cluster) {
             push(&mut records, place, entry)?;
         }
@@ -136,16 +135,12 @@ fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), TreeFau
     let parent = Some(parent).filter(|parent| !parent.is_empty());
     let shares = match entry.shares.value() {
         _ if parent.is_none() => Shares::Count(1),
-        None => return Err(RowFault::NoShares(name).at(place)),
+        None => return Err(no_shares(place, &name)),
         Some(number) => records.shares_of_number(place, &name, number),
     };
     let usage = entry.usage.value().unwrap_or(0.0);
     if !(usage.is_finite() && usage >= 0.0) {
-        return Err(RowFault::InvalidUsage {
-            name,
-            text: usage.to_string(),
-        }
-        .at(place));
+        return Err(invalid_usage(place, &name, &usage.to_string()));
     }
     let norm_shares = entry.shares_normalized.and_then(|shares| shares.value());
     let fairshare = match entry.fairshare {
@@ -162,10 +157,6 @@ fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), TreeFau
 }
 
 /// The reason without its line and column, which count from the start of the entry.
-fn without_place(reason: &str) -> String {
-    reason
-        .split(" at line ")
-        .next()
-        .unwrap_or(reason)
-        .to_owned()
+fn without_place(reason: &str) -> &str {
+    reason.split(" at line ").next().unwrap_or(reason)
 }

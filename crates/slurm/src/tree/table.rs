@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::tree::{Place, RowFault, TreeFault};
+use crate::tree::{Place, TreeFault};
 
 /// A table with its header parsed.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl<'t> Table<'t> {
         advice: &'static str,
     ) -> Result<usize, TreeFault> {
         self.column(&[column])
-            .ok_or(TreeFault::NoColumn { column, advice })
+            .ok_or_else(|| TreeFault::new(format!(" has no column `{column}`: {advice}")))
     }
 
     /// Whether the columns have a fixed width, at which longer names are cut.
@@ -157,7 +157,7 @@ impl<'t> Table<'t> {
             };
             match (cells.len(), self.names.len()) {
                 (found, expected) if found == expected => Ok(Row { place, cells }),
-                (found, expected) => Err(RowFault::CellCount { found, expected }.at(place)),
+                (found, expected) => Err(cell_count_fault(place, found, expected)),
             }
         })
     }
@@ -185,6 +185,19 @@ impl<'t> Table<'t> {
         let mut lines = self.text.lines().enumerate().skip(self.first_row);
         lines.find_map(|(at, line)| Some((Place::Line(at + 1), cluster_line(line)?)))
     }
+}
+
+/// The fault of a line with more or fewer cells than the header.
+fn cell_count_fault(place: Place, found: usize, expected: usize) -> TreeFault {
+    let advice = if found > expected {
+        ": is there a `|` in a name?"
+    } else {
+        "; was it cut off?"
+    };
+    TreeFault::at(
+        place,
+        format_args!("it has {found} cells, but the header has {expected}{advice}"),
+    )
 }
 
 fn is_content(line: &str) -> bool {
