@@ -49,6 +49,8 @@ pub enum Need {
     Site,
     /// Slurm's `slurm.conf`.
     SlurmConf,
+    /// What Slurm's `sshare` prints.
+    Sshare,
     /// A formula, and `job_sort_formula_threshold` besides it.
     Threshold,
     /// A fair-share tree.
@@ -81,6 +83,7 @@ impl fmt::Display for Need {
             Self::ServerSettings => "give the formula, and apart from it the server's settings",
             Self::Site => "open it as a site",
             Self::SlurmConf => "give the `slurm.conf`",
+            Self::Sshare => "give what `sshare -a -l -P` prints",
             Self::Threshold => "give the formula, and apart from it the threshold",
             Self::Tree => "give the scheduler's `sched_priv` with its `resource_group`, or a tree",
         })

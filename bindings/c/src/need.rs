@@ -32,6 +32,7 @@ fn source(need: Need) -> String {
         Need::Site => "`jsf_run`",
         Need::SlurmConf => "as `slurm.conf` in the site's folder",
         Need::Threshold => "which the server has, in `qmgr_print_server.txt` in the site's folder",
+        Need::Sshare => "as `sshare.txt` in the site's folder",
         Need::Tree => "as `sched_priv` or `sshare.json` in the site's folder",
     }
     .to_owned()

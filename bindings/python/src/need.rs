@@ -33,6 +33,7 @@ fn source(need: Need) -> String {
         Need::Site => "`Site.open`",
         Need::SlurmConf => "as `slurm.conf` in the site's folder",
         Need::Threshold => "`Site.open(…, threshold=…)`",
+        Need::Sshare => "as `sshare.txt` in the site's folder",
         Need::Tree => "as `sched_priv` or `sshare.json` in the site's folder",
     }
     .to_owned()

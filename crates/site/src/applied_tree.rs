@@ -62,7 +62,7 @@ impl Site {
             return Ok(None);
         }
         match self.applied_tree(table, assumed)? {
-            None => require_own_shares(inputs, table).map(|()| None),
+            None => self.require_own_shares(inputs, table).map(|()| None),
             Some(tree) => {
                 self.fill_from(&tree, table, warnings);
                 Ok(match tree {
@@ -165,15 +165,26 @@ impl Site {
             _ => tree.share_tree(),
         }
     }
-}
 
-/// Without a tree, every job must contain the fair-share numbers that the formula needs.
-pub(super) fn require_own_shares(inputs: &[Box<str>], table: &JobTable) -> Result<(), SiteError> {
-    match missing_fairshare_input(table, inputs) {
-        Some((job, name)) => {
-            let missing = format!("the formula needs `{name}`, which job `{job}` does not have: ");
-            Err(SiteError::missing(missing, Need::Tree))
+    /// Without a tree, every job must contain the fair-share numbers that the formula needs.
+    pub(super) fn require_own_shares(
+        &self,
+        inputs: &[Box<str>],
+        table: &JobTable,
+    ) -> Result<(), SiteError> {
+        match missing_fairshare_input(table, inputs) {
+            Some((job, name)) => {
+                let missing =
+                    format!("the formula needs `{name}`, which job `{job}` does not have: ");
+                let is_of_slurm = self.slurm.is_some();
+                let need = if is_of_slurm {
+                    Need::Sshare
+                } else {
+                    Need::Tree
+                };
+                Err(SiteError::missing(missing, need))
+            }
+            None => Ok(()),
         }
-        None => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use jsf_openpbs::order::NotConsidered;
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::submission::FormulaSubmission;
 
-use super::applied_tree::{AppliedTree, require_own_shares};
+use super::applied_tree::AppliedTree;
 use super::formula_text::submitted;
 use super::jobs::ColumnsRequest;
 use super::role::Role;
@@ -80,7 +80,7 @@ impl Site {
         let is_empty = jobs.table.is_empty();
         let inputs = jobs.program.as_ref().map(Program::inputs);
         let inputs = inputs.filter(|_| self.tree.is_none());
-        let missing = inputs.and_then(|inputs| require_own_shares(inputs, &jobs.table).err());
+        let missing = inputs.and_then(|inputs| self.require_own_shares(inputs, &jobs.table).err());
         let mut checked = if jobs.program.is_some() && missing.is_none() {
             let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
             let checked = self.check_ranked(submitted, &ranked);
@@ -212,7 +212,8 @@ impl Site {
             hidden: &self.hidden,
             constants: &constants.collect::<Vec<_>>(),
             python_source: python_source.as_deref(),
-            has_tree_of_slurm: self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
+            runs_slurm: self.slurm.is_some()
+                || self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
         };
         let mut checked = Checked::new(submitted, schema, &facts);
         if let Some(program) = &program {

@@ -12,7 +12,7 @@ use job_sort_formula::rank::{
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::NotConsidered;
 
-use super::applied_tree::{AppliedTree, require_own_shares};
+use super::applied_tree::AppliedTree;
 use super::jobs::ColumnsRequest;
 use super::rank::require_values;
 use super::role::Role;
@@ -297,7 +297,7 @@ impl Site {
         match &tree {
             _ if !self.needs_shares(inputs) => {}
             Some(tree) => self.fill_from(tree, table, warnings),
-            None => require_own_shares(inputs, table)?,
+            None => self.require_own_shares(inputs, table)?,
         }
         Ok(tree)
     }

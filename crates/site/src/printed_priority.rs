@@ -28,6 +28,14 @@ pub(super) struct PrintedPriorities {
     pub calc_period: u32,
 }
 
+/// How the computed totals compare with the printed ones.
+#[derive(Debug)]
+pub(super) enum Agreement {
+    /// Those of so many jobs are equal; the text names the file.
+    Equal(String),
+    Contradiction(Contradiction),
+}
+
 /// A difference between printed and computed totals.
 #[derive(Debug)]
 pub(super) struct Contradiction {
@@ -70,13 +78,14 @@ impl PrintedPriorities {
         named.collect()
     }
 
-    /// The difference between the printed totals and those of a ranking by Slurm's priority.
-    pub(super) fn contradiction(
+    /// Compares the printed totals with those of a ranking by Slurm's priority; `None` if none is
+    /// printed.
+    pub(super) fn agreement(
         &self,
         table: &JobTable,
         ranking: &Ranking,
         settings: &PrioritySettings,
-    ) -> Option<Contradiction> {
+    ) -> Option<Agreement> {
         let mut compared = 0;
         let mut different = Vec::new();
         for &row in ranking.order() {
@@ -95,8 +104,12 @@ impl PrintedPriorities {
                 }
             }
         }
+        let queue = self.name(Role::Queue);
         let large = different.iter().find(|difference| difference.is_large());
-        let example = large.or(different.first())?;
+        let Some(example) = large.or(different.first()) else {
+            let text = format!("all {compared} are those that {queue} prints");
+            return (compared > 0).then_some(Agreement::Equal(text));
+        };
         let example_words = format!(
             "`{}`: printed {}, computed {}",
             table.id(example.row),
@@ -104,8 +117,7 @@ impl PrintedPriorities {
             example.computed
         );
         let reason = self.reason(&different, table, settings);
-        let queue = self.name(Role::Queue);
-        Some(Contradiction {
+        Some(Agreement::Contradiction(Contradiction {
             text: format!(
                 "the priority that {queue} prints differs from the computed one for {} of {compared} jobs, such as \
                  {example_words}; {reason}",
@@ -114,7 +126,7 @@ impl PrintedPriorities {
             headline: large.map(|_| {
                 format!("The computed priorities are not those that {queue} prints (such as {example_words}).")
             }),
-        })
+        }))
     }
 
     /// Why the totals differ, as far as the components say.

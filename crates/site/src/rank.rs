@@ -15,7 +15,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::jobs::ColumnsRequest;
-use super::printed_priority::Contradiction;
+use super::printed_priority::Agreement;
 use super::slurm::{AgingFormula, SlurmQueue};
 use super::{SharesRequest, Site, SiteError, SiteJobs};
 
@@ -165,18 +165,20 @@ impl Site {
             ranking,
             not_considered,
         } = self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
-        let rules = self.rules(&program, &table, tree.as_ref());
+        let mut rules = self.rules(&program, &table, tree.as_ref());
         let is_printed = jobs.is_slurm_priority && !assumed.assumes_usage();
         let slurm = self.slurm.as_ref().filter(|_| is_printed);
-        let contradiction = slurm.and_then(|slurm| {
-            slurm
-                .printed
-                .contradiction(&table, &ranking, &slurm.settings)
-        });
-        let contradiction = contradiction.map(|Contradiction { text, headline }| {
-            warnings.insert(0, text.into());
-            headline
-        });
+        let agreement =
+            slurm.and_then(|slurm| slurm.printed.agreement(&table, &ranking, &slurm.settings));
+        let mut headline = None;
+        match agreement {
+            Some(Agreement::Contradiction(contradiction)) => {
+                warnings.insert(0, contradiction.text.into());
+                headline = contradiction.headline;
+            }
+            Some(Agreement::Equal(text)) => rules.push(("priorities", text)),
+            None => {}
+        }
         Ok(RankedQueue {
             table,
             schema: jobs.schema,
@@ -190,7 +192,7 @@ impl Site {
             is_slurm_priority: jobs.is_slurm_priority,
             aging: jobs.aging,
             sprio_columns: jobs.sprio_columns,
-            contradiction: contradiction.flatten(),
+            contradiction: headline,
         })
     }
 

@@ -33,6 +33,7 @@ fn options(need: Need) -> String {
         Need::ServerSettings => "--server FILE",
         Need::Site => "--site PATH",
         Need::SlurmConf => "--slurm-conf FILE",
+        Need::Sshare => "--tree FILE, or `sshare.txt` in the site's folder",
         Need::Threshold => "--threshold X",
         Need::Tree => "--sched-priv DIR, --tree FILE",
     }

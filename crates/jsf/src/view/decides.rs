@@ -27,7 +27,10 @@ pub(crate) fn decides_fact(summands: &[SummandAgreement]) -> Option<Fact> {
         });
     }
     if summands.iter().any(|summand| summand.tau.is_some()) {
-        parts.push("for 90 % of the jobs".to_owned());
+        // the ranges are those of 90 % of the jobs
+        parts.push(
+            "for 90 % of the jobs (tau: 1 is the order of the jobs, -1 its reverse)".to_owned(),
+        );
     }
     Some(Fact::new("decides", parts.join(", ")))
 }

@@ -8,7 +8,8 @@ use crate::view::document::Fact;
 /// first screen.
 pub(crate) fn rule_facts(rules: &[(&'static str, String)]) -> Vec<Fact> {
     let is_on_first_screen = |fact: &Fact| {
-        matches!(&*fact.heading, "formula" | "described") || is_policy_of_others(fact)
+        matches!(&*fact.heading, "formula" | "described" | "priorities")
+            || is_policy_of_others(fact)
     };
     Fact::list(rules.iter().cloned())
         .into_iter()

@@ -11,6 +11,9 @@ use crate::view::words::{capitalised, count, part_of_jobs};
 /// The most findings that the first screen lists; the others are counted.
 const MAX_FINDINGS: usize = 3;
 
+/// What becomes of a formula at a site of Slurm.
+pub(crate) const NO_FORMULA_IN_SLURM: &str = "Slurm computes priorities from weights; `jsf translate --to slurm` gives those that order as another formula does";
+
 /// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that
 /// works.
 pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<String> {

@@ -1188,7 +1188,7 @@ fn a_first_evaluation_that_never_comes_is_a_note() {
         (&*severity, &*message),
         (
             "note",
-            "the tree is Slurm's, whose scheduler evaluates no formula"
+            "the site runs Slurm, whose scheduler evaluates no formula"
         )
     );
 }

@@ -84,9 +84,8 @@ pub struct SiteFacts<'a> {
     pub constants: &'a [(&'a str, Vec<Value>)],
     /// What says which Python the server embeds; `None`: nothing does.
     pub python_source: Option<&'a str>,
-    /// Whether the fair-share tree is of a site that runs Slurm, whose scheduler evaluates no
-    /// formula.
-    pub has_tree_of_slurm: bool,
+    /// Whether the site runs Slurm, whose scheduler evaluates no formula.
+    pub runs_slurm: bool,
 }
 
 /// The codes of the findings about jobs for which the formula fails, and of what this does to the
@@ -139,6 +138,9 @@ pub struct Checked {
     /// The warnings about the site's files and its jobs, one sentence each.
     #[serde(skip)]
     pub warnings: Vec<Message>,
+    /// Whether the site runs Slurm, which has weights and no formula to set.
+    #[serde(skip)]
+    pub runs_slurm: bool,
 }
 
 /// How many jobs a formula was evaluated for.
@@ -234,6 +236,7 @@ impl Checked {
             jobs: None,
             findings: Vec::new(),
             warnings: Vec::new(),
+            runs_slurm: site.runs_slurm,
             guessed_types: Vec::new(),
             rates: Vec::new(),
         }
@@ -417,8 +420,8 @@ fn leave_out_fix_of_text(text: &str, found: &mut Diagnostic) {
 fn never_evaluated(validation: &Validation, site: &SiteFacts<'_>) -> Option<&'static str> {
     if validation.accepted == Some(false) {
         Some("the server refuses the formula, so the scheduler never evaluates it")
-    } else if site.has_tree_of_slurm {
-        Some("the tree is Slurm's, whose scheduler evaluates no formula")
+    } else if site.runs_slurm {
+        Some("the site runs Slurm, whose scheduler evaluates no formula")
     } else {
         None
     }

@@ -14,7 +14,7 @@ use crate::view::csv_writer::Cells;
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::finding::{FormulaSource, draw_finding, limit_each_code, more_findings};
-use crate::view::verdict::{brief_finding, verdict_sentence};
+use crate::view::verdict::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
 use crate::view::words::{count, first_names};
 
 /// The most guessed names that are listed; the others are counted.
@@ -81,16 +81,20 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     }
 }
 
-/// The answer of qmgr and the server, then what the scheduler makes of a formula that they accept,
+/// The answer of qmgr and the server, or at a site of Slurm what becomes of it, then what the scheduler makes of a formula that they accept,
 /// else its first error.
 fn headline(report: CheckReport<'_>) -> String {
     let checked = report.checked;
-    let answer = format!("qmgr: {}", answer(report));
+    let is_accepted = checked.validation.accepted == Some(true);
+    let answer = if checked.runs_slurm && is_accepted {
+        NO_FORMULA_IN_SLURM.to_owned()
+    } else {
+        format!("qmgr: {}", answer(report))
+    };
     let is_evaluated = checked.verdict != Verdict::Refused;
     let verdict = verdict_sentence(checked, "it").filter(|_| is_evaluated);
     // otherwise the answer says what is wrong
-    let is_accepted = checked.validation.accepted == Some(true)
-        && checked.validation.by == Some(AnsweredBy::Server);
+    let is_accepted = is_accepted && checked.validation.by == Some(AnsweredBy::Server);
     match verdict.or_else(|| first_error(checked).filter(|_| is_accepted)) {
         Some(sentence) => format!("{answer}. {sentence}"),
         None => answer,

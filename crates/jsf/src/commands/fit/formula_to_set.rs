@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::view::document::Section;
 use crate::view::printable::printable_lines;
-use crate::view::verdict::{brief_finding, verdict_sentence};
+use crate::view::verdict::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
 
 /// The most errors of a formula that are listed.
 const MAX_ERRORS: usize = 3;
@@ -93,6 +93,9 @@ impl FormulaToSet {
 fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<String, String> {
     if !errors(checked).is_empty() || checked.validation.accepted == Some(false) {
         return Err(refusal(checked));
+    }
+    if checked.runs_slurm {
+        return Err(NO_FORMULA_IN_SLURM.to_owned());
     }
     let before = site
         .formula_text()

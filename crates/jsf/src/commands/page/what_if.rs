@@ -31,7 +31,7 @@ use crate::view::document::{
 use crate::view::finding::FormulaSource;
 use crate::view::groups::group_sections;
 use crate::view::printable::{printable, printable_lines};
-use crate::view::verdict::verdict_sentence;
+use crate::view::verdict::{NO_FORMULA_IN_SLURM, verdict_sentence};
 
 const TEMPLATE: &str = include_str!("what_if/what_if.html");
 const PAGE_STYLE: &str = include_str!("what_if/what_if.css");
@@ -412,6 +412,9 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
     if checked.has_errors() || checked.validation.accepted == Some(false) {
         let why = "No command for a formula with an error. `jsf check --qmgr --force` prints it all the same.";
         return Err(why.to_owned());
+    }
+    if checked.runs_slurm {
+        return Err(format!("{NO_FORMULA_IN_SLURM}."));
     }
     let command = set_command_for(object, text).map_err(|error| format!("No command: {error}."))?;
     if printable_lines(&command) == command {
