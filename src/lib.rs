@@ -82,7 +82,7 @@
 //! values of a command line.
 
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![warn(missing_docs, unnameable_types)]
 
 pub mod diagnostic;
 pub mod fairshare;

@@ -4,13 +4,12 @@
 
 use job_sort_formula::formula::program::{ColumnarExecutor, LANES};
 use job_sort_formula::jobs::Column;
-use job_sort_formula::python::{ColumnValues, ColumnView, IntMask, Python, PythonVersion};
-use job_sort_formula::rank::{ColumnScratch, InputColumn, OnError};
+use job_sort_formula::python::{Python, PythonVersion};
+use job_sort_formula::rank::ColumnScratch;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_testing::random::Generator;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
-use jsf_testing::random::large_integers::NAMES;
 use jsf_testing::setting;
 
 /// A column of similar numbers, as queues have them, or of any numbers.
@@ -141,87 +140,6 @@ fn compare_version(version: PythonVersion) {
         tally.computed * 4 > tally.lanes,
         "most lanes are left to the interpreter"
     );
-}
-
-/// Integers of any size, which the lanes hold up to 2^53.
-#[test]
-fn columns_of_large_integers_give_the_bits_of_the_interpreter() {
-    let cases = setting("JSF_REFEREE_CASES", 200_000) as usize;
-    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_123));
-    let schema = schema();
-    let mut scratch = ColumnScratch::new();
-    let (mut lanes, mut computed, mut errors) = (0, 0, 0);
-    while lanes < cases {
-        let rows = 1 + random.below(200) as usize;
-        let columns: Vec<Vec<i64>> = NAMES
-            .iter()
-            .map(|_| random.integers_at_edges(rows))
-            .collect();
-        for _ in 0..10 {
-            let depth = 1 + random.below(3);
-            let text = random.formula_of_integers(depth);
-            let program = program(&text, &schema).expect(&text);
-            let column = |name: &str| {
-                &columns[NAMES
-                    .iter()
-                    .position(|known| *known == name)
-                    .expect("a name")]
-            };
-            let inputs: Vec<&Vec<i64>> = program.inputs().iter().map(|name| column(name)).collect();
-            let mut executor = ColumnarExecutor::default();
-            let view = |slot: usize| {
-                Some(ColumnView {
-                    values: ColumnValues::I64(inputs.get(slot)?),
-                    ints: IntMask::All,
-                })
-            };
-            let results = executor.evaluate(&program, &view, rows);
-            let borrowed: Vec<_> = program
-                .inputs()
-                .iter()
-                .map(|name| (&**name, InputColumn::I64(column(name))))
-                .collect();
-            let mut scores = vec![f64::NAN; rows];
-            let mut failed = Vec::new();
-            program
-                .score_columns(
-                    &borrowed,
-                    OnError::ZeroLikePbs,
-                    &mut scratch,
-                    &mut scores,
-                    &mut failed,
-                )
-                .expect("columns");
-            let mut interpreter = program.interpreter(Python::new());
-            for lane in 0..rows {
-                let row: Vec<Value> = inputs.iter().map(|input| Value::Int(input[lane])).collect();
-                let expected = interpreter.evaluate(&row);
-                if let Some(found) = results.value(lane) {
-                    let value = expected
-                        .as_ref()
-                        .unwrap_or_else(|error| panic!("{text} for {row:?}: {error:?}"));
-                    assert!(
-                        value.is_identical(&found),
-                        "{text} for {row:?}: {found:?} by columns, not {value:?}"
-                    );
-                    computed += 1;
-                }
-                let score = expected.ok().and_then(|value| value.to_f64());
-                match failed.binary_search_by_key(&lane, |(row, _)| *row) {
-                    Ok(_) => assert_eq!(score, None, "{text} for {row:?}"),
-                    Err(_) => assert_eq!(
-                        score.map(f64::to_bits),
-                        Some(scores[lane].to_bits()),
-                        "{text} for {row:?}"
-                    ),
-                }
-                lanes += 1;
-            }
-            errors += failed.len();
-        }
-    }
-    eprintln!("{lanes} lanes: {computed} the same by columns; {errors} errors");
-    assert!(computed * 8 > lanes);
 }
 
 /// Conditions whose two branches occur in one column, with errors in only one of them.

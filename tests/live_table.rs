@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use job_sort_formula::fairshare::{EntityShares, FairShare};
-use job_sort_formula::jobs::{Exclusion, Job, JobState, TableError};
+use job_sort_formula::jobs::{Exclusion, Job, JobState};
 use job_sort_formula::rank::{
     ColumnScratch, InputColumn, OnError, ScorePrecision, fill_fairshare, score,
 };
@@ -426,7 +426,7 @@ fn a_change_that_cannot_be_made_changes_nothing() {
             .to_string(),
         table.set(1, "mem", Value::Int(1)).unwrap_err().to_string(),
         table.set_integers("mem", &[1, 2]).unwrap_err().to_string(),
-        table.set_floats("vmem", &[1.0]).unwrap_err().to_string(),
+        table.set_integers("vmem", &[1]).unwrap_err().to_string(),
         table.remove(["1.vm", "2.vm"]).unwrap_err().to_string(),
         table.set_state(7, JobState::Held).unwrap_err().to_string(),
     ];
@@ -442,10 +442,7 @@ fn a_change_that_cannot_be_made_changes_nothing() {
         ]
     );
     assert_eq!((table.len(), table.row("1.vm")), (1, Some(0)));
-    assert!(matches!(
-        table.remove(["x"]),
-        Err(TableError::UnknownJob { .. })
-    ));
+    assert!(table.remove(["x"]).is_err());
 }
 
 /// Counts how often each entity is asked for, and knows none.

@@ -1,11 +1,9 @@
 //! Formulas: their syntax and their compiled programs. What `jsf check` says of a formula is in the
 //! crate `jsf-site` (`Site::check`).
 //!
-//! A [`Formula`] comes from [`Formula::parse`], from `text.parse::<Formula>()`, or from a
-//! [`builder`]. A [`Template`] is the text of a formula in which some numbers are still to be
-//! found.
+//! A [`Formula`] comes from [`Formula::parse`] or from `text.parse::<Formula>()`. A [`Template`] is
+//! the text of a formula in which some numbers are still to be found.
 
-pub mod builder;
 pub mod lint;
 pub mod name_resolution;
 pub mod program;

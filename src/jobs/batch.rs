@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use crate::jobs::dictionary::Dictionary;
-use crate::jobs::ids::compare;
 use crate::jobs::{Column, JobState, MAX_NAME};
 use crate::python::{MAX_EXACT_INT, Value};
 
@@ -47,8 +46,6 @@ pub struct BatchRow<'a> {
 pub struct Batch {
     ids: Vec<u8>,
     ends: Vec<u32>,
-    /// Whether each id is greater than the previous one.
-    is_ascending: Vec<bool>,
     pub(super) entities: Dictionary,
     pub(super) queues: Dictionary,
     pub(super) states: Vec<JobState>,
@@ -63,7 +60,6 @@ impl Batch {
     pub fn clear(&mut self, columns: usize) {
         self.ids.clear();
         self.ends.clear();
-        self.is_ascending.clear();
         self.entities.clear();
         self.queues.clear();
         self.states.clear();
@@ -119,13 +115,6 @@ impl Batch {
         if !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
         }
-        // here, where threads work in parallel; batches are appended one by one
-        let is_ascending = self
-            .ends
-            .len()
-            .checked_sub(1)
-            .is_none_or(|last| compare(self.id_bytes(last), row.id).is_lt());
-        self.is_ascending.push(is_ascending);
         self.ids.extend_from_slice(row.id);
         self.entities.push(row.entity);
         self.queues.push(row.queue);
@@ -152,40 +141,13 @@ impl Batch {
             .filter(|times| times.iter().any(|&time| time != UNKNOWN))
     }
 
-    pub(super) fn is_ascending(&self, row: usize) -> bool {
-        self.is_ascending
-            .get(row)
-            .is_some_and(|&is_ascending| is_ascending)
-    }
-
     /// The id of a row.
     pub fn id(&self, row: usize) -> &str {
-        str::from_utf8(self.id_bytes(row)).unwrap_or_default()
-    }
-
-    fn id_bytes(&self, row: usize) -> &[u8] {
-        &self.ids[self.start(row)..self.ends[row] as usize]
-    }
-
-    /// The ids of these rows, concatenated, and where each of them ends.
-    pub(super) fn ids(&self, rows: Range<usize>) -> (&str, impl ExactSizeIterator<Item = usize>) {
-        let start = self.start(rows.start);
-        let ends = &self.ends[rows.clone()];
-        let text = &self.ids[start..ends.last().map_or(start, |&end| end as usize)];
-        // To validate them together is faster than one by one.
-        (
-            str::from_utf8(text).unwrap_or_default(),
-            ends.iter().map(move |&end| end as usize - start),
-        )
-    }
-
-    /// The start of the id of a row.
-    fn start(&self, row: usize) -> usize {
-        if row == 0 {
-            0
-        } else {
-            self.ends[row - 1] as usize
-        }
+        let start = row
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before] as usize);
+        // `finish` has refused what is not ASCII
+        str::from_utf8(&self.ids[start..self.ends[row] as usize]).unwrap_or_default()
     }
 }
 
@@ -310,7 +272,7 @@ mod tests {
             .put(0, InputPrecedence::Job, &Value::Float(2.5))
             .unwrap();
         batch.abandon();
-        assert!(batch.finish(row(b"0")) && !batch.is_ascending(1));
+        assert!(batch.finish(row(b"0")));
         assert!(!batch.finish(row("é".as_bytes())) && !batch.finish(row(b"")));
         assert!(
             batch

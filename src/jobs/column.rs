@@ -3,7 +3,6 @@
 use num_traits::ToPrimitive;
 
 use crate::jobs::kept_rows::KeptRows;
-use crate::jobs::rows::{Item, Rows};
 use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Value};
 
 /// One input of every job: a double per row, and whether it is an integer in Python.
@@ -13,9 +12,9 @@ use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Value};
 /// does not have the input holds a default and is not [set](Column::is_set).
 #[derive(Debug, Clone, Default)]
 pub struct Column {
-    numbers: Rows<f64>,
-    is_int: Rows<bool>,
-    sources: Rows<Source>,
+    numbers: Vec<f64>,
+    is_int: Vec<bool>,
+    sources: Vec<Source>,
     exceptions: Vec<(u32, Value)>,
 }
 
@@ -26,12 +25,6 @@ enum Source {
     Job,
     /// [`Column::fill`].
     Entity,
-}
-
-impl Item for Source {
-    fn is_same(self, other: Self) -> bool {
-        self == other
-    }
 }
 
 impl Column {
@@ -47,19 +40,17 @@ impl Column {
         is_int: Vec<bool>,
         exceptions: Vec<(u32, Value)>,
     ) -> Self {
-        let mut sources = Rows::default();
-        sources.push_repeated(Source::Job, numbers.len());
         Self {
-            numbers: numbers.into(),
-            is_int: is_int.into(),
-            sources,
+            sources: vec![Source::Job; numbers.len()],
+            numbers,
+            is_int,
             exceptions,
         }
     }
 
     /// The memory of the rows, for [`Column::from_rows`].
     pub(crate) fn into_rows(self) -> (Vec<f64>, Vec<bool>) {
-        (self.numbers.into_items(), self.is_int.into_items())
+        (self.numbers, self.is_int)
     }
 
     /// Appends an input of the next job.
@@ -94,9 +85,9 @@ impl Column {
 
     /// Appends inputs of jobs: all of them integers of at most 2^53, or all of them floats.
     pub fn extend_f64(&mut self, numbers: &[f64], are_ints: bool) {
-        self.numbers.extend(numbers);
-        self.is_int.push_repeated(are_ints, numbers.len());
-        self.sources.push_repeated(Source::Job, numbers.len());
+        self.numbers.extend_from_slice(numbers);
+        self.is_int.resize(self.numbers.len(), are_ints);
+        self.sources.resize(self.numbers.len(), Source::Job);
     }
 
     /// Appends the default that the formula gets for `count` jobs without this input.
@@ -106,9 +97,9 @@ impl Column {
             // each row needs an exception of its own
             return (0..count).for_each(|_| self.push_copy(value, false));
         }
-        self.numbers.push_repeated(number, count);
-        self.is_int.push_repeated(is_int, count);
-        self.sources.push_repeated(Source::Default, count);
+        self.numbers.resize(self.len() + count, number);
+        self.is_int.resize(self.len(), is_int);
+        self.sources.resize(self.len(), Source::Default);
     }
 
     /// Appends the rows of another column.
@@ -120,9 +111,9 @@ impl Column {
                 .into_iter()
                 .map(|(row, value)| (row + before, value)),
         );
-        self.numbers.append(&other.numbers);
-        self.is_int.append(&other.is_int);
-        self.sources.append(&other.sources);
+        self.numbers.extend(other.numbers);
+        self.is_int.extend(other.is_int);
+        self.sources.extend(other.sources);
     }
 
     /// Changes a row: `Ok` for an input of the job, `Err` for a default. Does nothing if there is
@@ -131,18 +122,15 @@ impl Column {
         if row >= self.len() {
             return;
         }
-        self.sources.set(
-            row,
-            if input.is_ok() {
-                Source::Job
-            } else {
-                Source::Default
-            },
-        );
+        self.sources[row] = if input.is_ok() {
+            Source::Job
+        } else {
+            Source::Default
+        };
         let value = input.unwrap_or_else(|default| default);
         let (number, is_int, is_exact) = Self::number_of(&value);
-        self.numbers.set(row, number);
-        self.is_int.set(row, is_int);
+        self.numbers[row] = number;
+        self.is_int[row] = is_int;
         match self
             .exceptions
             .binary_search_by_key(&row, |&(exception, _)| exception as usize)
@@ -155,9 +143,9 @@ impl Column {
     }
 
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
-        self.numbers.remove_rows(kept);
-        self.is_int.remove_rows(kept);
-        self.sources.remove_rows(kept);
+        kept.retain_in(&mut self.numbers);
+        kept.retain_in(&mut self.is_int);
+        kept.retain_in(&mut self.sources);
         kept.renumber(&mut self.exceptions);
     }
 
@@ -167,7 +155,7 @@ impl Column {
         // the whole column is built again: a row that changes its kind would move all exceptions behind it
         let mut filled = Self::new();
         for row in 0..self.len() {
-            if self.sources.get(row) == Some(Source::Job) {
+            if self.sources[row] == Source::Job {
                 filled.push_from(&self.value(row), Source::Job);
                 continue;
             }
@@ -177,17 +165,6 @@ impl Column {
             }
         }
         *self = filled;
-    }
-
-    /// Replaces all rows by inputs of the jobs.
-    pub(super) fn replace(&mut self, values: &InputValues<'_>) {
-        *self = Self::new();
-        match values {
-            InputValues::Integers(integers) => integers
-                .iter()
-                .for_each(|&integer| self.push(Value::Int(integer))),
-            InputValues::Floats(floats) => self.extend_f64(floats, false),
-        }
     }
 
     /// The value that the formula gets for the job in this row; Python's `None` if there is no such
@@ -203,8 +180,8 @@ impl Column {
         }
         match self.numbers.get(row) {
             None => Value::None,
-            Some(number) if self.is_int(row) => Value::Int(number as i64),
-            Some(number) => Value::Float(number),
+            Some(&number) if self.is_int(row) => Value::Int(number as i64),
+            Some(&number) => Value::Float(number),
         }
     }
 
@@ -212,14 +189,14 @@ impl Column {
     /// row.
     #[inline]
     pub fn nearest_double(&self, row: usize) -> f64 {
-        self.numbers.get(row).unwrap_or(f64::NAN)
+        self.numbers.get(row).copied().unwrap_or(f64::NAN)
     }
 
     /// Whether the job has this input; `false` if the row holds a default.
     pub fn is_set(&self, row: usize) -> bool {
         self.sources
             .get(row)
-            .is_some_and(|source| source != Source::Default)
+            .is_some_and(|source| *source != Source::Default)
     }
 
     /// Whether every job has this input.
@@ -230,24 +207,25 @@ impl Column {
     /// Whether the value of this row is an integer in Python.
     #[inline]
     pub fn is_int(&self, row: usize) -> bool {
-        self.is_int.get(row).unwrap_or(false)
+        self.is_int.get(row).copied().unwrap_or(false)
     }
 
     /// The numbers of `count` rows from `start` on. In the rows of [`Column::exceptions`] they are
     /// not the exact values, and integers from 2^53 on.
     pub fn view(&self, start: usize, count: usize) -> ColumnView<'_> {
         let rows = start..start + count;
-        let values = match self.numbers.slice(rows.clone()) {
-            Some(numbers) => ColumnValues::F64(numbers),
-            None => ColumnValues::Same(self.nearest_double(start)),
-        };
-        let ints = match self.is_int.slice(rows) {
-            Some(is_int) => IntMask::Each(is_int),
+        let is_int = self.is_int.get(rows.clone()).unwrap_or_default();
+        let ints = if !is_int.contains(&true) {
+            IntMask::None
+        } else if is_int.contains(&false) {
+            IntMask::Each(is_int)
+        } else if self.exceptions.is_empty() {
             // without exceptions no integer is beyond 2^53
-            None if self.is_int(start) && self.exceptions.is_empty() => IntMask::Exact,
-            None if self.is_int(start) => IntMask::All,
-            None => IntMask::None,
+            IntMask::Exact
+        } else {
+            IntMask::All
         };
+        let values = ColumnValues::F64(self.numbers.get(rows).unwrap_or_default());
         ColumnView { values, ints }
     }
 
@@ -282,22 +260,6 @@ impl Column {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-/// An input of every job of a table.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum InputValues<'a> {
-    Integers(&'a [i64]),
-    Floats(&'a [f64]),
-}
-
-impl InputValues<'_> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Integers(integers) => integers.len(),
-            Self::Floats(floats) => floats.len(),
-        }
     }
 }
 

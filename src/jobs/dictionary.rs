@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::jobs::kept_rows::KeptRows;
-use crate::jobs::rows::Rows;
 
 /// The least number of names of which unused ones are removed.
 const MANY_NAMES: usize = 4096;
@@ -16,7 +15,7 @@ pub(super) struct Dictionary {
     distinct: Vec<Arc<str>>,
     indices: HashMap<Arc<str>, u32>,
     /// The index of the name of each row.
-    rows: Rows<u32>,
+    rows: Vec<u32>,
     /// The index of the last name that was looked up: the next row often has the same name.
     last: u32,
 }
@@ -32,7 +31,7 @@ impl Dictionary {
 
     /// Removes rows; and names too if most of them are those of removed rows.
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
-        self.rows.remove_rows(kept);
+        kept.retain_in(&mut self.rows);
         if self.distinct.len() > MANY_NAMES.max(2 * self.rows.len()) {
             // names are numbered by their first rows, so the rows are entered again
             let old = std::mem::take(self);
@@ -85,14 +84,14 @@ impl Dictionary {
 
     /// The index of the name of a row.
     pub(super) fn index(&self, row: usize) -> usize {
-        self.rows.get(row).unwrap_or_default() as usize
+        self.rows.get(row).copied().unwrap_or_default() as usize
     }
 
     /// The name of a row; `""` if there is no such row.
     pub(super) fn at(&self, row: usize) -> &str {
         self.rows
             .get(row)
-            .and_then(|index| self.distinct.get(index as usize))
+            .and_then(|&index| self.distinct.get(index as usize))
             .map_or("", |name| name)
     }
 
@@ -121,10 +120,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_name_takes_no_space_per_row() {
+    fn each_row_has_the_index_of_its_name() {
         let mut names = Dictionary::default();
         (0..3).for_each(|_| names.push("workq"));
-        assert_eq!(names.rows.same(), Some(0));
         assert_eq!((names.at(2), names.at(3)), ("workq", ""));
         names.push("");
         names.push("workq");

@@ -48,32 +48,22 @@ impl Ids {
     }
 
     fn binary_search(&self, id: &str) -> Option<usize> {
-        let mut start = 0;
-        let mut end = self.len();
-        while start < end {
-            let middle = start + (end - start) / 2;
-            match self
-                .id_at(middle)
-                .map_or(Ordering::Greater, |known| compare(known, id))
-            {
-                Ordering::Less => start = middle + 1,
+        let mut rows = 0..self.len();
+        while !rows.is_empty() {
+            let middle = rows.start + rows.len() / 2;
+            match compare(self.id_at(middle)?, id) {
+                Ordering::Less => rows.start = middle + 1,
                 Ordering::Equal => return Some(middle),
-                Ordering::Greater => end = middle,
+                Ordering::Greater => rows.end = middle,
             }
         }
         None
     }
 
-    /// Whether the list is ascending so far and the id is greater than its last, so that it can be
-    /// appended without a look-up. Always false once there is an index.
-    pub(super) fn is_next(&self, id: &str) -> bool {
-        let last = self.len().checked_sub(1).and_then(|row| self.id_at(row));
-        self.index.is_none() && last.is_none_or(|last| compare(last, id).is_lt())
-    }
-
     /// Appends an id unless the list contains it; returns whether it was appended.
     pub(super) fn push(&mut self, id: &str) -> bool {
-        if self.is_next(id) {
+        let last = self.len().checked_sub(1).and_then(|row| self.id_at(row));
+        if self.index.is_none() && last.is_none_or(|last| compare(last, id).is_lt()) {
             self.append(id);
             return true;
         }
@@ -98,15 +88,8 @@ impl Ids {
 
     /// Appends an id that the list does not contain, without entering it in the index.
     fn append(&mut self, id: &str) {
-        self.extend(id, std::iter::once(id.len()));
-    }
-
-    /// Appends the ids that `text` concatenates; `ends` are the offsets in `text` at which they
-    /// end. Each id must [be next](Ids::is_next) after the ids before it.
-    pub(super) fn extend(&mut self, text: &str, ends: impl Iterator<Item = usize>) {
-        let before = self.text.len();
-        self.ends.extend(ends.map(|end| before + end));
-        self.text.push_str(text);
+        self.text.push_str(id);
+        self.ends.push(self.text.len());
     }
 
     /// Removes rows.
@@ -147,9 +130,7 @@ impl Ids {
 }
 
 /// Compares ids by the number at their start, then byte by byte. Only identical ids are equal.
-pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Ordering {
-    let left = left.as_ref();
-    let right = right.as_ref();
+fn compare(left: &str, right: &str) -> Ordering {
     let left_number = leading_number(left);
     let right_number = leading_number(right);
     // without leading zeros the longer number is the greater; it may exceed any integer
@@ -162,16 +143,10 @@ pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Orderi
 }
 
 /// The digits at the start, without leading zeros.
-fn leading_number(bytes: &[u8]) -> &[u8] {
-    let start = bytes
-        .iter()
-        .position(|&byte| byte != b'0')
-        .unwrap_or(bytes.len());
-    let digit_count = bytes[start..]
-        .iter()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(bytes.len() - start);
-    &bytes[start..start + digit_count]
+fn leading_number(id: &str) -> &str {
+    let digits = id.trim_start_matches('0');
+    let end = digits.find(|character: char| !character.is_ascii_digit());
+    &digits[..end.unwrap_or(digits.len())]
 }
 
 #[cfg(test)]

@@ -1,49 +1,13 @@
 //! Changes to a table whose jobs come, change and go.
 
-use crate::jobs::column::InputValues;
 use crate::jobs::kept_rows::KeptRows;
 use crate::jobs::{Column, JobState, JobTable};
 use crate::python::Value;
 
 /// Why a table was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TableError {
-    /// The table has no column of this name.
-    #[error("the table has no column `{name}`; it has {columns}")]
-    UnknownColumn {
-        /// The name.
-        name: String,
-        /// The columns of the table, for a sentence.
-        columns: String,
-    },
-    /// The table has no job of this id.
-    #[error("no job of the table has the id `{id}`")]
-    UnknownJob {
-        /// The id.
-        id: String,
-    },
-    /// The table has no such row.
-    #[error("the table has {jobs} jobs, so that there is no row {row}")]
-    UnknownRow {
-        /// The row, from 0.
-        row: usize,
-        /// The number of jobs.
-        jobs: usize,
-    },
-    /// A column does not have a value for each job.
-    #[error(
-        "{found} values are given for the column `{name}`, expected {expected}, one for each job"
-    )]
-    Length {
-        /// The column.
-        name: String,
-        /// The number of values.
-        found: usize,
-        /// The number of jobs.
-        expected: usize,
-    },
-}
+#[error("{0}")]
+pub struct TableError(String);
 
 /// A queue that lives: jobs are [pushed](JobTable::push) when they arrive, and removed when they
 /// leave. The rows stay in the order in which the jobs arrived; a removal closes the gaps, so that
@@ -80,29 +44,19 @@ impl JobTable {
     /// # Errors
     /// There is no such column, or not one integer for each job.
     pub fn set_integers(&mut self, name: &str, integers: &[i64]) -> Result<(), TableError> {
-        self.set_column(name, &InputValues::Integers(integers))
-    }
-
-    /// Sets an input of every job to Python floats, in the order of the rows.
-    ///
-    /// # Errors
-    /// There is no such column, or not one float for each job.
-    pub fn set_floats(&mut self, name: &str, floats: &[f64]) -> Result<(), TableError> {
-        self.set_column(name, &InputValues::Floats(floats))
-    }
-
-    fn set_column(&mut self, name: &str, values: &InputValues<'_>) -> Result<(), TableError> {
-        let found = values.len();
         let expected = self.len();
         let column = self.column_mut(name)?;
-        if found != expected {
-            return Err(TableError::Length {
-                name: name.to_owned(),
-                found,
-                expected,
-            });
+        if integers.len() != expected {
+            return Err(TableError(format!(
+                "{} values are given for the column `{name}`, expected {expected}, one for each job",
+                integers.len()
+            )));
         }
-        column.replace(values);
+        *column = integers
+            .iter()
+            .copied()
+            .map(|integer| Ok(Value::Int(integer)))
+            .collect();
         Ok(())
     }
 
@@ -126,7 +80,7 @@ impl JobTable {
         for id in ids {
             rows.push(
                 self.row(id)
-                    .ok_or_else(|| TableError::UnknownJob { id: id.to_owned() })?,
+                    .ok_or_else(|| TableError(format!("no job of the table has the id `{id}`")))?,
             );
         }
         self.remove_rows(rows)
@@ -185,10 +139,10 @@ impl JobTable {
         if row < self.len() {
             Ok(())
         } else {
-            Err(TableError::UnknownRow {
-                row,
-                jobs: self.len(),
-            })
+            Err(TableError(format!(
+                "the table has {} jobs, so that there is no row {row}",
+                self.len()
+            )))
         }
     }
 
@@ -204,10 +158,9 @@ impl JobTable {
             } else {
                 columns.join(", ")
             };
-            return Err(TableError::UnknownColumn {
-                name: name.to_owned(),
-                columns,
-            });
+            return Err(TableError(format!(
+                "the table has no column `{name}`; it has {columns}"
+            )));
         };
         Ok(&mut self.columns[index].1)
     }

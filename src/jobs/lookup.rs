@@ -1,6 +1,6 @@
 //! Finds jobs by their ids, given with or without the server.
 
-use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use crate::jobs::JobTable;
 use crate::schema::suggestions::{MAX_COMPARED, did_you_mean};
@@ -30,42 +30,56 @@ impl JobTable {
 
     /// The rows of the jobs with these ids, each found as by [`find_jobs`](Self::find_jobs).
     pub fn find_all_jobs<S: AsRef<str>>(&self, wanted: &[S]) -> FoundJobs {
-        let ids = WantedIds::new(wanted);
-        let mut matches: Vec<(usize, usize)> = Vec::new();
-        for row in 0..self.len() {
-            ids.matching(self.id(row), |index| matches.push((index, row)));
-        }
-        // by the position of the id, then by the row
-        matches.sort_unstable();
-        let mut is_matched = vec![false; wanted.len()];
-        let mut is_found = vec![false; self.len()];
-        let mut found = FoundJobs::default();
-        for (index, row) in matches {
-            is_matched[index] = true;
-            if !std::mem::replace(&mut is_found[row], true) {
-                found.rows.push(row);
+        // the places of the ids by number and host; of equal ids the first one counts
+        let mut by_number: HashMap<&str, HashMap<&str, Vec<usize>>> = HashMap::new();
+        let mut rows: Vec<Option<Vec<usize>>> = vec![None; wanted.len()];
+        for (place, id) in wanted.iter().map(AsRef::as_ref).enumerate() {
+            let (number, server) = parts(id);
+            let by_host = by_number.entry(number).or_default();
+            let places = by_host.entry(host(server)).or_default();
+            if !places.iter().any(|&known| wanted[known].as_ref() == id) {
+                places.push(place);
+                rows[place] = Some(Vec::new());
             }
         }
-        let mut unmatched: Vec<usize> = ids
-            .0
-            .iter()
-            .map(|id| id.index)
-            .filter(|&index| !is_matched[index])
-            .collect();
-        unmatched.sort_unstable();
-        for (wanted, number) in unmatched
-            .into_iter()
-            .map(|index| wanted[index].as_ref())
-            .zip(0..)
-        {
-            let similar = if number < MAX_SUGGESTED {
-                self.similar_ids(wanted)
-            } else {
-                String::new()
+        for row in 0..self.len() {
+            let id = self.id(row);
+            let (number, server) = parts(id);
+            let Some(by_host) = by_number.get(number) else {
+                continue;
             };
-            found
-                .unmatched
-                .push(format!("no job is called `{wanted}`{similar}"));
+            let candidates: Vec<&Vec<usize>> = if server.is_empty() {
+                by_host.values().collect()
+            } else {
+                let hosts = [host(server), ""].into_iter();
+                hosts.filter_map(|host| by_host.get(host)).collect()
+            };
+            for &place in candidates.into_iter().flatten() {
+                if is_job(id, wanted[place].as_ref()) {
+                    rows[place].get_or_insert_default().push(row);
+                }
+            }
+        }
+        let mut is_found = vec![false; self.len()];
+        let mut found = FoundJobs::default();
+        for (wanted, rows) in wanted.iter().zip(rows) {
+            let Some(rows) = rows else { continue };
+            if rows.is_empty() {
+                let wanted = wanted.as_ref();
+                let similar = if found.unmatched.len() < MAX_SUGGESTED {
+                    self.similar_ids(wanted)
+                } else {
+                    String::new()
+                };
+                found
+                    .unmatched
+                    .push(format!("no job is called `{wanted}`{similar}"));
+            }
+            for row in rows {
+                if !std::mem::replace(&mut is_found[row], true) {
+                    found.rows.push(row);
+                }
+            }
         }
         found
     }
@@ -87,89 +101,9 @@ fn parts(id: &str) -> (&str, &str) {
     id.split_once('.').unwrap_or((id, ""))
 }
 
-/// Ids that are looked for, sorted and each once, so that those that a job matches are found by
-/// binary search.
-struct WantedIds<'a>(Vec<WantedId<'a>>);
-
-struct WantedId<'a> {
-    number: &'a str,
-    server: &'a str,
-    /// The first position at which it is given.
-    index: usize,
-}
-
-impl<'a> WantedIds<'a> {
-    fn new<S: AsRef<str>>(wanted: &'a [S]) -> Self {
-        let ids = wanted.iter().enumerate().map(|(index, wanted)| {
-            let (number, server) = parts(wanted.as_ref());
-            WantedId {
-                number,
-                server,
-                index,
-            }
-        });
-        let mut ids: Vec<WantedId<'a>> = ids.collect();
-        // the position last, so that the first of equal ids is kept
-        ids.sort_unstable_by_key(|id| (id.number, id.server, id.index));
-        ids.dedup_by_key(|id| (id.number, id.server));
-        Self(ids)
-    }
-
-    /// Calls `found` with the position of each id that the job matches, see [`is_job`].
-    fn matching(&self, id: &str, mut found: impl FnMut(usize)) {
-        let (number, server) = parts(id);
-        let same_number = equal_range(&self.0, |wanted| wanted.number.cmp(number));
-        if same_number.is_empty() {
-            return;
-        }
-        // a server may be given by its host name alone
-        let host = server.split('.').next().unwrap_or_default();
-        let none: &[WantedId<'_>] = &[];
-        let others = match server {
-            "" => [same_number, none, none],
-            _ => {
-                let shorter_or_longer = match host {
-                    "" => none,
-                    _ if host == server => with_longer_server(same_number, server),
-                    _ => with_server(same_number, host),
-                };
-                [
-                    with_server(same_number, server),
-                    with_server(same_number, ""),
-                    shorter_or_longer,
-                ]
-            }
-        };
-        others
-            .into_iter()
-            .flatten()
-            .for_each(|wanted| found(wanted.index));
-    }
-}
-
-/// The ids with this server, of sorted ids with the same number.
-fn with_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'a>] {
-    equal_range(ids, |wanted| wanted.server.cmp(server))
-}
-
-/// The ids whose server begins with this one and a dot, of sorted ids with the same number.
-fn with_longer_server<'w, 'a>(ids: &'w [WantedId<'a>], server: &str) -> &'w [WantedId<'a>] {
-    // the dot, so that `vm` is not taken for the start of `vm2`
-    let longer = format!("{server}.");
-    equal_range(ids, |wanted| {
-        if wanted.server.starts_with(&longer) {
-            Ordering::Equal
-        } else {
-            wanted.server.cmp(&longer)
-        }
-    })
-}
-
-/// The elements of a sorted list that are equal to what `order` compares them with.
-fn equal_range<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
-    let start = sorted.partition_point(|element| order(element).is_lt());
-    let end = start + sorted[start..].partition_point(|element| order(element).is_eq());
-    &sorted[start..end]
+/// The name of a server without its domain.
+fn host(server: &str) -> &str {
+    server.split('.').next().unwrap_or_default()
 }
 
 /// Whether a job has this id, given with or without the server or with a shorter name of it.
@@ -181,7 +115,7 @@ fn is_job(id: &str, wanted: &str) -> bool {
         && (server == wanted_server
             || server.is_empty()
             || wanted_server.is_empty()
-            || is_short && server.split('.').next() == wanted_server.split('.').next())
+            || is_short && host(server) == host(wanted_server))
 }
 
 /// Whether the id is that of an array or a subjob with this number, given without its brackets or

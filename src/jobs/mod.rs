@@ -14,7 +14,6 @@ mod lookup;
 mod origin;
 mod problem;
 mod queue_times;
-mod rows;
 mod state;
 mod table;
 

@@ -36,45 +36,34 @@ pub enum JobState {
     Unknown,
 }
 
+/// The letters of the states in `job_state`.
+const LETTERS: [(JobState, &str); 13] = [
+    (JobState::Queued, "Q"),
+    (JobState::Held, "H"),
+    (JobState::Waiting, "W"),
+    (JobState::Running, "R"),
+    (JobState::Exiting, "E"),
+    (JobState::Suspended, "S"),
+    (JobState::Parked, "U"),
+    (JobState::Begun, "B"),
+    (JobState::Transit, "T"),
+    (JobState::Moved, "M"),
+    (JobState::Finished, "F"),
+    (JobState::Expired, "X"),
+    (JobState::Completed, "C"),
+];
+
 impl JobState {
     /// The state with this letter.
     pub fn from_letter(letter: &str) -> Option<Self> {
-        Some(match letter {
-            "Q" => Self::Queued,
-            "H" => Self::Held,
-            "W" => Self::Waiting,
-            "R" => Self::Running,
-            "E" => Self::Exiting,
-            "S" => Self::Suspended,
-            "U" => Self::Parked,
-            "B" => Self::Begun,
-            "T" => Self::Transit,
-            "M" => Self::Moved,
-            "F" => Self::Finished,
-            "X" => Self::Expired,
-            "C" => Self::Completed,
-            _ => return None,
-        })
+        let (state, _) = LETTERS.iter().find(|(_, known)| *known == letter)?;
+        Some(*state)
     }
 
     /// The letter of `job_state`; `?` if it is unknown.
     pub fn letter(self) -> &'static str {
-        match self {
-            Self::Queued => "Q",
-            Self::Held => "H",
-            Self::Waiting => "W",
-            Self::Running => "R",
-            Self::Exiting => "E",
-            Self::Suspended => "S",
-            Self::Parked => "U",
-            Self::Begun => "B",
-            Self::Transit => "T",
-            Self::Moved => "M",
-            Self::Finished => "F",
-            Self::Expired => "X",
-            Self::Completed => "C",
-            Self::Unknown => "?",
-        }
+        let known = LETTERS.iter().find(|(state, _)| *state == self);
+        known.map_or("?", |(_, letter)| letter)
     }
 
     /// Whether the scheduler tries to run such a job. A held, waiting or running job is evaluated,

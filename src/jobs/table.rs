@@ -148,7 +148,12 @@ impl JobTable {
         rows: Range<usize>,
         defaults: &[Value],
     ) -> Vec<(usize, Problem)> {
-        let refused = self.append_ids(batch, rows.clone());
+        let mut refused = Vec::new();
+        for row in rows.clone() {
+            if let Err(problem) = self.admit_id(batch.id(row)) {
+                refused.push((row, problem));
+            }
+        }
         // by the index of the batch: each name is looked up once
         let mut entities = vec![None; batch.entities.distinct().len()];
         let mut queues = vec![None; batch.queues.distinct().len()];
@@ -168,33 +173,6 @@ impl JobTable {
                 origins.append(batch, start..end);
             }
             start = end + 1;
-        }
-        refused
-    }
-
-    fn append_ids(&mut self, batch: &Batch, rows: Range<usize>) -> Vec<(usize, Problem)> {
-        let mut refused = Vec::new();
-        let mut next = rows.start;
-        while next < rows.end {
-            if self.ids.is_next(batch.id(next)) {
-                // While the ids ascend, each is greater than all ids of the table.
-                let limit = rows
-                    .end
-                    .min(next + (MAX_JOBS - self.ids.len().min(MAX_JOBS)));
-                let end = (next + 1..limit)
-                    .find(|&row| !batch.is_ascending(row))
-                    .unwrap_or(limit);
-                let (text, ends) = batch.ids(next..end);
-                self.ids.extend(text, ends);
-                next = end;
-            }
-            // the first id that does not ascend is entered alone, with a look-up
-            if next < rows.end {
-                if let Err(problem) = self.admit_id(batch.id(next)) {
-                    refused.push((next, problem));
-                }
-                next += 1;
-            }
         }
         refused
     }

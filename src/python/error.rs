@@ -1,7 +1,6 @@
 //! Exceptions: what an operation raises in Python, and the errors of this crate's own limits.
 
 use std::borrow::Cow;
-use std::fmt;
 
 /// Why there is no number: one of Python's exceptions, a result that the scheduler of OpenPBS
 /// cannot use, or what this crate does not compute.
@@ -35,7 +34,8 @@ pub enum ErrorKind {
 }
 
 /// The exception that one operation raises, with Python's text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {text}", .kind.exception())]
 pub struct Raised {
     /// The exception's type.
     pub kind: ErrorKind,
@@ -138,11 +138,3 @@ impl ErrorKind {
         }
     }
 }
-
-impl fmt::Display for Raised {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.exception(), self.text)
-    }
-}
-
-impl std::error::Error for Raised {}

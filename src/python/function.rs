@@ -129,56 +129,34 @@ struct Parameters {
 type Form = (PythonVersion, Signature);
 
 /// `bool(x)` and `float(x)`.
-const CONVERSION: Parameters = Parameters {
-    names: &["x"],
-    min_positional: 0,
-    max_positional: 1,
-    required: 0,
-};
+const CONVERSION: Parameters = Parameters::new(&["x"], 0, 1, 0);
 /// `int(x, base)`.
-const INT_BY_NAME: Parameters = Parameters {
-    names: &["x", "base"],
-    min_positional: 0,
-    max_positional: 2,
-    required: 0,
-};
+const INT_BY_NAME: Parameters = Parameters::new(&["x", "base"], 0, 2, 0);
 /// `nextafter(x, y, /, *, steps)`.
-const NEXTAFTER: Parameters = Parameters {
-    names: &["", "", "steps"],
-    min_positional: 2,
-    max_positional: 2,
-    required: 2,
-};
-const INT: Parameters = Parameters {
-    names: &["", "base"],
-    min_positional: 0,
-    max_positional: 2,
-    required: 0,
-};
-const ROUND: Parameters = Parameters {
-    names: &["number", "ndigits"],
-    min_positional: 0,
-    max_positional: 2,
-    required: 1,
-};
-const SUM: Parameters = Parameters {
-    names: &["", "start"],
-    min_positional: 1,
-    max_positional: 2,
-    required: 1,
-};
-const PROD: Parameters = Parameters {
-    names: &["", "start"],
-    min_positional: 1,
-    max_positional: 1,
-    required: 1,
-};
-const ISCLOSE: Parameters = Parameters {
-    names: &["a", "b", "rel_tol", "abs_tol"],
-    min_positional: 0,
-    max_positional: 2,
-    required: 2,
-};
+const NEXTAFTER: Parameters = Parameters::new(&["", "", "steps"], 2, 2, 2);
+const INT: Parameters = Parameters::new(&["", "base"], 0, 2, 0);
+const ROUND: Parameters = Parameters::new(&["number", "ndigits"], 0, 2, 1);
+const SUM: Parameters = Parameters::new(&["", "start"], 1, 2, 1);
+const PROD: Parameters = Parameters::new(&["", "start"], 1, 1, 1);
+const ISCLOSE: Parameters = Parameters::new(&["a", "b", "rel_tol", "abs_tol"], 0, 2, 2);
+
+impl Parameters {
+    /// The names, the smallest and the largest number of positional arguments, and the number of
+    /// required ones.
+    const fn new(
+        names: &'static [&'static str],
+        least: usize,
+        most: usize,
+        required: usize,
+    ) -> Self {
+        Self {
+            names,
+            min_positional: least,
+            max_positional: most,
+            required,
+        }
+    }
+}
 
 /// The arguments of one call, by parameter.
 #[derive(Debug)]

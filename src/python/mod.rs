@@ -16,6 +16,7 @@ mod float;
 mod float_parts;
 mod function;
 mod functions;
+mod generic;
 mod integer;
 pub mod limits;
 mod operators;

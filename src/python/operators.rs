@@ -6,132 +6,78 @@ use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
 
+use crate::python::generic::{self, Operand};
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
 use crate::python::{MAX_EXACT_INT, Raised, Value, conversion, float, integer, limits};
 
-/// A unary operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum UnaryOperator {
-    /// `+x`
-    Plus,
-    /// `-x`
-    Minus,
-    /// `~x`
-    Invert,
-    /// `not x`
-    Not,
-}
-
-/// An arithmetic or bitwise operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BinaryOperator {
-    /// `+`
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`, true division
-    Divide,
-    /// `//`
-    FloorDivide,
-    /// `%`
-    Modulo,
-    /// `**`
-    Power,
-    /// `@`, which Python accepts and no number implements
-    MatrixMultiply,
-    /// `&`
-    BitAnd,
-    /// `|`
-    BitOr,
-    /// `^`
-    BitXor,
-    /// `<<`
-    ShiftLeft,
-    /// `>>`
-    ShiftRight,
-}
-
-/// An operator of a comparison chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ComparisonOperator {
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-    /// `in`
-    In,
-    /// `not in`
-    NotIn,
-}
-
-/// `and` or `or`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BooleanOperator {
-    /// `and`
-    And,
-    /// `or`
-    Or,
-}
-
-impl UnaryOperator {
-    /// The operator's spelling in Python.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Plus => "+",
-            Self::Minus => "-",
-            Self::Invert => "~",
-            Self::Not => "not",
+/// Defines an enumeration of operators and their spellings from one list.
+macro_rules! operators {
+    ($(#[$about:meta])* $name:ident { $($(#[$note:meta])* $variant:ident $symbol:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $(#[doc = concat!("`", $symbol, "`")] $(#[$note])* $variant,)*
         }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The operator's spelling in Python.
+            pub fn symbol(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $symbol,)*
+                }
+            }
+
+            /// The operator with this spelling.
+            pub fn from_symbol(symbol: &str) -> Option<Self> {
+                match symbol {
+                    $($symbol => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+operators! {
+    /// A unary operator.
+    UnaryOperator {
+        Plus "+", Minus "-", Invert "~", Not "not",
     }
 }
 
-impl BinaryOperator {
-    /// The operator's spelling in Python.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Add => "+",
-            Self::Subtract => "-",
-            Self::Multiply => "*",
-            Self::Divide => "/",
-            Self::FloorDivide => "//",
-            Self::Modulo => "%",
-            Self::Power => "**",
-            Self::MatrixMultiply => "@",
-            Self::BitAnd => "&",
-            Self::BitOr => "|",
-            Self::BitXor => "^",
-            Self::ShiftLeft => "<<",
-            Self::ShiftRight => ">>",
-        }
+operators! {
+    /// An arithmetic or bitwise operator.
+    BinaryOperator {
+        Add "+", Subtract "-", Multiply "*",
+        /// True division.
+        Divide "/",
+        FloorDivide "//", Modulo "%", Power "**",
+        /// Python accepts it, and no number implements it.
+        MatrixMultiply "@",
+        BitAnd "&", BitOr "|", BitXor "^", ShiftLeft "<<", ShiftRight ">>",
+    }
+}
+
+operators! {
+    /// An operator of a comparison chain.
+    ComparisonOperator {
+        Equal "==", NotEqual "!=", Less "<", LessOrEqual "<=", Greater ">", GreaterOrEqual ">=",
+        In "in", NotIn "not in",
+    }
+}
+
+operators! {
+    /// `and` or `or`.
+    BooleanOperator {
+        And "and", Or "or",
     }
 }
 
 impl ComparisonOperator {
-    /// The operator's spelling in Python.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterOrEqual => ">=",
-            Self::In => "in",
-            Self::NotIn => "not in",
-        }
-    }
-
     /// The operator of the comparison with its operands exchanged.
     #[must_use]
     pub fn mirrored(self) -> Self {
@@ -141,16 +87,6 @@ impl ComparisonOperator {
             Self::Greater => Self::Less,
             Self::GreaterOrEqual => Self::LessOrEqual,
             other => other,
-        }
-    }
-}
-
-impl BooleanOperator {
-    /// The operator's spelling in Python.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::And => "and",
-            Self::Or => "or",
         }
     }
 }
@@ -409,12 +345,13 @@ fn compare_mixed(
     y: &Value,
     fuel: &Fuel,
 ) -> Result<bool, Raised> {
+    let is_equal = |x: &Value, y: &Value| is_same_or_equal(x, y, fuel);
     match op {
-        ComparisonOperator::In => contains(y, x, fuel),
-        ComparisonOperator::NotIn => contains(y, x, fuel).map(|found| !found),
+        ComparisonOperator::In => generic::contains(y, x, is_equal),
+        ComparisonOperator::NotIn => generic::contains(y, x, is_equal).map(|found| !found),
         _ => match (x, y) {
             (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => {
-                compare_sequences(op, a, b, fuel)
+                generic::compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y, fuel))
             }
             _ => compare_scalars(op, x, y, fuel),
         },
@@ -497,30 +434,6 @@ fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
     }
 }
 
-/// The first pair of unequal items decides; without one, the lengths do.
-fn compare_sequences(
-    op: ComparisonOperator,
-    x: &[Value],
-    y: &[Value],
-    fuel: &Fuel,
-) -> Result<bool, Raised> {
-    let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
-    // sequences of different lengths are never equal, whatever their items are
-    if only_equality && x.len() != y.len() {
-        return Ok(op == ComparisonOperator::NotEqual);
-    }
-    for (a, b) in x.iter().zip(y) {
-        if !is_same_or_equal(a, b, fuel)? {
-            return if only_equality {
-                Ok(op == ComparisonOperator::NotEqual)
-            } else {
-                compare(op, a, b, fuel)
-            };
-        }
-    }
-    Ok(holds(op, Some(x.len().cmp(&y.len()))))
-}
-
 /// Whether `in` and sequence comparison take two items as equal: the same object, or `==`.
 ///
 /// Values have no identity here. `math.nan` is one object in Python and other nans are rare, so
@@ -533,19 +446,4 @@ fn is_same_or_equal(x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
         return Ok(true);
     }
     compare(ComparisonOperator::Equal, x, y, fuel)
-}
-
-fn contains(sequence: &Value, item: &Value, fuel: &Fuel) -> Result<bool, Raised> {
-    let Some(items) = sequence.items() else {
-        return Err(Raised::type_error(format!(
-            "argument of type '{}' is not iterable",
-            sequence.type_name()
-        )));
-    };
-    for candidate in items.iter() {
-        if is_same_or_equal(candidate, item, fuel)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -25,77 +25,60 @@ impl Value {
     ///
     /// Python refuses to convert an integer of more than 4300 digits to text; this does not.
     pub fn repr(&self) -> String {
-        let mut text = String::new();
-        self.write_repr(&mut text);
-        text
+        self.repr_within(usize::MAX)
     }
 
     /// Python's `repr` up to about so many characters: an integer of more digits is rounded,
     /// `about 1.234e+24082`, and a longer sequence is cut.
     pub fn repr_within(&self, limit: usize) -> String {
         let mut text = String::new();
-        self.write_repr_within(limit, &mut text);
+        self.write_repr(limit, &mut text);
         text
     }
 
-    fn write_repr_within(&self, limit: usize, text: &mut String) {
+    fn write_repr(&self, limit: usize, text: &mut String) {
         match self {
+            Self::None => text.push_str("None"),
+            Self::Bool(true) => text.push_str("True"),
+            Self::Bool(false) => text.push_str("False"),
+            Self::Int(value) => _ = write!(text, "{value}"),
             // the digits are not counted, because converting them takes quadratic time
             Self::Big(value) if value.digits().bits() as f64 * LOG10_2 > limit as f64 => {
                 write_rounded(value.digits(), text);
             }
+            Self::Big(value) => _ = write!(text, "{value}"),
+            Self::Float(value) => write_float(*value, text),
             Self::Tuple(items) => {
                 text.push('(');
-                write_items_within(limit, items, text);
+                write_items(limit, items, text);
                 text.push_str(if items.len() == 1 { ",)" } else { ")" });
             }
             Self::List(items) => {
                 text.push('[');
-                write_items_within(limit, items, text);
+                write_items(limit, items, text);
                 text.push(']');
             }
-            other => other.write_repr(text),
-        }
-    }
-
-    fn write_repr(&self, text: &mut String) {
-        match self {
-            Self::Float(value) => write_float(*value, text),
-            other => _ = write!(text, "{other}"),
+            Self::Function(function) if function.is_type() => {
+                _ = write!(text, "<class '{}'>", function.name());
+            }
+            Self::Function(function) => _ = write!(text, "<built-in function {}>", function.name()),
         }
     }
 }
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("None"),
-            Self::Bool(true) => f.write_str("True"),
-            Self::Bool(false) => f.write_str("False"),
-            Self::Int(value) => write!(f, "{value}"),
-            Self::Big(value) => write!(f, "{value}"),
-            Self::Float(_) => f.write_str(&self.repr()),
-            Self::Tuple(items) => write_tuple(f, items),
-            Self::List(items) => {
-                f.write_char('[')?;
-                write_separated(f, items)?;
-                f.write_char(']')
-            }
-            Self::Function(function) if function.is_type() => {
-                write!(f, "<class '{}'>", function.name())
-            }
-            Self::Function(function) => write!(f, "<built-in function {}>", function.name()),
-        }
+        f.write_str(&self.repr())
     }
 }
 
-fn write_items_within(limit: usize, items: &[Value], text: &mut String) {
+fn write_items(limit: usize, items: &[Value], text: &mut String) {
     for (index, item) in items.iter().enumerate() {
         text.push_str(if index > 0 { ", " } else { "" });
         if text.len() > limit {
             return text.push('…');
         }
-        item.write_repr_within(limit, text);
+        item.write_repr(limit, text);
     }
 }
 
@@ -120,45 +103,25 @@ fn write_rounded(value: &BigInt, text: &mut String) {
     );
 }
 
-/// `()`, `(1,)`, `(1, 2)`.
-fn write_tuple(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
-    f.write_char('(')?;
-    write_separated(f, items)?;
-    f.write_str(if items.len() == 1 { ",)" } else { ")" })
-}
-
-fn write_separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            f.write_str(", ")?;
-        }
-        write!(f, "{item}")?;
-    }
-    Ok(())
-}
-
-/// Python's `repr` of a float that needs no exponent; `None` for any other float.
-fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
-    let magnitude = value.abs();
-    // In this range zmij writes no exponent either.
-    (magnitude == 0.0 || (1e-4..1e16).contains(&magnitude)).then(|| buffer.format_finite(value))
-}
-
 /// Appends the shortest digits that read back as the same double, with an exponent below 1e-4 and
 /// from 1e16 on.
 ///
 /// Of two shortest digit strings that are equally near to the double, CPython and zmij both take
 /// the one that ends in an even digit. The standard library's `{:e}` does not.
 pub(super) fn write_float(value: f64, text: &mut String) {
+    if value.is_nan() {
+        return text.push_str("nan");
+    }
+    if value.is_infinite() {
+        return text.push_str(if value > 0.0 { "inf" } else { "-inf" });
+    }
     let mut buffer = zmij::Buffer::new();
-    if let Some(digits) = fixed_point_digits(value, &mut buffer) {
+    let digits = buffer.format_finite(value);
+    // in this range zmij writes no exponent either
+    if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
         text.push_str(digits);
-    } else if value.is_nan() {
-        text.push_str("nan");
-    } else if value.is_infinite() {
-        text.push_str(if value > 0.0 { "inf" } else { "-inf" });
     } else {
-        write_scientific(buffer.format_finite(value), text);
+        write_scientific(digits, text);
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
+use crate::python::generic::Operand;
 use crate::python::{Function, Raised, conversion};
 
 /// A Python value. An integer that fits in 64 bits is always [`Value::Int`]. It has no `==`, since
@@ -158,14 +159,6 @@ impl Value {
         }
     }
 
-    /// Returns the items of a tuple or a list.
-    pub(super) fn items(&self) -> Option<&Arc<[Self]>> {
-        match self {
-            Self::Tuple(items) | Self::List(items) => Some(items),
-            _ => None,
-        }
-    }
-
     /// Returns the integer that an int or a bool holds.
     #[inline]
     pub(super) fn integer(&self) -> Option<Integer<'_>> {
@@ -228,19 +221,22 @@ impl Value {
             ))
         })
     }
+}
 
-    /// Returns the items of the argument of a function that iterates over it.
-    ///
-    /// # Errors
-    /// `TypeError` for a value that is neither a tuple nor a list.
-    pub(super) fn iterable_argument(&self) -> Result<&[Self], Raised> {
-        match self.items() {
-            Some(items) => Ok(items),
-            None => Err(Raised::type_error(format!(
-                "'{}' object is not iterable",
-                self.type_name()
-            ))),
+impl Operand for Value {
+    fn type_name(&self) -> &'static str {
+        self.type_name()
+    }
+
+    fn items(&self) -> Option<&[Self]> {
+        match self {
+            Self::Tuple(items) | Self::List(items) => Some(items),
+            _ => None,
         }
+    }
+
+    fn is_none(&self) -> bool {
+        matches!(self, Self::None)
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! In: the [`Ranking`]s, an old and a new one, and the fair-share tree. Out: a [`Comparison`].
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ pub struct ComparedRanking<'a> {
 /// Ranks count from 1 among all jobs that are considered under a ranking. What compares two ranks
 /// of a job is about the jobs that are considered under both. Serialised are the numbers that
 /// concern the whole queue.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Comparison {
     /// By row; 0 for a job that is not considered.
     #[serde(skip)]
@@ -241,6 +242,12 @@ impl GroupChange {
         }
     }
 
+    /// Whose jobs gain more on average comes first; else by path and name.
+    fn order(&self, other: &Self) -> Ordering {
+        let by_gain = other.gain().total_cmp(&self.gain());
+        by_gain.then_with(|| (&self.path, &self.name).cmp(&(&other.path, &other.name)))
+    }
+
     /// Whether a job of the group is considered under either ranking.
     fn is_empty(&self) -> bool {
         // the first numbers are set with the first job
@@ -268,13 +275,6 @@ impl Comparison {
             .map(|&row| row as u32)
             .collect();
         let mut comparison = Self {
-            jobs: 0,
-            up: 0,
-            down: 0,
-            tau_b: None,
-            footrule: 0,
-            largest: 0,
-            overlap: Vec::new(),
             errors: OldNew {
                 old: old.ranking.error_count(),
                 new: new.ranking.error_count(),
@@ -285,22 +285,18 @@ impl Comparison {
             },
             failing: Transitions::new(&failed_rows(old), &failed_rows(new)),
             // a row that passes is one that is not listed
-            passing: Transitions::new(&old.under_threshold, &new.under_threshold).reversed(),
-            being_considered: Transitions::default(),
-            entities: Vec::new(),
-            groups: Vec::new(),
-            queues: Vec::new(),
-            sizes: Vec::new(),
-            size_input: None,
-            first: 0,
-            fairness: OldNew::default(),
+            passing: Transitions::new(&new.under_threshold, &old.under_threshold),
             ranks,
             rows,
+            ..Self::default()
         };
         comparison.count_moves();
         comparison.first = MIN_FIRST.max(comparison.jobs / 10);
         comparison.overlap = comparison.overlaps(new.ranking);
-        comparison.tau_b = comparison.tau_b_of_scores(old.ranking, new.ranking);
+        comparison.tau_b = tau_b(
+            &comparison.values_under_both(old.ranking),
+            &comparison.values_under_both(new.ranking),
+        );
         comparison.fairness = OldNew {
             old: comparison.fairness_of(old),
             new: comparison.fairness_of(new),
@@ -334,14 +330,9 @@ impl Comparison {
     /// How many of the first `count` jobs, under either ranking, change their place or are
     /// considered only there.
     pub fn changed_among_first(&self, count: usize) -> usize {
-        let moves = self.moves().filter(|job| job.old != job.new);
-        moves
-            .filter(|job| {
-                [job.old, job.new]
-                    .into_iter()
-                    .flatten()
-                    .any(|rank| rank <= count)
-            })
+        let is_first = |rank: Option<usize>| rank.is_some_and(|rank| rank <= count);
+        self.moves()
+            .filter(|job| job.old != job.new && (is_first(job.old) || is_first(job.new)))
             .count()
     }
 
@@ -387,10 +378,6 @@ impl Comparison {
             )
         });
         overlaps.collect()
-    }
-
-    fn tau_b_of_scores(&self, old: &Ranking, new: &Ranking) -> Option<f64> {
-        tau_b(&self.values_under_both(old), &self.values_under_both(new))
     }
 
     /// The values of the jobs that are considered under both rankings.
@@ -461,12 +448,7 @@ impl Comparison {
             changes.retain(|change| !change.is_empty());
         }
         for changes in [&mut entities, &mut queues] {
-            changes.sort_by(|left, right| {
-                right
-                    .gain()
-                    .total_cmp(&left.gain())
-                    .then_with(|| left.name.cmp(&right.name))
-            });
+            changes.sort_by(|left, right| left.order(right));
         }
         self.entities = entities;
         self.queues = queues;
@@ -480,13 +462,6 @@ impl Transitions {
         Self {
             start: rows_not_in(new, old),
             stop: rows_not_in(old, new),
-        }
-    }
-
-    fn reversed(self) -> Self {
-        Self {
-            start: self.stop,
-            stop: self.start,
         }
     }
 
@@ -574,12 +549,7 @@ fn groups(entities: &[GroupChange], assessed: &AssessedTree) -> Vec<GroupChange>
     });
     let mut groups: Vec<GroupChange> = groups.collect();
     // by path where the gain is equal, because a hash map has no order of its own
-    groups.sort_by(|left, right| {
-        right
-            .gain()
-            .total_cmp(&left.gain())
-            .then_with(|| left.path.cmp(&right.path))
-    });
+    groups.sort_by(GroupChange::order);
     groups
 }
 

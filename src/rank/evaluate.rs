@@ -1,8 +1,6 @@
 //! Evaluates a program for all jobs of a table: first in columns, then row by row where the
 //! columnar executor falls back.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use rust_decimal::Decimal;
 
 use crate::diagnostic::Span;
@@ -16,14 +14,12 @@ use crate::python::{
     Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value,
 };
 use crate::rank::scores::ResultColumn;
-use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
+use crate::rank::{FormulaResult, OnError, QueueWork, ScoreError, ScorePrecision, Scores};
 use crate::schema::current_name;
 
 /// The number of rows that one thread evaluates at a time, a multiple of [`LANES`]. A smaller table
 /// starts no threads.
 const PARTITION_ROWS: usize = 32 * LANES;
-/// The work, in words, after which a thread looks again whether the budget of the queue is spent.
-const WORK_PER_CHECK: u64 = 1 << 22;
 
 /// Evaluates a program for every job of a table, in parallel if there are more than 32,768 jobs. An
 /// excluded job has no score.
@@ -73,18 +69,13 @@ fn score_within(
     budget: u64,
 ) -> Scores {
     let scorer = TableScorer {
-        budget,
         program,
         table,
         columns: find_columns(program, table),
-        formula_span: program.expr().node(program.expr().root()).span,
-        work: (0..table.len().div_ceil(PARTITION_ROWS))
-            .map(|_| AtomicU64::new(0))
-            .collect(),
     };
     let (results, mut errors) = match precision {
         ScorePrecision::Decimal => scorer.decimal_results(),
-        ScorePrecision::Float32 | ScorePrecision::Double => scorer.python_results(old),
+        ScorePrecision::Float32 | ScorePrecision::Double => scorer.python_results(old, budget),
     };
     let excluded: Vec<u32> = table.excluded_rows().collect();
     // the lanes of excluded jobs are computed with their blocks, and do not count
@@ -98,18 +89,14 @@ fn score_within(
 /// # Errors
 /// The table has none for an input.
 fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Column>, ScoreError> {
-    let span = program.expr().node(program.expr().root()).span;
+    let span = program.expr().span();
     let columns = program.inputs().iter().map(|name| {
         let column = table
             .column(name)
             .or_else(|| table.column(current_name(name)));
         column.ok_or_else(|| {
             let raised = Raised::new(ErrorKind::Name, format!("the table has no column `{name}`"));
-            ScoreError::Raised(EvalError {
-                raised,
-                span,
-                operands: Vec::new(),
-            })
+            ScoreError::Raised(EvalError::new(raised, span))
         })
     });
     columns.collect()
@@ -135,7 +122,6 @@ fn python_number(value: Value, span: Span) -> Result<Value, ScoreError> {
 pub struct RowScorer<'p> {
     program: &'p Program,
     interpreter: Interpreter<'p, Python>,
-    formula_span: Span,
     precision: ScorePrecision,
     on_error: OnError,
     /// The work that the evaluations may still do beyond [`FREE_FUEL`] for each, in words; `None`
@@ -151,12 +137,9 @@ impl<'p> RowScorer<'p> {
         on_error: OnError,
         words: u64,
     ) -> Self {
-        let formula_span = program.expr().node(program.expr().root()).span;
-        let interpreter = program.interpreter(Python::new());
         Self {
             program,
-            interpreter,
-            formula_span,
+            interpreter: program.interpreter(Python::new()),
             precision,
             on_error,
             left: Some(words),
@@ -179,20 +162,16 @@ impl<'p> RowScorer<'p> {
         let granted = FREE_FUEL.saturating_add(self.left.unwrap_or(0));
         self.interpreter.grant(granted);
         let result = self.interpreter.evaluate(inputs);
-        // with all of `FUEL`, the error is the formula's own
-        let is_cut_short = granted < FUEL && self.interpreter.arithmetic().needed_more_work();
-        let excess = self
-            .interpreter
-            .arithmetic()
-            .work()
-            .saturating_sub(FREE_FUEL);
-        self.left = self
-            .left
-            .filter(|_| !is_cut_short)
-            .map(|left| left.saturating_sub(excess));
+        let arithmetic = self.interpreter.arithmetic();
+        if granted < FUEL && arithmetic.needed_more_work() {
+            // with all of `FUEL`, the error is the formula's own
+            self.left = None;
+        } else if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(arithmetic.work().saturating_sub(FREE_FUEL));
+        }
         let result = result
             .map_err(|error| ScoreError::from_evaluation::<Python>(error, self.program, inputs));
-        match result.and_then(|value| python_result(value, self.formula_span)) {
+        match result.and_then(|value| python_result(value, self.program.expr().span())) {
             Ok(result) => self.precision.round(result.to_f64()),
             Err(error) => self.on_error.value(&error),
         }
@@ -205,11 +184,6 @@ struct TableScorer<'t> {
     table: &'t JobTable,
     /// The column of each input of the program, unless the table lacks one.
     columns: Result<Vec<&'t Column>, ScoreError>,
-    formula_span: Span,
-    /// The most work of all rows beyond [`FREE_FUEL`] for each, in words.
-    budget: u64,
-    /// By partition: the work so far that counts towards the budget.
-    work: Vec<AtomicU64>,
 }
 
 /// Errors with their rows, ascending.
@@ -217,7 +191,7 @@ type RowErrors = Vec<(u32, ScoreError)>;
 
 /// The memory of the results of consecutive rows, which one thread computes.
 struct Partition<'r> {
-    index: usize,
+    start: usize,
     numbers: &'r mut [f64],
     is_int: &'r mut [bool],
 }
@@ -228,8 +202,6 @@ struct PartitionResults {
     /// The results that their doubles do not represent, with their rows, ascending.
     exceptions: Vec<(u32, Value)>,
     errors: RowErrors,
-    /// The rows whose work counts towards the budget of the queue, ascending, and that work.
-    costly: Vec<(u32, u64)>,
 }
 
 impl PartitionResults {
@@ -251,22 +223,24 @@ impl PartitionResults {
 }
 
 impl<'t> TableScorer<'t> {
-    /// The results in Python's numbers, in the memory of old ones, and the errors.
-    fn python_results(&self, old: Option<Scores>) -> (ResultColumn, RowErrors) {
+    /// The results in Python's numbers, in the memory of old ones, and the errors. `budget` is the
+    /// most work of all rows beyond [`FREE_FUEL`] for each, in words.
+    fn python_results(&self, old: Option<Scores>, budget: u64) -> (ResultColumn, RowErrors) {
         let (mut numbers, mut is_int) = old.map(Scores::into_rows).unwrap_or_default();
         numbers.resize(self.table.len(), 0.0);
         is_int.resize(self.table.len(), false);
-        let parts = numbers
-            .chunks_mut(PARTITION_ROWS)
-            .zip(is_int.chunks_mut(PARTITION_ROWS))
-            .enumerate();
-        let parts = parts.map(|(index, (numbers, is_int))| Partition {
-            index,
-            numbers,
-            is_int,
+        let work = QueueWork::of_budget(budget);
+        let mut found = parallel::map(partitions(&mut numbers, &mut is_int), |partition| {
+            self.evaluate(partition, &work)
         });
-        let mut found = parallel::map(parts.collect(), |partition| self.evaluate(partition));
-        self.fail_beyond_the_budget(&mut found);
+        // the threads decide which rows were late; alone, it is those behind in the table
+        if work.is_beyond_the_budget() && found.len() > 1 {
+            let work = QueueWork::of_budget(budget);
+            found.clear();
+            for partition in partitions(&mut numbers, &mut is_int) {
+                found.push(self.evaluate(partition, &work));
+            }
+        }
         let mut errors = Vec::new();
         let mut exceptions = Vec::new();
         for part in found {
@@ -280,17 +254,17 @@ impl<'t> TableScorer<'t> {
     }
 
     /// Evaluates a partition in columns, and row by row the lanes that fall back.
-    fn evaluate(&self, partition: Partition<'_>) -> PartitionResults {
+    fn evaluate(&self, partition: Partition<'_>, work: &QueueWork) -> PartitionResults {
         let Partition {
-            index,
+            start,
             numbers,
             is_int,
         } = partition;
         let mut executor = ColumnarExecutor::default();
-        let mut interpreter = BudgetedInterpreter::new(self, index);
+        let mut interpreter = RowInterpreter::new(self, Python::new());
         let mut found = PartitionResults::default();
         let blocks = numbers.chunks_mut(LANES).zip(is_int.chunks_mut(LANES));
-        for (start, (numbers, is_int)) in (index * PARTITION_ROWS..).step_by(LANES).zip(blocks) {
+        for (start, (numbers, is_int)) in (start..).step_by(LANES).zip(blocks) {
             let count = numbers.len();
             let input =
                 |slot: usize| Some(self.columns.as_ref().ok()?.get(slot)?.view(start, count));
@@ -299,10 +273,11 @@ impl<'t> TableScorer<'t> {
             found.set_types(start, &results, is_int);
             for lane in results.fallback_lanes() {
                 let row = (start + lane) as u32;
-                let (result, excess) = interpreter.evaluate(row as usize);
-                if excess > 0 {
-                    found.costly.push((row, excess));
-                }
+                let result = interpreter
+                    .evaluate(row as usize, |interpreter, inputs| {
+                        work.evaluate(interpreter, inputs)
+                    })
+                    .and_then(|value| python_number(value, self.program.expr().span()));
                 match result {
                     Ok(value) => {
                         let (number, integer, is_exact) = Column::number_of(&value);
@@ -320,48 +295,6 @@ impl<'t> TableScorer<'t> {
         found
     }
 
-    /// Whether the budget of the queue is spent in this partition, whatever the earlier ones still
-    /// do.
-    fn is_spent(&self, partition: usize) -> bool {
-        // relaxed: a stale sum costs time only, `fail_beyond_the_budget` decides
-        self.work[..=partition]
-            .iter()
-            .map(|work| work.load(Ordering::Relaxed))
-            .sum::<u64>()
-            >= self.budget
-    }
-
-    /// Fails the rows that exceed the budget of the queue in the order of the rows. The threads
-    /// have stopped such work only where they knew that the budget was spent; the result does not
-    /// depend on how far each of them came.
-    fn fail_beyond_the_budget(&self, parts: &mut [PartitionResults]) {
-        let mut work = 0_u64;
-        let mut interpreter = RowInterpreter::new(self, Python::new());
-        // with this little, the error says that the jobs before have spent the budget
-        interpreter.grant(FREE_FUEL);
-        for part in parts {
-            let mut errors: RowErrors = Vec::new();
-            for &(row, excess) in &part.costly {
-                work = work.saturating_add(excess);
-                if work > self.budget {
-                    errors.extend(
-                        interpreter
-                            .evaluate(row as usize)
-                            .err()
-                            .map(|error| (row, error)),
-                    );
-                }
-            }
-            // such a row may have failed in another way while its thread still had work left
-            if !errors.is_empty() {
-                part.errors
-                    .retain(|(row, _)| errors.binary_search_by_key(row, |(row, _)| *row).is_err());
-                part.errors.extend(errors);
-                part.errors.sort_by_key(|(row, _)| *row);
-            }
-        }
-    }
-
     /// The results in base ten, row by row, and the errors.
     fn decimal_results(&self) -> (ResultColumn, RowErrors) {
         let starts: Vec<usize> = (0..self.table.len()).step_by(PARTITION_ROWS).collect();
@@ -371,7 +304,7 @@ impl<'t> TableScorer<'t> {
             let mut errors = Vec::new();
             for row in start..self.table.len().min(start + PARTITION_ROWS) {
                 let result = interpreter
-                    .evaluate(row)
+                    .evaluate(row, Interpreter::evaluate)
                     .and_then(|value| self.decimal_result(&value));
                 results.push(result.unwrap_or_else(|error| {
                     errors.push((row as u32, error));
@@ -390,7 +323,7 @@ impl<'t> TableScorer<'t> {
     fn decimal_result(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {
         value.decimal().ok_or_else(|| ScoreError::NotANumber {
             type_name: value.type_name(),
-            span: self.formula_span,
+            span: self.program.expr().span(),
         })
     }
 }
@@ -411,89 +344,43 @@ impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
         }
     }
 
-    /// Grants the next evaluations this much work.
-    fn grant(&mut self, words: u64) {
-        self.interpreter.grant(words);
-    }
-
-    /// The work of the last evaluation.
-    fn work(&self) -> u64 {
-        self.interpreter.arithmetic().work()
-    }
-
     /// Evaluates a row. The result for the row of an excluded job is unspecified.
-    fn evaluate(&mut self, row: usize) -> Result<A::Value, ScoreError> {
+    fn evaluate(
+        &mut self,
+        row: usize,
+        evaluate: impl FnOnce(&mut Interpreter<'t, A>, &[A::Value]) -> Result<A::Value, EvalError>,
+    ) -> Result<A::Value, ScoreError> {
         self.inputs.clear();
         if let Err(missing) = &self.scorer.columns {
             return Err(missing.clone());
         }
         for column in self.scorer.columns.iter().flatten() {
             let value = column.value(row);
-            let number = self
-                .interpreter
-                .arithmetic()
-                .number(&value)
-                .map_err(|raised| {
-                    ScoreError::Raised(EvalError {
-                        raised,
-                        span: self.scorer.formula_span,
-                        operands: Vec::new(),
-                    })
-                });
-            self.inputs.push(number?);
+            let number = self.interpreter.arithmetic().number(&value);
+            let span = self.scorer.program.expr().span();
+            self.inputs
+                .push(number.map_err(|raised| ScoreError::Raised(EvalError::new(raised, span)))?);
         }
-        let result = self.interpreter.evaluate(&self.inputs);
-        result.map_err(|error| {
+        evaluate(&mut self.interpreter, &self.inputs).map_err(|error| {
             ScoreError::from_evaluation::<A>(error, self.scorer.program, &self.inputs)
         })
     }
 }
 
-/// Interprets rows of a partition, with less work for each once the budget of the queue is spent.
-struct BudgetedInterpreter<'s, 't> {
-    interpreter: RowInterpreter<'s, 't, Python>,
-    partition: usize,
-    granted: u64,
-    /// The work since the last look at the budget.
-    unchecked: u64,
-}
-
-impl<'s, 't> BudgetedInterpreter<'s, 't> {
-    fn new(scorer: &'s TableScorer<'t>, partition: usize) -> Self {
-        let interpreter = RowInterpreter::new(scorer, Python::new());
-        Self {
-            interpreter,
-            partition,
-            granted: FUEL,
-            // so that the first row asks whether earlier partitions have spent it
-            unchecked: WORK_PER_CHECK,
-        }
-    }
-
-    /// Evaluates a row; returns its work beyond [`FREE_FUEL`], too.
-    fn evaluate(&mut self, row: usize) -> (Result<Value, ScoreError>, u64) {
-        let scorer = self.interpreter.scorer;
-        // once spent, a budget stays spent
-        if self.unchecked >= WORK_PER_CHECK && self.granted > FREE_FUEL {
-            self.unchecked = 0;
-            self.granted = if scorer.is_spent(self.partition) {
-                FREE_FUEL
-            } else {
-                FUEL
-            };
-            self.interpreter.grant(self.granted);
-        }
-        let result = self
-            .interpreter
-            .evaluate(row)
-            .and_then(|value| python_number(value, scorer.formula_span));
-        let excess = self.interpreter.work().saturating_sub(FREE_FUEL);
-        if excess > 0 {
-            scorer.work[self.partition].fetch_add(excess, Ordering::Relaxed);
-            self.unchecked += excess;
-        }
-        (result, excess)
-    }
+/// Cuts the memory of results into partitions.
+fn partitions<'r>(numbers: &'r mut [f64], is_int: &'r mut [bool]) -> Vec<Partition<'r>> {
+    let parts = numbers
+        .chunks_mut(PARTITION_ROWS)
+        .zip(is_int.chunks_mut(PARTITION_ROWS));
+    (0..)
+        .step_by(PARTITION_ROWS)
+        .zip(parts)
+        .map(|(start, (numbers, is_int))| Partition {
+            start,
+            numbers,
+            is_int,
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::diagnostic::Span;
-use crate::formula::program::{ColumnarExecutor, Interpreter, InterpreterBuffers, LANES, Program};
+use crate::formula::program::{
+    ColumnarExecutor, EvalError, Interpreter, InterpreterBuffers, LANES, Program,
+};
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
 use crate::python::{Arithmetic, ColumnValues, ColumnView, IntMask, Python, Value, float_to_int};
 use crate::rank::evaluate::python_result;
@@ -137,13 +138,29 @@ impl QueueWork {
         self.0.load(Ordering::Relaxed) > QUEUE_FUEL
     }
 
-    /// The most work of the next evaluation.
-    fn grant(&self) -> u64 {
-        if self.is_beyond_the_budget() {
+    /// That of a queue whose evaluations may do this much.
+    pub(super) fn of_budget(words: u64) -> Self {
+        Self(AtomicU64::new(QUEUE_FUEL - words))
+    }
+
+    /// Evaluates a job with what the jobs before it have left.
+    pub(super) fn evaluate(
+        &self,
+        interpreter: &mut Interpreter<'_, Python>,
+        inputs: &[Value],
+    ) -> Result<Value, EvalError> {
+        interpreter.grant(if self.is_beyond_the_budget() {
             FREE_FUEL
         } else {
             FUEL
+        });
+        let result = interpreter.evaluate(inputs);
+        if !self.add(interpreter.arithmetic().work()) {
+            return result;
         }
+        // evaluated again for its error, which names the jobs before as the cause
+        interpreter.grant(FREE_FUEL);
+        interpreter.evaluate(inputs)
     }
 
     /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the
@@ -220,7 +237,6 @@ impl Program {
     ) -> Result<(), ColumnError> {
         errors.clear();
         self.find_columns(columns, scores.len(), &mut scratch.columns)?;
-        let formula_span = self.expr().node(self.expr().root()).span;
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
         // never shrinks, so that a shorter formula does not free what a longer one needs
         scratch.amounts.resize_with(
@@ -251,13 +267,8 @@ impl Program {
                 scratch
                     .row
                     .extend(inputs.clone().map(|input| input.value(start + lane)));
-                interpreter.grant(work.grant());
-                let mut result = self.score_with(&mut interpreter, &scratch.row, formula_span);
-                // evaluated again for its error, which names the jobs before as the cause
-                if work.add(interpreter.arithmetic().work()) {
-                    interpreter.grant(FREE_FUEL);
-                    result = self.score_with(&mut interpreter, &scratch.row, formula_span);
-                }
+                let result = work.evaluate(&mut interpreter, &scratch.row);
+                let result = self.number_of(result, &scratch.row);
                 scores[lane] = S::from(result.unwrap_or_else(|error| {
                     let value = on_error.value(&error);
                     errors.push((start + lane, error));
@@ -298,28 +309,21 @@ impl Program {
         scratch: &mut ColumnScratch,
     ) -> Result<f64, ScoreError> {
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
-        let score = self.score_with(
-            &mut interpreter,
-            inputs,
-            self.expr().node(self.expr().root()).span,
-        );
+        let score = self.number_of(interpreter.evaluate(inputs), inputs);
         scratch.interpreter = interpreter.into_buffers();
         score
     }
 
-    /// The double nearest to the result for these inputs. `span` is the whole formula.
-    fn score_with(
+    /// The double nearest to the result of an evaluation with these inputs.
+    fn number_of(
         &self,
-        interpreter: &mut Interpreter<'_, Python>,
+        result: Result<Value, EvalError>,
         inputs: &[Value],
-        span: Span,
     ) -> Result<f64, ScoreError> {
-        let result = interpreter.evaluate(inputs);
-        let result =
-            result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self, inputs));
-        result
-            .and_then(|value| python_result(value, span))
-            .map(|result| result.to_f64())
+        let value =
+            result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self, inputs))?;
+        let span = self.expr().span();
+        python_result(value, span).map(|result| result.to_f64())
     }
 
     /// Finds the column of every input, and checks the columns.

@@ -98,13 +98,18 @@ impl fmt::Display for FormulaResult {
     }
 }
 
-/// Why a formula has no numeric result for a job.
-#[derive(Debug, Clone)]
+/// Why a formula has no numeric result for a job. It displays the text of the Python exception
+/// without the name of its type, as OpenPBS logs it: `division by zero`. The [`EvalError`] of
+/// [`ScoreError::Raised`] displays the name too, as Python's traceback does:
+/// `ZeroDivisionError: division by zero`.
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScoreError {
     /// The formula raised an error.
+    #[error("{}{}", .0.text(), doubt(.0))]
     Raised(EvalError),
     /// The result is not a real number; the scheduler of OpenPBS crashes.
+    #[error("the result has type `{type_name}`, expected a real number")]
     NotANumber {
         /// The Python name of its type.
         type_name: &'static str,
@@ -112,10 +117,20 @@ pub enum ScoreError {
         span: Span,
     },
     /// The result is an integer too large for a double; the scheduler of OpenPBS crashes.
+    #[error("the result is an integer too large for a double")]
     TooLarge {
         /// The whole formula.
         span: Span,
     },
+}
+
+/// What is added to an error after which Python may have a value.
+fn doubt(error: &EvalError) -> &'static str {
+    if error.kind() == ErrorKind::Complex {
+        "; cannot tell what the scheduler makes of it"
+    } else {
+        ""
+    }
 }
 
 /// What the scheduler of OpenPBS makes of a job for which the formula has no numeric result.
@@ -156,7 +171,7 @@ impl ScoreError {
         // so little work needs no share of the budget of the queue
         arithmetic.grant(FREE_FUEL);
         let inputs: Vec<_> = inputs.iter().cloned().map(KnownOrType::Known).collect();
-        let span = program.expr().node(program.expr().root()).span;
+        let span = program.expr().span();
         match program
             .interpreter(WithComplex(arithmetic))
             .evaluate(&inputs)
@@ -204,33 +219,6 @@ impl ScoreError {
     /// Whether the scheduler of OpenPBS crashes instead of giving the job a value.
     pub fn crashes_the_scheduler(&self) -> bool {
         self.consequence() == Consequence::Crash
-    }
-}
-
-impl std::error::Error for ScoreError {}
-
-impl fmt::Display for ScoreError {
-    /// Writes the text of the Python exception without the name of its type, as OpenPBS logs it:
-    /// `division by zero`. The [`EvalError`] of [`ScoreError::Raised`] writes the name too, as
-    /// Python's traceback does: `ZeroDivisionError: division by zero`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Raised(error) if error.raised.kind == ErrorKind::Complex => {
-                write!(
-                    f,
-                    "{}; cannot tell what the scheduler makes of it",
-                    error.raised.text
-                )
-            }
-            Self::Raised(error) => f.write_str(&error.raised.text),
-            Self::NotANumber { type_name, .. } => {
-                write!(
-                    f,
-                    "the result has type `{type_name}`, expected a real number"
-                )
-            }
-            Self::TooLarge { .. } => f.write_str("the result is an integer too large for a double"),
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::jobs::Column;
-use crate::python::{ErrorKind, Value};
+use crate::python::ErrorKind;
 use crate::rank::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 
 /// The scores of all jobs of a table, by row.
@@ -90,12 +90,6 @@ impl Scores {
 
     /// The score of a row; `None` if its job is excluded.
     pub fn get(&self, row: usize) -> Option<Score<'_>> {
-        if let Some((value, unrounded)) = self.float_score(row) {
-            return Some(Score {
-                unrounded: Ok(FormulaResult::Python(Value::Float(unrounded))),
-                value,
-            });
-        }
         if !self.is_scored(row) {
             return None;
         }
@@ -114,27 +108,6 @@ impl Scores {
             unrounded: Ok(result),
             value,
         })
-    }
-
-    /// The value of a row and its unrounded result, if that is a float and the column has no
-    /// exceptions: a faster [`Scores::get`] for nearly all rows.
-    #[inline]
-    fn float_score(&self, row: usize) -> Option<(f64, f64)> {
-        let ResultColumn::Python(column) = &self.results else {
-            return None;
-        };
-        self.has_float(column, row).then(|| {
-            let unrounded = column.nearest_double(row);
-            (self.precision.round(unrounded), unrounded)
-        })
-    }
-
-    #[inline]
-    fn has_float(&self, column: &Column, row: usize) -> bool {
-        column.exceptions().is_empty()
-            && self.is_scored(row)
-            && self.error(row).is_none()
-            && !column.is_int(row)
     }
 
     /// Every score with its row, by ascending row.

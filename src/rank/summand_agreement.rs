@@ -56,9 +56,10 @@ pub fn summand_agreements(
     let Some(columns) = SummandColumns::new(program, schema, table, &rows) else {
         return Vec::new();
     };
-    let scores: Vec<f64> = columns.rows().iter().map(|&row| scores[row]).collect();
-    let summands = columns.columns().filter(|(_, values)| !values.is_empty());
+    let scores: Vec<f64> = columns.rows.iter().map(|&row| scores[row]).collect();
+    let summands = columns.ranges.iter().zip(&columns.columns);
     summands
+        .filter(|(_, values)| !values.is_empty())
         .map(|(summand, values)| agreement(&summand.text, summand.span, values, &scores))
         .collect()
 }

@@ -32,9 +32,12 @@ pub struct SummandRange {
 /// The values of the summands of a formula.
 #[derive(Debug, Clone)]
 pub struct SummandColumns {
-    rows: Vec<usize>,
-    ranges: Vec<SummandRange>,
-    columns: Vec<Vec<f64>>,
+    /// The rows for which all summands have a value.
+    pub rows: Vec<usize>,
+    /// The summands, left to right.
+    pub ranges: Vec<SummandRange>,
+    /// The values of each summand, by row of [`rows`](Self::rows).
+    pub columns: Vec<Vec<f64>>,
 }
 
 /// The pairs of neighbours that the summands of a formula decide.
@@ -97,24 +100,6 @@ impl SummandColumns {
             ranges: ranges.collect(),
             columns,
         })
-    }
-
-    /// The summands, left to right.
-    pub fn ranges(&self) -> &[SummandRange] {
-        &self.ranges
-    }
-
-    /// The rows for which all summands have a value.
-    pub fn rows(&self) -> &[usize] {
-        &self.rows
-    }
-
-    /// The summands, left to right, and the values of each by row of [`rows`](Self::rows).
-    pub fn columns(&self) -> impl Iterator<Item = (&SummandRange, &[f64])> {
-        self.ranges
-            .iter()
-            .zip(&self.columns)
-            .map(|(range, column)| (range, &column[..]))
     }
 
     /// Finds how many pairs of neighbours each summand decides: a summand that decides none could

@@ -141,13 +141,16 @@ impl<'p> Sweep<'p> {
 
     /// The scores at these steps; `None` if the budget is spent before they are known.
     pub fn scores(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<Vec<f64>> {
-        let mut interpreter = StepInterpreter::new(self);
+        // made for the first step that needs it: most are evaluated in columns
+        let mut scorer = None;
         let Some(slot) = self.slot else {
-            let score = interpreter.score(*steps.start(), budget)?;
+            let score = self.interpreted(*steps.start(), &mut scorer, budget)?;
             return Some(steps.map(|_| score).collect());
         };
         let Some(mut views) = self.views() else {
-            return steps.map(|step| interpreter.score(step, budget)).collect();
+            return steps
+                .map(|step| self.interpreted(step, &mut scorer, budget))
+                .collect();
         };
         let mut executor = ColumnarExecutor::default();
         let mut scores = Vec::new();
@@ -171,10 +174,43 @@ impl<'p> Sweep<'p> {
             let first = scores.len();
             scores.extend(rounded);
             for lane in results.fallback_lanes() {
-                scores[first + lane] = interpreter.score(block[lane], budget)?;
+                scores[first + lane] = self.interpreted(block[lane], &mut scorer, budget)?;
             }
         }
         Some(scores)
+    }
+
+    /// The score at a step; `None` if the budget is spent.
+    fn interpreted(
+        &self,
+        step: i64,
+        scorer: &mut Option<RowScorer<'p>>,
+        budget: &mut WorkBudget,
+    ) -> Option<f64> {
+        let Scoring {
+            program,
+            precision,
+            on_error,
+            ..
+        } = self.rules;
+        budget.take(row_work(program))?;
+        let scorer = scorer.get_or_insert_with(|| {
+            RowScorer::with_work(program, precision, on_error, budget.left())
+        });
+        let score = scorer.score(&self.inputs_at(step));
+        budget.charge(scorer.work());
+        // an evaluation that was cut short needs more than was left
+        budget.take(if scorer.left().is_some() { 0 } else { u64::MAX })?;
+        Some(score)
+    }
+
+    /// All inputs after this number of steps.
+    fn inputs_at(&self, step: i64) -> Vec<Value> {
+        let mut inputs = self.inputs.clone();
+        if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
+            inputs[slot] = value;
+        }
+        inputs
     }
 
     /// The inputs as columns of one value each; `None` if one of them is not exact as a double.
@@ -210,8 +246,8 @@ impl<'p> Sweep<'p> {
         let values = facts.result().number()?;
         let middle = first + (last - first) / 2;
         Some(Enclosure {
-            least: self.precision().round(values.low()),
-            most: self.precision().round(values.high()),
+            least: self.precision().round(values.low),
+            most: self.precision().round(values.high),
             steps: (first as f64, last as f64),
             middle: middle as f64,
             line: self
@@ -282,57 +318,12 @@ impl<'p> Sweep<'p> {
     fn value(&self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
         // all that it may take, since it is not known before
         budget.take(row_work(self.rules.program) + FREE_FUEL)?;
-        let mut inputs = self.inputs.clone();
-        if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
-            inputs[slot] = value;
-        }
         self.rules
             .program
             .interpreter(Python::with_fuel(FREE_FUEL))
-            .evaluate(&inputs)
+            .evaluate(&self.inputs_at(step))
             .ok()?
             .to_f64()
-    }
-}
-
-/// Evaluates a formula step by step.
-struct StepInterpreter<'s, 'p> {
-    sweep: &'s Sweep<'p>,
-    /// Made for the first step: most steps are evaluated in columns.
-    scorer: Option<RowScorer<'p>>,
-    inputs: Vec<Value>,
-}
-
-impl<'s, 'p> StepInterpreter<'s, 'p> {
-    fn new(sweep: &'s Sweep<'p>) -> Self {
-        Self {
-            sweep,
-            scorer: None,
-            inputs: Vec::new(),
-        }
-    }
-
-    /// The score at a step; `None` if the budget is spent.
-    fn score(&mut self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
-        let Scoring {
-            program,
-            precision,
-            on_error,
-            ..
-        } = self.sweep.rules;
-        budget.take(row_work(program))?;
-        let scorer = self.scorer.get_or_insert_with(|| {
-            self.inputs.clone_from(&self.sweep.inputs);
-            RowScorer::with_work(program, precision, on_error, budget.left())
-        });
-        if let (Some(slot), Some(value)) = (self.sweep.slot, self.sweep.input(step)) {
-            self.inputs[slot] = value;
-        }
-        let score = scorer.score(&self.inputs);
-        // an evaluation that was cut short needs more than was left
-        budget.charge(scorer.work());
-        budget.take(if scorer.left().is_some() { 0 } else { u64::MAX })?;
-        Some(score)
     }
 }
 

@@ -15,25 +15,14 @@ const COMMON_AT_SITES: [&str; 16] = [
 /// alphabetical order, at most three. Their distance is at most a third of the length of `typed`,
 /// but at least 1 and at most 4 are allowed. There are none for a name in `COMMON_AT_SITES`.
 pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let Some(typed) = Misspelled::new(typed) else {
-        return Vec::new();
-    };
-    let known = known
-        .filter(|name| name.len() <= MAX_LENGTH)
-        .map(KnownName::new);
-    nearest_first(
-        known
-            .filter_map(|name| Some((typed.distance(&name)?, name.name)))
-            .collect(),
-    )
+    KnownNames::within(usize::MAX, known).nearest(typed)
 }
 
 /// Many known names, for looking up many others. The work is bounded: when it is spent, nothing is
 /// near any more.
 #[derive(Debug)]
 pub(crate) struct KnownNames<'a> {
-    /// By their length in characters.
-    by_length: Vec<Vec<KnownName<'a>>>,
+    names: Vec<KnownName<'a>>,
     left: Cell<usize>,
 }
 
@@ -42,19 +31,14 @@ impl<'a> KnownNames<'a> {
     const WORK: usize = 20_000_000;
 
     pub(crate) fn new(known: impl Iterator<Item = &'a str>) -> Self {
-        let mut by_length: Vec<Vec<KnownName<'_>>> = Vec::new();
-        by_length.resize_with(MAX_LENGTH + 1, Vec::new);
-        for name in known
-            .filter(|name| name.len() <= MAX_LENGTH)
-            .map(KnownName::new)
-        {
-            if let Some(names) = by_length.get_mut(name.length) {
-                names.push(name);
-            }
-        }
+        Self::within(Self::WORK, known)
+    }
+
+    fn within(work: usize, known: impl Iterator<Item = &'a str>) -> Self {
+        let known = known.filter(|name| name.len() <= MAX_LENGTH);
         Self {
-            by_length,
-            left: Cell::new(Self::WORK),
+            names: known.map(KnownName::new).collect(),
+            left: Cell::new(work),
         }
     }
 
@@ -63,15 +47,12 @@ impl<'a> KnownNames<'a> {
         let Some(typed) = Misspelled::new(typed) else {
             return Vec::new();
         };
-        let length = typed.length;
-        let lengths = length.saturating_sub(typed.max_distance)
-            ..=(length + typed.max_distance).min(MAX_LENGTH);
         let mut near = Vec::new();
-        for known in self.by_length.get(lengths).into_iter().flatten().flatten() {
-            let work = 1 + if typed.may_be_near(known) {
-                length * known.length
+        for known in &self.names {
+            let work = if typed.may_be_near(known) {
+                typed.length * known.length
             } else {
-                0
+                1
             };
             let Some(left) = self.left.get().checked_sub(work) else {
                 break;
@@ -79,16 +60,10 @@ impl<'a> KnownNames<'a> {
             self.left.set(left);
             near.extend(typed.distance(known).map(|distance| (distance, known.name)));
         }
-        nearest_first(near)
+        near.sort_unstable();
+        near.truncate(MAX_SUGGESTIONS);
+        near.into_iter().map(|(_, name)| name).collect()
     }
-}
-
-fn nearest_first(mut near: Vec<(usize, &str)>) -> Vec<&str> {
-    near.sort_unstable();
-    near.into_iter()
-        .take(MAX_SUGGESTIONS)
-        .map(|(_, name)| name)
-        .collect()
 }
 
 /// A name that may be meant.

@@ -167,7 +167,7 @@ proptest! {
             policies.push(Box::new(FairTree::new(PolicyRules::Scheduler)));
         }
         for policy in policies {
-            let (before, after) = (AssessedTree::new(tree.clone(), &policy), AssessedTree::new(other.clone(), &policy));
+            let (before, after) = (AssessedTree::new(tree.clone(), &*policy), AssessedTree::new(other.clone(), &*policy));
             for (name, _, _) in &one {
                 let (before, after) = (factor(&before, name), factor(&after, name));
                 prop_assert!((before - after).abs() < 1e-12, "{}: {name} {before} {after}", policy.name());
@@ -209,7 +209,7 @@ proptest! {
         policies.push(Box::new(WeightedWalk));
         policies.push(Box::new(FairTree::new(PolicyRules::Scheduler)));
         for policy in policies {
-            let (before, after) = (AssessedTree::new(tree.clone(), &policy), AssessedTree::new(charged.clone(), &policy));
+            let (before, after) = (AssessedTree::new(tree.clone(), &*policy), AssessedTree::new(charged.clone(), &*policy));
             let (before, after) = (factor(&before, name), factor(&after, name));
             prop_assert!(after <= before + 1e-12, "{}: {after} > {before} of {name} in {one:?}", policy.name());
         }

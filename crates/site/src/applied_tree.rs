@@ -107,7 +107,7 @@ impl Site {
                 };
                 AppliedTree::Slurm(AssessedTree::new(
                     shares,
-                    &self.policy.build_policy(name, &active),
+                    &*self.policy.build_policy(name, &active),
                 ))
             }
         }))

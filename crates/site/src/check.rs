@@ -271,7 +271,7 @@ impl Site {
 fn untried(submitted: &FormulaSubmission<'_>, reason: &str) -> Option<Diagnostic> {
     let expr = submitted.formula().ok()?.expr();
     let message = format!("the formula was tried on no job: {reason}");
-    let found = Diagnostic::new(Code::TriedOnNoJob, message, expr.node(expr.root()).span);
+    let found = Diagnostic::new(Code::TriedOnNoJob, message, expr.span());
     Some(submitted.in_source(found))
 }
 

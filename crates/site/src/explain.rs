@@ -412,7 +412,7 @@ impl Explainer<'_> {
     /// The result of an evaluation before it is rounded.
     fn result(&self, own: &Evaluation) -> Result<FormulaResult, ScoreError> {
         let program = &self.ranked.program;
-        let span = program.expr().node(program.expr().root()).span;
+        let span = program.expr().span();
         match &own.trace.result {
             Ok(value) => python_result(value.clone(), span),
             Err(error) => Err(ScoreError::from_evaluation::<Python>(
@@ -700,7 +700,7 @@ impl Explainer<'_> {
             }
         }
         let program = &self.ranked.program;
-        let span = program.expr().node(program.expr().root()).span;
+        let span = program.expr().span();
         let result =
             python_result(explain::evaluate(program, &inputs, budget)?.ok()?, span).ok()?;
         Some(self.site.precision().round(result.to_f64()))

@@ -6,7 +6,7 @@
 //! under any policy.
 
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![warn(missing_docs, unnameable_types)]
 
 mod applied_tree;
 mod archive;

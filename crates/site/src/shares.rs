@@ -247,7 +247,7 @@ impl Site {
             active.extend(pending.filter_map(|(entity, _)| tree.resolve(entity)));
         }
         let rules = self.policy.build_policy(policy, &active);
-        let before = as_it_is.map(|tree| AssessedTree::new(tree, &rules));
+        let before = as_it_is.map(|tree| AssessedTree::new(tree, &*rules));
         let description = if request.policies.is_empty() {
             self.policy.in_force(&self.config)
         } else {
@@ -255,7 +255,7 @@ impl Site {
         };
         Ok(PolicyShares {
             policy,
-            assessed: AssessedTree::new(tree, &rules),
+            assessed: AssessedTree::new(tree, &*rules),
             before,
             has_factors,
             description,

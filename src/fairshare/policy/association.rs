@@ -132,87 +132,6 @@ impl AssociationShares {
     }
 }
 
-/// An [`AssociationShares`] in little more than half the memory, of which the table of a policy has
-/// one for every node.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Packed {
-    numbers: [f64; 7],
-    shares: i64,
-    /// Bit `i` is set if there is `numbers[i]`. The next bits are [`HAS_SHARES`](Self::HAS_SHARES)
-    /// and [`IS_PARENT`](Self::IS_PARENT).
-    present: u16,
-}
-
-impl Packed {
-    const HAS_SHARES: u16 = 1 << 7;
-    const IS_PARENT: u16 = 1 << 8;
-
-    fn number(&self, index: usize) -> Option<f64> {
-        (self.present & 1 << index != 0).then_some(self.numbers[index])
-    }
-}
-
-impl From<AssociationShares> for Packed {
-    fn from(association: AssociationShares) -> Self {
-        let AssociationShares {
-            norm_shares,
-            raw_usage,
-            norm_usage,
-            effective_usage,
-            level_fs,
-            fairshare,
-            tickets,
-            ..
-        } = association;
-        let numbers = [
-            norm_shares,
-            raw_usage,
-            norm_usage,
-            effective_usage,
-            level_fs,
-            fairshare,
-            tickets,
-        ];
-        // from the last number on, so that the first ends in the lowest bit
-        let present = numbers
-            .iter()
-            .rev()
-            .fold(0, |bits, number| bits << 1 | u16::from(number.is_some()));
-        let flags = match association.raw_shares {
-            None => 0,
-            Some(Shares::Count(_)) => Self::HAS_SHARES,
-            Some(Shares::Parent) => Self::HAS_SHARES | Self::IS_PARENT,
-        };
-        let shares = association.raw_shares.map_or(0, Shares::count);
-        Self {
-            numbers: numbers.map(Option::unwrap_or_default),
-            shares,
-            present: present | flags,
-        }
-    }
-}
-
-impl From<Packed> for AssociationShares {
-    fn from(packed: Packed) -> Self {
-        let is_parent = packed.present & Packed::IS_PARENT != 0;
-        let shares = if is_parent {
-            Shares::Parent
-        } else {
-            Shares::Count(packed.shares)
-        };
-        Self {
-            raw_shares: (packed.present & Packed::HAS_SHARES != 0).then_some(shares),
-            norm_shares: packed.number(0),
-            raw_usage: packed.number(1),
-            norm_usage: packed.number(2),
-            effective_usage: packed.number(3),
-            level_fs: packed.number(4),
-            fairshare: packed.number(5),
-            tickets: packed.number(6),
-        }
-    }
-}
-
 /// A number multiplied and divided by a million, see [`AssociationShares::as_received`], or the
 /// number itself if that is not finite.
 pub(super) fn round_trip(number: f64) -> f64 {
@@ -247,32 +166,6 @@ pub(super) const FS_USE_PARENT: u32 = i32::MAX as u32;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn packing_loses_nothing() {
-        let full = AssociationShares {
-            level_fs: Some(f64::INFINITY),
-            tickets: Some(0.0),
-            ..AssociationShares::new(Some(Shares::Count(-5)), 7.0, 0.25, None)
-        };
-        for association in [
-            full,
-            AssociationShares {
-                raw_shares: Some(Shares::Parent),
-                fairshare: Some(1.0),
-                ..full
-            },
-            AssociationShares {
-                effective_usage: Some(0.5),
-                ..AssociationShares::default()
-            },
-        ] {
-            assert_eq!(
-                AssociationShares::from(Packed::from(association)),
-                association
-            );
-        }
-    }
 
     #[test]
     fn usable_counts_are_kept() {

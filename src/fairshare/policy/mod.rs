@@ -16,7 +16,6 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
-use std::sync::Arc;
 
 use crate::fairshare::TreeError;
 use crate::fairshare::tree::{NodeId, NodeKind, ShareTree};
@@ -128,24 +127,6 @@ pub trait FairShare {
     fn shares_of(&self, entity: &str) -> Option<EntityShares>;
 }
 
-impl<T: FairShare + ?Sized> FairShare for &T {
-    fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        (**self).shares_of(entity)
-    }
-}
-
-impl<T: FairShare + ?Sized> FairShare for Box<T> {
-    fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        (**self).shares_of(entity)
-    }
-}
-
-impl<T: FairShare + ?Sized> FairShare for Arc<T> {
-    fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        (**self).shares_of(entity)
-    }
-}
-
 /// Ready-made numbers by entity.
 impl<K: Borrow<str> + Eq + Hash, S: BuildHasher> FairShare for HashMap<K, EntityShares, S> {
     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
@@ -165,31 +146,11 @@ pub trait Policy {
     fn assess(&self, tree: &ShareTree) -> ShareTable;
 }
 
-impl<T: Policy + ?Sized> Policy for &T {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn assess(&self, tree: &ShareTree) -> ShareTable {
-        (**self).assess(tree)
-    }
-}
-
-impl<T: Policy + ?Sized> Policy for Box<T> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn assess(&self, tree: &ShareTree) -> ShareTable {
-        (**self).assess(tree)
-    }
-}
-
 /// One [`EntityShares`] per node of a tree and, under a Slurm policy, its [`AssociationShares`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShareTable {
     rows: Vec<EntityShares>,
-    associations: Vec<association::Packed>,
+    associations: Vec<AssociationShares>,
     /// Whether a job whose entity has the name of a group gets the shares of the group.
     groups_have_jobs: bool,
 }
@@ -210,9 +171,7 @@ impl ShareTable {
 
     /// The columns of Slurm's `sshare` for a node; `None` under a policy without them.
     pub fn association(&self, node: NodeId) -> Option<AssociationShares> {
-        self.associations
-            .get(node.index())
-            .map(|&packed| packed.into())
+        self.associations.get(node.index()).copied()
     }
 }
 
@@ -229,18 +188,12 @@ impl FromIterator<EntityShares> for ShareTable {
 /// In the order of [`ShareTree::nodes`].
 impl FromIterator<(EntityShares, AssociationShares)> for ShareTable {
     fn from_iter<I: IntoIterator<Item = (EntityShares, AssociationShares)>>(rows: I) -> Self {
-        let rows = rows.into_iter();
-        let (expected, _) = rows.size_hint();
-        let mut shares = Self {
-            rows: Vec::with_capacity(expected),
-            associations: Vec::with_capacity(expected),
+        let (rows, associations) = rows.into_iter().unzip();
+        Self {
+            rows,
+            associations,
             groups_have_jobs: false,
-        };
-        for (row, association) in rows {
-            shares.rows.push(row);
-            shares.associations.push(association.into());
         }
-        shares
     }
 }
 

@@ -221,8 +221,8 @@ impl Analysis<'_> {
             0.0
         };
         let bounds = self.facts.number(node).map_or(Range::ANY, |x| Range {
-            least: x.low(),
-            most: x.high(),
+            least: x.low,
+            most: x.high,
         });
         let Range { least, most } = widened(bounds, error, error);
         Some(Operand { slope, least, most })
@@ -388,9 +388,8 @@ impl Analysis<'_> {
             (F::Max | F::Min, _) => {
                 // only numbers are compared one by one
                 let result = result?;
-                let is_result = |number: Interval| {
-                    number.low() <= result.high() && number.high() >= result.low()
-                };
+                let is_result =
+                    |number: Interval| number.low <= result.high && number.high >= result.low;
                 // an item that is never the result does not move it
                 let slopes = items
                     .iter()

@@ -67,7 +67,7 @@ fn differences(expr: &Expr, facts: &Facts, id: ExprId, node: &Node) -> Vec<Versi
         ExprKind::Binary { right, .. } if is_shift(&node.kind) => {
             let is_long = facts
                 .number(*right)
-                .is_none_or(|number| number.high() > MAX_SHIFT);
+                .is_none_or(|number| number.high > MAX_SHIFT);
             let text = "a shift by more than 2^63 bits is an `OverflowError` before Python 3.7";
             let difference = VersionDifference {
                 span: node.span,

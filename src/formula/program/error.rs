@@ -1,13 +1,13 @@
 //! Errors of compilation and of evaluation, with their spans.
 
-use std::fmt;
-
 use crate::diagnostic::Span;
 use crate::formula::syntax::Construct;
 use crate::python::{ErrorKind, Raised, Value};
 
-/// The exception of one evaluation, with its span and its operands.
-#[derive(Debug, Clone)]
+/// The exception of one evaluation, with its span and its operands. Displayed, it is the last line of
+/// Python's traceback: the name of the exception and its [`text`](Self::text).
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{raised}")]
 pub struct EvalError {
     pub(crate) raised: Raised,
     pub(crate) span: Span,
@@ -15,6 +15,15 @@ pub struct EvalError {
 }
 
 impl EvalError {
+    /// An exception of a part whose operands are not told.
+    pub(crate) fn new(raised: Raised, span: Span) -> Self {
+        Self {
+            raised,
+            span,
+            operands: Vec::new(),
+        }
+    }
+
     /// The kind of the exception.
     pub fn kind(&self) -> ErrorKind {
         self.raised.kind
@@ -44,16 +53,6 @@ pub struct Operand {
     /// The value.
     pub value: Value,
 }
-
-impl fmt::Display for EvalError {
-    /// Writes the last line of Python's traceback, the name of the exception and its
-    /// [`text`](Self::text).
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.raised.fmt(f)
-    }
-}
-
-impl std::error::Error for EvalError {}
 
 /// Why a formula cannot be compiled: it is valid Python but not arithmetic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -70,11 +70,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         mut observe: impl FnMut(ExprId, &A::Value),
     ) -> Result<A::Value, EvalError> {
         if let Some((raised, span)) = &self.program.refused {
-            return Err(EvalError {
-                raised: raised.clone(),
-                span: *span,
-                operands: Vec::new(),
-            });
+            return Err(EvalError::new(raised.clone(), *span));
         }
         if inputs.len() != self.program.inputs.len() {
             return Err(self.error_at(
@@ -225,11 +221,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     fn error_at(&self, index: usize, raised: Raised) -> EvalError {
         let expr = &self.program.expr;
         let Some(&node) = self.program.nodes.get(index) else {
-            return EvalError {
-                raised,
-                span: expr.node(expr.root()).span,
-                operands: Vec::new(),
-            };
+            return EvalError::new(raised, expr.span());
         };
         let span = expr.node(node).span;
         let children = match self.program.code.get(index) {

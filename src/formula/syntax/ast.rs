@@ -202,6 +202,11 @@ impl Expr {
         ExprId(self.nodes.len() as u32 - 1)
     }
 
+    /// The part of the text with the whole formula, without the blanks and comments around it.
+    pub fn span(&self) -> Span {
+        self.node(self.root()).span
+    }
+
     /// The node with this index.
     pub fn node(&self, id: ExprId) -> &Node {
         &self.nodes[id.index()]

@@ -7,12 +7,12 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::error::Result;
 use crate::formula::syntax::foreign_notation::foreign_operator;
 use crate::formula::syntax::grammar::{Rule, span_of};
-use crate::formula::syntax::precedence::{Infix, PrecedenceParser, prefix_operator};
+use crate::formula::syntax::precedence::{Infix, PrecedenceParser};
 use crate::formula::syntax::template::{TemplateConstants, TemplateTree, not_a_formula};
 use crate::formula::syntax::{
     Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, SyntaxError, SyntaxErrorKind,
 };
-use crate::python::PythonVersion;
+use crate::python::{PythonVersion, UnaryOperator};
 
 /// Builds the tree of a whole formula, or of a template.
 pub(super) fn build(
@@ -179,7 +179,7 @@ impl AstBuilder {
                     self.precedence.operand(id);
                 }
                 Rule::sign | Rule::not => {
-                    let op = prefix_operator(token.as_str())
+                    let op = UnaryOperator::from_symbol(token.as_str())
                         .ok_or_else(|| self.foreign_operator(&pair, &token))?;
                     self.precedence.prefix(op, span_of(&token))?;
                 }

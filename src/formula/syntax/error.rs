@@ -1,7 +1,5 @@
 //! The errors of a text that is not a formula, and their messages.
 
-use std::fmt;
-
 use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Span, is_control};
 
 /// The greatest length of a formula, in bytes.
@@ -14,42 +12,56 @@ pub const MAX_NESTING: usize = 200;
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 
 /// Why a text is not a formula: CPython's `eval` refuses it, or it exceeds a limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
 pub struct SyntaxError {
     kind: SyntaxErrorKind,
     span: Span,
 }
 
 /// The kinds of syntax error.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyntaxErrorKind {
     /// Only blanks and comments.
+    #[error("the formula is empty")]
     Empty,
     /// Longer than 64 KiB.
+    #[error("the formula is longer than {MAX_LENGTH} bytes")]
     TooLong,
     /// More than 200 levels of brackets, or of `lambda`.
+    #[error("the formula is nested deeper than {MAX_NESTING} levels")]
     TooDeep,
     /// The system cannot start a thread with the stack that a deep formula needs.
+    #[error("not enough memory to parse a formula that is nested this deep")]
     NoStack,
     /// A NUL byte, which Python source cannot contain.
+    #[error("the formula contains a NUL byte")]
     NullByte,
     /// The formula continues after the end of its line.
+    #[error("the formula continues after the end of its line")]
     SecondLine,
     /// The line of the formula is indented and not the first line of the text.
+    #[error("the line is indented")]
     Indented,
     /// An opening bracket that is never closed.
+    #[error("`{0}` is never closed")]
     Unclosed(char),
     /// A closing bracket that does not match the innermost open bracket, which is given with its
     /// span.
+    #[error("`{}` {}", .0, unmatched(.1))]
     Unmatched(char, Option<(char, Span)>),
     /// A string that is never closed.
+    #[error("the string is never closed")]
     UnclosedString,
     /// A character that Python does not use.
+    #[error("`{}` (U+{:04X}) is not a valid character in a formula", printable(*.0), *.0 as u32)]
     Character(char),
     /// An invalid number; how to correct it.
+    #[error("invalid number")]
     Number(&'static str),
     /// A number with a unit or a percent sign.
+    #[error("`{written}` is not a number in a formula")]
     Unit {
         /// The kind of unit.
         unit: Unit,
@@ -61,6 +73,7 @@ pub enum SyntaxErrorKind {
         is_unambiguous: bool,
     },
     /// An operator of another language.
+    #[error("`{written}` is not a Python operator; write `{}`", .instead.trim())]
     ForeignOperator {
         /// The text.
         written: String,
@@ -70,22 +83,31 @@ pub enum SyntaxErrorKind {
         help: &'static str,
     },
     /// A reserved word where a name or a number is expected.
+    #[error("`{0}` is a reserved word and cannot be used here")]
     ReservedWord(String),
     /// A statement such as `a = b` or `a; b`; its name.
+    #[error("{0} is a statement, not an expression")]
     Statement(&'static str),
     /// `x if c` without `else`.
+    #[error("`if` without `else`")]
     MissingElse,
     /// `else` without `if`.
+    #[error("`else` without `if`")]
     StrayElse,
     /// `not` next to an operator that does not allow it.
+    #[error("`not` and its operand must be parenthesized here")]
     NeedsParentheses,
     /// An error in the arguments of a call; its message.
+    #[error("{0}")]
     Arguments(String),
     /// `=` in a call after something that is not a name.
+    #[error("the target of an assignment must be a name")]
     AssignmentTarget,
     /// A constant of a template, with this name, in a formula.
+    #[error("this is a template, not a formula: `{0}` in braces is a constant to find")]
     TemplateConstant(String),
     /// A template that cannot be used.
+    #[error("{message}")]
     Template {
         /// What is wrong.
         message: String,
@@ -93,6 +115,7 @@ pub enum SyntaxErrorKind {
         help: String,
     },
     /// Any other unexpected token.
+    #[error("expected {expected}, found {found}")]
     Unexpected {
         /// What the grammar allows.
         expected: &'static str,
@@ -264,68 +287,13 @@ fn character_help(character: char) -> Option<String> {
     Some(format!("write `{ascii}`"))
 }
 
-impl fmt::Display for SyntaxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use SyntaxErrorKind as Kind;
-        match &self.kind {
-            Kind::Empty => f.write_str("the formula is empty"),
-            Kind::TooLong => write!(f, "the formula is longer than {MAX_LENGTH} bytes"),
-            Kind::TooDeep => write!(f, "the formula is nested deeper than {MAX_NESTING} levels"),
-            Kind::NoStack => {
-                f.write_str("not enough memory to parse a formula that is nested this deep")
-            }
-            Kind::NullByte => f.write_str("the formula contains a NUL byte"),
-            Kind::SecondLine => f.write_str("the formula continues after the end of its line"),
-            Kind::Indented => f.write_str("the line is indented"),
-            Kind::Unclosed(bracket) => write!(f, "`{bracket}` is never closed"),
-            Kind::Unmatched(closing, Some((open, _))) => {
-                write!(f, "`{closing}` does not close `{open}`")
-            }
-            Kind::Unmatched(closing, None) => write!(f, "`{closing}` has no opening bracket"),
-            Kind::UnclosedString => f.write_str("the string is never closed"),
-            Kind::Character(character) => {
-                write!(
-                    f,
-                    "`{}` (U+{:04X}) is not a valid character in a formula",
-                    printable(*character),
-                    *character as u32
-                )
-            }
-            Kind::Number(_) => f.write_str("invalid number"),
-            Kind::Unit { written, .. } => write!(f, "`{written}` is not a number in a formula"),
-            Kind::ForeignOperator {
-                written, instead, ..
-            } => {
-                write!(
-                    f,
-                    "`{written}` is not a Python operator; write `{}`",
-                    instead.trim()
-                )
-            }
-            Kind::ReservedWord(word) => {
-                write!(f, "`{word}` is a reserved word and cannot be used here")
-            }
-            Kind::Statement(what) => write!(f, "{what} is a statement, not an expression"),
-            Kind::MissingElse => f.write_str("`if` without `else`"),
-            Kind::StrayElse => f.write_str("`else` without `if`"),
-            Kind::NeedsParentheses => {
-                f.write_str("`not` and its operand must be parenthesized here")
-            }
-            Kind::Arguments(what) => f.write_str(what),
-            Kind::AssignmentTarget => f.write_str("the target of an assignment must be a name"),
-            Kind::TemplateConstant(name) => {
-                write!(
-                    f,
-                    "this is a template, not a formula: `{name}` in braces is a constant to find"
-                )
-            }
-            Kind::Template { message, .. } => f.write_str(message),
-            Kind::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
-        }
+/// What is wrong with a closing bracket, after it.
+fn unmatched(open: &Option<(char, Span)>) -> String {
+    match open {
+        Some((open, _)) => format!("does not close `{open}`"),
+        None => "has no opening bracket".to_owned(),
     }
 }
-
-impl std::error::Error for SyntaxError {}
 
 fn printable(character: char) -> String {
     if is_control(character) || character.is_whitespace() {

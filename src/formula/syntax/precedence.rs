@@ -20,52 +20,23 @@ pub(super) enum Infix {
     Else,
 }
 
-/// The operator before an operand; `None` if it is not Python's.
-pub(super) fn prefix_operator(text: &str) -> Option<UnaryOperator> {
-    Some(match text {
-        "not" => UnaryOperator::Not,
-        "-" => UnaryOperator::Minus,
-        "+" => UnaryOperator::Plus,
-        "~" => UnaryOperator::Invert,
-        _ => return None,
-    })
-}
-
 impl Infix {
     /// The operator between two operands; `None` if it is not Python's.
     pub(super) fn from_text(text: &str) -> Option<Self> {
-        use BinaryOperator as Binary;
-        use ComparisonOperator as Compare;
-        Some(match text {
-            "or" => Self::Boolean(BooleanOperator::Or),
-            "and" => Self::Boolean(BooleanOperator::And),
-            "if" => Self::If,
-            "else" => Self::Else,
-            "in" => Self::Comparison(Compare::In),
-            "==" => Self::Comparison(Compare::Equal),
-            "!=" => Self::Comparison(Compare::NotEqual),
-            "<" => Self::Comparison(Compare::Less),
-            "<=" => Self::Comparison(Compare::LessOrEqual),
-            ">" => Self::Comparison(Compare::Greater),
-            ">=" => Self::Comparison(Compare::GreaterOrEqual),
-            "**" => Self::Binary(Binary::Power),
-            "*" => Self::Binary(Binary::Multiply),
-            "//" => Self::Binary(Binary::FloorDivide),
-            "/" => Self::Binary(Binary::Divide),
-            "%" => Self::Binary(Binary::Modulo),
-            "@" => Self::Binary(Binary::MatrixMultiply),
-            "+" => Self::Binary(Binary::Add),
-            "-" => Self::Binary(Binary::Subtract),
-            "<<" => Self::Binary(Binary::ShiftLeft),
-            ">>" => Self::Binary(Binary::ShiftRight),
-            "&" => Self::Binary(Binary::BitAnd),
-            "|" => Self::Binary(Binary::BitOr),
-            "^" => Self::Binary(Binary::BitXor),
+        match text {
+            "if" => return Some(Self::If),
+            "else" => return Some(Self::Else),
             // blanks and comments may separate the two words of `not in` and `is not`
-            _ if text.starts_with("not") => Self::Comparison(Compare::NotIn),
-            _ if text.starts_with("is") => Self::Identity,
-            _ => return None,
-        })
+            _ if text.starts_with("not") => {
+                return Some(Self::Comparison(ComparisonOperator::NotIn));
+            }
+            _ if text.starts_with("is") => return Some(Self::Identity),
+            _ => {}
+        }
+        let binary = BinaryOperator::from_symbol(text).map(Self::Binary);
+        binary
+            .or_else(|| ComparisonOperator::from_symbol(text).map(Self::Comparison))
+            .or_else(|| BooleanOperator::from_symbol(text).map(Self::Boolean))
     }
 }
 

@@ -7,9 +7,12 @@ use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
 use crate::python::decimal::value::{DecimalValue, checked};
 use crate::python::decimal::{operators, scaled};
 use crate::python::function::Arguments;
+use crate::python::generic::{
+    Operand, accumulate, coordinates, extreme, missing_method, not_callable,
+};
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, Raised, Value,
-    function, integer, operators as python_operators,
+    Arithmetic, BinaryOperator, ErrorKind, Function, Python, Raised, Value, function, integer,
+    operators as python_operators,
 };
 
 /// `callee(positional…, keyword=…)`.
@@ -20,10 +23,7 @@ pub(super) fn call(
     python: &Python,
 ) -> Result<DecimalValue, Raised> {
     let DecimalValue::Function(function) = callee else {
-        return Err(Raised::type_error(format!(
-            "'{}' object is not callable",
-            callee.type_name()
-        )));
+        return Err(not_callable(callee));
     };
     match function::bind(*function, python.version, positional, keywords)? {
         Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
@@ -31,7 +31,7 @@ pub(super) fn call(
         }
         Arguments::Positional([items, start @ ..]) if *function == Function::Sum => {
             let start = start.first().cloned().unwrap_or(Decimal::ZERO.into());
-            accumulate(BinaryOperator::Add, items, start, python)
+            fold(BinaryOperator::Add, items, start, python)
         }
         Arguments::Positional(values) if is_integer_function(*function) => {
             integer_function(*function, values, python)
@@ -44,7 +44,14 @@ pub(super) fn call(
             values,
             key,
             default,
-        } => extreme(*function, values, key, default, python),
+        } => extreme(
+            *function,
+            values,
+            [key, default],
+            python.version,
+            |key, value| call(key, std::slice::from_ref(value), &[], python),
+            operators::compare,
+        ),
     }
 }
 
@@ -99,21 +106,12 @@ fn call_with_one(
         )),
         F::Bool => Ok(DecimalValue::Bool(x.truth())),
         F::Float => require_number(x, "float() argument must be a string or a real number"),
-        F::Len => match x.items() {
-            Some(items) => Ok(Decimal::from(items.len()).into()),
-            None => Err(Raised::type_error(format!(
-                "object of type '{}' has no len()",
-                x.type_name()
-            ))),
-        },
+        F::Len => Ok(Decimal::from(x.length()?).into()),
         F::Trunc => match x.decimal() {
             Some(value) => Ok(value.trunc().into()),
-            None => Err(Raised::type_error(format!(
-                "type {} doesn't define __trunc__ method",
-                x.type_name()
-            ))),
+            None => Err(missing_method(x.type_name(), "__trunc__")),
         },
-        F::Fsum => accumulate(BinaryOperator::Add, x, Decimal::ZERO.into(), python),
+        F::Fsum => fold(BinaryOperator::Add, x, Decimal::ZERO.into(), python),
         F::Modf => {
             let value = x.math_argument()?;
             Ok(pair(value.fract(), value.trunc()))
@@ -206,13 +204,13 @@ fn call_with_keywords(
             DecimalValue::from_python(&result)
         }
         (Function::Round, [Some(x), digits, ..]) => round(x, digits),
-        (Function::Sum, [Some(items), start, ..]) => accumulate(
+        (Function::Sum, [Some(items), start, ..]) => fold(
             BinaryOperator::Add,
             items,
             start.cloned().unwrap_or(Decimal::ZERO.into()),
             python,
         ),
-        (Function::Prod, [Some(items), start, ..]) => accumulate(
+        (Function::Prod, [Some(items), start, ..]) => fold(
             BinaryOperator::Multiply,
             items,
             start.cloned().unwrap_or(Decimal::ONE.into()),
@@ -225,81 +223,22 @@ fn call_with_keywords(
     }
 }
 
-/// `min` and `max`. Of equal values the first is returned.
-fn extreme(
-    function: Function,
-    values: &[DecimalValue],
-    key: Option<&DecimalValue>,
-    default: Option<&DecimalValue>,
-    python: &Python,
-) -> Result<DecimalValue, Raised> {
-    let op = if function == Function::Max {
-        ComparisonOperator::Greater
-    } else {
-        ComparisonOperator::Less
-    };
-    let values = match values {
-        [single] => single.iterable_argument()?,
-        several => several,
-    };
-    let key =
-        key.filter(|key| !python.version.has_none_as_a_key() || !matches!(key, DecimalValue::None));
-    let mut best: Option<(DecimalValue, &DecimalValue)> = None;
-    for value in values {
-        let value_key = match key {
-            Some(key) => call(key, std::slice::from_ref(value), &[], python)?,
-            None => value.clone(),
-        };
-        let is_better = match &best {
-            None => true,
-            Some((best_key, _)) => operators::compare(op, &value_key, best_key)?,
-        };
-        if is_better {
-            best = Some((value_key, value));
-        }
-    }
-    best.map(|(_, value)| value)
-        .or(default)
-        .cloned()
-        .ok_or_else(|| {
-            Raised::new(
-                ErrorKind::Value,
-                format!("{}() arg is an empty sequence", function.name()),
-            )
-        })
-}
-
 /// Folds `+` or `*` over the items, from the left.
-fn accumulate(
+fn fold(
     op: BinaryOperator,
     items: &DecimalValue,
     start: DecimalValue,
     python: &Python,
 ) -> Result<DecimalValue, Raised> {
-    items
-        .iterable_argument()?
-        .iter()
-        .try_fold(start, |result, item| {
-            operators::binary(op, &result, item, python)
-        })
+    accumulate(items, start, |x, y| operators::binary(op, x, y, python))
 }
 
 /// `dist(p, q)`.
 fn dist(p: &DecimalValue, q: &DecimalValue) -> Result<DecimalValue, Raised> {
-    let p = p.iterable_argument()?;
-    let q = q.iterable_argument()?;
-    if p.len() != q.len() {
-        return Err(Raised::value(
-            "both points must have the same number of dimensions",
-        ));
-    }
-    let mut lengths = Vec::with_capacity(p.len());
-    for (a, b) in p.iter().zip(q) {
-        lengths.push(
-            a.math_argument()?
-                .checked_sub(b.math_argument()?)
-                .ok_or_else(scaled::too_large)?,
-        );
+    let mut lengths = Vec::new();
+    for (a, b) in coordinates(p, q)? {
+        let length = a.math_argument()?.checked_sub(b.math_argument()?);
+        lengths.push(length.ok_or_else(scaled::too_large)?);
     }
     norm(&lengths)
 }
@@ -457,10 +396,7 @@ const MAX_PLACES: u32 = 30;
 /// `round(number, ndigits=None)`, half to even.
 fn round(x: &DecimalValue, digits: Option<&DecimalValue>) -> Result<DecimalValue, Raised> {
     let Some(value) = x.decimal() else {
-        return Err(Raised::type_error(format!(
-            "type {} doesn't define __round__ method",
-            x.type_name()
-        )));
+        return Err(missing_method(x.type_name(), "__round__"));
     };
     let digits = match digits {
         None | Some(DecimalValue::None) => Decimal::ZERO,

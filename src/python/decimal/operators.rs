@@ -1,14 +1,13 @@
 //! The operators of decimal arithmetic: exact where 28 digits hold the result, with Python's
 //! meaning of `//` and `%`.
 
-use std::cmp::Ordering;
-
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use rust_decimal::{Decimal, MathematicalOps};
 
 use crate::python::decimal::scaled;
 use crate::python::decimal::value::{DecimalValue, checked};
+use crate::python::generic::{Operand, compare_sequences, contains};
 use crate::python::integer::DIVISION_BY_ZERO;
 use crate::python::{
     Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Python, Raised, UnaryOperator,
@@ -154,11 +153,14 @@ pub(super) fn compare(
     {
         return Ok(python_operators::holds(op, Some(a.cmp(&b))));
     }
+    let is_equal = |x: &DecimalValue, y: &DecimalValue| compare(ComparisonOperator::Equal, x, y);
     match (op, x, y) {
-        (ComparisonOperator::In, ..) => contains(y, x),
-        (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x)?),
+        (ComparisonOperator::In, ..) => contains(y, x, is_equal),
+        (ComparisonOperator::NotIn, ..) => contains(y, x, is_equal).map(|found| !found),
         (_, DecimalValue::Tuple(a), DecimalValue::Tuple(b))
-        | (_, DecimalValue::List(a), DecimalValue::List(b)) => compare_sequences(op, a, b),
+        | (_, DecimalValue::List(a), DecimalValue::List(b)) => {
+            compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y))
+        }
         (ComparisonOperator::Equal, ..) => Ok(are_identical(x, y)),
         (ComparisonOperator::NotEqual, ..) => Ok(!are_identical(x, y)),
         _ => Err(python_operators::incomparable(
@@ -176,44 +178,4 @@ fn are_identical(x: &DecimalValue, y: &DecimalValue) -> bool {
         (DecimalValue::Function(a), DecimalValue::Function(b)) => a == b,
         _ => false,
     }
-}
-
-/// The first pair of unequal items decides; without one, the lengths do.
-fn compare_sequences(
-    op: ComparisonOperator,
-    x: &[DecimalValue],
-    y: &[DecimalValue],
-) -> Result<bool, Raised> {
-    let by_length = python_operators::holds(op, Some(x.len().cmp(&y.len())));
-    if matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual) && x.len() != y.len()
-    {
-        return Ok(by_length);
-    }
-    for (a, b) in x.iter().zip(y) {
-        // unequal is all that `==` and `!=` need: any order but `Equal` says so
-        if !compare(ComparisonOperator::Equal, a, b)? {
-            return match op {
-                ComparisonOperator::Equal | ComparisonOperator::NotEqual => {
-                    Ok(python_operators::holds(op, Some(Ordering::Less)))
-                }
-                _ => compare(op, a, b),
-            };
-        }
-    }
-    Ok(by_length)
-}
-
-fn contains(sequence: &DecimalValue, item: &DecimalValue) -> Result<bool, Raised> {
-    let Some(items) = sequence.items() else {
-        return Err(Raised::type_error(format!(
-            "argument of type '{}' is not iterable",
-            sequence.type_name()
-        )));
-    };
-    for candidate in items {
-        if compare(ComparisonOperator::Equal, candidate, item)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 use rust_decimal::Decimal;
 
 use crate::python::decimal::scaled;
+use crate::python::generic::Operand;
 use crate::python::{ErrorKind, Function, Raised, Value};
 
 /// A value of decimal arithmetic. Integers and fractions have one type.
@@ -55,21 +56,6 @@ impl DecimalValue {
             Self::Bool(value) => Value::Bool(*value).type_name(),
             Self::Function(function) => Value::Function(*function).type_name(),
         }
-    }
-
-    /// The items of a tuple or a list.
-    pub(super) fn items(&self) -> Option<&[Self]> {
-        match self {
-            Self::Tuple(items) | Self::List(items) => Some(items),
-            _ => None,
-        }
-    }
-
-    /// The items, for a function that iterates over its argument.
-    pub(super) fn iterable_argument(&self) -> Result<&[Self], Raised> {
-        self.items().ok_or_else(|| {
-            Raised::type_error(format!("'{}' object is not iterable", self.type_name()))
-        })
     }
 
     /// The number that a function of the `math` module takes for this argument.
@@ -136,6 +122,23 @@ impl DecimalValue {
             Self::List(items) => Value::list(items.iter().map(Self::to_python).collect()),
             Self::Function(function) => Value::Function(*function),
         }
+    }
+}
+
+impl Operand for DecimalValue {
+    fn type_name(&self) -> &'static str {
+        self.type_name()
+    }
+
+    fn items(&self) -> Option<&[Self]> {
+        match self {
+            Self::Tuple(items) | Self::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        matches!(self, Self::None)
     }
 }
 

@@ -1,83 +1,10 @@
-//! Functions over many values: `min`, `max`, `sum`, `prod`, `fsum`, `hypot`, `dist`.
+//! Functions over many values: `sum`, `prod`, `fsum`, `hypot`, `dist`.
 
 use crate::python::differences::Norm;
+use crate::python::generic::{Operand, accumulate, coordinates};
 use crate::python::limits::Fuel;
 use crate::python::value::Integer;
-use crate::python::{
-    BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value,
-    float_parts, operators,
-};
-
-/// `min` and `max`. Of equal values, the first is returned. `call(key, value)` calls the function
-/// `key` with a value.
-pub(super) fn extreme(
-    function: Function,
-    values: &[Value],
-    key: Option<&Value>,
-    default: Option<&Value>,
-    python: PythonVersion,
-    call: impl Fn(&Value, &Value) -> Result<Value, Raised>,
-    fuel: &Fuel,
-) -> Result<Value, Raised> {
-    let op = if function == Function::Max {
-        ComparisonOperator::Greater
-    } else {
-        ComparisonOperator::Less
-    };
-    let values = match values {
-        [single] => single.iterable_argument()?,
-        several => several,
-    };
-    let key = key.filter(|key| !python.has_none_as_a_key() || !matches!(key, Value::None));
-    let best = match key {
-        None => extreme_value(op, values, fuel)?,
-        Some(key) => extreme_by_key(op, values, |value| call(key, value), fuel)?,
-    };
-    match best.or(default) {
-        Some(value) => Ok(value.clone()),
-        None => Err(Raised::new(
-            ErrorKind::Value,
-            format!("{}() arg is an empty sequence", function.name()),
-        )),
-    }
-}
-
-fn extreme_value<'a>(
-    op: ComparisonOperator,
-    values: &'a [Value],
-    fuel: &Fuel,
-) -> Result<Option<&'a Value>, Raised> {
-    let Some((mut best, rest)) = values.split_first() else {
-        return Ok(None);
-    };
-    for value in rest {
-        // the item on the left, as in CPython's `min_max`: with a nan the side decides
-        if operators::compare(op, value, best, fuel)? {
-            best = value;
-        }
-    }
-    Ok(Some(best))
-}
-
-fn extreme_by_key<'a>(
-    op: ComparisonOperator,
-    values: &'a [Value],
-    key: impl Fn(&Value) -> Result<Value, Raised>,
-    fuel: &Fuel,
-) -> Result<Option<&'a Value>, Raised> {
-    let mut best: Option<(Value, &Value)> = None;
-    for value in values {
-        let value_key = key(value)?;
-        let is_better = match &best {
-            None => true,
-            Some((best_key, _)) => operators::compare(op, &value_key, best_key, fuel)?,
-        };
-        if is_better {
-            best = Some((value_key, value));
-        }
-    }
-    Ok(best.map(|(_, value)| value))
-}
+use crate::python::{BinaryOperator, Python, PythonVersion, Raised, Value, float_parts, operators};
 
 /// `sum(iterable, start=0)`: plain `+` from the left, or with the rounding errors of floats
 /// compensated.
@@ -86,7 +13,9 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Resu
     if python.version.compensates_sums() {
         return compensated_sum(items.iterable_argument()?, start, python);
     }
-    accumulate(BinaryOperator::Add, items, start, &python.fuel)
+    accumulate(items, start, |x, y| {
+        operators::binary(BinaryOperator::Add, x, y, &python.fuel)
+    })
 }
 
 /// The sum as integers of a word while it is one, then as floats with their rounding errors
@@ -282,26 +211,10 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 /// `prod(iterable, start=1)`.
 pub(super) fn prod(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
-    accumulate(
-        BinaryOperator::Multiply,
-        items,
-        start.cloned().unwrap_or(Value::Int(1)),
-        fuel,
-    )
-}
-
-fn accumulate(
-    op: BinaryOperator,
-    items: &Value,
-    start: Value,
-    fuel: &Fuel,
-) -> Result<Value, Raised> {
-    items
-        .iterable_argument()?
-        .iter()
-        .try_fold(start, |result, item| {
-            operators::binary(op, &result, item, fuel)
-        })
+    let start = start.cloned().unwrap_or(Value::Int(1));
+    accumulate(items, start, |x, y| {
+        operators::binary(BinaryOperator::Multiply, x, y, fuel)
+    })
 }
 
 /// `fsum(iterable)`: Shewchuk's exact summation with non-overlapping partial sums, rounded once.
@@ -399,15 +312,8 @@ pub(super) fn hypot<'a>(
 
 /// `dist(p, q)`.
 pub(super) fn dist(p: &Value, q: &Value, python: PythonVersion) -> Result<Value, Raised> {
-    let p = p.iterable_argument()?;
-    let q = q.iterable_argument()?;
-    if p.len() != q.len() {
-        return Err(Raised::value(
-            "both points must have the same number of dimensions",
-        ));
-    }
-    let mut lengths = Vec::with_capacity(p.len());
-    for (a, b) in p.iter().zip(q) {
+    let mut lengths = Vec::new();
+    for (a, b) in coordinates(p, q)? {
         lengths.push((a.math_argument()? - b.math_argument()?).abs());
     }
     Ok(Value::Float(norm(&lengths, python)))

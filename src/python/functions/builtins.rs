@@ -1,9 +1,10 @@
-//! The builtins `abs`, `float`, `int`, `len`, `divmod`, `round`, and `floor`, `ceil`, `trunc` of
+//! The builtins `abs`, `float`, `int`, `divmod`, `round`, and `floor`, `ceil`, `trunc` of
 //! `math`.
 
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 
+use crate::python::generic::missing_method;
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
 use crate::python::{Raised, Value, conversion, float, integer, operators};
@@ -59,17 +60,6 @@ fn int_base_error(base: &Value) -> Raised {
     }
 }
 
-/// `len(x)`.
-pub(super) fn len(x: &Value) -> Result<Value, Raised> {
-    match x.items() {
-        Some(items) => Ok(Value::Int(items.len() as i64)),
-        None => Err(Raised::type_error(format!(
-            "object of type '{}' has no len()",
-            x.type_name()
-        ))),
-    }
-}
-
 /// `divmod(x, y)`.
 pub(super) fn divmod(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let pair = match (x.number(), y.number()) {
@@ -103,20 +93,15 @@ pub(super) fn trunc(x: &Value) -> Result<Value, Raised> {
     match x.number() {
         Some(Number::Integer(value)) => Ok(value.to_value()),
         Some(Number::Float(value)) => conversion::float_to_int(value.trunc()),
-        None => Err(missing_method(x, "__trunc__")),
+        None => Err(missing_method(x.type_name(), "__trunc__")),
     }
-}
-
-fn missing_method(x: &Value, method: &str) -> Raised {
-    Raised::type_error(format!(
-        "type {} doesn't define {method} method",
-        x.type_name()
-    ))
 }
 
 /// `round(number, ndigits=None)`.
 pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
-    let number = x.number().ok_or_else(|| missing_method(x, "__round__"))?;
+    let number = x
+        .number()
+        .ok_or_else(|| missing_method(x.type_name(), "__round__"))?;
     let digits = match digits {
         None | Some(Value::None) => None,
         Some(value) => Some(saturated(value.integer_argument()?)),

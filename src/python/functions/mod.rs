@@ -7,7 +7,10 @@ mod number_theory;
 mod special;
 
 use crate::python::function::Arguments;
-use crate::python::{Function, Python, PythonVersion, Raised, Value, float_parts, function};
+use crate::python::generic::{Operand, extreme, not_callable};
+use crate::python::{
+    Function, Python, PythonVersion, Raised, Value, float_parts, function, operators,
+};
 
 pub use crate::python::functions::elementary::real_function;
 
@@ -20,10 +23,7 @@ pub(super) fn call(
     python: &Python,
 ) -> Result<Value, Raised> {
     let Value::Function(function) = callee else {
-        return Err(Raised::type_error(format!(
-            "'{}' object is not callable",
-            callee.type_name()
-        )));
+        return Err(not_callable(callee));
     };
     let arguments = function::bind(*function, python.version, positional, keywords);
     match arguments
@@ -40,14 +40,13 @@ pub(super) fn call(
             values,
             key,
             default,
-        } => aggregates::extreme(
+        } => extreme(
             *function,
             values,
-            key,
-            default,
+            [key, default],
             python.version,
             |key, value| call(key, std::slice::from_ref(value), &[], python),
-            &python.fuel,
+            |op, x, y| operators::compare(op, x, y, &python.fuel),
         ),
     }
 }
@@ -82,7 +81,7 @@ fn call_with_one(function: Function, x: &Value, python: &Python) -> Result<Value
         F::Any => Ok(Value::Bool(x.iterable_argument()?.iter().any(Value::truth))),
         F::Bool => Ok(Value::Bool(x.truth())),
         F::Float => builtins::to_float(x).map(Value::Float),
-        F::Len => builtins::len(x),
+        F::Len => Ok(Value::Int(x.length()? as i64)),
         F::Ceil => builtins::to_integer(x, f64::ceil),
         F::Floor => builtins::to_integer(x, f64::floor),
         F::Trunc => builtins::trunc(x),

@@ -347,7 +347,7 @@ pub fn draw(dice: &mut Dice, within: Interval) -> Value {
             return value;
         }
     }
-    let edge = within.low();
+    let edge = within.low;
     let value = Value::Float(edge);
     if within.contains(&value) {
         value
@@ -358,11 +358,11 @@ pub fn draw(dice: &mut Dice, within: Interval) -> Value {
 
 fn candidate(dice: &mut Dice, within: Interval) -> Value {
     let span = if dice.one_in(3) { 1e18 } else { 1e5 };
-    let (least, most) = (within.low().max(-span), within.high().min(span));
+    let (least, most) = (within.low.max(-span), within.high.min(span));
     let near = |dice: &mut Dice| least + (most - least) * dice.unit();
     let x = match dice.below(8) {
-        0 => within.low(),
-        1 => within.high(),
+        0 => within.low,
+        1 => within.high,
         2 => *dice.pick(&[0.0, -0.0]),
         3 => *dice.pick(&[
             1.0, -1.0, 2.0, 0.5, -0.5, 3.0, 1e-6, 60.0, 3600.0, 1e9, -7.0, 1e-300, 1e300,

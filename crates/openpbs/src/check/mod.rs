@@ -470,7 +470,7 @@ fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
         };
         ranges.set(
             name,
-            lint::Interval::new(interval.kind(), least, interval.high()),
+            lint::Interval::new(interval.kind(), least, interval.high),
         );
     }
     for (name, amounts) in site

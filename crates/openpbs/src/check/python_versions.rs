@@ -272,7 +272,7 @@ fn alternative(expr: &Expr, facts: &Facts, call: ExprId, name: &str) -> Option<F
     }
     let operand = as_operand(expr, argument);
     let power = match name {
-        "cbrt" if values.low() >= 0.0 => format!("{operand} ** (1/3)"),
+        "cbrt" if values.low >= 0.0 => format!("{operand} ** (1/3)"),
         "exp2" => format!("2.0 ** {operand}"),
         _ => return None,
     };
@@ -507,10 +507,10 @@ mod tests {
         let interval = Ranges::default().interval(name, schema);
         match interval.kind() {
             NumberType::Int => Value::Int(
-                (random.below(100) as i64).clamp(interval.low() as i64, interval.high() as i64),
+                (random.below(100) as i64).clamp(interval.low as i64, interval.high as i64),
             ),
             _ => Value::Float(
-                (random.below(1000) as f64 / 1000.0).clamp(interval.low(), interval.high()),
+                (random.below(1000) as f64 / 1000.0).clamp(interval.low, interval.high),
             ),
         }
     }

@@ -139,7 +139,7 @@ pub(super) fn idle_summands(
     let Some(columns) = SummandColumns::new(program, schema, table, &rows) else {
         return Vec::new();
     };
-    let ranges = columns.ranges();
+    let ranges = &columns.ranges;
     let widest = ranges
         .iter()
         .max_by(|left, right| width(left).total_cmp(&width(right)));
@@ -526,7 +526,7 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
 
 /// The span of the whole formula.
 pub(super) fn whole_span(expr: &Expr) -> Span {
-    expr.node(expr.root()).span
+    expr.span()
 }
 
 /// `1 job`, `2 jobs`.

@@ -10,7 +10,6 @@ use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING};
 use job_sort_formula::rank::{ColumnScratch, Consequence, OnError, ScoreError};
 use job_sort_formula::{Formula, PythonVersion, Schema, Value};
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
-use jsf_testing::random::large_integers::NAMES;
 use jsf_testing::random::operations::written;
 use jsf_testing::random::text::CONSTRUCTS;
 use jsf_testing::random::{Generator, text};
@@ -150,37 +149,6 @@ fn compare_questions(python: &Script, questions: &[Question], jobs: &[Job], tall
         at += tally.compare(question, &answers[at..], jobs);
     }
     assert_eq!(at, answers.len(), "Python answers every question");
-}
-
-/// Integers at the edges of their representations, as `tests/columnar.rs` has them in columns.
-#[test]
-fn values_of_large_integers_are_those_of_python() {
-    compare_all(|python, tally| {
-        let mut left = python.cases(20_000) as usize / JOBS_PER_FORMULA;
-        let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_119));
-        let schema = schema_of(python);
-        while left > 0 {
-            let jobs: Vec<Job> = (0..JOBS).map(|_| job_of_integers(&mut random)).collect();
-            let mut questions = Vec::new();
-            for _ in 0..left.min(BATCH) {
-                let depth = 1 + random.below(3);
-                let text = random.formula_of_integers(depth);
-                let indices: Vec<_> = (0..JOBS_PER_FORMULA)
-                    .map(|_| random.below(JOBS as u64) as usize)
-                    .collect();
-                questions.extend(Question::new(text, &indices, &jobs, &schema, tally));
-            }
-            compare_questions(python, &questions, &jobs, tally);
-            left = left.saturating_sub(BATCH);
-        }
-    });
-}
-
-fn job_of_integers(random: &mut Generator) -> Job {
-    NAMES
-        .iter()
-        .map(|name| (*name, Value::Int(random.integer_at_an_edge())))
-        .collect()
 }
 
 /// What is computed with a complex number, in place of `_`.

@@ -2,7 +2,6 @@
 
 pub mod columns;
 pub mod formulas;
-pub mod large_integers;
 pub mod operations;
 pub mod text;
 

@@ -91,40 +91,6 @@ fn all_written(items: &[Value]) -> String {
     items.iter().map(written).collect::<Vec<_>>().join(",")
 }
 
-const UNARY: [UnaryOperator; 4] = [
-    UnaryOperator::Plus,
-    UnaryOperator::Minus,
-    UnaryOperator::Invert,
-    UnaryOperator::Not,
-];
-
-const BINARY: [BinaryOperator; 13] = [
-    BinaryOperator::Add,
-    BinaryOperator::Subtract,
-    BinaryOperator::Multiply,
-    BinaryOperator::Divide,
-    BinaryOperator::FloorDivide,
-    BinaryOperator::Modulo,
-    BinaryOperator::Power,
-    BinaryOperator::MatrixMultiply,
-    BinaryOperator::BitAnd,
-    BinaryOperator::BitOr,
-    BinaryOperator::BitXor,
-    BinaryOperator::ShiftLeft,
-    BinaryOperator::ShiftRight,
-];
-
-const COMPARISON: [ComparisonOperator; 8] = [
-    ComparisonOperator::Equal,
-    ComparisonOperator::NotEqual,
-    ComparisonOperator::Less,
-    ComparisonOperator::LessOrEqual,
-    ComparisonOperator::Greater,
-    ComparisonOperator::GreaterOrEqual,
-    ComparisonOperator::In,
-    ComparisonOperator::NotIn,
-];
-
 const KEYWORDS: [&str; 12] = [
     "steps", "key", "default", "start", "ndigits", "number", "rel_tol", "abs_tol", "base", "a",
     "b", "x",
@@ -161,7 +127,7 @@ const CORNERS: [f64; 24] = [
 impl Generator {
     pub fn operation(&mut self) -> Operation {
         match self.below(20) {
-            0 => Operation::Unary(self.pick(&UNARY), self.any()),
+            0 => Operation::Unary(self.pick(UnaryOperator::ALL), self.any()),
             1..=7 => self.binary(),
             8..=10 => self.comparison(),
             11 => self.odd_call(),
@@ -170,7 +136,7 @@ impl Generator {
     }
 
     fn binary(&mut self) -> Operation {
-        let op = self.pick(&BINARY);
+        let op = self.pick(BinaryOperator::ALL);
         let (x, y) = if self.below(12) == 0 {
             (self.any(), self.any())
         } else {
@@ -187,7 +153,7 @@ impl Generator {
     }
 
     fn comparison(&mut self) -> Operation {
-        let op = self.pick(&COMPARISON);
+        let op = self.pick(ComparisonOperator::ALL);
         match self.below(6) {
             0 => Operation::Compare(op, self.any(), self.any()),
             1 => Operation::Compare(op, self.sequence(2), self.sequence(2)),

@@ -7,120 +7,9 @@ use super::formulas::Writer;
 pub const CONSTRUCTS: &str = include_str!("constructs.txt");
 
 /// Tokens that a mistake inserts into a formula, from Python, from other languages or from none.
-const WRONG_TOKENS: [&str; 112] = [
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    ":",
-    ";",
-    ".",
-    "...",
-    "=",
-    ":=",
-    "==",
-    "!=",
-    "<>",
-    "->",
-    "**",
-    "*",
-    "//",
-    "/",
-    "%",
-    "@",
-    "+",
-    "-",
-    "~",
-    "!",
-    "?",
-    "&",
-    "&&",
-    "|",
-    "||",
-    "^",
-    "<<",
-    ">>",
-    "<",
-    ">",
-    "+=",
-    "**=",
-    "$",
-    "`",
-    "\\",
-    "'",
-    "\"",
-    "'s'",
-    "\"\"\"s\"\"\"",
-    "f'x'",
-    "b's'",
-    "rb''",
-    "'a' 'b'",
-    "u'x'",
-    "ur'x'",
-    "lambda",
-    "lambda x:",
-    "lambda *a, b=1, **c:",
-    "if",
-    "else",
-    "elif",
-    "for",
-    "for x in",
-    "async",
-    "await",
-    "in",
-    "not in",
-    "is",
-    "is not",
-    "not",
-    "and",
-    "or",
-    "as",
-    "with",
-    "yield",
-    "return",
-    "import",
-    "print",
-    "None",
-    "True",
-    "__debug__",
-    "x",
-    "é",
-    "²",
-    "×",
-    "−",
-    "“",
-    "\u{a0}",
-    "\u{feff}",
-    "０",
-    "1j",
-    "1.j",
-    "2e3J",
-    "01",
-    "0_7",
-    "0777",
-    "1__0",
-    "1_",
-    "_1",
-    "0b2",
-    "0o8",
-    "0xg",
-    "0x",
-    "1e",
-    "1e+",
-    "1.5.2",
-    "1..real",
-    ".real",
-    "1a",
-    "4gb",
-    "\0",
-    "\n",
-    "#",
-    "*a,",
-    "**a",
-];
+const WRONG_TOKENS: &str = include_str!("wrong_tokens.txt");
+/// More of them, which a file of lines does not show.
+const UNSEEN_TOKENS: [&str; 4] = ["\u{a0}", "\u{feff}", "\0", "\n"];
 
 /// What can be an argument of a call.
 const ARGUMENTS: [&str; 12] = [
@@ -279,25 +168,29 @@ pub fn mutate_tokens(tokens: &mut Vec<String>, random: &mut Generator) {
                 tokens.remove(at);
             }
             1 if at + 1 < tokens.len() => tokens.swap(at, at + 1),
-            2 if at < tokens.len() => tokens[at] = random.pick(&WRONG_TOKENS).to_owned(),
+            2 if at < tokens.len() => tokens[at] = wrong_token(random).to_owned(),
             3 if at < tokens.len() => {
                 let other = tokens[at].clone();
                 let to = random.below(tokens.len() as u64) as usize;
                 tokens.insert(to, other);
             }
-            _ => tokens.insert(at, random.pick(&WRONG_TOKENS).to_owned()),
+            _ => tokens.insert(at, wrong_token(random).to_owned()),
         }
     }
 }
 
+fn wrong_token(random: &mut Generator) -> &'static str {
+    let tokens: Vec<&str> = WRONG_TOKENS.lines().chain(UNSEEN_TOKENS).collect();
+    random.pick(&tokens)
+}
+
 /// Removes, doubles or replaces one character.
 pub fn mutate_character(text: &mut String, random: &mut Generator) {
-    let characters: Vec<char> = text.chars().collect();
-    let at = random.below(characters.len().max(1) as u64) as usize;
-    let mut spelt: Vec<char> = characters;
+    let mut spelt: Vec<char> = text.chars().collect();
     if spelt.is_empty() {
         return;
     }
+    let at = random.below(spelt.len() as u64) as usize;
     match random.below(3) {
         0 => {
             spelt.remove(at);

@@ -20,11 +20,7 @@ const MIN_KB: f64 = 4096.0;
 pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut reported: HashSet<ExprId> = HashSet::new();
-    for (_, part) in analysis
-        .expr
-        .iter()
-        .filter(|(node, _)| analysis.facts.at(*node).reachable)
-    {
+    for (_, part) in analysis.reachable() {
         match &part.kind {
             ExprKind::Conditional {
                 then,
@@ -76,7 +72,7 @@ fn never_evaluated(
     is_true: bool,
 ) -> Diagnostic {
     let message = format!("{} is never evaluated", analysis.quoted(branch));
-    let finding = Diagnostic::new(Code::DeadBranch, message, analysis.expr.node(branch).span);
+    let finding = analysis.finding(Code::DeadBranch, message, branch);
     let label = if is_true {
         "always true"
     } else {
@@ -84,7 +80,7 @@ fn never_evaluated(
     };
     with_range(
         analysis,
-        finding.with_secondary_label(analysis.expr.node(condition).span, label),
+        finding.with_secondary_label(analysis.span(condition), label),
         condition,
     )
 }
@@ -104,11 +100,9 @@ fn covered_branch(analysis: &Analysis<'_>, above: ExprId, otherwise: ExprId) -> 
     let range = analysis.ranges.interval(name, analysis.schema);
     let (low, high) = match other_op {
         ComparisonOperator::Greater | ComparisonOperator::GreaterOrEqual => {
-            (other_bound.low(), range.high())
+            (other_bound.low, range.high)
         }
-        ComparisonOperator::Less | ComparisonOperator::LessOrEqual => {
-            (range.low(), other_bound.high())
-        }
+        ComparisonOperator::Less | ComparisonOperator::LessOrEqual => (range.low, other_bound.high),
         _ => return None,
     };
     let jobs = Interval::new(range.kind(), low, high);
@@ -118,8 +112,8 @@ fn covered_branch(analysis: &Analysis<'_>, above: ExprId, otherwise: ExprId) -> 
     }
     let message = format!("{} is never evaluated", analysis.quoted(then));
     let label = format!("true wherever {} is", analysis.quoted(condition));
-    let finding = Diagnostic::new(Code::DeadBranch, message, analysis.expr.node(then).span);
-    Some(finding.with_secondary_label(analysis.expr.node(above).span, label))
+    let finding = analysis.finding(Code::DeadBranch, message, then);
+    Some(finding.with_secondary_label(analysis.span(above), label))
 }
 
 /// The name, the operator and the number of a comparison of an input with a number.
@@ -154,11 +148,7 @@ fn constant_comparison(analysis: &Analysis<'_>, node: ExprId) -> Option<Diagnost
         "false"
     };
     let message = format!("{} is always {truth}", analysis.quoted(node));
-    let finding = Diagnostic::new(
-        Code::ConstantComparison,
-        message,
-        analysis.expr.node(node).span,
-    );
+    let finding = analysis.finding(Code::ConstantComparison, message, node);
     Some(with_range(analysis, finding, node))
 }
 
@@ -176,11 +166,7 @@ fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: ExprId) -
 /// Findings on comparisons of a duration or a size with a number that is too small for its unit.
 fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (node, part) in analysis
-        .expr
-        .iter()
-        .filter(|(node, _)| analysis.facts.at(*node).reachable)
-    {
+    for (node, part) in analysis.reachable() {
         let ExprKind::Comparison {
             operators,
             operands,
@@ -217,9 +203,8 @@ fn wrong_unit(analysis: &Analysis<'_>, name: ExprId, number: ExprId) -> Option<D
         return None;
     }
     let message = format!("`{input}` is compared with {} {unit}", Rounded(value));
-    let finding = Diagnostic::new(Code::WrongUnit, message, analysis.expr.node(number).span);
-    let finding =
-        finding.with_secondary_label(analysis.expr.node(name).span, format!("in {unit_name}"));
+    let finding = analysis.finding(Code::WrongUnit, message, number);
+    let finding = finding.with_secondary_label(analysis.span(name), format!("in {unit_name}"));
     Some(finding.with_help(format!(
         "{} {larger_unit} are {} {unit}",
         Rounded(value),

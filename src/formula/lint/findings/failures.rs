@@ -54,15 +54,11 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
         .map(|(node, part)| (part.span, node))
         .collect();
     let mut all = Vec::new();
-    for (node, _) in analysis
-        .expr
-        .iter()
-        .filter(|(node, _)| analysis.facts.at(*node).reachable)
-    {
+    for (node, _) in analysis.reachable() {
         let Known::Fails(kind) = analysis.facts.at(node).known else {
             continue;
         };
-        let span = analysis.expr.node(node).span;
+        let span = analysis.span(node);
         let sample = samples
             .iter()
             .find(|(_, error)| error.span == span)
@@ -115,7 +111,7 @@ fn diagnostic(
     what: &str,
     at: ExprId,
 ) -> Diagnostic {
-    let span = analysis.expr.node(at).span;
+    let span = analysis.span(at);
     if failure.is_certain {
         let who = if analysis.facts.at(failure.node).conditional {
             "every job for which it is evaluated"
@@ -155,7 +151,7 @@ fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
         Some(least) => {
             let replacement = format!("max({name}, {least})");
             let help = format!("write `{replacement}`; {VALUE_ON_ERROR}");
-            let span = analysis.expr.node(divisor).span;
+            let span = analysis.span(divisor);
             finding.with_help(help).with_fix(Fix { span, replacement, applicability: Applicability::Unsafe })
         }
         None => finding.with_help(format!(
@@ -272,7 +268,7 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
                 .map(|number| number.kind().name()),
         };
         if let Some(name) = name {
-            finding = finding.with_secondary_label(analysis.expr.node(child).span, name);
+            finding = finding.with_secondary_label(analysis.span(child), name);
         }
     }
     let text = failure
@@ -311,7 +307,7 @@ fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<
         "{} is not a power: `^` is the exclusive or",
         analysis.quoted(node)
     );
-    let span = analysis.expr.node(node).span;
+    let span = analysis.span(node);
     let finding = Diagnostic::new(Code::CaretForPower, message, span);
     let finding = if always {
         finding.with_severity(Severity::Error)
@@ -324,8 +320,7 @@ fn power_by_caret(analysis: &Analysis<'_>, node: ExprId, fails: bool) -> Option<
         "write `**` for a power"
     };
     let finding = finding.with_help(help);
-    let between =
-        analysis.expr.node(left).span.end as usize..analysis.expr.node(right).span.start as usize;
+    let between = analysis.span(left).end as usize..analysis.span(right).start as usize;
     let caret = between.start + caret_outside_comments(analysis.expr.text().get(between)?)?;
     let fix = Fix {
         span: Span::new(caret, caret + 1),

@@ -10,11 +10,11 @@ mod sampling;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Span, sort_by_span};
+use crate::diagnostic::{Code, Diagnostic, Span, sort_by_span};
 use crate::formula::lint::findings::sampling::{Sample, Samples};
 use crate::formula::lint::ranges::{Facts, Ranges, Rounded, analyze_ranges};
 use crate::formula::program::Program;
-use crate::formula::syntax::{Expr, ExprId, ExprKind};
+use crate::formula::syntax::{Expr, ExprId, ExprKind, Node};
 use crate::python::Value;
 use crate::schema::{FairshareInput, InputType, Origin, Schema};
 
@@ -94,9 +94,24 @@ impl Analysis<'_> {
         &self.expr.node(node).kind
     }
 
+    fn span(&self, node: ExprId) -> Span {
+        self.expr.node(node).span
+    }
+
+    fn finding(&self, code: Code, message: impl Into<String>, node: ExprId) -> Diagnostic {
+        Diagnostic::new(code, message, self.span(node))
+    }
+
+    /// The parts that are evaluated for some job.
+    fn reachable(&self) -> impl Iterator<Item = (ExprId, &Node)> {
+        self.expr
+            .iter()
+            .filter(|(node, _)| self.facts.at(*node).reachable)
+    }
+
     /// The text of a node.
     fn text(&self, node: ExprId) -> &str {
-        self.expr.node(node).span.slice(self.expr.text())
+        self.span(node).slice(self.expr.text())
     }
 
     fn without_parentheses(&self, node: ExprId) -> ExprId {
@@ -196,7 +211,7 @@ impl Analysis<'_> {
     /// A small positive lower bound for an input that is never negative, as text.
     fn positive_bound(&self, name: &str) -> Option<&'static str> {
         let entry = self.schema.entry(name)?;
-        let from_zero = self.ranges.interval(name, self.schema).low() >= 0.0;
+        let from_zero = self.ranges.interval(name, self.schema).low >= 0.0;
         match (name, entry.input_type) {
             // a formula that divides by a priority expects a positive one
             ("queue_priority" | "job_priority", _) => Some("1"),

@@ -21,12 +21,12 @@ fn absorbed_terms(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let Some(terms) = summands(analysis).filter(|terms| terms.len() > 1) else {
         return Vec::new();
     };
-    let least: f64 = terms.iter().map(|(_, values)| values.low()).sum();
-    let most: f64 = terms.iter().map(|(_, values)| values.high()).sum();
+    let least: f64 = terms.iter().map(|(_, values)| values.low).sum();
+    let most: f64 = terms.iter().map(|(_, values)| values.high).sum();
     let absorbed = terms.iter().filter_map(|&(term, values)| {
         let others = Range {
-            least: least - values.low(),
-            most: most - values.high(),
+            least: least - values.low,
+            most: most - values.high,
         };
         absorbed_term(analysis, term, values, others)
     });
@@ -76,7 +76,7 @@ fn summands(analysis: &Analysis<'_>) -> Option<Vec<(ExprId, Interval)>> {
             }
             _ => {
                 let values = analysis.facts.number(part)?;
-                let negated = Interval::new(values.kind(), -values.high(), -values.low());
+                let negated = Interval::new(values.kind(), -values.high, -values.low);
                 // a negated sum swaps its bounds
                 terms.push((part, if negative { negated } else { values }));
             }
@@ -95,7 +95,7 @@ fn absorbed_term(
     let Range { least, most } = others;
     // the least magnitude that the others have; not positive if they can be 0
     let size = if least > 0.0 { least } else { -most };
-    let width = values.high() - values.low();
+    let width = values.high - values.low;
     if size <= 0.0
         || width <= 0.0
         || !width.is_finite()
@@ -112,7 +112,7 @@ fn absorbed_term(
     // if the other terms are constant, this can be computed; if they vary, the term can still
     // change the rounding
     let is_absorbed = if least == most {
-        (least + values.low()) as f32 == (least + values.high()) as f32
+        (least + values.low) as f32 == (least + values.high) as f32
     } else {
         width < spacing / 2.0
     };
@@ -125,7 +125,7 @@ fn absorbed_term(
         "hardly ever changes the value"
     };
     let message = format!("{} {verb}", analysis.quoted(term));
-    let finding = Diagnostic::new(Code::AbsorbedTerm, message, analysis.expr.node(term).span);
+    let finding = analysis.finding(Code::AbsorbedTerm, message, term);
     let finding = finding.with_label(format!("varies by at most {}", Rounded(width)));
     let finding = finding.with_help(format!(
         "the value is rounded to float32; next to the other terms, which are at least {}, it is rounded to a multiple of {}",
@@ -152,11 +152,7 @@ fn float_spacing(size: f64) -> f64 {
 /// Findings on literals of integers that change when they are converted to a double.
 fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (node, part) in analysis
-        .expr
-        .iter()
-        .filter(|(node, _)| analysis.facts.at(*node).reachable)
-    {
+    for (node, part) in analysis.reachable() {
         let ExprKind::Binary { left, right, .. } = part.kind else {
             continue;
         };
@@ -169,13 +165,8 @@ fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
                 && !analysis.facts.always_fails(node)
                 && let Some(message) = inexact_integer(analysis, integer)
             {
-                let finding = Diagnostic::new(
-                    Code::InexactInteger,
-                    message,
-                    analysis.expr.node(integer).span,
-                );
-                let finding =
-                    finding.with_secondary_label(analysis.expr.node(other).span, "a float");
+                let finding = analysis.finding(Code::InexactInteger, message, integer);
+                let finding = finding.with_secondary_label(analysis.span(other), "a float");
                 findings.push(finding.with_help(
                     "Python converts the integer to a double, which has a precision of 53 bits",
                 ));

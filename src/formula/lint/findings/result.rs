@@ -38,7 +38,7 @@ fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option
     {
         return None;
     }
-    let span = analysis.expr.node(analysis.expr.root()).span;
+    let span = analysis.span(analysis.expr.root());
     let finding = Diagnostic::new(Code::AlwaysFails, "the formula fails for every job", span);
     let finding = match analysis.samples.all.first().map(|sample| &sample.result) {
         Some(Err(error)) => finding.with_secondary_label(error.span, error.raised.text.to_string()),
@@ -58,7 +58,7 @@ fn is_unknown_name(known: &Known) -> bool {
 
 fn non_numeric(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let root = analysis.expr.root();
-    let span = analysis.expr.node(root).span;
+    let span = analysis.span(root);
     let help = "`qmgr` accepts the formula, but the scheduler converts the result without checking its type and crashes";
     let (sample, what) = analysis
         .samples
@@ -97,7 +97,7 @@ fn object_name(result: &Result<Value, EvalError>) -> Option<&'static str> {
 }
 
 fn too_large(analysis: &Analysis<'_>) -> Option<Diagnostic> {
-    let span = analysis.expr.node(analysis.expr.root()).span;
+    let span = analysis.span(analysis.expr.root());
     let help = "the scheduler crashes, because it converts the result to a double; use a float, as in `2.0 ** …`";
     let samples = &analysis.samples.all;
     if analysis.inputs(analysis.expr.root()).is_empty()
@@ -142,7 +142,7 @@ fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     }
     let value = sample.repr();
     let message = format!("every job gets the same value, {value}");
-    let span = analysis.expr.node(root).span;
+    let span = analysis.span(root);
     // a number alone, such as `0`, is a way to disable the formula
     let finding = match analysis.kind(analysis.without_parentheses(root)) {
         ExprKind::Literal { .. } => Diagnostic::new(Code::ConstantValue, message, span),

@@ -233,12 +233,12 @@ fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) ->
     let is_explicit = ranges.explicit(name).is_some();
     if is_explicit {
         let unlimited = Ranges::default().interval(name, schema);
-        let most = Some(within.high()).filter(|most| *most < unlimited.high());
-        numbers.push(within.low());
+        let most = Some(within.high).filter(|most| *most < unlimited.high);
+        numbers.push(within.low);
         // no job has the most that a type allows
         numbers.extend(
             most.into_iter()
-                .flat_map(|most| [most, (within.low() + most) / 2.0]),
+                .flat_map(|most| [most, (within.low + most) / 2.0]),
         );
     }
     // the type of a site's resource allows negative values, but few sites have any

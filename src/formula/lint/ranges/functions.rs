@@ -28,15 +28,13 @@ pub(super) fn call(function: Function, arguments: &[Interval], items: &[Interval
         (F::Fabs, &[x]) => as_float(absolute(x)),
         (F::Float, &[x]) => as_float(Known::Number(x)),
         (F::Bool, &[x]) => Interval::truth_values(x.truth()),
-        (F::Ceil, &[x]) => Known::rounded(NumberType::Int, x.low().ceil(), x.high().ceil()),
-        (F::Floor, &[x]) => Known::rounded(NumberType::Int, x.low().floor(), x.high().floor()),
-        (F::Int | F::Trunc, &[x]) => {
-            Known::rounded(NumberType::Int, x.low().trunc(), x.high().trunc())
-        }
+        (F::Ceil, &[x]) => Known::rounded(NumberType::Int, x.low.ceil(), x.high.ceil()),
+        (F::Floor, &[x]) => Known::rounded(NumberType::Int, x.low.floor(), x.high.floor()),
+        (F::Int | F::Trunc, &[x]) => Known::rounded(NumberType::Int, x.low.trunc(), x.high.trunc()),
         (F::Round, &[x]) => Known::rounded(
             NumberType::Int,
-            x.low().round_ties_even(),
-            x.high().round_ties_even(),
+            x.low.round_ties_even(),
+            x.high.round_ties_even(),
         ),
         // not monotonic, so that the bounds of the argument say nothing
         (F::Sin | F::Cos, &[_]) => Known::rounded(NumberType::Float, -1.0, 1.0),
@@ -47,7 +45,7 @@ pub(super) fn call(function: Function, arguments: &[Interval], items: &[Interval
 
 fn as_float(known: Known) -> Known {
     match known {
-        Known::Number(x) => Known::rounded(NumberType::Float, x.low(), x.high()),
+        Known::Number(x) => Known::rounded(NumberType::Float, x.low, x.high),
         other => other,
     }
 }
@@ -56,7 +54,7 @@ fn absolute(x: Interval) -> Known {
     let least = if x.contains_zero() {
         0.0
     } else {
-        x.low().abs().min(x.high().abs())
+        x.low.abs().min(x.high.abs())
     };
     Known::Number(Interval::new(x.kind(), least, x.size()))
 }
@@ -73,8 +71,8 @@ fn round_to_digits(x: Interval, digits: Interval) -> Known {
     let unit = 10.0_f64.powf(-places) * 0.500_001 + x.size() * f64::EPSILON;
     let Range { least, most } = widened(
         Range {
-            least: x.low(),
-            most: x.high(),
+            least: x.low,
+            most: x.high,
         },
         unit,
         unit,
@@ -88,9 +86,9 @@ fn extreme(function: Function, items: &[Interval]) -> Known {
     let extreme = items.iter().copied().reduce(|x, y| {
         let hull = x.hull(y);
         if is_max {
-            Interval::new(hull.kind(), x.low().max(y.low()), hull.high())
+            Interval::new(hull.kind(), x.low.max(y.low), hull.high)
         } else {
-            Interval::new(hull.kind(), hull.low(), x.high().min(y.high()))
+            Interval::new(hull.kind(), hull.low, x.high.min(y.high))
         }
     });
     extreme.map_or(Known::Anything, Known::Number)
@@ -118,7 +116,7 @@ fn sum(items: &[Interval]) -> Known {
     } else {
         size * f64::EPSILON * items.len() as f64
     };
-    Known::rounded(kind, sum.low() - slack, sum.high() + slack)
+    Known::rounded(kind, sum.low - slack, sum.high + slack)
 }
 
 /// A function of one number that is monotonic on its domain: the bounds of the result are the
@@ -128,15 +126,15 @@ fn real(function: Function, x: Interval) -> Known {
         return Known::Anything;
     };
     // all of it outside: an error for every job; a part: nothing is known
-    if x.high() < domain.least || domain.most < x.low() {
+    if x.high < domain.least || domain.most < x.low {
         return Known::Fails(ErrorKind::Value);
     }
-    if x.low() < domain.least || domain.most < x.high() {
+    if x.low < domain.least || domain.most < x.high {
         return Known::Anything;
     }
     let (Ok(at_low), Ok(at_high)) = (
-        real_function(function, x.low()),
-        real_function(function, x.high()),
+        real_function(function, x.low),
+        real_function(function, x.high),
     ) else {
         return Known::Anything;
     };

@@ -57,8 +57,10 @@ impl NumberType {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     kind: NumberType,
-    low: f64,
-    high: f64,
+    /// The least number.
+    pub low: f64,
+    /// The greatest number.
+    pub high: f64,
 }
 
 impl Interval {
@@ -112,16 +114,6 @@ impl Interval {
     /// The types of the numbers.
     pub fn kind(&self) -> NumberType {
         self.kind
-    }
-
-    /// The least number.
-    pub fn low(&self) -> f64 {
-        self.low
-    }
-
-    /// The greatest number.
-    pub fn high(&self) -> f64 {
-        self.high
     }
 
     /// The number, if there is only one.

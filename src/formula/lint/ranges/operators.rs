@@ -11,10 +11,10 @@ use crate::schema::Range;
 pub(super) fn unary(op: UnaryOperator, x: Interval) -> Known {
     match (op, x.kind()) {
         (UnaryOperator::Plus, _) => Known::Number(x),
-        (UnaryOperator::Minus, kind) => Known::Number(Interval::new(kind, -x.high(), -x.low())),
+        (UnaryOperator::Minus, kind) => Known::Number(Interval::new(kind, -x.high, -x.low)),
         (UnaryOperator::Not, _) => Interval::truth_values(x.truth().map(|truth| !truth)),
         (UnaryOperator::Invert, NumberType::Int) => {
-            Known::rounded(NumberType::Int, -x.high() - 1.0, -x.low() - 1.0)
+            Known::rounded(NumberType::Int, -x.high - 1.0, -x.low - 1.0)
         }
         (UnaryOperator::Invert, NumberType::Float) => Known::Fails(ErrorKind::Type),
         (UnaryOperator::Invert, NumberType::Either) => Known::Anything,
@@ -27,8 +27,8 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
     use BinaryOperator as Op;
     let kind = x.kind().with(y.kind());
     match op {
-        Op::Add => Known::rounded(kind, x.low() + y.low(), x.high() + y.high()),
-        Op::Subtract => Known::rounded(kind, x.low() - y.high(), x.high() - y.low()),
+        Op::Add => Known::rounded(kind, x.low + y.low, x.high + y.high),
+        Op::Subtract => Known::rounded(kind, x.low - y.high, x.high - y.low),
         Op::Multiply => corners(kind, x, y, |x, y| x * y),
         Op::Divide | Op::FloorDivide | Op::Modulo if y.single() == Some(0.0) => {
             Known::Fails(ErrorKind::ZeroDivision)
@@ -42,12 +42,12 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
         Op::MatrixMultiply => Known::Fails(ErrorKind::Type),
         _ if kind == NumberType::Float => Known::Fails(ErrorKind::Type),
         _ if kind == NumberType::Either => Known::Anything,
-        Op::ShiftLeft | Op::ShiftRight if y.high() < 0.0 => Known::Fails(ErrorKind::Value),
-        Op::ShiftLeft | Op::ShiftRight if y.low() < 0.0 => Known::Anything,
+        Op::ShiftLeft | Op::ShiftRight if y.high < 0.0 => Known::Fails(ErrorKind::Value),
+        Op::ShiftLeft | Op::ShiftRight if y.low < 0.0 => Known::Anything,
         // a shift is a product with a power of two
         Op::ShiftLeft => corners(kind, x, y, |x, y| x * y.exp2()),
         // a shift moves a number towards 0 or -1, so that 0 bounds it on the other side
-        Op::ShiftRight => Known::rounded(kind, x.low().min(0.0), x.high().max(0.0)),
+        Op::ShiftRight => Known::rounded(kind, x.low.min(0.0), x.high.max(0.0)),
         Op::BitAnd | Op::BitOr | Op::BitXor => bitwise(op, x, y),
     }
 }
@@ -55,10 +55,10 @@ pub(super) fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
 /// The least and the greatest of an operation that is monotonic in each operand.
 fn corners(kind: NumberType, x: Interval, y: Interval, operation: fn(f64, f64) -> f64) -> Known {
     let results = [
-        (x.low(), y.low()),
-        (x.low(), y.high()),
-        (x.high(), y.low()),
-        (x.high(), y.high()),
+        (x.low, y.low),
+        (x.low, y.high),
+        (x.high, y.low),
+        (x.high, y.high),
     ];
     let Range { least, most } = Range::hull(results.map(|(x, y)| operation(x, y)));
     Known::rounded(kind, least, most)
@@ -70,15 +70,15 @@ fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
     };
     // rounding can carry a quotient to the next integer, and `//` of floats can be off by 1
     let slack = if kind == NumberType::Int { 0.0 } else { 1.0 };
-    let low = quotient.low().next_down().floor() - slack;
-    let high = quotient.high().next_up().floor() + slack;
+    let low = quotient.low.next_down().floor() - slack;
+    let high = quotient.high.next_up().floor() + slack;
     // the margins do not change the sign of the quotient
-    let low = if quotient.low() >= 0.0 {
+    let low = if quotient.low >= 0.0 {
         low.max(0.0)
     } else {
         low
     };
-    let high = if quotient.high() <= 0.0 {
+    let high = if quotient.high <= 0.0 {
         high.min(0.0)
     } else {
         high
@@ -90,23 +90,23 @@ fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
 fn modulo(kind: NumberType, x: Interval, y: Interval) -> Known {
     // the remainder of integers is at least 1 less than the divisor
     let step = if kind == NumberType::Int { 1.0 } else { 0.0 };
-    if y.low() > 0.0 {
-        let below = y.high() - step;
+    if y.low > 0.0 {
+        let below = y.high - step;
         Known::rounded(
             kind,
             0.0,
-            if x.low() >= 0.0 {
-                below.min(x.high())
+            if x.low >= 0.0 {
+                below.min(x.high)
             } else {
                 below
             },
         )
     } else {
-        let above = y.low() + step;
+        let above = y.low + step;
         Known::rounded(
             kind,
-            if x.high() <= 0.0 {
-                above.max(x.low())
+            if x.high <= 0.0 {
+                above.max(x.low)
             } else {
                 above
             },
@@ -118,16 +118,16 @@ fn modulo(kind: NumberType, x: Interval, y: Interval) -> Known {
 /// `x ** y`; with `pow` of `math`, the result is always a float.
 pub(super) fn power(x: Interval, y: Interval) -> Known {
     let kind = match x.kind().with(y.kind()) {
-        NumberType::Int if y.low() >= 0.0 => NumberType::Int,
-        NumberType::Int if y.high() < 0.0 => NumberType::Float,
+        NumberType::Int if y.low >= 0.0 => NumberType::Int,
+        NumberType::Int if y.high < 0.0 => NumberType::Float,
         NumberType::Int => NumberType::Either,
         kind => kind,
     };
     match y.single() {
-        Some(exponent) if x.high() < 0.0 && exponent.fract() != 0.0 => {
+        Some(exponent) if x.high < 0.0 && exponent.fract() != 0.0 => {
             Known::Fails(ErrorKind::Complex)
         }
-        _ if x.low() > 0.0 || x.low() == 0.0 && y.low() >= 0.0 => corner_powers(kind, x, y),
+        _ if x.low > 0.0 || x.low == 0.0 && y.low >= 0.0 => corner_powers(kind, x, y),
         // an even or an odd power
         Some(exponent) if exponent >= 0.0 && exponent.fract() == 0.0 => {
             let sizes = Interval::new(
@@ -135,18 +135,16 @@ pub(super) fn power(x: Interval, y: Interval) -> Known {
                 if x.contains_zero() {
                     0.0
                 } else {
-                    x.high().abs().min(x.low().abs())
+                    x.high.abs().min(x.low.abs())
                 },
                 x.size(),
             );
             match corner_powers(kind, sizes, y) {
                 Known::Number(sizes) if exponent % 2.0 == 0.0 => Known::Number(sizes),
-                Known::Number(sizes) if x.high() <= 0.0 => {
-                    Known::Number(Interval::new(kind, -sizes.high(), -sizes.low()))
+                Known::Number(sizes) if x.high <= 0.0 => {
+                    Known::Number(Interval::new(kind, -sizes.high, -sizes.low))
                 }
-                Known::Number(sizes) => {
-                    Known::Number(Interval::new(kind, -sizes.high(), sizes.high()))
-                }
+                Known::Number(sizes) => Known::Number(Interval::new(kind, -sizes.high, sizes.high)),
                 other => other,
             }
         }
@@ -168,24 +166,24 @@ fn corner_powers(kind: NumberType, x: Interval, y: Interval) -> Known {
         }
     };
     let bounds = Range {
-        least: powers.low(),
-        most: powers.high(),
+        least: powers.low,
+        most: powers.high,
     };
     let Range { least, most } = widened(bounds, error(bounds.least), error(bounds.most));
     // `0 ** 0` is 1
-    let has_one = x.low() == 0.0 && y.low() == 0.0;
+    let has_one = x.low == 0.0 && y.low == 0.0;
     Known::rounded(kind, least, if has_one { most.max(1.0) } else { most })
 }
 
 /// `x op y` for `& | ^` of integers, whose result has no bit above the highest of the operands.
 fn bitwise(op: BinaryOperator, x: Interval, y: Interval) -> Known {
-    if x.low() < 0.0 || y.low() < 0.0 {
+    if x.low < 0.0 || y.low < 0.0 {
         return Known::Anything;
     }
     let high = match op {
-        BinaryOperator::BitAnd => x.high().min(y.high()),
+        BinaryOperator::BitAnd => x.high.min(y.high),
         // the next power of two, and one more because the logarithm is rounded
-        _ => ((x.high().max(y.high()) + 1.0).log2().ceil() + 1.0).exp2(),
+        _ => ((x.high.max(y.high) + 1.0).log2().ceil() + 1.0).exp2(),
     };
     Known::rounded(NumberType::Int, 0.0, high)
 }
@@ -199,17 +197,17 @@ pub(in crate::formula::lint) fn comparison(
     use ComparisonOperator as Op;
     match op {
         Op::Less => {
-            if x.high() < y.low() {
+            if x.high < y.low {
                 Some(true)
             } else {
-                (x.low() >= y.high()).then_some(false)
+                (x.low >= y.high).then_some(false)
             }
         }
         // there are no nans in an interval, so that the negation is exact
         Op::LessOrEqual => comparison(Op::Less, y, x).map(|is_less| !is_less),
         Op::Greater => comparison(Op::Less, y, x),
         Op::GreaterOrEqual => comparison(Op::Less, x, y).map(|is_less| !is_less),
-        Op::Equal if x.high() < y.low() || y.high() < x.low() => Some(false),
+        Op::Equal if x.high < y.low || y.high < x.low => Some(false),
         Op::Equal => {
             // beyond 2^53 a bound stands for several integers
             let is_exact = x.size() < MAX_EXACT_FLOAT;
