@@ -895,11 +895,11 @@ PYTHON_CALLS = {
     "ranking": "Formula('ncpus*2').rank({'ncpus': array.array('d', range(1000000))})",
     "large integers": "Formula('ncpus**9000').evaluate({'ncpus': list(range(2, 20000))})",
     "tree": "[tree.add('root', f'u{k}') for tree in [ShareTree()] for k in range(300000)]",
-    "simulation": "simulate('log.swf', 'ncpus').jobs",
+    "simulation": "run('simulate', workload='log.swf', formula='ncpus').jobs",
 }
 PYTHON_PROGRAM = """
 import array, resource, sys
-from job_sort_formula import Formula, ShareTree, Site, simulate
+from job_sort_formula import Formula, ShareTree, Site, run
 limit = int(sys.argv[1]) << 10
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:

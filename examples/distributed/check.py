@@ -2,8 +2,6 @@
 
     check.py ndjson JOBS FILE                a folder of Parquet as native NDJSON, for jsf
     check.py equal JSF FILE SCORES           the scores of a folder of Parquet are those of `jsf rank`, bit for bit
-    check.py trials JSF FOLDER               the trials of a search are what one process computes, and the last answer is that of
-                                             `jsf fit`, bit for bit
     check.py kill TEXT WORKER COMMAND...     runs a command, and kills (-9) one of its processes: one with TEXT in its
                                              command line that has, or is, a process with WORKER in it at work; or itself
                                              when the file WORKER, /..., exists; exit code 9: that was the end of it
@@ -71,33 +69,6 @@ def equal(jsf, file, scores):
         if different:
             raise SystemExit(f"{scores}: job {different[0]}: {found[ids.index(different[0])]}, "
                              f"jsf rank {expected[different[0]]}")
-
-
-def trials(jsf, folder):
-    import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
-
-    from job_sort_formula import Site, Template
-
-    storage = JournalStorage(JournalFileBackend(os.path.join(folder, "trials.log")))
-    study = optuna.load_study(storage=storage, study_name="fit")
-    asked = study.user_attrs["asked"]
-    names = ("goals", "workload", "processors", "held_out", "force")
-    objective = Site.open(asked["site"]).objective(asked["template"], **{name: asked[name] for name in names})
-    points = [trial.user_attrs["point"] for trial in study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))]
-    # all of them only where that is quick
-    different = [point for point in points[:20] if json.dumps(objective.evaluate(point["values"])) != json.dumps(point)]
-    best = min(points, key=lambda point: (point["missed"], point["loss"]))
-    template = Template(asked["template"]).starting_at(best["values"]).text
-    command = [jsf, "fit", template, "--site", asked["site"], "--goals", asked["goals"], "--evaluations", "1", "--format", "json"]
-    command += [f"--processors={asked['processors']}", f"--held-out={asked['held_out']}", *["--force"] * asked["force"]]
-    command += [argument for path in asked["workload"] for argument in ("--workload", path)]
-    expected = json.loads(subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout)
-    found = json.loads(pathlib.Path(folder, "fit.json").read_text())
-    print(f"  {len(points)} formulas, {len(different)} of {len(points[:20])} different from those of one process", flush=True)
-    if different or json.dumps(found) != json.dumps(expected) or found["formula"] != best["formula"]:
-        raise SystemExit(f"{folder}: {different[:1]}, {found['formula']}, expected {best['formula']} and the answer of jsf fit")
 
 
 def processes():

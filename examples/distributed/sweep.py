@@ -14,7 +14,7 @@ import json
 import os
 import pathlib
 
-from job_sort_formula import Site, Workload, __version__, simulate
+from job_sort_formula import __version__, run
 
 NUMBERS = ["mean_wait", "median_wait", "p95_wait", "bounded_slowdown", "utilisation", "makespan", "mean_queue", "failed", "goals_met"]
 
@@ -105,22 +105,19 @@ class Sweep:
 
 
 class Runner:
-    """What a process needs for its runs: it reads the log once."""
+    """What a process needs for its runs."""
 
     def __init__(self, sweep):
         self.sweep = sweep
         self.combinations = sweep.combinations()
-        site = Site.open(sweep.site) if sweep.site else None
-        # other values change no name in the formula
-        formulas = [sweep.formula(self.combinations[0])]
-        self.workload = Workload.read(sweep.workload, site=site, formulas=formulas, goals=sweep.goals)
 
     def row(self, values):
-        run = simulate(self.workload, self.sweep.formula(values), processors=self.sweep.processors, goals=self.sweep.goals)
-        summary = run.summary
-        wait, slowdown = summary["wait"], summary["bounded_slowdown"]
-        numbers = [wait["mean"], wait["median"], wait["p95"], slowdown["mean"], summary["utilisation"], summary["makespan"]]
-        numbers += [summary["mean_queue"], run.failed, sum(goal["met"] for goal in run.goals)]
+        sweep = self.sweep
+        asked = dict(workload=sweep.workload, processors=sweep.processors, goals=sweep.goals)
+        answer = run("simulate", site=sweep.site, formula=sweep.formula(values), **asked)
+        summary = answer.summary
+        numbers = [summary.wait.mean, summary.wait.median, summary.wait.p95, summary.bounded_slowdown.mean, summary.utilisation, summary.makespan]
+        numbers += [summary.mean_queue, sum(error.jobs for error in answer.errors), sum(goal.met for goal in answer.goals)]
         return ",".join([*values, *map(digits, numbers)]) + "\n"
 
     def write_part(self, part):

@@ -2,7 +2,7 @@
 
     sweep_ray.py FORMULA FOLDER --param a=1:10:100 --param b=0:1:100 --workload LOG --processors 64 [--workers N]
 
-Each worker reads the log once. A worker that dies is started again by Ray, with the part at which it was; after anything else,
+A worker that dies is started again by Ray, with the part at which it was; after anything else,
 start this program again.
 """
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Scores 200,000 jobs on each engine and compares every score with `jsf rank`, spreads simulations with Ray and compares every
-# row with `jsf simulate --param`, and searches constants with Optuna and compares the answer with that of `jsf fit`; then does it
+# row with `jsf simulate --param`; then does it
 # again while a process at work is killed. Needs cargo, python3, what pip installs, and Java for Spark. What cannot be had is
 # skipped by name.
-# Arguments: the engines, if not all: datafusion daft spark ray optuna.
+# Arguments: the engines, if not all: datafusion daft spark ray.
 # PYTHON, JSF: an interpreter with the packages, and a jsf, that are there already.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +15,7 @@ if [ -z "${PYTHON:-}" ]; then
     PYTHON=$work/venv/bin/python
     [ -x "$PYTHON" ] || python3 -m venv "$work/venv"
     "$PYTHON" -m pip install --quiet maturin numpy pyarrow "pandas>=2.2,<3"
-    for engine in datafusion daft polars pyspark ray optuna; do
+    for engine in datafusion daft polars pyspark ray; do
         "$PYTHON" -m pip install --quiet "$engine" || echo "pip does not install $engine" >&2
     done
     rm -rf "$work/wheel"
@@ -32,7 +32,7 @@ export PYSPARK_PYTHON=$PYTHON PYSPARK_DRIVER_PYTHON=$PYTHON DAFT_PROGRESS_BAR=0 
 data=$(mktemp -d -p "$work")
 trap 'rm -rf "$data"' EXIT
 skipped=()
-engines=${*:-datafusion daft spark ray optuna}
+engines=${*:-datafusion daft spark ray}
 cd "$here"
 
 check() { "$PYTHON" check.py "$@"; }
@@ -63,20 +63,6 @@ if asked ray && has ray Ray; then
     "$PYTHON" sweep_ray.py "$formula" "$data/driver" "${sweep[@]}" 2>"$data/log" | sed 's/^/  /'
     cmp "$data/param.csv" "$data/driver/rows.csv"
     echo "  $(wc -l <"$data/driver/rows.csv") lines, equal to those of jsf simulate --param"
-fi
-if asked optuna && has optuna Optuna; then
-    echo "Optuna"
-    template='{fs=100:0..500} * fairshare_factor + {age=1:0.01..50:log} * eligible_time / 3600 - {size=2:0..64:int} * ncpus'
-    search=(--site "$root/examples/site" --workload "$root/tests/golden/simulate/w1.swf" --goals "$here/fit_goals.toml")
-    search+=(--processors 64 --force --workers 2)
-    quietly "$PYTHON" fit_optuna.py "$template" "$data/search" "${search[@]}" --evaluations 16
-    check trials "$JSF" "$data/search"
-    echo "Optuna, a worker killed, and more formulas tried later"
-    check kill spawn_main spawn_main "$PYTHON" fit_optuna.py "$template" "$data/worker-search" "${search[@]}" --evaluations 16 \
-        >"$data/log" 2>&1 || { cat "$data/log"; exit 1; }
-    grep "killed process" "$data/log"
-    "$PYTHON" fit_optuna.py "$template" "$data/worker-search" "${search[@]}" --evaluations 24 2>"$data/log" | sed 's/^/  /'
-    check trials "$JSF" "$data/worker-search"
 fi
 [[ " $engines " =~ \ (datafusion|daft|spark)\  ]] || { say_skipped; exit 0; }
 "$PYTHON" generate.py "$data/jobs" --rows 200_000 --rows-per-file 25_000

@@ -190,8 +190,7 @@ typedef enum {
 /**
  * The type of the values of a column. It decides alone whether the formula computes with integers
  * or floats, which differ as in Python: `//` and `%` of large numbers, or the text of an error.
- * The type that a schema declares for a name decides only whether a formula may use it, and what
- * `jsf_check` says about its units.
+ * The type that a schema declares for a name decides only whether a formula may use it.
  */
 typedef enum {
     /**
@@ -256,10 +255,9 @@ typedef struct jsf_scratch jsf_scratch;
 /**
  * A fair-share tree with its usage, and the numbers that a policy computes from it. Its nodes are
  * numbered from 0, the root, which is called `root`, or `TREEROOT` under the policy `pbs`, which
- * also has a group `unknown`, for entities that are not in the documents. Entities that come or
- * go, and other shares, are another document. The numbers are computed when the tree is read, and
- * by `jsf_tree_update`. Any number of threads may read a tree at the same time; a call that
- * charges, decays or updates it needs it alone. Free it with `jsf_tree_free`.
+ * also has a group `unknown`, for entities that are not in the documents. The numbers are computed
+ * when the tree is read, and it is immutable: other entities, shares and usage are another
+ * document. Any number of threads may use a tree at the same time. Free it with `jsf_tree_free`.
  */
 typedef struct jsf_tree jsf_tree;
 
@@ -391,8 +389,8 @@ void jsf_error_free(jsf_error *error);
  * - `fairshare_perc` (or `fair_share_perc`, its deprecated name), `fairshare_tree_usage` and
  *   `fairshare_factor`, 0 to 1,
  *
- * and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb).
- * `jsf_schema_name` lists all of them. Free it with `jsf_schema_free`.
+ * and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb),
+ * which `jsf names` lists. Free it with `jsf_schema_free`.
  */
 jsf_schema *jsf_schema_new(void);
 
@@ -414,30 +412,11 @@ jsf_schema *jsf_schema_new_empty(void);
 jsf_status jsf_schema_read_site(const char *path, size_t path_length, jsf_schema **schema, jsf_error **error);
 
 /**
- * The number of names; 0 if `schema` is null.
- */
-size_t jsf_schema_count(const jsf_schema *schema);
-
-/**
- * The name at `index`, from 0; null beyond the last one. A resource that is added comes after the
- * others. It is UTF-8, ends with a NUL, belongs to the schema and lives as long.
- */
-const char *jsf_schema_name(const jsf_schema *schema, size_t index);
-
-/**
- * The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond
- * the last one. The text is static: do not free it. No formula may use a name of the type
- * `boolean` or `string`.
- */
-const char *jsf_schema_type(const jsf_schema *schema, size_t index);
-
-/**
  * Adds a name that a formula may use, such as a resource that the site defines. `type` is PBS's
  * name of its type, ended by a NUL: `long` (integers), `size` (kb), `float`, `duration` (seconds),
  * or `boolean`, `string`, `string_array`, which no formula may use. A name of length
  * `JSF_NUL_TERMINATED` ends with a NUL. A name that was added before gets the new type. The type
- * decides whether a formula may use the name, and what `jsf_check` says of its units; whether
- * Python computes with integers or floats is decided by the values, see `jsf_kind`.
+ * decides whether a formula may use the name; whether Python computes with integers or floats is decided by the values, see `jsf_kind`.
  *
  * Errors: `JSF_STATUS_BUILT_IN` if the name is one of OpenPBS's that `jsf_schema_new` or the
  * site's documents brought; `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could
@@ -476,22 +455,7 @@ void jsf_schema_free(jsf_schema *schema);
 double jsf_round_amount(double amount, bool *is_integer);
 
 /**
- * Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json`
- * becomes a text in JSON, ended by a NUL, to be freed with `jsf_string_free`:
- * `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error", "message":…,"span":{"start":8,"end":22},"help":…,"fix":…}]}`.
- * A span counts bytes of the text. A text that is not a formula is a finding, not an error of the
- * call. A null `schema` has OpenPBS's names only.
- *
- * Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
- */
-jsf_status jsf_check(const char *formula,
-                     size_t formula_length,
-                     const jsf_schema *schema,
-                     char **json,
-                     jsf_error **error);
-
-/**
- * Frees a text of `jsf_check`, `jsf_run` or `jsf_logged_score`. Null is ignored.
+ * Frees a text of `jsf_run` or `jsf_logged_score`. Null is ignored.
  */
 void jsf_string_free(char *string);
 
@@ -503,7 +467,7 @@ void jsf_string_free(char *string);
  * The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes
  * such as `\t` first, and a double quote is an error. Places in errors are those of the text that
  * was passed. More than comments and blanks below the first line is an error: a server keeps the
- * first line only (`jsf_check` says so), and Python takes no second one between the quotes.
+ * first line only, and Python takes no second one between the quotes.
  *
  * A name that the schema does not have is not an error here, because Python reports it only where
  * it is evaluated: see `jsf_program_undefined`.
@@ -606,19 +570,16 @@ jsf_status jsf_program_evaluate(const jsf_program *program,
                                 jsf_error **error);
 
 /**
- * Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error
- * with the text of Python's exception, as OpenPBS logs it, and the place in the formula, to be
- * freed with `jsf_error_free`, or null if the job does not fail, or failed only because the jobs
- * before it had spent the limit of the queue. `columns` are those of `jsf_program_score`; `row`
- * counts from 0.
+ * Why a job failed in the last call of `jsf_program_score` with this program and this scratch:
+ * `*reason` becomes an error with the text of Python's exception, as OpenPBS logs it, and the place
+ * in the formula, to be freed with `jsf_error_free`, or null if the job did not fail. `row` counts
+ * from 0.
  *
- * Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if
- * `reason` and `error` are the same pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any
- * thread may call it.
+ * Errors: `JSF_STATUS_ARGUMENT`, also if `reason` and `error` are the same pointer; `*reason` is
+ * null then.
  */
 jsf_status jsf_program_error_of_row(const jsf_program *program,
-                                    const jsf_column *columns,
-                                    size_t column_count,
+                                    const jsf_scratch *scratch,
                                     size_t row,
                                     jsf_error **reason,
                                     jsf_error **error);
@@ -716,8 +677,7 @@ const char *jsf_tree_name(const jsf_tree *tree, size_t node);
 jsf_status jsf_tree_find(const jsf_tree *tree, const char *name, size_t name_length, uint32_t *node, jsf_error **error);
 
 /**
- * The numbers of an entity or a group, which is found as `jsf_tree_find` does, as of the last
- * `jsf_tree_update`, or as of the reading of the tree.
+ * The numbers of an entity or a group, which is found as `jsf_tree_find` does.
  *
  * Errors: those of `jsf_tree_find`; `*shares` is not written then.
  */
@@ -742,42 +702,6 @@ jsf_status jsf_tree_shares_of_all(const jsf_tree *tree,
                                   jsf_error **error);
 
 /**
- * Writes the usage of all nodes, in the unit of the tree's documents, into an array of `count`
- * doubles, where `count` is `jsf_tree_count`. The usage of a group includes that of the nodes
- * below it. It is as of now, charges and decay included.
- *
- * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
- */
-jsf_status jsf_tree_usage_of_all(const jsf_tree *tree, double *usage, size_t count, jsf_error **error);
-
-/**
- * Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above
- * it. `amount` is finite and at least 0, in the unit of the tree's documents. The numbers follow
- * with `jsf_tree_update`. The call takes time in proportion to the depth of the node.
- *
- * Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if `amount` is negative, infinite or
- * NaN, or if the usage of the node or of one above it would be infinite; nothing is changed then.
- */
-jsf_status jsf_tree_charge(jsf_tree *tree, uint32_t node, double amount, jsf_error **error);
-
-/**
- * Multiplies all usage by `factor`, 0 to 1: one step of decay. Under the policy `pbs` no usage
- * falls below 1, as in OpenPBS, which keeps the factor as a `float`. The numbers follow with
- * `jsf_tree_update`.
- *
- * Errors: `JSF_STATUS_ARGUMENT`; nothing is changed then.
- */
-jsf_status jsf_tree_decay(jsf_tree *tree, double factor, jsf_error **error);
-
-/**
- * Computes the numbers of all nodes again, from the shares and the usage as they are now: once per
- * scheduling cycle, after the charges.
- *
- * Errors: `JSF_STATUS_ARGUMENT`.
- */
-jsf_status jsf_tree_update(jsf_tree *tree, jsf_error **error);
-
-/**
  * Frees a tree. Null is ignored. No thread may be using it.
  */
 void jsf_tree_free(jsf_tree *tree);
@@ -791,13 +715,18 @@ double jsf_round_share(double share);
 
 /**
  * Asks a whole question about a site and gets the JSON that `jsf COMMAND --format json` writes.
- * `command` is `rank`, `check`, `explain`, `trajectory`, `compare`, `shares` or `cycle`, ended by
- * a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`, where the path is that of a
- * folder or a tar archive with the scheduler's files, as `jsf capture` or `pbs_snapshot` make it.
- * Without `formula` the one in force is taken. `options` may have `policy`, `rules`, `numbers`,
+ * `command` is `rank`, `check`, `explain`, `trajectory`, `compare`, `shares`, `cycle`, `replay`,
+ * `simulate` or `fit`, ended by a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`,
+ * where the path is that of a folder or a tar archive with the scheduler's files, as `jsf capture`
+ * or `pbs_snapshot` make it; without `site` there are no files, with which a formula can be checked
+ * and a log simulated. Without `formula` the one in force is taken. `options` may have `policy`, `rules`, `numbers`,
  * `threshold` and `python`; `rank` takes `inputs`, `explain` takes `jobs` and `to`, `trajectory`
  * takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `shares` takes
- * `policy`, and `cycle` takes `jobs` and `processors`. `*json` becomes the answer, ended by a NUL,
+ * `policy`, `cycle` takes `jobs` and `processors`, and `replay` takes `log`. `simulate` takes
+ * `workload` (a path, or a list), `processors`, `goals` (a file), `usage`, `backfill`, `warm_up`,
+ * `decay`, `decay_factor`, `cancelled`, `overrun`, `processors_of`, `from` and `to`; `fit` takes
+ * `template`, and `wishes` and `prefer`, or these and `old`, `held_out` and `force`; and `seed` and
+ * `evaluations`. `*json` becomes the answer, ended by a NUL,
  * to be freed with `jsf_string_free`; its `warnings`, where there are some, also say what the
  * command writes to standard error. The jobs are read and scored by several threads.
  *

@@ -115,8 +115,9 @@ struct program : handle<jsf_program, jsf_program_free> {
         return result<std::size_t>(jsf_program_score, get(), memory.get(), std::data(columns), std::size(columns),
                                    std::size(scores), std::data(scores), failed);
     }
-    template <class Columns> std::optional<error> error_of_row(const Columns &columns, std::size_t row) const {
-        jsf_error *reason = result<jsf_error *>(jsf_program_error_of_row, get(), std::data(columns), std::size(columns), row);
+    /* Why a job of the last `score` with this memory failed; nothing if it did not. */
+    std::optional<error> error_of_row(const scratch &memory, std::size_t row) const {
+        jsf_error *reason = result<jsf_error *>(jsf_program_error_of_row, get(), memory.get(), row);
         return reason ? std::optional<error>(reason) : std::nullopt;
     }
 };
@@ -133,7 +134,6 @@ struct tree : handle<jsf_tree, jsf_tree_free> {
         : handle(result<jsf_tree *>(jsf_tree_read, document.data(), document.size(), policy)) {}
 
     std::uint32_t find(std::string_view name) const { return result<std::uint32_t>(jsf_tree_find, get(), name.data(), name.size()); }
-    void charge(std::uint32_t node, double amount) { call(jsf_tree_charge, get(), node, amount); }
     std::vector<double> factors() const { /* `fairshare_factor` of every node, for by_entity() */
         std::vector<double> factors(jsf_tree_count(get()));
         call(jsf_tree_shares_of_all, get(), static_cast<double *>(nullptr), static_cast<double *>(nullptr), factors.data(), factors.size());

@@ -13,8 +13,7 @@ use crate::version::JSF_MAX_ROWS;
 
 /// The type of the values of a column. It decides alone whether the formula computes with integers
 /// or floats, which differ as in Python: `//` and `%` of large numbers, or the text of an error.
-/// The type that a schema declares for a name decides only whether a formula may use it, and what
-/// `jsf_check` says about its units.
+/// The type that a schema declares for a name decides only whether a formula may use it.
 #[repr(C)]
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,38 +86,24 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), jsf_error> {
     Ok(())
 }
 
-/// What is read of the columns.
-pub(crate) struct Reading<'w> {
-    /// One row; `None` for all.
-    pub row: Option<usize>,
-    /// The memory that is written, which no column may share.
-    pub written: &'w [Range<usize>],
-}
-
-impl Reading<'_> {
-    /// An array of the column `name`, unless it cannot be read or is written.
-    fn unshared<'a, T>(
-        &self,
-        values: Result<&'a [T], jsf_error>,
-        name: &str,
-    ) -> Result<&'a [T], jsf_error> {
-        let values = values.map_err(|error| error.in_column(name))?;
-        if self
-            .written
-            .iter()
-            .any(|written| overlap(written, &addresses(values)))
-        {
-            Err(jsf_error::argument(format!(
-                "the column `{name}` overlaps memory that is written"
-            )))
-        } else {
-            Ok(values)
-        }
+/// An array of the column `name`, unless it cannot be read or shares memory that is written.
+fn unshared<'a, T>(
+    values: Result<&'a [T], jsf_error>,
+    name: &str,
+    written: &[Range<usize>],
+) -> Result<&'a [T], jsf_error> {
+    let values = values.map_err(|error| error.in_column(name))?;
+    let read = addresses(values);
+    if written.iter().any(|written| overlap(written, &read)) {
+        return Err(jsf_error::argument(format!(
+            "the column `{name}` overlaps memory that is written"
+        )));
     }
+    Ok(values)
 }
 
 impl jsf_column {
-    /// The column at `index` of the array of columns.
+    /// The column at `index` of the array of columns; it may not share the memory that is written.
     ///
     /// # Safety
     /// The pointers are null, misaligned, or as the documentation of the fields says, for `'a`.
@@ -126,7 +111,7 @@ impl jsf_column {
         self,
         program: &'a Program,
         index: usize,
-        reading: &Reading<'_>,
+        written: &[Range<usize>],
     ) -> Result<NamedColumn<'a>, jsf_error> {
         let name = if self.name.is_null() {
             program
@@ -147,7 +132,7 @@ impl jsf_column {
             unsafe { text(self.name, NUL_TERMINATED, "name of a column") }?
         };
         // SAFETY: as the caller of this function promises
-        let column = unsafe { self.values(name, reading) }?;
+        let column = unsafe { self.values(name, written) }?;
         Ok((name, column))
     }
 
@@ -156,7 +141,7 @@ impl jsf_column {
     unsafe fn values<'a>(
         &self,
         name: &str,
-        reading: &Reading<'_>,
+        written: &[Range<usize>],
     ) -> Result<InputColumn<'a>, jsf_error> {
         const KINDS: [jsf_kind; 7] = {
             use jsf_kind as K;
@@ -180,61 +165,47 @@ impl jsf_column {
         // type
         Ok(unsafe {
             match kind {
-                jsf_kind::I32 => InputColumn::I32(self.of_rows(name, reading)?),
-                jsf_kind::I64 => InputColumn::I64(self.of_rows(name, reading)?),
-                jsf_kind::F64 => InputColumn::F64(self.of_rows(name, reading)?),
-                jsf_kind::SameI64 => {
-                    InputColumn::Same(Value::Int(self.of_all(1, name, reading)?[0]))
-                }
-                jsf_kind::SameF64 => {
-                    InputColumn::Same(Value::Float(self.of_all(1, name, reading)?[0]))
-                }
+                jsf_kind::I32 => InputColumn::I32(self.of_rows(name, written)?),
+                jsf_kind::I64 => InputColumn::I64(self.of_rows(name, written)?),
+                jsf_kind::F64 => InputColumn::F64(self.of_rows(name, written)?),
+                jsf_kind::SameI64 => InputColumn::Same(Value::Int(*self.same(name, written)?)),
+                jsf_kind::SameF64 => InputColumn::Same(Value::Float(*self.same(name, written)?)),
                 jsf_kind::ByEntity => InputColumn::ByEntity {
-                    index: self.of_rows(name, reading)?,
-                    values: reading.unshared(
+                    index: self.of_rows(name, written)?,
+                    values: unshared(
                         array(self.entity_values, self.entities, "entity_values"),
                         name,
+                        written,
                     )?,
                 },
-                jsf_kind::PbsAmount => InputColumn::PbsAmount(self.of_rows(name, reading)?),
+                jsf_kind::PbsAmount => InputColumn::PbsAmount(self.of_rows(name, written)?),
             }
         })
     }
 
-    /// The values of the rows that are read.
+    /// The array `values`, one for each row.
     ///
     /// # Safety
     /// `self.values` is null, misaligned, or points to `self.rows` values that live for `'a`.
     unsafe fn of_rows<'a, T>(
         &self,
         name: &str,
-        reading: &Reading<'_>,
+        written: &[Range<usize>],
     ) -> Result<&'a [T], jsf_error> {
         check_rows(self.rows)?;
         // SAFETY: as the caller of this function promises
-        let values = unsafe { self.of_all(self.rows, name, reading) }?;
-        let Some(row) = reading.row else {
-            return Ok(values);
-        };
-        let missing = || jsf_error::argument(format!("the column `{name}` has no row {row}"));
-        values
-            .get(row..)
-            .and_then(|later| later.get(..1))
-            .ok_or_else(missing)
+        let values = unsafe { array(self.values.cast(), self.rows, "values") };
+        unshared(values, name, written)
     }
 
-    /// The array `values`.
+    /// The only value.
     ///
     /// # Safety
-    /// `self.values` is null, misaligned, or points to `length` values that live for `'a`.
-    unsafe fn of_all<'a, T>(
-        &self,
-        length: usize,
-        name: &str,
-        reading: &Reading<'_>,
-    ) -> Result<&'a [T], jsf_error> {
+    /// `self.values` is null, misaligned, or points to a value that lives for `'a`.
+    unsafe fn same<'a, T>(&self, name: &str, written: &[Range<usize>]) -> Result<&'a T, jsf_error> {
         // SAFETY: as the caller of this function promises
-        reading.unshared(unsafe { array(self.values.cast(), length, "values") }, name)
+        let value = unsafe { array(self.values.cast(), 1, "values") };
+        Ok(&unshared(value, name, written)?[0])
     }
 }
 

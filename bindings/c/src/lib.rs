@@ -22,19 +22,19 @@ pub use error::{
     jsf_error_status, jsf_failure, jsf_status,
 };
 pub use program::{
-    jsf_check, jsf_logged_score, jsf_program, jsf_program_compile, jsf_program_error_of_row,
+    jsf_logged_score, jsf_program, jsf_program_compile, jsf_program_error_of_row,
     jsf_program_evaluate, jsf_program_free, jsf_program_input, jsf_program_input_count,
     jsf_program_score, jsf_program_undefined, jsf_round_to_float32, jsf_scratch, jsf_scratch_free,
     jsf_scratch_new, jsf_string_free, jsf_top,
 };
 pub use run::jsf_run;
 pub use schema::{
-    jsf_schema, jsf_schema_add_resource, jsf_schema_count, jsf_schema_free, jsf_schema_name,
-    jsf_schema_new, jsf_schema_new_empty, jsf_schema_read_site, jsf_schema_type,
+    jsf_schema, jsf_schema_add_resource, jsf_schema_free, jsf_schema_new, jsf_schema_new_empty,
+    jsf_schema_read_site, jsf_schema_set_python,
 };
 pub use tree::{
-    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_charge, jsf_tree_count, jsf_tree_decay,
-    jsf_tree_find, jsf_tree_free, jsf_tree_name, jsf_tree_read, jsf_tree_read_pbs, jsf_tree_shares,
-    jsf_tree_shares_of_all, jsf_tree_update, jsf_tree_usage_of_all, jsf_tree_warnings,
+    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_count, jsf_tree_find, jsf_tree_free,
+    jsf_tree_name, jsf_tree_read, jsf_tree_read_pbs, jsf_tree_shares, jsf_tree_shares_of_all,
+    jsf_tree_warnings,
 };
 pub use version::{JSF_ABI_VERSION, JSF_MAX_ROWS, jsf_abi_version, jsf_version};

@@ -10,7 +10,6 @@ use job_sort_formula::rank::{
     ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, openpbs_logged, top_rows,
 };
 use job_sort_formula::{Program, Value};
-use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
 use jsf_openpbs::submission::{FormulaSubmission, Refusal};
 
@@ -18,11 +17,10 @@ use crate::argument::{
     addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at,
     optional_array_out, optional_out, out, overlap, text,
 };
-use crate::column::{NamedColumn, Reading, check_rows, jsf_column, jsf_value};
+use crate::column::{NamedColumn, check_rows, jsf_column, jsf_value};
 use crate::error::{
     answered, c_text, created, created_text, guarded, jsf_error, jsf_failure, jsf_status,
 };
-use crate::need::in_c;
 use crate::schema::jsf_schema;
 
 /// A compiled formula. It is immutable: any number of threads may use it at the same time, each
@@ -45,6 +43,7 @@ pub struct jsf_program {
 pub struct jsf_scratch {
     columnar: ColumnScratch,
     columns: Vec<NamedColumn<'static>>,
+    /// The jobs that failed in the last call for columns, by row.
     errors: Vec<(usize, ScoreError)>,
     /// The inputs of one job.
     values: Vec<Value>,
@@ -65,44 +64,7 @@ impl jsf_program {
     }
 }
 
-/// Checks a formula as `jsf check` does: whether `qmgr` accepts it, and every finding. `*json`
-/// becomes a text in JSON, ended by a NUL, to be freed with `jsf_string_free`:
-/// `{"formula":…,"python":"3.11","verdict":{"accepted":true,"code":0,…},"crashes_scheduler":false,"findings":[{"code":"JSF301","severity":"error", "message":…,"span":{"start":8,"end":22},"help":…,"fix":…}]}`.
-/// A span counts bytes of the text. A text that is not a formula is a finding, not an error of the
-/// call. A null `schema` has OpenPBS's names only.
-///
-/// Errors: `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*json` is null then. Any thread may call it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_check(
-    formula: *const c_char,
-    formula_length: usize,
-    schema: *const jsf_schema,
-    json: *mut *mut c_char,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a text of this length
-        let formula = unsafe { text(formula, formula_length, "formula") }?;
-        // SAFETY: the caller passes null or a schema of this library
-        let (schema, python_source) = unsafe { jsf_schema::copied(schema) }?;
-        let facts = SiteFacts {
-            python_source,
-            ..SiteFacts::default()
-        };
-        let mut checked = Checked::new(&FormulaSubmission::to_openpbs(formula), &schema, &facts);
-        checked.findings = checked
-            .findings
-            .into_iter()
-            .map(|found| found.worded(in_c))
-            .collect();
-        let document = serde_json::to_string(&checked.document(formula));
-        document.map_err(|error| jsf_error::new(jsf_status::Internal, error.to_string()))
-    };
-    // SAFETY: the caller passes null or pointers to a text and a handle
-    unsafe { created_text(json, "json", error, work) }
-}
-
-/// Frees a text of `jsf_check`, `jsf_run` or `jsf_logged_score`. Null is ignored.
+/// Frees a text of `jsf_run` or `jsf_logged_score`. Null is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
     if !string.is_null() {
@@ -118,7 +80,7 @@ pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
 /// The text is read as the scheduler's Python reads it between the quotes of `eval("...")`: escapes
 /// such as `\t` first, and a double quote is an error. Places in errors are those of the text that
 /// was passed. More than comments and blanks below the first line is an error: a server keeps the
-/// first line only (`jsf_check` says so), and Python takes no second one between the quotes.
+/// first line only, and Python takes no second one between the quotes.
 ///
 /// A name that the schema does not have is not an error here, because Python reports it only where
 /// it is evaluated: see `jsf_program_undefined`.
@@ -138,7 +100,7 @@ pub unsafe extern "C" fn jsf_program_compile(
         // SAFETY: the caller passes null or a text of this length
         let formula = unsafe { text(formula, formula_length, "formula") }?;
         // SAFETY: the caller passes null or a schema of this library
-        let (schema, _) = unsafe { jsf_schema::copied(schema) }?;
+        let schema = unsafe { jsf_schema::copied(schema) }?;
         // OpenPBS would leave out what follows a NUL; as an expression, it is a syntax error
         let has_nul = formula.contains('\0');
         let submission = if has_nul {
@@ -345,18 +307,15 @@ pub unsafe extern "C" fn jsf_program_score(
             ..
         } = scratch;
         let mut inputs = recycled(mem::take(named));
-        let reading = Reading {
-            row: None,
-            written: &written,
-        };
         let mut result = Ok(());
         for (index, column) in columns.iter().enumerate() {
             // SAFETY: the caller passes columns as the documentation of their fields says
-            match unsafe { column.input(&program.program, index, &reading) } {
+            match unsafe { column.input(&program.program, index, &written) } {
                 Ok(input) => inputs.push(input),
                 Err(error) => result = result.and(Err(error)),
             }
         }
+        errors.clear();
         let result = result.and_then(|()| {
             program
                 .program
@@ -374,7 +333,6 @@ pub unsafe extern "C" fn jsf_program_score(
         failures
             .into_iter()
             .for_each(|failures| failures.write(errors.len()));
-        errors.clear();
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -450,20 +408,17 @@ pub unsafe extern "C" fn jsf_program_evaluate(
     unsafe { guarded(error, work) }
 }
 
-/// Evaluates the formula once more for one job, and says why it failed: `*reason` becomes an error
-/// with the text of Python's exception, as OpenPBS logs it, and the place in the formula, to be
-/// freed with `jsf_error_free`, or null if the job does not fail, or failed only because the jobs
-/// before it had spent the limit of the queue. `columns` are those of `jsf_program_score`; `row`
-/// counts from 0.
+/// Why a job failed in the last call of `jsf_program_score` with this program and this scratch:
+/// `*reason` becomes an error with the text of Python's exception, as OpenPBS logs it, and the place
+/// in the formula, to be freed with `jsf_error_free`, or null if the job did not fail. `row` counts
+/// from 0.
 ///
-/// Errors: `JSF_STATUS_COLUMN`, `JSF_STATUS_ARGUMENT` (also for a row beyond the last one, and if
-/// `reason` and `error` are the same pointer), `JSF_STATUS_UTF8`; `*reason` is null then. Any
-/// thread may call it.
+/// Errors: `JSF_STATUS_ARGUMENT`, also if `reason` and `error` are the same pointer; `*reason` is
+/// null then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_error_of_row(
     program: *const jsf_program,
-    columns: *const jsf_column,
-    column_count: usize,
+    scratch: *const jsf_scratch,
     row: usize,
     reason: *mut *mut jsf_error,
     error: *mut *mut jsf_error,
@@ -477,30 +432,11 @@ pub unsafe extern "C" fn jsf_program_error_of_row(
         // SAFETY: the caller passes null or a pointer to a handle
         let reason = unsafe { out(reason, "reason") }?;
         reason.write(ptr::null_mut());
-        // SAFETY: the caller passes null or a program of this library
-        let program = unsafe { borrow(program, "program") }?;
-        // SAFETY: the caller passes null or an array of this length
-        let columns = unsafe { array(columns, column_count, "columns") }?;
-        let mut inputs = Vec::with_capacity(columns.len());
-        let reading = Reading {
-            row: Some(row),
-            written: &[],
-        };
-        for (index, column) in columns.iter().enumerate() {
-            // SAFETY: the caller passes columns as the documentation of their fields says
-            inputs.push(unsafe { column.input(&program.program, index, &reading) }?);
-        }
-        let (mut score, mut errors) = ([0.0], Vec::new());
-        let scored = program.program.score_columns(
-            &inputs,
-            OnError::ZeroLikePbs,
-            &mut ColumnScratch::new(),
-            &mut score,
-            &mut errors,
-        );
-        scored.map_err(|error| column_error(&error))?;
-        if let Some((_, error)) = errors.first() {
-            reason.write(program.error(error).into_handle());
+        // SAFETY: the caller passes null or handles of this library
+        let (program, scratch) =
+            unsafe { (borrow(program, "program")?, borrow(scratch, "scratch")?) };
+        if let Ok(place) = scratch.errors.binary_search_by_key(&row, |(row, _)| *row) {
+            reason.write(program.error(&scratch.errors[place].1).into_handle());
         }
         Ok(())
     };

@@ -9,13 +9,18 @@ use crate::error::{created_text, jsf_error, jsf_failure, jsf_status, site_error}
 use crate::need::in_c;
 
 /// Asks a whole question about a site and gets the JSON that `jsf COMMAND --format json` writes.
-/// `command` is `rank`, `check`, `explain`, `trajectory`, `compare`, `shares` or `cycle`, ended by
-/// a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`, where the path is that of a
-/// folder or a tar archive with the scheduler's files, as `jsf capture` or `pbs_snapshot` make it.
-/// Without `formula` the one in force is taken. `options` may have `policy`, `rules`, `numbers`,
+/// `command` is `rank`, `check`, `explain`, `trajectory`, `compare`, `shares`, `cycle`, `replay`,
+/// `simulate` or `fit`, ended by a NUL. `request` is JSON: `{"site":"PATH","formula":"ncpus"}`,
+/// where the path is that of a folder or a tar archive with the scheduler's files, as `jsf capture`
+/// or `pbs_snapshot` make it; without `site` there are no files, with which a formula can be checked
+/// and a log simulated. Without `formula` the one in force is taken. `options` may have `policy`, `rules`, `numbers`,
 /// `threshold` and `python`; `rank` takes `inputs`, `explain` takes `jobs` and `to`, `trajectory`
 /// takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `shares` takes
-/// `policy`, and `cycle` takes `jobs` and `processors`. `*json` becomes the answer, ended by a NUL,
+/// `policy`, `cycle` takes `jobs` and `processors`, and `replay` takes `log`. `simulate` takes
+/// `workload` (a path, or a list), `processors`, `goals` (a file), `usage`, `backfill`, `warm_up`,
+/// `decay`, `decay_factor`, `cancelled`, `overrun`, `processors_of`, `from` and `to`; `fit` takes
+/// `template`, and `wishes` and `prefer`, or these and `old`, `held_out` and `force`; and `seed` and
+/// `evaluations`. `*json` becomes the answer, ended by a NUL,
 /// to be freed with `jsf_string_free`; its `warnings`, where there are some, also say what the
 /// command writes to standard error. The jobs are read and scored by several threads.
 ///
@@ -38,7 +43,7 @@ pub unsafe extern "C" fn jsf_run(
                 required_text(request, request_length, "request")?,
             )
         };
-        run(command, request, in_c).map_err(run_error)
+        run(command, request, in_c, || false).map_err(run_error)
     };
     // SAFETY: the caller passes null or pointers to a text and a handle
     unsafe { created_text(json, "json", error, work) }
@@ -51,6 +56,7 @@ fn run_error(error: RunError) -> jsf_error {
         RunError::Syntax(_, finding) => jsf_error::new(jsf_status::Syntax, finding.message)
             .at(finding.span)
             .because(jsf_failure::Syntax),
+        RunError::Interrupted => jsf_error::new(jsf_status::Internal, "ended"),
         RunError::NotArithmetic(..) => site_error(&jsf_site::SiteError::NotArithmetic),
     }
 }

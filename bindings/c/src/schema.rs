@@ -1,81 +1,33 @@
 //! The names that a formula may use.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::c_char;
 use std::ptr;
 
 use job_sort_formula::Schema;
 use job_sort_formula::schema::{InputType, NameError};
 use jsf_site::Site;
 
-use crate::argument::{NUL_TERMINATED, borrow, borrow_mut, free, name_at, required_text, text};
-use crate::error::{answered, c_text, created, guarded, jsf_error, jsf_status, site_error};
+use crate::argument::{NUL_TERMINATED, borrow, borrow_mut, free, required_text, text};
+use crate::error::{answered, created, guarded, jsf_error, jsf_status, site_error};
 
 /// The names that a formula may use: those of OpenPBS, and the resources of a site. Any number of
 /// threads may read it at the same time; a call that adds to it or sets its Python needs it alone.
 /// Programs do not depend on it after they are compiled. Free it with `jsf_schema_free`.
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
-pub struct jsf_schema {
-    schema: Schema,
-    /// What says which Python the server embeds; `None`: it is assumed.
-    python_source: Option<String>,
-    /// Every name once, in the order in which they are listed; none is ever removed, so that
-    /// pointers to them live as long.
-    listed: Vec<CString>,
-}
+pub struct jsf_schema(Schema);
 
 impl jsf_schema {
-    fn new(schema: Schema, python_source: Option<String>) -> Self {
-        let listed = schema.iter().map(|(name, _)| c_text(name)).collect();
-        Self {
-            schema,
-            python_source,
-            listed,
-        }
-    }
-
-    /// A copy of a schema, or OpenPBS's names if the pointer is null; and what says which Python
-    /// its server embeds.
+    /// A copy of a schema, or OpenPBS's names if the pointer is null.
     ///
     /// # Safety
     /// `schema` is null or a schema of this library.
-    pub(crate) unsafe fn copied<'a>(
-        schema: *const Self,
-    ) -> Result<(Schema, Option<&'a str>), jsf_error> {
+    pub(crate) unsafe fn copied(schema: *const Self) -> Result<Schema, jsf_error> {
         if schema.is_null() {
-            return Ok((Schema::openpbs(), None));
+            return Ok(Schema::openpbs());
         }
         // SAFETY: as the caller of this function promises
-        let Self {
-            schema,
-            python_source,
-            ..
-        } = unsafe { borrow(schema, "schema") }?;
-        Ok((schema.clone(), python_source.as_deref()))
-    }
-
-    fn add(&mut self, name: &str, input_type: InputType) -> Result<(), jsf_error> {
-        let is_new = self.schema.entry(name).is_none();
-        self.schema
-            .add(name, input_type)
-            .map_err(|error| jsf_error::new(status(&error), error.to_string()))?;
-        if is_new {
-            self.listed.push(c_text(name));
-        }
-        Ok(())
-    }
-
-    /// PBS's name of the type of the name at `index`.
-    fn type_name(&self, index: usize) -> Option<&'static CStr> {
-        let name = self.listed.get(index)?.to_str().ok()?;
-        Some(match self.schema.entry(name)?.input_type.pbs_type() {
-            "long" => c"long",
-            "size" => c"size",
-            "duration" => c"duration",
-            "float" => c"float",
-            "boolean" => c"boolean",
-            _ => c"string",
-        })
+        Ok(unsafe { borrow(schema, "schema") }?.0.clone())
     }
 }
 
@@ -93,15 +45,12 @@ fn status(error: &NameError) -> jsf_status {
 /// - `fairshare_perc` (or `fair_share_perc`, its deprecated name), `fairshare_tree_usage` and
 ///   `fairshare_factor`, 0 to 1,
 ///
-/// and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb).
-/// `jsf_schema_name` lists all of them. Free it with `jsf_schema_free`.
+/// and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb),
+/// which `jsf names` lists. Free it with `jsf_schema_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new() -> *mut jsf_schema {
     answered(ptr::null_mut(), || {
-        Ok(Box::into_raw(Box::new(jsf_schema::new(
-            Schema::openpbs(),
-            None,
-        ))))
+        Ok(Box::into_raw(Box::new(jsf_schema(Schema::openpbs()))))
     })
 }
 
@@ -111,10 +60,7 @@ pub extern "C" fn jsf_schema_new() -> *mut jsf_schema {
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new_empty() -> *mut jsf_schema {
     answered(ptr::null_mut(), || {
-        Ok(Box::into_raw(Box::new(jsf_schema::new(
-            Schema::empty(),
-            None,
-        ))))
+        Ok(Box::into_raw(Box::new(jsf_schema(Schema::empty()))))
     })
 }
 
@@ -135,48 +81,17 @@ pub unsafe extern "C" fn jsf_schema_read_site(
         // SAFETY: the caller passes null or a text of this length
         let path = unsafe { required_text(path, path_length, "path") }?;
         let site = Site::open(path).map_err(|error| site_error(&error))?;
-        Ok(jsf_schema::new(site.schema().clone(), site.python().1))
+        Ok(jsf_schema(site.schema().clone()))
     };
     // SAFETY: the caller passes null or pointers to handles
     unsafe { created(schema, "schema", error, work) }
-}
-
-/// The number of names; 0 if `schema` is null.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_schema_count(schema: *const jsf_schema) -> usize {
-    // SAFETY: the caller passes null or a schema of this library
-    answered(0, || Ok(unsafe { borrow(schema, "schema") }?.listed.len()))
-}
-
-/// The name at `index`, from 0; null beyond the last one. A resource that is added comes after the
-/// others. It is UTF-8, ends with a NUL, belongs to the schema and lives as long.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_schema_name(schema: *const jsf_schema, index: usize) -> *const c_char {
-    answered(ptr::null(), || {
-        // SAFETY: the caller passes null or a schema of this library
-        Ok(name_at(&unsafe { borrow(schema, "schema") }?.listed, index))
-    })
-}
-
-/// The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond
-/// the last one. The text is static: do not free it. No formula may use a name of the type
-/// `boolean` or `string`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_schema_type(schema: *const jsf_schema, index: usize) -> *const c_char {
-    let type_name = || {
-        // SAFETY: the caller passes null or a schema of this library
-        let names = unsafe { borrow(schema, "schema") }?;
-        Ok(names.type_name(index).map_or(ptr::null(), CStr::as_ptr))
-    };
-    answered(ptr::null(), type_name)
 }
 
 /// Adds a name that a formula may use, such as a resource that the site defines. `type` is PBS's
 /// name of its type, ended by a NUL: `long` (integers), `size` (kb), `float`, `duration` (seconds),
 /// or `boolean`, `string`, `string_array`, which no formula may use. A name of length
 /// `JSF_NUL_TERMINATED` ends with a NUL. A name that was added before gets the new type. The type
-/// decides whether a formula may use the name, and what `jsf_check` says of its units; whether
-/// Python computes with integers or floats is decided by the values, see `jsf_kind`.
+/// decides whether a formula may use the name; whether Python computes with integers or floats is decided by the values, see `jsf_kind`.
 ///
 /// Errors: `JSF_STATUS_BUILT_IN` if the name is one of OpenPBS's that `jsf_schema_new` or the
 /// site's documents brought; `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could
@@ -207,7 +122,10 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
                 "`{type_name}` is not a type of a resource, {expected}"
             )));
         };
-        schema.add(name, input_type)
+        schema
+            .0
+            .add(name, input_type)
+            .map_err(|error| jsf_error::new(status(&error), error.to_string()))
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }
@@ -237,8 +155,7 @@ pub unsafe extern "C" fn jsf_schema_set_python(
                 "`{version}` is not a known version of Python, {expected}"
             ))
         })?;
-        schema.schema = std::mem::take(&mut schema.schema).with_python(python);
-        schema.python_source = Some("given".to_owned());
+        schema.0 = std::mem::take(&mut schema.0).with_python(python);
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle

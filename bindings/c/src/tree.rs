@@ -1,37 +1,29 @@
-//! Fair-share trees: read from documents, assessed by a policy, charged and decayed.
+//! Fair-share trees: read from documents, and assessed by a policy.
 
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use job_sort_formula::fairshare::decay::IntervalDecay;
-use job_sort_formula::fairshare::{
-    Classic, DepthOblivious, EntityShares, FairTree, NodeId, OpenPbs, Policy, PolicyRules, Release,
-    ShareTable, ShareTree, WeightedWalk,
-};
+use job_sort_formula::fairshare::{AssessedTree, EntityShares, NodeId};
 use jsf_openpbs::number_format::fairshare;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, Site, SiteFiles, SiteOptions};
 
 use crate::argument::{
-    NUL_TERMINATED, addresses, any_overlap, array_out, borrow, borrow_mut, bytes, free, name_at,
-    optional_array_out, out, text,
+    NUL_TERMINATED, addresses, any_overlap, borrow, bytes, free, name_at, optional_array_out, out,
+    text,
 };
 use crate::error::{answered, c_text, created, guarded, jsf_error, jsf_status, lines, site_error};
 
 /// A fair-share tree with its usage, and the numbers that a policy computes from it. Its nodes are
 /// numbered from 0, the root, which is called `root`, or `TREEROOT` under the policy `pbs`, which
-/// also has a group `unknown`, for entities that are not in the documents. Entities that come or
-/// go, and other shares, are another document. The numbers are computed when the tree is read, and
-/// by `jsf_tree_update`. Any number of threads may read a tree at the same time; a call that
-/// charges, decays or updates it needs it alone. Free it with `jsf_tree_free`.
+/// also has a group `unknown`, for entities that are not in the documents. The numbers are computed
+/// when the tree is read, and it is immutable: other entities, shares and usage are another
+/// document. Any number of threads may use a tree at the same time. Free it with `jsf_tree_free`.
 #[allow(non_camel_case_types)]
 pub struct jsf_tree {
     /// The names of the nodes.
     names: Vec<CString>,
-    tree: ShareTree,
-    shares: ShareTable,
+    assessed: AssessedTree,
     warnings: CString,
-    policy: Box<dyn Policy>,
-    is_openpbs: bool,
 }
 
 /// The fair-share numbers of an entity, as a formula sees them.
@@ -62,85 +54,45 @@ impl From<EntityShares> for jsf_shares {
 impl jsf_tree {
     /// Reads the tree of these files and assesses it.
     fn read(files: SiteFiles, policy: PolicyName) -> Result<Self, jsf_error> {
-        let site = Site::from_files(
-            files,
-            SiteOptions {
-                policy: Some(policy),
-                ..SiteOptions::default()
-            },
-        );
-        let site = site.map_err(|error| site_error(&error))?;
-        let request = SharesRequest {
-            policies: vec![policy],
-            ..SharesRequest::default()
+        if policy == PolicyName::TicketBased {
+            return Err(no_policy(policy.as_str()));
+        }
+        let options = SiteOptions {
+            policy: Some(policy),
+            ..SiteOptions::default()
         };
-        let Some(of_policy) = site
-            .shares(&request)
-            .map_err(|error| site_error(&error))?
-            .pop()
-        else {
+        let site = Site::from_files(files, options).map_err(|error| site_error(&error))?;
+        let shares = site
+            .shares(&SharesRequest::default())
+            .map_err(|error| site_error(&error))?;
+        let Some(shares) = shares.into_iter().next() else {
             return Err(jsf_error::new(
                 jsf_status::Internal,
                 "no policy was applied",
             ));
         };
-        let release = of_policy
-            .settings
-            .get("release")
-            .and_then(|release| Release::from_version(release.as_str()?));
-        let warnings = lines(site.warnings().iter().chain(&of_policy.notes));
-        let in_force = build_policy(policy, release.unwrap_or_default())?;
-        let tree = of_policy.assessed.into_tree();
-        let names = tree.nodes().map(|node| c_text(tree.name(node))).collect();
-        let shares = in_force.assess(&tree);
+        let tree = shares.assessed.tree();
         Ok(Self {
-            names,
-            tree,
-            shares,
-            warnings,
-            policy: in_force,
-            is_openpbs: policy == PolicyName::Pbs,
+            names: tree.nodes().map(|node| c_text(tree.name(node))).collect(),
+            warnings: lines(site.warnings().iter().chain(&shares.notes)),
+            assessed: shares.assessed,
         })
     }
 
-    fn node(&self, index: usize) -> Result<NodeId, jsf_error> {
-        let count = self.tree.len();
-        let message = || format!("the tree has {count} nodes, but none at {index}");
-        self.tree
-            .node(index)
-            .ok_or_else(|| jsf_error::argument(message()))
-    }
-
-    fn check_count(&self, count: usize) -> Result<(), jsf_error> {
-        let expected = self.names.len();
-        let message = || format!("`count` is {count}, expected {expected}, the number of nodes");
-        (count == expected)
-            .then_some(())
-            .ok_or_else(|| jsf_error::argument(message()))
-    }
-
     fn resolve(&self, name: &str) -> Result<NodeId, jsf_error> {
-        self.tree.resolve(name).ok_or_else(|| {
-            let message = match self.tree.candidates(name).len() {
+        let tree = self.assessed.tree();
+        tree.resolve(name).ok_or_else(|| {
+            let message = match tree.candidates(name).len() {
                 0 => format!("the tree has no `{name}`"),
                 _ => format!("the tree has several `{name}`: write `GROUP/{name}`"),
             };
             jsf_error::new(jsf_status::NotFound, message)
         })
     }
-}
 
-/// The policy under the rules of the daemons.
-fn build_policy(name: PolicyName, release: Release) -> Result<Box<dyn Policy>, jsf_error> {
-    let rules = PolicyRules::Scheduler;
-    Ok(match name {
-        PolicyName::Pbs => Box::new(OpenPbs),
-        PolicyName::Classic => Box::new(Classic::new(rules).release(release)),
-        PolicyName::DepthOblivious => Box::new(DepthOblivious::new(rules).release(release)),
-        PolicyName::FairTree => Box::new(FairTree::new(rules).release(release)),
-        PolicyName::WeightedWalk => Box::new(WeightedWalk),
-        _ => return Err(no_policy(name.as_str())),
-    })
+    fn shares(&self, node: NodeId) -> EntityShares {
+        self.assessed.shares().get(node).unwrap_or_default()
+    }
 }
 
 /// Ticket-based fair share is not among the policies, because it depends on which entities have
@@ -293,8 +245,7 @@ pub unsafe extern "C" fn jsf_tree_find(
     unsafe { guarded(error, work) }
 }
 
-/// The numbers of an entity or a group, which is found as `jsf_tree_find` does, as of the last
-/// `jsf_tree_update`, or as of the reading of the tree.
+/// The numbers of an entity or a group, which is found as `jsf_tree_find` does.
 ///
 /// Errors: those of `jsf_tree_find`; `*shares` is not written then.
 #[unsafe(no_mangle)]
@@ -314,12 +265,7 @@ pub unsafe extern "C" fn jsf_tree_shares(
                 out(shares, "shares")?,
             )
         };
-        shares.write(
-            tree.shares
-                .get(tree.resolve(name)?)
-                .unwrap_or_default()
-                .into(),
-        );
+        shares.write(tree.shares(tree.resolve(name)?).into());
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle
@@ -356,10 +302,15 @@ pub unsafe extern "C" fn jsf_tree_shares_of_all(
                 "`perc`, `tree_usage` and `factor` overlap",
             ));
         }
-        tree.check_count(count)?;
+        let expected = tree.names.len();
+        if count != expected {
+            return Err(jsf_error::argument(format!(
+                "`count` is {count}, expected {expected}, the number of nodes"
+            )));
+        }
         for (column, array) in arrays.into_iter().enumerate() {
-            for (number, node) in array.iter_mut().zip(tree.tree.nodes()) {
-                let shares = tree.shares.get(node).unwrap_or_default();
+            for (number, node) in array.iter_mut().zip(tree.assessed.tree().nodes()) {
+                let shares = tree.shares(node);
                 number.write(
                     [
                         shares.fairshare_perc,
@@ -369,111 +320,6 @@ pub unsafe extern "C" fn jsf_tree_shares_of_all(
                 );
             }
         }
-        Ok(())
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
-}
-
-/// Writes the usage of all nodes, in the unit of the tree's documents, into an array of `count`
-/// doubles, where `count` is `jsf_tree_count`. The usage of a group includes that of the nodes
-/// below it. It is as of now, charges and decay included.
-///
-/// Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_usage_of_all(
-    tree: *const jsf_tree,
-    usage: *mut f64,
-    count: usize,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a tree of this library
-        let tree = unsafe { borrow(tree, "tree") }?;
-        tree.check_count(count)?;
-        // SAFETY: the caller passes null or an array of this length
-        let usage = unsafe { array_out(usage, count, "usage") }?;
-        tree.tree
-            .nodes()
-            .zip(usage)
-            .for_each(|(node, usage)| usage.write(tree.tree.usage(node)));
-        Ok(())
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
-}
-
-/// Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above
-/// it. `amount` is finite and at least 0, in the unit of the tree's documents. The numbers follow
-/// with `jsf_tree_update`. The call takes time in proportion to the depth of the node.
-///
-/// Errors: `JSF_STATUS_ARGUMENT` if there is no such node, if `amount` is negative, infinite or
-/// NaN, or if the usage of the node or of one above it would be infinite; nothing is changed then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_charge(
-    tree: *mut jsf_tree,
-    node: u32,
-    amount: f64,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a tree of this library
-        let tree = unsafe { borrow_mut(tree, "tree") }?;
-        let node = tree.node(node as usize)?;
-        tree.tree
-            .charge(node, amount)
-            .map_err(|error| jsf_error::argument(error.to_string()))
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
-}
-
-/// Multiplies all usage by `factor`, 0 to 1: one step of decay. Under the policy `pbs` no usage
-/// falls below 1, as in OpenPBS, which keeps the factor as a `float`. The numbers follow with
-/// `jsf_tree_update`.
-///
-/// Errors: `JSF_STATUS_ARGUMENT`; nothing is changed then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_decay(
-    tree: *mut jsf_tree,
-    factor: f64,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a tree of this library
-        let tree = unsafe { borrow_mut(tree, "tree") }?;
-        if !(0.0..=1.0).contains(&factor) {
-            return Err(jsf_error::argument(format!(
-                "the factor of decay is {factor}, expected a number from 0 to 1"
-            )));
-        }
-        if !tree.is_openpbs {
-            return tree
-                .tree
-                .decay(factor)
-                .map_err(|error| jsf_error::argument(error.to_string()));
-        }
-        let decay = IntervalDecay::new(factor as f32, 1);
-        tree.tree.decay_with(|usage| decay.step(usage));
-        Ok(())
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
-}
-
-/// Computes the numbers of all nodes again, from the shares and the usage as they are now: once per
-/// scheduling cycle, after the charges.
-///
-/// Errors: `JSF_STATUS_ARGUMENT`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_update(
-    tree: *mut jsf_tree,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a tree of this library
-        let tree = unsafe { borrow_mut(tree, "tree") }?;
-        tree.shares = tree.policy.assess(&tree.tree);
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle

@@ -261,18 +261,9 @@ fn compare(
                     (failure_of(raised.kind()) as u8, 0.0),
                     "{text} for {inputs:?}: {raised}"
                 );
-                // the text of one error in fifty, because it is evaluated once more
-                if errors % 50 == 0 {
-                    let message = error_of_row(compiled, &borrowed, row);
-                    assert_eq!(
-                        message,
-                        (
-                            raised.text().to_owned(),
-                            raised.span().start,
-                            raised.span().end
-                        )
-                    );
-                }
+                let message = error_of_row(compiled, scratch, row);
+                let (text, span) = (raised.text().to_owned(), raised.span());
+                assert_eq!(message, (text, span.start, span.end));
             }
         }
         errors += usize::from(failed != 0);
@@ -342,21 +333,13 @@ fn compare_alone(
 /// The message of the error of a row, and its place.
 fn error_of_row(
     program: *const jsf_program,
-    columns: &[jsf_column],
+    scratch: *const jsf_scratch,
     row: usize,
 ) -> (String, u32, u32) {
     let (mut reason, mut start, mut end) = (ptr::null_mut(), 0, 0);
-    // SAFETY: the arrays have the lengths that are passed; the message is read before the error is
-    // freed
+    // SAFETY: the handles are the library's; the message is read before the error is freed
     unsafe {
-        let status = jsf_program_error_of_row(
-            program,
-            columns.as_ptr(),
-            columns.len(),
-            row,
-            &mut reason,
-            ptr::null_mut(),
-        );
+        let status = jsf_program_error_of_row(program, scratch, row, &mut reason, ptr::null_mut());
         assert!(status == jsf_status::Ok && jsf_error_status(reason) == jsf_status::Evaluation);
         assert!(jsf_error_span(reason, &mut start, &mut end));
         let message = CStr::from_ptr(jsf_error_message(reason))

@@ -6,7 +6,7 @@ use std::ptr;
 
 use job_sort_formula_c::*;
 
-/// Compiles, checks and scores the bytes as a formula, and reads them as a tree and as the files of
+/// Compiles and scores the bytes as a formula, and reads them as a tree and as the files of
 /// OpenPBS.
 pub fn c_interface(data: &[u8]) {
     // SAFETY: every pointer below is to a live value of the given length, or is a handle that the
@@ -59,13 +59,6 @@ unsafe fn formula(data: &[u8]) {
     // SAFETY: the text is `data`, and the handles are the library's
     unsafe {
         let schema = jsf_schema_new();
-        let (mut json, mut error) = (ptr::null_mut(), ptr::null_mut());
-        let status = jsf_check(text, data.len(), schema, &mut json, &mut error);
-        take_error(status, error, data.len());
-        if !json.is_null() {
-            CStr::from_ptr(json).to_str().expect("UTF-8");
-            jsf_string_free(json);
-        }
         let (mut program, mut error) = (ptr::null_mut(), ptr::null_mut());
         let status = jsf_program_compile(text, data.len(), schema, &mut program, &mut error);
         assert_eq!(status == jsf_status::Ok, !program.is_null());
@@ -137,14 +130,8 @@ unsafe fn score(program: *const jsf_program, data: &[u8]) {
             );
             for (row, &failed) in failed.iter().enumerate() {
                 let (mut reason, mut error) = (ptr::null_mut(), ptr::null_mut());
-                let status = jsf_program_error_of_row(
-                    program,
-                    columns.as_ptr(),
-                    columns.len(),
-                    row,
-                    &mut reason,
-                    &mut error,
-                );
+                let status =
+                    jsf_program_error_of_row(program, scratch, row, &mut reason, &mut error);
                 take_error(status, error, data.len());
                 assert_eq!(
                     (status, jsf_error_failure(reason) as u8),
@@ -246,17 +233,6 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
                 CStr::from_ptr(name).to_str().expect("UTF-8");
             }
         }
-        let mut error = ptr::null_mut();
-        let node = u32::from(data.last().copied().unwrap_or_default());
-        let status = jsf_tree_charge(tree, node, f64::from(node) * 1e3, &mut error);
-        take_error(status, error, usize::MAX);
-        change(tree, data, count);
-        let mut error = ptr::null_mut();
-        let status = jsf_tree_decay(tree, f64::from(node) / 255.0, &mut error);
-        take_error(status, error, usize::MAX);
-        let mut error = ptr::null_mut();
-        let status = jsf_tree_update(tree, &mut error);
-        take_error(status, error, usize::MAX);
         let [mut perc, mut usage, mut factor] = [(); 3].map(|()| vec![0.0; count]);
         let (columns, mut error) = (
             (perc.as_mut_ptr(), usage.as_mut_ptr(), factor.as_mut_ptr()),
@@ -276,57 +252,6 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
         take_error(status, error, usize::MAX);
         jsf_tree_free(tree);
     }
-}
-
-/// Charges amounts to a node. What is refused changes nothing.
-///
-/// # Safety
-/// The tree is of the library, and has `count` nodes.
-unsafe fn change(tree: *mut jsf_tree, data: &[u8], count: usize) {
-    const AMOUNTS: [f64; 7] = [
-        f64::NAN,
-        -1.0,
-        f64::INFINITY,
-        f64::MAX,
-        1e308,
-        5e-324,
-        f64::MAX,
-    ];
-    let node = (data.len() % (count + 1)) as u32;
-    for amount in AMOUNTS {
-        // SAFETY: the tree is the library's
-        unsafe {
-            let (before, mut error) = (usage(tree, count), ptr::null_mut());
-            let status = jsf_tree_charge(tree, node, amount, &mut error);
-            take_error(status, error, usize::MAX);
-            let after = usage(tree, count);
-            let is_changed = before
-                .iter()
-                .zip(&after)
-                .any(|(before, after)| before.to_bits() != after.to_bits());
-            assert!(
-                status == jsf_status::Ok || !is_changed,
-                "{amount} is refused"
-            );
-            let is_finite = |usage: &[f64]| usage.iter().all(|usage| usage.is_finite());
-            assert!(
-                !is_finite(&before) || is_finite(&after),
-                "{amount} is charged"
-            );
-        }
-    }
-}
-
-/// # Safety
-/// The tree is of the library, and has `count` nodes.
-unsafe fn usage(tree: *const jsf_tree, count: usize) -> Vec<f64> {
-    let mut usage = vec![f64::NAN; count];
-    assert_eq!(
-        // SAFETY: as the caller promises
-        unsafe { jsf_tree_usage_of_all(tree, usage.as_mut_ptr(), count, ptr::null_mut()) },
-        jsf_status::Ok
-    );
-    usage
 }
 
 /// An error has a text, and a place inside of the formula; there is one exactly if the status is

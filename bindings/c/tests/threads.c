@@ -29,7 +29,7 @@ static void evaluate(jsf_scratch *scratch, double *scores)
     CHECK_OK(jsf_program_evaluate(program, scratch, first, 3, &alone, &error));
     CHECK_OK(jsf_program_score(program, scratch, columns, 3, ROWS, scores, failed, &failures, &error));
     CHECK(failures == ROWS / 10 && failed[0] == JSF_FAILURE_ZERO_DIVISION && scores[1] == alone);
-    CHECK_OK(jsf_program_error_of_row(program, columns, 3, 0, &reason, &error));
+    CHECK_OK(jsf_program_error_of_row(program, scratch, 0, &reason, &error));
     CHECK(strstr(jsf_error_message(reason), "division by zero") != NULL);
     jsf_error_free(reason);
 }
@@ -43,15 +43,12 @@ static void nested(size_t depth)
     const int32_t one = 1;
     const jsf_column column = {"ncpus", JSF_KIND_I32, &one, 1, NULL, 0};
     double score;
-    char *json;
     size_t i, length = 0;
     for (i = 0; i < depth; i++)
         length += (size_t)sprintf(formula + length, "-max(0,");
     length += (size_t)sprintf(formula + length, "ncpus");
     for (i = 0; i < depth; i++)
         formula[length++] = ')';
-    CHECK_OK(jsf_check(formula, length, NULL, &json, &error));
-    jsf_string_free(json);
     CHECK_OK(jsf_program_compile(formula, length, NULL, &deep, &error));
     CHECK_OK(jsf_program_score(deep, scratch, &column, 1, 1, &score, NULL, NULL, &error));
     CHECK(score == (depth == 1 ? -1 : 0));

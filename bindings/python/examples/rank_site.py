@@ -14,8 +14,8 @@ text = sys.argv[2] if len(sys.argv) > 2 else "100 * fairshare_factor + eligible_
 
 site = Site.open(path)
 new = Formula(text)
-for finding in new.check(site)["findings"]:
-    print(finding["severity"], finding["code"], finding["message"])
+for finding in site.run("check", formula=new).findings:
+    print(finding.severity, finding.code, finding.message)
 
 jobs = polars.DataFrame(site.rank(new, inputs=True))
 print(jobs.select("rank", "id", "entity", *new.inputs, "score").head(5))

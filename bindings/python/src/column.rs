@@ -5,7 +5,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, RunEndIndexType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{AnyDictionaryArray, Array, ArrayRef, Float64Array};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
 use arrow_buffer::{ArrowNativeType, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use job_sort_formula::Value;
@@ -311,24 +311,6 @@ impl Input {
                 nulls: Some(nulls),
             }],
         )?)))
-    }
-
-    /// A column of floats, some of which stand for integers: `is_int` has at least as many rows.
-    pub fn mixed(values: &Float64Array, is_int: &[bool]) -> Self {
-        let rows = values.len();
-        let mixed = Values::Mixed(Mixed {
-            values: values.values().clone(),
-            is_int: is_int[..rows].to_vec(),
-        });
-        let chunks = if rows == 0 {
-            Vec::new()
-        } else {
-            vec![Chunk::new(mixed, values.nulls().cloned())]
-        };
-        Self::Chunks(Chunks {
-            ends: chunks.iter().map(|_| rows).collect(),
-            chunks,
-        })
     }
 
     /// The column in the parts of an Arrow column.

@@ -1,11 +1,8 @@
 //! `Formula`: compiled once, evaluated for columns.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::{ColumnError, ScorePrecision};
@@ -19,51 +16,28 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyString, PyTuple};
 
-use crate::answer::result;
-use crate::argument::{counted, one_of, row_count};
+use crate::argument::{counted, one_of};
 use crate::capsule;
 use crate::column::{Input, Inputs, MAX_ROWS};
 use crate::error::{FormulaError, characters, path_advice, syntax_error};
 use crate::evaluate::{Columns, UnscoredRows};
 use crate::need::in_python;
-use crate::ranked::{RankedRows, by_submission, column_values};
+use crate::ranked::RankedRows;
 use crate::scores::Scores;
-use crate::site::Site;
-use crate::table::Table;
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
 /// `Formula(text, resources={"ngpus": "int"})`, where a type is int, long, float, size (kb),
 /// duration (seconds), boolean, string or string_array; `python` is the version that the server
 /// embeds, such as "3.9". It is immutable; threads may share it, and it can be pickled.
-#[pyclass(frozen, module = "job_sort_formula")]
+#[pyclass(frozen, subclass, module = "job_sort_formula._native")]
 pub struct Formula {
-    compiled: Arc<Compiled>,
-}
-
-/// What the scores of a formula refer to.
-pub struct Compiled {
-    pub text: String,
-    pub parsed: Parsed,
+    text: String,
     program: Program,
     schema: Schema,
     /// The resources that were declared, in the order of their names.
-    pub resources: Vec<(String, String)>,
+    resources: Vec<(String, String)>,
     /// The version of Python that was given.
-    pub python: Option<PythonVersion>,
-}
-
-impl Compiled {
-    /// The declared resources that the formula reads, with their types.
-    pub fn resources_read(&self) -> impl Iterator<Item = (&str, InputType)> {
-        let is_declared = |name: &str| self.resources.iter().any(|(declared, _)| declared == name);
-        let read = self
-            .program
-            .inputs()
-            .iter()
-            .map(|name| &**name)
-            .filter(move |name| is_declared(name));
-        read.filter_map(|name| Some((name, self.schema.entry(name)?.input_type)))
-    }
+    python: Option<PythonVersion>,
 }
 
 #[pymethods]
@@ -85,63 +59,50 @@ impl Formula {
                 .map_err(|error| PyValueError::new_err(error.to_string()))?;
         }
         let text = without_line_end(text);
-        let (text, parsed) = match Parsed::parse(&text) {
-            Ok(parsed) => (text, parsed),
-            Err(error) => match pasted(&text) {
-                Some(pasted) => (pasted.text.clone(), pasted_formula(&text, &pasted)?),
-                None => return Err(syntax_error(&text, &error.diagnostic())),
+        let (text, parsed) = match (Parsed::parse(&text), pasted(&text)) {
+            (Ok(parsed), _) => (text, parsed),
+            (Err(error), None) => return Err(syntax_error(&text, &error.diagnostic())),
+            (Err(_), Some(pasted)) => match Parsed::parse(&pasted) {
+                Ok(parsed) => (pasted, parsed),
+                Err(error) => return Err(syntax_error(&pasted, &error.diagnostic())),
             },
         };
-        let compiled = parsed.compile(&schema);
-        let program =
-            compiled.map_err(|error| not_arithmetic(py, &text, &error, &schema, &facts(python)))?;
+        let program = parsed
+            .compile(&schema)
+            .map_err(|error| not_arithmetic(py, &text, &error, &schema, &facts(python)))?;
         Ok(Self {
-            compiled: Arc::new(Compiled {
-                text,
-                parsed,
-                program,
-                schema,
-                resources,
-                python,
-            }),
+            text,
+            program,
+            schema,
+            resources,
+            python,
         })
     }
 
     /// The text.
     #[getter]
     fn text(&self) -> &str {
-        &self.compiled.text
+        &self.text
     }
 
     /// The names that the formula reads, in the order of the text.
     #[getter]
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(
-            py,
-            self.compiled.program.inputs().iter().map(|name| &**name),
-        )
+        PyTuple::new(py, self.program.inputs().iter().map(|name| &**name))
     }
 
     /// The names that the formula uses and neither OpenPBS nor `resources` defines; evaluating them
     /// is a `NameError`.
     #[getter]
     fn undefined<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(
-            py,
-            self.compiled
-                .program
-                .undefined()
-                .iter()
-                .map(|(name, _)| &**name),
-        )
+        PyTuple::new(py, self.program.undefined().iter().map(|(name, _)| &**name))
     }
 
     /// The declared resources, with their types.
     #[getter]
     fn resources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let resources = PyDict::new(py);
-        self.compiled
-            .resources
+        self.resources
             .iter()
             .try_for_each(|(name, kind)| resources.set_item(name, kind))?;
         Ok(resources)
@@ -150,36 +111,7 @@ impl Formula {
     /// The version of Python that was given; None: that of the site, else 3.11.
     #[getter]
     fn python(&self) -> Option<String> {
-        self.compiled.python.map(|version| version.to_string())
-    }
-
-    /// What is wrong with the formula, as a dict: `verdict` (whether the server accepts it),
-    /// `crashes_scheduler` (as soon as it is evaluated), `findings`, whose `span` counts bytes of
-    /// the text, and with a site `jobs`, on which the formula is tried.
-    #[pyo3(signature = (site = None))]
-    fn check<'py>(
-        &self,
-        py: Python<'py>,
-        site: Option<&Bound<'py, Site>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Compiled {
-            text,
-            schema,
-            python,
-            ..
-        } = &*self.compiled;
-        if let Some(site) = site {
-            site.get().check_made_for(&self.compiled)?;
-            return site.get().check(py, text.clone());
-        }
-        let checked = py.detach(|| {
-            Checked::new(
-                &FormulaSubmission::to_openpbs(text),
-                schema,
-                &facts(*python),
-            )
-        });
-        check_result(py, checked, text)
+        self.python.map(|version| version.to_string())
     }
 
     /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and
@@ -201,56 +133,57 @@ impl Formula {
             let column = Input::import(&name, &column)?;
             inputs.push((name, column));
         }
-        self.score(py, &inputs, rows, threads)
+        let (scores, unscored) = self.evaluated(py, &inputs, rows, threads)?;
+        Ok(Scores::new(&self.text, scores, unscored))
     }
 
-    /// The jobs of a table in the order in which the scheduler considers them: the higher value
-    /// first, then the earlier submission, then the row. `id` and `submitted` are the names of
-    /// columns, or columns; `precision` is float32, the scheduler's, or float64.
-    #[pyo3(signature = (table, *, id = None, submitted = None, limit = None, precision = "float32"))]
-    fn rank(
+    /// The columns of a table's jobs in the order in which the scheduler considers them, what is
+    /// doubtful about them, and the number of rows. `submitted` are the rows by the time of their
+    /// submission.
+    #[pyo3(name = "_ranked")]
+    fn ranked<'py>(
         &self,
-        py: Python<'_>,
-        table: &Bound<'_, PyAny>,
-        id: Option<&Bound<'_, PyAny>>,
-        submitted: Option<&Bound<'_, PyAny>>,
-        limit: Option<i128>,
+        py: Python<'py>,
+        table: &Bound<'py, PyAny>,
+        submitted: Option<Vec<usize>>,
+        limit: Option<usize>,
         precision: &str,
-    ) -> PyResult<Table> {
-        let limit = limit.map(|limit| row_count("limit", limit)).transpose()?;
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>, usize)> {
         let precisions = [
             ("float32", ScorePrecision::Float32),
             ("float64", ScorePrecision::Double),
         ];
-        let precision = one_of("precision", precision, &precisions)?;
+        let precision = one_of("precision", precision, precisions)?;
         let (inputs, rows) = self.columns_of(table)?;
         let (scores, unscored) = self.evaluated(py, &inputs, rows, None)?;
-        let ids = id
-            .map(|id| column_values("id", id, table, scores.len()))
-            .transpose()?;
-        let by_submission = submitted
-            .map(|given| by_submission(given, table, scores.len()))
-            .transpose()?;
+        let rows = scores.len();
+        let submitted = submitted.unwrap_or_else(|| (0..rows).collect());
+        if submitted.len() != rows {
+            return Err(PyValueError::new_err(format!(
+                "`submitted` has {}, the table has {rows}",
+                counted(submitted.len(), "row")
+            )));
+        }
         let ranked = RankedRows {
             scores,
             unscored,
             precision,
-            by_submission,
-            limit,
+            submitted,
+            limit: limit.unwrap_or(usize::MAX),
         };
-        ranked.table(ids.as_ref())
+        Ok((ranked.columns(py)?, ranked.warnings(), rows))
     }
 
     fn __getnewargs__<'py>(
         &self,
         py: Python<'py>,
     ) -> PyResult<(&str, Bound<'py, PyDict>, Option<String>)> {
-        Ok((&self.compiled.text, self.resources(py)?, self.python()))
+        Ok((&self.text, self.resources(py)?, self.python()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let text = self.compiled.text.as_str().into_pyobject(py)?.repr()?;
-        let resources = if self.compiled.resources.is_empty() {
+        let text = self.text.as_str().into_pyobject(py)?.repr()?;
+        let resources = if self.resources.is_empty() {
             String::new()
         } else {
             format!(", resources={}", self.resources(py)?.repr()?)
@@ -264,28 +197,23 @@ impl Formula {
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| {
-            let (mine, other) = (&self.compiled, &other.get().compiled);
-            (&mine.text, &mine.resources, mine.python)
+            let other = other.get();
+            (&self.text, &self.resources, self.python)
                 == (&other.text, &other.resources, other.python)
         })
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        (self.compiled.text.as_str(), self.compiled.resources.len())
+        (self.text.as_str(), self.resources.len())
             .into_pyobject(py)?
             .hash()
     }
 }
 
 impl Formula {
-    /// The parsed formula and its text.
-    pub fn shared(&self) -> Arc<Compiled> {
-        Arc::clone(&self.compiled)
-    }
-
     /// Whether the formula reads a column of a table.
     fn reads(&self, name: &str) -> PyResult<bool> {
-        let Compiled { program, .. } = &*self.compiled;
+        let program = &self.program;
         if program
             .undefined()
             .iter()
@@ -302,9 +230,6 @@ impl Formula {
 
     /// The columns of a table that the formula reads, and the number of the table's rows.
     fn columns_of(&self, table: &Bound<'_, PyAny>) -> PyResult<(Inputs, Option<usize>)> {
-        if let Ok(table) = table.cast::<Table>() {
-            return table.get().inputs(|name| self.reads(name));
-        }
         // a dict or a `DataFrame`, whose other columns need not be exported
         let names = if table.hasattr("keys")? {
             Some(table.call_method0("keys")?)
@@ -379,17 +304,6 @@ impl Formula {
         Ok((columns, Some(arrays.iter().map(|array| array.len()).sum())))
     }
 
-    fn score(
-        &self,
-        py: Python<'_>,
-        inputs: &[(String, Input)],
-        rows: Option<usize>,
-        threads: Option<i64>,
-    ) -> PyResult<Scores> {
-        let (scores, unscored) = self.evaluated(py, inputs, rows, threads)?;
-        Ok(Scores::new(self.shared(), scores, unscored))
-    }
-
     /// The values of all rows, and the rows that have none; where the formula raises an error, the
     /// value is the scheduler's.
     fn evaluated(
@@ -406,7 +320,7 @@ impl Formula {
             .ok_or_else(|| {
                 PyValueError::new_err(format!("threads is {threads}, expected at least 1"))
             })?;
-        let program = &self.compiled.program;
+        let program = &self.program;
         py.detach(|| {
             let columns =
                 Columns::new(program, inputs, rows).map_err(|error| self.column_error(&error))?;
@@ -433,7 +347,7 @@ impl Formula {
     }
 
     fn column_error(&self, error: &ColumnError) -> PyErr {
-        let undefined = self.compiled.program.undefined();
+        let undefined = self.program.undefined();
         match error {
             ColumnError::Unknown { name, .. }
                 if undefined.iter().any(|(other, _)| **other == **name) =>
@@ -456,9 +370,9 @@ impl Formula {
 
     /// The error for a column with a name that the formula uses and that is not defined.
     fn undefined_column(&self, name: &str) -> PyErr {
-        let Compiled {
+        let Self {
             schema, resources, ..
-        } = &*self.compiled;
+        } = self;
         let declared = format!("Formula(…, resources={{\"{name}\": \"float\"}})");
         let similar: Vec<String> = schema
             .suggestions(name)
@@ -513,29 +427,9 @@ pub fn not_arithmetic(
     placed.map_or_else(|error| error, |()| refused)
 }
 
-/// What was found, as a `Check`.
-fn check_result<'py>(
-    py: Python<'py>,
-    mut checked: Checked,
-    text: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    checked.findings = checked
-        .findings
-        .into_iter()
-        .map(|found| found.worded(in_python))
-        .collect();
-    let document = serde_json::to_string(&checked.document(text));
-    result(
-        py,
-        "Check",
-        &document.map_err(|error| PyValueError::new_err(error.to_string()))?,
-        [],
-    )
-}
-
 /// The text without the byte order mark and the line end that a file may have: a carriage return in
 /// a formula is refused by the server.
-pub fn without_line_end(text: String) -> String {
+fn without_line_end(text: String) -> String {
     let line = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match line.strip_suffix("\r\n").or(line.strip_suffix('\r')) {
         None if line.len() == text.len() => text,
@@ -545,24 +439,10 @@ pub fn without_line_end(text: String) -> String {
 
 /// The formula in a text that was pasted from elsewhere; `None` if the text is given as the formula
 /// itself.
-fn pasted(text: &str) -> Option<FormulaText> {
+fn pasted(text: &str) -> Option<String> {
     let pasted = FormulaText::new(text).ok()?;
-    (pasted.below.trim().is_empty() && pasted.text.trim() != text.trim()).then_some(pasted)
-}
-
-/// The parsed formula of a pasted text. An error has its place in the whole text, where that
-/// contains the formula as it is.
-fn pasted_formula(given: &str, pasted: &FormulaText) -> PyResult<Parsed> {
-    Parsed::parse(&pasted.text).map_err(|error| {
-        let mut finding = error.diagnostic();
-        if pasted.before.is_empty() || !pasted.differences.is_empty() {
-            return syntax_error(&pasted.text, &finding);
-        }
-        let Span { start, end } = finding.span;
-        let before = pasted.before.len();
-        finding.span = Span::new(before + start as usize, before + end as usize);
-        syntax_error(given, &finding)
-    })
+    let is_pasted = pasted.below.trim().is_empty() && pasted.text.trim() != text.trim();
+    is_pasted.then_some(pasted.text)
 }
 
 /// The number of rows of an object in a dict, if it is a column.
@@ -575,7 +455,7 @@ fn column_rows(object: &Bound<'_, PyAny>) -> Option<usize> {
 }
 
 /// The version of Python in a text such as `3.9`.
-pub fn python_version(text: &str) -> PyResult<PythonVersion> {
+fn python_version(text: &str) -> PyResult<PythonVersion> {
     text.parse().map_err(|expected| {
         PyValueError::new_err(format!(
             "`{text}` is not a known version of Python, {expected}"
@@ -592,7 +472,7 @@ fn facts(python: Option<PythonVersion>) -> SiteFacts<'static> {
 }
 
 /// The declared resources and the names of their types, by name.
-pub fn declared(resources: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
+fn declared(resources: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
     let mut declared: Vec<(String, String)> = Vec::new();
     for (name, kind) in resources.into_iter().flatten() {
         declared.push((name.extract()?, kind.extract()?));
@@ -602,7 +482,7 @@ pub fn declared(resources: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, 
 }
 
 /// The types of declared resources: `int` and `bool` as in Python, the others as in PBS.
-pub fn resource_types(declared: &[(String, String)]) -> PyResult<Vec<(String, InputType)>> {
+fn resource_types(declared: &[(String, String)]) -> PyResult<Vec<(String, InputType)>> {
     let input_type = |(name, kind): &(String, String)| {
         let input_type = match kind.as_str() {
             "int" => Some(InputType::Count),

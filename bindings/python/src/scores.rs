@@ -1,7 +1,5 @@
 //! `Scores`: what the evaluation of columns returns.
 
-use std::sync::Arc;
-
 use arrow_array::{Array, Float64Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use job_sort_formula::rank::ScoreError;
@@ -13,21 +11,20 @@ use pyo3::types::{PyDict, PyIterator, PyList};
 use crate::capsule::{self, ArrayCapsules};
 use crate::error::characters;
 use crate::evaluate::UnscoredRows;
-use crate::formula::Compiled;
 
 /// The scores of jobs, as 64-bit floats. A job with a null among its inputs has null, and so has
 /// one for which the formula raises an error; `errors` says why.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Scores {
     array: Float64Array,
-    formula: Arc<Compiled>,
-    /// The jobs for which the formula raises an error.
-    errors: Vec<(usize, ScoreError)>,
+    /// The jobs for which the formula raises an error, by row.
+    #[pyo3(get)]
+    errors: Vec<RowError>,
 }
 
 /// Why a job has no score.
-#[pyclass(frozen, eq, get_all, module = "job_sort_formula")]
-#[derive(PartialEq)]
+#[pyclass(frozen, eq, get_all, from_py_object, module = "job_sort_formula")]
+#[derive(Clone, PartialEq)]
 pub struct RowError {
     /// The row, from 0.
     row: usize,
@@ -41,6 +38,20 @@ pub struct RowError {
 
 #[pymethods]
 impl RowError {
+    #[new]
+    fn new(row: usize, message: String, kind: String, span: (usize, usize)) -> Self {
+        Self {
+            row,
+            message,
+            kind,
+            span,
+        }
+    }
+
+    fn __getnewargs__(&self) -> (usize, &str, &str, (usize, usize)) {
+        (self.row, &self.message, &self.kind, self.span)
+    }
+
     fn __repr__(&self) -> String {
         let Self {
             row,
@@ -52,21 +63,10 @@ impl RowError {
     }
 }
 
-impl RowError {
-    fn new(row: usize, error: &ScoreError, formula: &str) -> Self {
-        let span = characters(formula, error.span());
-        Self {
-            row,
-            message: error.to_string(),
-            kind: error.kind().description().to_owned(),
-            span,
-        }
-    }
-}
-
 impl Scores {
-    pub fn new(formula: Arc<Compiled>, mut scores: Vec<f64>, outcome: UnscoredRows) -> Self {
-        let UnscoredRows { errors, null_rows } = outcome;
+    /// The scores of the rows; `formula` is the text in which the errors have their places.
+    pub fn new(formula: &str, mut scores: Vec<f64>, unscored: UnscoredRows) -> Self {
+        let UnscoredRows { errors, null_rows } = unscored;
         let mut nulls = None;
         if !errors.is_empty() || !null_rows.is_empty() {
             let mut valid = BooleanBufferBuilder::new(scores.len());
@@ -78,10 +78,15 @@ impl Scores {
             }
             nulls = Some(NullBuffer::new(valid.finish()));
         }
+        let row_error = |(row, error): (usize, ScoreError)| RowError {
+            row,
+            message: error.to_string(),
+            kind: error.kind().description().to_owned(),
+            span: characters(formula, error.span()),
+        };
         Self {
             array: Float64Array::new(scores.into(), nulls),
-            formula,
-            errors,
+            errors: errors.into_iter().map(row_error).collect(),
         }
     }
 
@@ -92,13 +97,22 @@ impl Scores {
 
 #[pymethods]
 impl Scores {
-    /// The jobs for which the formula raises an error, by row.
-    #[getter]
-    fn errors(&self) -> Vec<RowError> {
-        self.errors
-            .iter()
-            .map(|(row, error)| RowError::new(*row, error, &self.formula.text))
-            .collect()
+    /// For pickles: the scores, in which None is null, and the errors.
+    #[new]
+    fn unpickled(scores: Vec<Option<f64>>, errors: Vec<RowError>) -> Self {
+        let nulls = NullBuffer::from_iter(scores.iter().map(Option::is_some));
+        let scores: Vec<f64> = scores
+            .into_iter()
+            .map(|score| score.unwrap_or(f64::NAN))
+            .collect();
+        Self {
+            array: Float64Array::new(scores.into(), Some(nulls)),
+            errors,
+        }
+    }
+
+    fn __getnewargs__(&self) -> (Vec<Option<f64>>, Vec<RowError>) {
+        (self.to_pylist(), self.errors.clone())
     }
 
     /// The number of jobs for which the formula raises an error.

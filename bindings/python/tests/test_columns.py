@@ -14,7 +14,7 @@ import pyarrow
 import pyarrow.compute
 import pytest
 
-from job_sort_formula import Formula, openpbs_digits
+from job_sort_formula import Formula
 
 TWICE = Formula("2 * ncpus")
 SUM = Formula("ncpus + nodect")
@@ -396,17 +396,6 @@ def test_scores_leave_without_a_copy():
         with pytest.raises(IndexError):
             scores[row]
     assert repr(scores) == "Scores([1.0, None], rows=2, nulls=1, errors=1)"
-
-
-def test_amounts_have_the_digits_of_openpbs():
-    amounts, expected = [2.0, 0.00002, 1 / 3, 0.99999, 7.0, -0.00001, 1e20], [2, 0, 0.3333, 1, 7, 0, 10**20]
-    for column in [amounts, tuple(amounts), np.array(amounts), pandas.Series(amounts), polars.Series(amounts), pyarrow.array(amounts)]:
-        found = openpbs_digits(column)
-        assert found == expected and [type(number) for number in found] == [type(number) for number in expected]
-    assert openpbs_digits([1, None, float("nan"), True]) == [1, None, None, 1]
-    for wrong in [["a"], "a", 0.5]:
-        with pytest.raises(TypeError):
-            openpbs_digits(wrong)
 
 
 def test_run_end_encoded_columns_are_converted():

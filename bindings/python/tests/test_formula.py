@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from job_sort_formula import Formula, Queue
+from job_sort_formula import Formula, run
 
-SITE = Path(__file__).parents[3] / "examples" / "site"
 TASKS = Path("/proc/self/task")
 
 
@@ -71,8 +70,6 @@ def test_resources_are_checked():
     for name, reason in refused.items():
         with pytest.raises(ValueError, match=reason):
             Formula("ncpus", {name: "int"})
-        with pytest.raises(ValueError, match=reason):
-            Queue.read(SITE / "qstat.json", ["ncpus"], {name: "int"})
     assert Formula("x", {"x_y2": "long"}).resources == {"x_y2": "long"}
     for resources in [["x"], {"x": 1}, {1: "int"}, "x"]:
         with pytest.raises(TypeError):
@@ -109,32 +106,32 @@ def test_a_formula_may_be_pasted(pasted):
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "offset"),
+    ("text", "message", "place"),
     [
-        ("job_sort_formula = größe + 1 +", "expected a number, a name or `(`", 31),
-        ("set server job_sort_formula = \"ncpus ^^ 2\"", "expected", 39),
-        ("qmgr -c 'set server job_sort_formula = \"(ncpus\"'", "(", 41),
+        ("job_sort_formula = größe + 1 +", "expected a number, a name or `(`", ("größe + 1 +", 12)),
+        ("set server job_sort_formula = \"ncpus ^^ 2\"", "expected", ("ncpus ^^ 2", 8)),
+        ("qmgr -c 'set server job_sort_formula = \"(ncpus\"'", "(", ("(ncpus", 1)),
     ],
 )
-def test_a_mistake_in_a_pasted_formula_has_its_place(text, message, offset):
+def test_a_mistake_in_a_pasted_formula_has_its_place(text, message, place):
     with pytest.raises(SyntaxError, match=re.escape(message)) as refused:
         Formula(text)
     assert "assignment" not in str(refused.value)
-    assert (refused.value.text, refused.value.offset) == (text, offset)
+    assert (refused.value.text, refused.value.offset) == place
 
 
 def test_check_answers_as_the_command_does():
-    document = Formula("pow(2, walltme)").check()
-    assert document["verdict"]["accepted"] is False
-    finding = document["findings"][0]
-    assert finding["code"].startswith("JSF") and "walltme" in finding["message"]
-    assert Formula("gpus", {"gpus": "int"}).check()["verdict"]["accepted"] is True
+    document = run("check", formula="pow(2, walltme)")
+    assert document.verdict.accepted is False
+    finding = document.findings[0]
+    assert finding.code.startswith("JSF") and "walltme" in finding.message
+    assert run("check", formula=Formula("ncpus")).verdict.accepted is True
 
 
 def test_a_formula_has_the_python_that_is_given():
     formula = Formula("ncpus * 2", {"ngpus": "int"}, python="3.9")
-    assert (formula.python, formula.check()["python"]) == ("3.9", "3.9")
-    assert (Formula("ncpus * 2").python, Formula("ncpus * 2").check()["python"]) == (None, "3.11")
+    assert formula.python == "3.9" and Formula("ncpus * 2").python is None
+    assert run("check", formula="ncpus", options={"python": "3.9"}).python == "3.9" and run("check", formula="ncpus").python == "3.11"
     for copy in [eval(repr(formula)), pickle.loads(pickle.dumps(formula))]:
         assert copy == formula and copy.python == "3.9"
     assert formula != Formula("ncpus * 2", {"ngpus": "int"})
@@ -208,7 +205,7 @@ def test_a_thread_with_a_small_stack_may_evaluate():
         for text in [deep, "-" * 2000 + "ncpus", " + ".join(["ncpus"] * 2000)]:
             try:
                 scores.append(len(Formula(text).evaluate(ncpus=np.array([1, 2]))))
-                Formula(text).check()
+                run("check", formula=text)
             except SyntaxError:
                 scores.append(2)
 

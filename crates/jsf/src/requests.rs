@@ -4,19 +4,35 @@
 //! A library prints nothing, so `warnings` of an answer also has what the command writes to
 //! standard error.
 
-use std::path::Path;
+use std::num::NonZeroU32;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Severity};
-use job_sort_formula::rank::{OldNew, SEARCH_WORK, SummandAgreement};
+use job_sort_formula::formula::Template;
+use job_sort_formula::rank::{OldNew, OnError, SEARCH_WORK};
+use jsf_fit::goals::{FitError, FitObserver, FitOptions, fit_goals, formulas_read};
+use jsf_fit::is_scale_free;
+use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
 use jsf_openpbs::check::{Checked, FAILURE_CODES};
+use jsf_openpbs::duration_notation::parse_duration;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_site::{
-    CompareRequest, CycleRequest, ExplainOptions, FormulaText, PolicyName, RankRequest,
-    RankedQueue, SharesRequest, Site, SiteError, SiteFiles, SiteOptions,
+use jsf_simulate::{
+    Backfill, Cancelled, Goals, LogRules, MAX_GOALS_BYTES, Observer, Overrun, ProcessorsOf, WarmUp,
+    Workload,
 };
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use jsf_site::{
+    CompareRequest, CycleRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest,
+    RankedQueue, SharesRequest, SimulateRequest, Site, SiteError, SiteFiles, SiteOptions,
+    StartingUsage, check_warm_up,
+};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, write_json};
@@ -24,10 +40,26 @@ use crate::commands::compare::answer::{CompareReport, compared_rows};
 use crate::commands::compare::view::ListedJobs;
 use crate::commands::cycle::answer::CycleReport;
 use crate::commands::explain::answer::ExplainReport;
+use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
+use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::rank::answer::RankReport;
+use crate::commands::replay::answer::ReplayReport;
 use crate::commands::shares::answer::{PolicyView, SharesReport};
+use crate::commands::simulate::answer::SimulationReport;
+use crate::commands::simulate::failures::FailingJobs;
+use crate::commands::simulate::log_facts::left_out_and_assumed;
 use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
 use crate::ranked_row::RankedRow;
+use crate::view::words::too_short;
+
+/// The time between two questions whether the caller wants an end.
+const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
+/// The stack of the thread that works: that of a main thread.
+const STACK: usize = 8 << 20;
+/// The longest file of wishes, in bytes.
+const MAX_WISHES_BYTES: usize = 4 << 20;
+/// The most formulas that a fit tries.
+const MAX_EVALUATIONS: usize = 1_000_000;
 
 /// Why a question has no answer.
 #[derive(Debug)]
@@ -40,6 +72,8 @@ pub enum RunError {
     Syntax(String, Box<Diagnostic>),
     /// A formula is Python but not arithmetic: its text, and what it parses to.
     NotArithmetic(String, Box<Formula>),
+    /// The caller wanted an end.
+    Interrupted,
 }
 
 impl From<SiteError> for RunError {
@@ -57,28 +91,40 @@ pub struct AskedSite<'a> {
     pub numbers: NumberMode,
     /// How the caller gives what a message asks for.
     pub worded: fn(Need) -> String,
+    /// Whether the caller wants an end; it is asked on the calling thread.
+    pub is_interrupted: fn() -> bool,
 }
 
 /// Answers a question about the site that the request names: `site` is its path, and `options`, if
-/// they are there, are [`SiteOptions`]. The other members are those of the command.
+/// they are there, are [`SiteOptions`]. Without `site` there are no files. The other members are
+/// those of the command.
 ///
 /// # Errors
 /// The request is wrong, the site cannot be used, or the formula cannot be ranked.
-pub fn run(command: &str, request: &str, worded: fn(Need) -> String) -> Result<String, RunError> {
+pub fn run(
+    command: &str,
+    request: &str,
+    worded: fn(Need) -> String,
+    is_interrupted: fn() -> bool,
+) -> Result<String, RunError> {
     let request: Value =
         serde_json::from_str(request).map_err(|error| RunError::Request(error.to_string()))?;
     let mut request: Map<String, Value> = read(request)?;
-    let path: String = read(request.remove("site").unwrap_or_default())?;
+    let files = match request.remove("site") {
+        Some(path) => SiteFiles::open(Path::new(&read::<String>(path)?))?,
+        None => SiteFiles::default(),
+    };
     let options: SiteOptions = request
         .remove("options")
         .map(read)
         .transpose()?
         .unwrap_or_default();
-    let site = Site::from_files(SiteFiles::open(Path::new(&path))?, options)?;
+    let site = Site::from_files(files, options)?;
     AskedSite {
         site: &site,
         numbers: options.numbers,
         worded,
+        is_interrupted,
     }
     .answer(command, request.into())
 }
@@ -143,43 +189,128 @@ struct CycleAsked {
     processors: Option<u32>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplayAsked {
+    formula: Option<String>,
+    /// The scheduler's log.
+    log: PathBuf,
+}
+
+/// A log of jobs, and how it is run through time.
+#[derive(Deserialize)]
+struct LogAsked {
+    /// A path, or several.
+    #[serde(default, deserialize_with = "one_or_many")]
+    workload: Vec<String>,
+    /// A file in TOML.
+    goals: Option<PathBuf>,
+    processors: Option<NonZeroU32>,
+    backfill: Option<Backfill>,
+    #[serde(default)]
+    usage: StartingUsage,
+    #[serde(default, deserialize_with = "seconds")]
+    warm_up: Option<u64>,
+    #[serde(default, deserialize_with = "seconds")]
+    decay: Option<u64>,
+    decay_factor: Option<f64>,
+    #[serde(default)]
+    cancelled: Cancelled,
+    #[serde(default)]
+    overrun: Overrun,
+    #[serde(default)]
+    processors_of: ProcessorsOf,
+    from: Option<i64>,
+    to: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SimulateAsked {
+    formula: Option<String>,
+    #[serde(flatten)]
+    log: LogAsked,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FitAsked {
+    template: String,
+    /// Pairs of jobs, the first of which is to be before the second.
+    #[serde(default)]
+    prefer: Vec<[String; 2]>,
+    /// Ids of jobs, best first, or a file with them.
+    wishes: Option<Value>,
+    /// The formula that the answer is compared with; absent: the one in force.
+    old: Option<String>,
+    seed: Option<u64>,
+    evaluations: Option<usize>,
+    held_out: Option<f64>,
+    #[serde(default)]
+    force: bool,
+    #[serde(flatten)]
+    log: LogAsked,
+}
+
+/// A text, or a list of texts.
+fn one_or_many<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<String>, D::Error> {
+    let given = match Value::deserialize(given)? {
+        Value::Array(many) => many,
+        one => vec![one],
+    };
+    serde_json::from_value(given.into()).map_err(D::Error::custom)
+}
+
+/// A number of seconds, or a duration such as `24h`.
+fn seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>, D::Error> {
+    match Value::deserialize(given)? {
+        Value::String(text) => parse_duration(&text).map(Some).map_err(D::Error::custom),
+        number => serde_json::from_value(number).map_err(D::Error::custom),
+    }
+}
+
+impl LogAsked {
+    fn warm_up_seconds(&self) -> Option<i64> {
+        self.warm_up
+            .map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
+    }
+}
+
 /// A formula, and where it comes from.
 struct Asked {
     source: FormulaText,
     parsed: Formula,
 }
 
-/// A ranked queue, for who reads its columns rather than its JSON.
-#[derive(Debug)]
-pub struct AnsweredRank {
-    /// The formula's text.
-    pub formula: String,
-    /// The queue.
-    pub queue: RankedQueue,
-    /// What is doubtful about the site, the formula and the ranking.
-    pub warnings: Vec<String>,
+/// A log that was read, and by what it is judged.
+struct ReadLog {
+    workload: Workload,
+    goals: Option<Goals>,
+    /// What is doubtful about both.
+    warnings: Vec<String>,
 }
 
-impl AnsweredRank {
-    /// The ranking with these rows, inputs and decisions of the summands.
-    pub fn report<'a>(
-        &'a self,
-        rows: &'a [RankedRow],
-        inputs: &'a [&'a str],
-        decides: &'a [SummandAgreement],
-    ) -> RankReport<'a> {
-        RankReport {
-            formula: &self.formula,
-            queue: &self.queue,
-            not_considered: self.queue.not_considered.iter().copied().collect(),
-            rows,
-            inputs,
-            terms: None,
-            rules: &[],
-            decides,
-            checked: None,
-            page: None,
+/// Whether work on another thread is to end.
+#[derive(Default)]
+struct End(AtomicBool);
+
+impl FitObserver for End {
+    fn poll(&self) -> ControlFlow<()> {
+        if self.0.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
+    }
+
+    fn progress(&self, _: &jsf_fit::goals::FitProgress<'_>) -> ControlFlow<()> {
+        self.poll()
+    }
+}
+
+impl Observer for &End {
+    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
+        self.poll()
     }
 }
 
@@ -197,42 +328,38 @@ impl AskedSite<'_> {
             "compare" => self.compare(&read(request)?),
             "shares" => self.shares(&read(request)?),
             "cycle" => self.cycle(read(request)?),
+            "replay" => self.replay(&read(request)?),
+            "simulate" => self.simulate(&read(request)?),
+            "fit" => self.fit(&read(request)?),
             _ => Err(RunError::Request(format!(
                 "`{command}` is no command that is run here, expected `rank`, `check`, `explain`, `trajectory`, \
-                 `compare`, `shares` or `cycle`"
+                 `compare`, `shares`, `cycle`, `replay`, `simulate` or `fit`"
             ))),
         }
     }
 
     fn rank(&self, asked: &RankAsked) -> Result<String, RunError> {
-        let ranked = self.rank_queue(asked.formula.as_deref())?;
-        let names = ranked.queue.program.inputs().iter();
-        let inputs: Vec<&str> = names.map(|name| &**name).filter(|_| asked.inputs).collect();
-        let rows = RankedRow::all(&ranked.queue.ranking);
-        json_of(
-            &ranked.report(&rows, &inputs, &ranked.queue.decides()),
-            &ranked.warnings,
-        )
-    }
-
-    /// Ranks the queue under a formula; `None`: the one in force.
-    ///
-    /// # Errors
-    /// The formula cannot be ranked.
-    pub fn rank_queue(&self, formula: Option<&str>) -> Result<AnsweredRank, RunError> {
-        let formula = self.formula(formula)?;
+        let formula = self.formula(asked.formula.as_deref())?;
         let queue = self.ranked(&formula, false)?;
         let submitted = formula.source.submitted(self.numbers);
         let checked = self.site.check_ranked(&submitted, &queue);
-        let found = self
-            .doubts_of(&queue)
-            .into_iter()
-            .chain(doubts(failures(&checked)));
-        Ok(AnsweredRank {
-            warnings: self.warnings(found),
-            formula: formula.source.text,
-            queue,
-        })
+        let names = queue.program.inputs().iter();
+        let inputs: Vec<&str> = names.map(|name| &**name).filter(|_| asked.inputs).collect();
+        let report = RankReport {
+            formula: &formula.source.text,
+            queue: &queue,
+            not_considered: queue.not_considered.iter().copied().collect(),
+            rows: &RankedRow::all(&queue.ranking),
+            inputs: &inputs,
+            terms: None,
+            rules: &[],
+            decides: &queue.decides(),
+            checked: None,
+            page: None,
+        };
+        let mut found = self.doubts_of(&queue);
+        found.extend(doubts(failures(&checked)));
+        self.written(&report, found)
     }
 
     fn check(&self, asked: &CheckAsked) -> Result<String, RunError> {
@@ -423,6 +550,256 @@ impl AskedSite<'_> {
         )
     }
 
+    fn replay(&self, asked: &ReplayAsked) -> Result<String, RunError> {
+        let formula = self.formula(asked.formula.as_deref())?;
+        let log = FileSource::Path(asked.log.clone());
+        let compared = match self.site.replay(log, &formula.parsed) {
+            Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic([formula])),
+            compared => compared?,
+        };
+        let (text, python) = (&formula.source.text, self.site.python().0);
+        json_of(&ReplayReport::new(text, python, "", &compared.replay), &[])
+    }
+
+    fn simulate(&self, asked: &SimulateAsked) -> Result<String, RunError> {
+        let SimulateAsked { formula, log: by } = asked;
+        let formula = self.formula(formula.as_deref())?;
+        let log = self.log(by, &[&formula.parsed])?;
+        let default = match by.warm_up {
+            Some(_) => WarmUp::None,
+            None => self.site.warm_up(&log.workload, by.usage, by.decay)?,
+        };
+        let warm_up = by.warm_up_seconds().unwrap_or(default.seconds());
+        check_warm_up(&log.workload, warm_up)?;
+        let simulated = self.until_interrupted(|mut end| {
+            self.site.simulate(SimulateRequest {
+                processors: by.processors.map(NonZeroU32::get),
+                backfill: by.backfill,
+                usage: by.usage,
+                decay_period: by.decay,
+                decay_factor: by.decay_factor,
+                ..SimulateRequest::new(&formula.parsed, &log.workload, &mut end)
+            })
+        })?;
+        let simulated = match simulated {
+            Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic([formula])),
+            simulated => simulated?,
+        };
+        let failing = FailingJobs::new(
+            &formula.parsed,
+            &log.workload,
+            &simulated.schedule.errors,
+            simulated.shares.as_deref(),
+            OnError::default(),
+        );
+        let results = simulated.results(&log.workload, warm_up);
+        let goals = results.judge(log.goals.as_ref(), &log.workload, &simulated.schedule, None);
+        let mut report = SimulationReport::new(
+            &formula.source.text,
+            &log.workload,
+            simulated,
+            results,
+            goals,
+        );
+        let mut found: Vec<Message> = log.warnings.into_iter().map(Message::from).collect();
+        found.extend(too_short(default).map(Message::from));
+        found.extend(doubts(&self.site.lint(&formula.parsed, &log.workload)));
+        found.extend(report.warnings.drain(..).map(Message::from));
+        found.extend(failing.map(|failing| failing.clause("the formula").into()));
+        report.warnings = self.warnings(found);
+        json_of(&report, &[])
+    }
+
+    fn fit(&self, asked: &FitAsked) -> Result<String, RunError> {
+        let text = FormulaText::new(&asked.template)?.text;
+        let template = Template::parse(&text)
+            .map_err(|error| RunError::Syntax(text, Box::new(error.diagnostic())))?;
+        if !(1..=MAX_EVALUATIONS).contains(&asked.evaluations.unwrap_or(1)) {
+            return Err(RunError::Request(format!(
+                "`evaluations` is not from 1 to {MAX_EVALUATIONS}"
+            )));
+        }
+        match (
+            asked.wishes.is_some() || !asked.prefer.is_empty(),
+            &asked.log.goals,
+        ) {
+            (true, None) => self.fit_queue(asked, &template),
+            (false, Some(_)) => self.fit_log(asked, &template),
+            _ => Err(RunError::Request(
+                "give either `wishes` or `prefer`, about the jobs that wait, or `goals` and a `workload`"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// Finds the constants that meet wishes about the jobs that wait.
+    fn fit_queue(&self, asked: &FitAsked, template: &Template) -> Result<String, RunError> {
+        let refused = |error| match error {
+            WishError::Site(error) => RunError::Site(error),
+            error => RunError::Request(error.message().worded(self.worded)),
+        };
+        let mut wishes = Wishes::default();
+        for [above, below] in &asked.prefer {
+            wishes.prefer(above, below).map_err(refused)?;
+        }
+        match &asked.wishes {
+            None => {}
+            Some(Value::String(path)) => {
+                let (name, text) = read_text(Path::new(path), MAX_WISHES_BYTES)?;
+                wishes.read(&name, &text).map_err(refused)?;
+            }
+            Some(ids) => {
+                let ids: Vec<String> = read(ids.clone())?;
+                wishes.read("wishes", &ids.join("\n")).map_err(refused)?;
+            }
+        }
+        let mut options = WishOptions {
+            seed: asked.seed.unwrap_or(1),
+            ..WishOptions::default()
+        };
+        options.evaluations = asked.evaluations.unwrap_or(options.evaluations);
+        let fit = self.until_interrupted(|end| {
+            fit_wishes(self.site, template, &wishes, &options, &mut |_| end.poll())
+        })?;
+        let fit = fit.map_err(refused)?;
+        let to_set = FormulaToSet::new(self.site, &fit.formula, unmet_wishes(&fit));
+        let mut report = WishFitReport::new(template.text(), &fit, &to_set);
+        report.warnings = self.warnings(to_set.warning().map(Message::from));
+        json_of(&report, &[])
+    }
+
+    /// Finds the constants that meet goals about the waits of a log.
+    fn fit_log(&self, asked: &FitAsked, template: &Template) -> Result<String, RunError> {
+        let by = &asked.log;
+        let held_out = asked.held_out.unwrap_or(0.33);
+        if !(0.1..=0.8).contains(&held_out) {
+            return Err(RunError::Request(format!(
+                "`held_out` is {held_out}, expected a part of the log from 0.1 to 0.8"
+            )));
+        }
+        let in_force = match asked.old.as_deref() {
+            None => self.site.formula_text().ok().map(|formula| formula.text),
+            old => Some(self.formula(old)?.source.text),
+        };
+        let formulas = formulas_read(template, in_force.as_deref());
+        let log = self.log(by, &formulas.iter().collect::<Vec<_>>())?;
+        let Some(goals) = &log.goals else {
+            return Err(RunError::Request("`goals` are missing".to_owned()));
+        };
+        let options = FitOptions {
+            in_force,
+            is_scale_free: is_scale_free(template) && self.site.threshold().is_none(),
+            seed: asked.seed.unwrap_or(1),
+            evaluations: asked
+                .evaluations
+                .unwrap_or(FitOptions::default().evaluations),
+            held_out,
+            force: asked.force,
+            warm_up: by.warm_up_seconds(),
+            processors: by.processors.map(NonZeroU32::get),
+            backfill: by.backfill,
+            usage: by.usage,
+            decay_period: by.decay,
+            decay_factor: by.decay_factor,
+        };
+        let fit = self.until_interrupted(|end| {
+            fit_goals(self.site, template, &log.workload, goals, &options, end)
+        })?;
+        let mut fit = fit.map_err(|error| match error {
+            FitError::Site(error) => RunError::Site(error),
+            FitError::TooShort { .. } => {
+                RunError::Request(format!("{error}; `force` fits it all the same"))
+            }
+            error => RunError::Request(error.to_string()),
+        })?;
+        let to_set = FormulaToSet::new(self.site, &fit.formula, not_advised(&fit));
+        let found = log.warnings.into_iter().chain(fit.warnings.drain(..));
+        fit.warnings = self.warnings(found.chain(to_set.warning()).map(Message::from));
+        json_of(&GoalFitReport::new(template.text(), &fit, &to_set), &[])
+    }
+
+    /// Reads a log with what the formulas and the conditions of the goals need.
+    fn log(&self, asked: &LogAsked, formulas: &[&Formula]) -> Result<ReadLog, RunError> {
+        let refused = |message: String| Err(RunError::Request(message));
+        if self.numbers == NumberMode::Decimal {
+            return refused("a simulation computes with doubles, not with decimals".to_owned());
+        }
+        if asked.workload.is_empty() {
+            return refused("`workload` is missing, expected the path of a log".to_owned());
+        }
+        if asked.decay == Some(0) {
+            return refused("`decay` is 0, expected at least a second".to_owned());
+        }
+        if let Some(factor) = asked
+            .decay_factor
+            .filter(|factor| !(0.0..=1.0).contains(factor))
+        {
+            return refused(format!(
+                "`decay_factor` is {factor}, expected a number from 0 to 1"
+            ));
+        }
+        let goals = match &asked.goals {
+            Some(path) => {
+                let (name, text) = read_text(path, MAX_GOALS_BYTES)?;
+                let goals = Goals::parse(&name, &text, self.site.schema());
+                Some(goals.map_err(|error| RunError::Request(error.to_string()))?)
+            }
+            None => None,
+        };
+        let paths = asked.workload.iter();
+        let sources: Vec<FileSource> = paths.map(|path| FileSource::Path(path.into())).collect();
+        let mut formulas = formulas.to_vec();
+        formulas.extend(goals.iter().flat_map(Goals::conditions));
+        let rules = LogRules {
+            cancelled: asked.cancelled,
+            overrun: asked.overrun,
+            processors_of: asked.processors_of,
+            from: asked.from,
+            to: asked.to,
+            ..LogRules::default()
+        };
+        let workload = self.site.open_workload(&sources, &formulas, rules)?;
+        let mut warnings = [&*workload.faults().messages(), workload.notes()].concat();
+        warnings.extend(left_out_and_assumed(&workload));
+        if let Some(goals) = &goals {
+            warnings.extend(self.site.check_goals(goals, &workload)?);
+        }
+        Ok(ReadLog {
+            workload,
+            goals,
+            warnings,
+        })
+    }
+
+    /// Works on another thread, while this one asks the caller whether to end.
+    fn until_interrupted<T: Send>(
+        &self,
+        work: impl FnOnce(&End) -> T + Send,
+    ) -> Result<T, RunError> {
+        let end = End::default();
+        thread::scope(|scope| {
+            let (sender, receiver) = mpsc::channel();
+            let end = &end;
+            let worker = thread::Builder::new().stack_size(STACK);
+            worker
+                .spawn_scoped(scope, move || sender.send(work(end)))
+                .map_err(|error| RunError::Request(error.to_string()))?;
+            let mut is_interrupted = false;
+            loop {
+                match receiver.recv_timeout(BETWEEN_QUESTIONS) {
+                    Ok(_) if is_interrupted => return Err(RunError::Interrupted),
+                    Ok(result) => return Ok(result),
+                    Err(RecvTimeoutError::Timeout) if !is_interrupted => {
+                        is_interrupted = (self.is_interrupted)();
+                        end.0.store(is_interrupted, Ordering::Relaxed);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Err(RunError::Interrupted),
+                }
+            }
+        })
+    }
+
     /// The formula that is asked about, else the one in force, as the site has it.
     fn text(&self, formula: Option<&str>) -> Result<FormulaText, RunError> {
         Ok(formula.map_or_else(|| self.site.formula_text(), FormulaText::new)?)
@@ -501,6 +878,17 @@ fn json_of(answer: &impl Answer, warnings: &[String]) -> Result<String, RunError
     String::from_utf8(json).map_err(|error| RunError::Request(error.to_string()))
 }
 
+/// The name and the text of a file.
+fn read_text(path: &Path, max_bytes: usize) -> Result<(String, String), RunError> {
+    let source = FileSource::Path(path.to_owned());
+    let bytes = source.read_up_to(max_bytes as u64)?;
+    let name = source.name();
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((name, text)),
+        Err(_) => Err(RunError::Request(format!("`{name}` is not UTF-8 text"))),
+    }
+}
+
 /// The rows of these jobs.
 fn rows(site: &Site, queue: &RankedQueue, jobs: &[String]) -> Result<Vec<usize>, RunError> {
     let mut rows = Vec::new();
@@ -525,7 +913,7 @@ fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
 }
 
 /// What findings give reason to doubt, one sentence each.
-pub fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
+fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message> {
     let findings = findings
         .into_iter()
         .filter(|found| found.severity != Severity::Note);

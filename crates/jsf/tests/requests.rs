@@ -10,7 +10,7 @@ use crate::command::{jsf, stdout};
 
 const FORMULA: &str = "ncpus + eligible_time / 3600";
 const JOB: &str = "184652";
-const COMMANDS: [&str; 7] = [
+const COMMANDS: [&str; 10] = [
     "rank",
     "check",
     "explain",
@@ -18,6 +18,9 @@ const COMMANDS: [&str; 7] = [
     "compare",
     "shares",
     "cycle",
+    "replay",
+    "simulate",
+    "fit",
 ];
 
 fn site() -> String {
@@ -29,13 +32,17 @@ fn worded(need: Need) -> String {
     format!("{need:?}")
 }
 
+fn asked_of(command: &str, request: &str) -> Result<String, RunError> {
+    run(command, request, worded, || false)
+}
+
 /// The answer to a request about the example site, to which `members` are added.
 fn asked(command: &str, members: Value) -> Result<Value, RunError> {
     let mut request = json!({"site": site()});
     if let (Some(request), Value::Object(members)) = (request.as_object_mut(), members) {
         request.extend(members);
     }
-    run(command, &request.to_string(), worded)
+    asked_of(command, &request.to_string())
         .map(|answer| serde_json::from_str(&answer).expect("an answer is JSON"))
 }
 
@@ -74,6 +81,31 @@ fn each_command_answers_with_the_json_of_the_command_line() {
             vec![FORMULA, "--processors", "64"],
         ),
     ];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let file = |path: &str| root.join(path).display().to_string();
+    let sched_log = file("examples/site/sched.log");
+    let log = file("tests/golden/simulate/w1.swf");
+    let goals = file("examples/goals.toml");
+    let template = "{fs=9:0..99}*fairshare_factor + eligible_time/3600";
+    let simulated = ["--workload", &log, "--processors", "64", "--goals", &goals];
+    let cases = cases.into_iter().chain([
+        ("replay", json!({"log": sched_log}), vec![&*sched_log]),
+        (
+            "simulate",
+            json!({"formula": FORMULA, "workload": log, "processors": 64, "goals": goals, "warm_up": "1h", "overrun": "keep"}),
+            [&simulated[..], &[FORMULA, "--warm-up", "1h", "--overrun", "keep"]].concat(),
+        ),
+        (
+            "fit",
+            json!({"template": template, "prefer": [["184208", "185046"]], "evaluations": 50}),
+            vec![template, "--prefer", "184208", "185046", "--evaluations", "50"],
+        ),
+        (
+            "fit",
+            json!({"template": template, "workload": [log], "processors": 64, "goals": goals, "evaluations": 2, "force": true}),
+            [&simulated[..], &[template, "--evaluations", "2", "--force"]].concat(),
+        ),
+    ]);
     for (command, members, arguments) in cases {
         let mut answer = asked(command, members).expect(command);
         let site = site();
@@ -95,29 +127,32 @@ fn each_command_answers_with_the_json_of_the_command_line() {
 #[test]
 fn a_request_that_does_not_say_what_is_asked_is_refused() {
     for command in COMMANDS {
-        let message = refused(command, json!({"formulae": FORMULA}));
-        assert!(message.contains("unknown field `formulae`"), "{message}");
+        let message = refused(
+            command,
+            json!({"formulae": FORMULA, "template": "1", "log": "x"}),
+        );
+        // one that lacks a member may be refused for that first
+        let is_named =
+            message.contains("unknown field `formulae`") || message.starts_with("missing field");
+        assert!(is_named, "{message}");
     }
     let message = refused("ranks", json!({}));
     assert!(message.starts_with("`ranks` is no command"), "{message}");
     let message = refused("trajectory", json!({"jobs": [JOB], "hours": 0}));
     assert!(message.contains("`hours` is 0"), "{message}");
     assert!(refused("explain", json!({})).contains("missing field `jobs`"));
+    assert!(refused("simulate", json!({})).contains("`workload` is missing"));
+    let message = refused("simulate", json!({"workload": "x", "decay": "soon"}));
+    assert!(message.contains("soon"), "{message}");
+    let message = refused("fit", json!({"template": "{a=1:0..2}*ncpus"}));
+    assert!(message.starts_with("give either `wishes`"), "{message}");
     assert!(refused("rank", json!({"formula": 1})).contains("expected a string"));
 }
 
 #[test]
-fn damaged_json_and_a_request_without_a_site_are_refused() {
-    for request in [
-        "",
-        "{",
-        "[]",
-        "1",
-        "{}",
-        r#"{"site":1}"#,
-        r#"{"site":"x"} x"#,
-    ] {
-        let answer = run("rank", request, worded);
+fn damaged_json_is_refused() {
+    for request in ["", "{", "[]", "1", r#"{"site":1}"#, r#"{"site":"x"} x"#] {
+        let answer = asked_of("rank", request);
         assert!(
             matches!(answer, Err(RunError::Request(_))),
             "{request}: {answer:?}"
@@ -126,8 +161,30 @@ fn damaged_json_and_a_request_without_a_site_are_refused() {
 }
 
 #[test]
+fn without_a_site_a_formula_can_be_checked_and_a_log_simulated() {
+    let answer = asked_of("check", r#"{"formula":"ncpus * walltme"}"#).expect("a check");
+    assert!(answer.contains("JSF201"), "{answer}");
+    let request = json!({"formula": "ncpus", "workload": format!("{}/accounting.gz", site()), "processors": 64});
+    let answer = asked_of("simulate", &request.to_string()).expect("a simulation");
+    assert!(answer.contains("\"makespan\""), "{answer}");
+    let rank = asked_of("rank", r#"{"formula":"ncpus"}"#);
+    assert!(matches!(rank, Err(RunError::Site(_))), "{rank:?}");
+}
+
+#[test]
+fn a_caller_may_end_a_simulation() {
+    let request = json!({"site": site(), "formula": "ncpus", "workload": format!("{}/accounting.gz", site()), "processors": 64});
+    let ended = run("simulate", &request.to_string(), worded, || true);
+    // it may end by itself before it is asked
+    assert!(
+        matches!(ended, Ok(_) | Err(RunError::Interrupted)),
+        "{ended:?}"
+    );
+}
+
+#[test]
 fn a_site_or_a_formula_that_cannot_be_used_is_told_apart_from_a_wrong_request() {
-    let absent = run("rank", r#"{"site":"no/such/site"}"#, worded);
+    let absent = asked_of("rank", r#"{"site":"no/such/site"}"#);
     assert!(matches!(absent, Err(RunError::Site(_))), "{absent:?}");
     let syntax = asked("rank", json!({"formula": "ncpus +"}));
     assert!(matches!(syntax, Err(RunError::Syntax(..))), "{syntax:?}");

@@ -1,6 +1,8 @@
 //! What is made of a log: which of its jobs are simulated, how long they run, and how many
 //! processors they hold.
 
+use serde::Deserialize;
+
 use super::left_out::Fault;
 
 /// What is made of a log.
@@ -23,8 +25,9 @@ pub struct LogRules {
 }
 
 /// What is made of a job that was cancelled before it ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 pub enum Cancelled {
     /// It is left out: nobody knows for how long it would have run.
     #[default]
@@ -39,8 +42,9 @@ pub enum Cancelled {
 }
 
 /// What is made of a run that is longer than the job asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 pub enum Overrun {
     /// It ends after the requested time.
     #[default]
@@ -55,8 +59,9 @@ pub enum Overrun {
 }
 
 /// Whose number of processors a job holds, where a log has both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 pub enum ProcessorsOf {
     /// What it asks for.
     #[default]

@@ -2,10 +2,12 @@
 
 use job_sort_formula::rank::{OnError, ScorePrecision};
 use jsf_openpbs::cycle::{CycleRules, Limit, Machine, RequestedChunks};
+use serde::Deserialize;
 
 /// Which jobs may start although a job before them does not fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 pub enum Backfill {
     /// Those that do not delay the first job that does not fit, as far as the walltimes tell
     /// (EASY).

@@ -26,6 +26,7 @@ use super::simulation_rules::{LeftOut, ProcessorsSource};
 use super::source::{FileSource, OpenedFile};
 use super::tree::SiteTree;
 use super::{Site, SiteError};
+use serde::Deserialize;
 
 /// The most names in a warning.
 const MAX_NAMES: usize = 5;
@@ -53,11 +54,13 @@ pub struct SimulateRequest<'a> {
 }
 
 /// The usage with which a simulation begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
 pub enum StartingUsage {
     /// That in the tree.
     #[default]
+    #[serde(rename = "start")]
     #[cfg_attr(
         feature = "clap",
         value(name = "start", help = "The usage in the tree")

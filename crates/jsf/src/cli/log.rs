@@ -8,7 +8,7 @@ use jsf_site::{FileSource, Site};
 
 use crate::cli::args::log::LogArgs;
 use crate::cli::{CliError, Progress, warn};
-use crate::commands::simulate::log_facts::cut_by_end;
+use crate::commands::simulate::log_facts::{cut_by_end, left_out_and_assumed};
 
 /// Reads the goals that simulations are judged by.
 pub(crate) fn read_goals(path: &Path, site: &Site) -> Result<Goals, CliError> {
@@ -60,14 +60,7 @@ pub(crate) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
     let mut messages = [&*workload.faults().messages(), workload.notes()].concat();
     if has_counts {
         let cut = cut_by_end(workload).map(|cut| format!("the log is {cut}"));
-        let left_out = workload
-            .faults()
-            .summary([])
-            .map(|left_out| format!("left out of the log: {left_out}"));
-        let assumed = workload.assumed_walltimes().in_words();
-        let assumed =
-            assumed.map(|assumed| format!("requested times that the log does not say: {assumed}"));
-        messages.extend(cut.into_iter().chain(left_out).chain(assumed));
+        messages.extend(cut.into_iter().chain(left_out_and_assumed(workload)));
     }
     messages
 }

@@ -25,10 +25,10 @@ pub struct WishFitReport<'a> {
     recommendation: Recommendation,
     reason: &'static str,
     wishes: Wishes<'a>,
-    /// Only a log has goals, an objective and warnings.
+    /// Only a log has goals and an objective.
     goals: [GoalValue; 0],
     objective: (),
-    warnings: [&'static str; 0],
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Wishes that are met and that are not.
@@ -64,7 +64,7 @@ impl<'a> WishFitReport<'a> {
             },
             goals: [],
             objective: (),
-            warnings: [],
+            warnings: Vec::new(),
         }
     }
 }

@@ -45,6 +45,18 @@ pub fn cut_by_end(workload: &Workload) -> Option<String> {
     ))
 }
 
+/// What is left out of a log, and which requested times are assumed, a sentence each.
+pub fn left_out_and_assumed(workload: &Workload) -> impl Iterator<Item = String> {
+    let left_out = workload.faults().summary([]);
+    let assumed = workload.assumed_walltimes().in_words();
+    [
+        ("left out of the log", left_out),
+        ("requested times that the log does not say", assumed),
+    ]
+    .into_iter()
+    .filter_map(|(heading, text)| Some(format!("{heading}: {}", text?)))
+}
+
 /// A time of the log's clock, which need not begin in 1970.
 fn moment_of_log(seconds: i64) -> String {
     if seconds < LEAST_EPOCH {
