@@ -171,7 +171,7 @@ class Site:
         answer = self.run("rank", formula=formula, inputs=inputs)
         rows = []
         for job in answer.pop("jobs"):
-            shown = job.pop("inputs", {})
+            shown = {name: _number(value) for name, value in job.pop("inputs", {}).items()}
             rows.append({**job, "error": job.error and job.error.message, **shown})
         names = "rank id entity queue state score exact logged error considered excluded reason"
         return Table._of_rows(rows, names, answer)
@@ -192,8 +192,8 @@ class Site:
         """The nodes of the fair-share tree, parents first, with the numbers of a policy."""
         answer = self.run("shares", policy=policy)
         for node in answer.nodes:
-            if node.get("level_fs") == "inf":
-                node["level_fs"] = float("inf")
+            if "level_fs" in node:
+                node["level_fs"] = _number(node.level_fs)
         return Table._of_rows(answer.pop("nodes"), "name path kind", answer)
 
     def simulate(self, formula=None, *, workload, processors=None, **options):
@@ -286,6 +286,13 @@ def _ids(values):
     except TypeError:
         is_whole = False
     return ids if is_whole else [None if value is None else str(value) for value in values]
+
+
+def _number(value):
+    """A number that JSON may have as a text, because it is not finite or has more than 64 bits."""
+    if not isinstance(value, str):
+        return value
+    return int(value) if value.lstrip("-").isdecimal() else float(value)
 
 
 def _is_int64(value):
