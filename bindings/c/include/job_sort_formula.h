@@ -253,9 +253,8 @@ typedef struct jsf_schema jsf_schema;
 typedef struct jsf_scratch jsf_scratch;
 
 /**
- * A fair-share tree with its usage, and the numbers that a policy computes from it. Its nodes are
- * numbered from 0, the root, which is called `root`, or `TREEROOT` under the policy `pbs`, which
- * also has a group `unknown`, for entities that are not in the documents. The numbers are computed
+ * A fair-share tree with its usage, and the numbers that a policy computes from it. Under the policy
+ * `pbs` it has a group `unknown`, for entities that are not in the documents. The numbers are computed
  * when the tree is read, and it is immutable: other entities, shares and usage are another
  * document. Any number of threads may use a tree at the same time. Free it with `jsf_tree_free`.
  */
@@ -656,50 +655,17 @@ jsf_status jsf_tree_read_pbs(const char *resource_group,
 const char *jsf_tree_warnings(const jsf_tree *tree);
 
 /**
- * The number of nodes, the root and the groups included; 0 if `tree` is null.
- */
-size_t jsf_tree_count(const jsf_tree *tree);
-
-/**
- * The name of a node, from 0, the root; null beyond the last one. It is UTF-8, ends with a NUL,
- * belongs to the tree and lives as long.
- */
-const char *jsf_tree_name(const jsf_tree *tree, size_t node);
-
-/**
- * Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name,
- * which the policy `pbs` does not allow. `*node` can be the index of an entity in a column of
- * `JSF_KIND_BY_ENTITY` whose `entity_values` are from `jsf_tree_shares_of_all`.
+ * The numbers of an entity or a group, by its name, or by `GROUP/NAME` if several have the name,
+ * which the policy `pbs` does not allow.
  *
- * Errors: `JSF_STATUS_NOT_FOUND`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*node` is not written
+ * Errors: `JSF_STATUS_NOT_FOUND`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*shares` is not written
  * then. OpenPBS counts an entity that is not in its files to the group `unknown`.
- */
-jsf_status jsf_tree_find(const jsf_tree *tree, const char *name, size_t name_length, uint32_t *node, jsf_error **error);
-
-/**
- * The numbers of an entity or a group, which is found as `jsf_tree_find` does.
- *
- * Errors: those of `jsf_tree_find`; `*shares` is not written then.
  */
 jsf_status jsf_tree_shares(const jsf_tree *tree,
                            const char *name,
                            size_t name_length,
                            jsf_shares *shares,
                            jsf_error **error);
-
-/**
- * Writes the numbers of all nodes, as `jsf_tree_shares` has them, into arrays of `count` doubles,
- * where `count` is `jsf_tree_count`. An array that is not wanted may be null. The arrays must not
- * overlap.
- *
- * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
- */
-jsf_status jsf_tree_shares_of_all(const jsf_tree *tree,
-                                  double *perc,
-                                  double *tree_usage,
-                                  double *factor,
-                                  size_t count,
-                                  jsf_error **error);
 
 /**
  * Frees a tree. Null is ignored. No thread may be using it.

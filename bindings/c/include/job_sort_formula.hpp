@@ -133,12 +133,7 @@ struct tree : handle<jsf_tree, jsf_tree_free> {
     tree(std::string_view document, const char *policy)
         : handle(result<jsf_tree *>(jsf_tree_read, document.data(), document.size(), policy)) {}
 
-    std::uint32_t find(std::string_view name) const { return result<std::uint32_t>(jsf_tree_find, get(), name.data(), name.size()); }
-    std::vector<double> factors() const { /* `fairshare_factor` of every node, for by_entity() */
-        std::vector<double> factors(jsf_tree_count(get()));
-        call(jsf_tree_shares_of_all, get(), static_cast<double *>(nullptr), static_cast<double *>(nullptr), factors.data(), factors.size());
-        return factors;
-    }
+    jsf_shares shares(std::string_view name) const { return result<jsf_shares>(jsf_tree_shares, get(), name.data(), name.size()); }
 };
 
 } // namespace jsf

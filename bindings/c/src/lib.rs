@@ -33,8 +33,7 @@ pub use schema::{
     jsf_schema_read_site, jsf_schema_set_python,
 };
 pub use tree::{
-    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_count, jsf_tree_find, jsf_tree_free,
-    jsf_tree_name, jsf_tree_read, jsf_tree_read_pbs, jsf_tree_shares, jsf_tree_shares_of_all,
-    jsf_tree_warnings,
+    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_free, jsf_tree_read, jsf_tree_read_pbs,
+    jsf_tree_shares, jsf_tree_warnings,
 };
 pub use version::{JSF_ABI_VERSION, JSF_MAX_ROWS, jsf_abi_version, jsf_version};

@@ -3,25 +3,19 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use job_sort_formula::fairshare::{AssessedTree, EntityShares, NodeId};
+use job_sort_formula::fairshare::{AssessedTree, EntityShares};
 use jsf_openpbs::number_format::fairshare;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, Site, SiteFiles, SiteOptions};
 
-use crate::argument::{
-    NUL_TERMINATED, addresses, any_overlap, borrow, bytes, free, name_at, optional_array_out, out,
-    text,
-};
-use crate::error::{answered, c_text, created, guarded, jsf_error, jsf_status, lines, site_error};
+use crate::argument::{NUL_TERMINATED, borrow, bytes, free, out, text};
+use crate::error::{answered, created, guarded, jsf_error, jsf_status, lines, site_error};
 
-/// A fair-share tree with its usage, and the numbers that a policy computes from it. Its nodes are
-/// numbered from 0, the root, which is called `root`, or `TREEROOT` under the policy `pbs`, which
-/// also has a group `unknown`, for entities that are not in the documents. The numbers are computed
+/// A fair-share tree with its usage, and the numbers that a policy computes from it. Under the policy
+/// `pbs` it has a group `unknown`, for entities that are not in the documents. The numbers are computed
 /// when the tree is read, and it is immutable: other entities, shares and usage are another
 /// document. Any number of threads may use a tree at the same time. Free it with `jsf_tree_free`.
 #[allow(non_camel_case_types)]
 pub struct jsf_tree {
-    /// The names of the nodes.
-    names: Vec<CString>,
     assessed: AssessedTree,
     warnings: CString,
 }
@@ -71,27 +65,22 @@ impl jsf_tree {
                 "no policy was applied",
             ));
         };
-        let tree = shares.assessed.tree();
         Ok(Self {
-            names: tree.nodes().map(|node| c_text(tree.name(node))).collect(),
             warnings: lines(site.warnings().iter().chain(&shares.notes)),
             assessed: shares.assessed,
         })
     }
 
-    fn resolve(&self, name: &str) -> Result<NodeId, jsf_error> {
+    fn shares(&self, name: &str) -> Result<EntityShares, jsf_error> {
         let tree = self.assessed.tree();
-        tree.resolve(name).ok_or_else(|| {
+        let Some(node) = tree.resolve(name) else {
             let message = match tree.candidates(name).len() {
                 0 => format!("the tree has no `{name}`"),
                 _ => format!("the tree has several `{name}`: write `GROUP/{name}`"),
             };
-            jsf_error::new(jsf_status::NotFound, message)
-        })
-    }
-
-    fn shares(&self, node: NodeId) -> EntityShares {
-        self.assessed.shares().get(node).unwrap_or_default()
+            return Err(jsf_error::new(jsf_status::NotFound, message));
+        };
+        Ok(self.assessed.shares().get(node).unwrap_or_default())
     }
 }
 
@@ -198,56 +187,11 @@ pub unsafe extern "C" fn jsf_tree_warnings(tree: *const jsf_tree) -> *const c_ch
     })
 }
 
-/// The number of nodes, the root and the groups included; 0 if `tree` is null.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_count(tree: *const jsf_tree) -> usize {
-    // SAFETY: the caller passes null or a tree of this library
-    answered(0, || Ok(unsafe { borrow(tree, "tree") }?.names.len()))
-}
-
-/// The name of a node, from 0, the root; null beyond the last one. It is UTF-8, ends with a NUL,
-/// belongs to the tree and lives as long.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_name(tree: *const jsf_tree, node: usize) -> *const c_char {
-    answered(ptr::null(), || {
-        // SAFETY: the caller passes null or a tree of this library
-        Ok(name_at(&unsafe { borrow(tree, "tree") }?.names, node))
-    })
-}
-
-/// Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name,
-/// which the policy `pbs` does not allow. `*node` can be the index of an entity in a column of
-/// `JSF_KIND_BY_ENTITY` whose `entity_values` are from `jsf_tree_shares_of_all`.
+/// The numbers of an entity or a group, by its name, or by `GROUP/NAME` if several have the name,
+/// which the policy `pbs` does not allow.
 ///
-/// Errors: `JSF_STATUS_NOT_FOUND`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*node` is not written
+/// Errors: `JSF_STATUS_NOT_FOUND`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*shares` is not written
 /// then. OpenPBS counts an entity that is not in its files to the group `unknown`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_find(
-    tree: *const jsf_tree,
-    name: *const c_char,
-    name_length: usize,
-    node: *mut u32,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a tree of this library, a text and a number
-        let (tree, name, node) = unsafe {
-            (
-                borrow(tree, "tree")?,
-                text(name, name_length, "name")?,
-                out(node, "node")?,
-            )
-        };
-        node.write(tree.resolve(name)?.index() as u32);
-        Ok(())
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
-}
-
-/// The numbers of an entity or a group, which is found as `jsf_tree_find` does.
-///
-/// Errors: those of `jsf_tree_find`; `*shares` is not written then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_tree_shares(
     tree: *const jsf_tree,
@@ -265,61 +209,7 @@ pub unsafe extern "C" fn jsf_tree_shares(
                 out(shares, "shares")?,
             )
         };
-        shares.write(tree.shares(tree.resolve(name)?).into());
-        Ok(())
-    };
-    // SAFETY: the caller passes null or a pointer to a handle
-    unsafe { guarded(error, work) }
-}
-
-/// Writes the numbers of all nodes, as `jsf_tree_shares` has them, into arrays of `count` doubles,
-/// where `count` is `jsf_tree_count`. An array that is not wanted may be null. The arrays must not
-/// overlap.
-///
-/// Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn jsf_tree_shares_of_all(
-    tree: *const jsf_tree,
-    perc: *mut f64,
-    tree_usage: *mut f64,
-    factor: *mut f64,
-    count: usize,
-    error: *mut *mut jsf_error,
-) -> jsf_status {
-    let work = || {
-        // SAFETY: the caller passes null or a tree of this library
-        let tree = unsafe { borrow(tree, "tree") }?;
-        // SAFETY: the caller passes null or arrays of this length, which do not overlap
-        let arrays = unsafe {
-            [
-                optional_array_out(perc, count, "perc")?,
-                optional_array_out(tree_usage, count, "tree_usage")?,
-                optional_array_out(factor, count, "factor")?,
-            ]
-        };
-        if any_overlap(&arrays.each_ref().map(|array| addresses(array))) {
-            return Err(jsf_error::argument(
-                "`perc`, `tree_usage` and `factor` overlap",
-            ));
-        }
-        let expected = tree.names.len();
-        if count != expected {
-            return Err(jsf_error::argument(format!(
-                "`count` is {count}, expected {expected}, the number of nodes"
-            )));
-        }
-        for (column, array) in arrays.into_iter().enumerate() {
-            for (number, node) in array.iter_mut().zip(tree.assessed.tree().nodes()) {
-                let shares = tree.shares(node);
-                number.write(
-                    [
-                        shares.fairshare_perc,
-                        shares.fairshare_tree_usage,
-                        shares.fairshare_factor,
-                    ][column],
-                );
-            }
-        }
+        shares.write(tree.shares(name)?.into());
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle

@@ -345,21 +345,11 @@ static void trees(void)
 {
     jsf_tree *tree = NULL;
     jsf_shares ann, bob;
-    double perc[16], usage[16], factor[16];
-    uint32_t node = 0;
     CHECK_OK(jsf_tree_read(TREE, sizeof TREE - 1, "fair-tree", &tree, &error));
     CHECK(strstr(jsf_tree_warnings(tree), "`colour`") != NULL);
-    CHECK(jsf_tree_count(tree) == 5);
-    CHECK(jsf_tree_name(tree, 0) != NULL && jsf_tree_name(tree, 5) == NULL);
     CHECK_OK(jsf_tree_shares(tree, "ann", JSF_NUL_TERMINATED, &ann, &error));
     CHECK_OK(jsf_tree_shares(tree, "physics/bob", 11, &bob, &error));
     CHECK(ann.perc == 0.2 && ann.factor > bob.factor);
-    CHECK_OK(jsf_tree_find(tree, "ann", 3, &node, &error));
-    CHECK(strcmp(jsf_tree_name(tree, node), "ann") == 0);
-    CHECK_OK(jsf_tree_shares_of_all(tree, perc, usage, factor, 5, &error));
-    CHECK(perc[node] == ann.perc && usage[node] == ann.tree_usage && factor[node] == ann.factor);
-    CHECK_OK(jsf_tree_shares_of_all(tree, NULL, NULL, factor, 5, &error));
-
     CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no `dora`", jsf_tree_shares(tree, "dora", 4, &bob, &error));
     jsf_tree_free(tree);
 

@@ -223,32 +223,11 @@ unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
     if tree.is_null() {
         return;
     }
-    // SAFETY: the tree is the library's, and the columns have its number of nodes
+    let (mut shares, mut error) = (jsf_shares::default(), ptr::null_mut());
+    // SAFETY: the tree is the library's, and the name has the length that is passed
     unsafe {
-        let count = jsf_tree_count(tree);
-        for node in 0..=count.min(50) {
-            let name = jsf_tree_name(tree, node);
-            assert_eq!(name.is_null(), node >= count);
-            if !name.is_null() {
-                CStr::from_ptr(name).to_str().expect("UTF-8");
-            }
-        }
-        let [mut perc, mut usage, mut factor] = [(); 3].map(|()| vec![0.0; count]);
-        let (columns, mut error) = (
-            (perc.as_mut_ptr(), usage.as_mut_ptr(), factor.as_mut_ptr()),
-            ptr::null_mut(),
-        );
-        let status =
-            jsf_tree_shares_of_all(tree, columns.0, columns.1, columns.2, count, &mut error);
-        take_error(status, error, usize::MAX);
-        let (mut found, mut error) = (0, ptr::null_mut());
-        let status = jsf_tree_find(
-            tree,
-            data.as_ptr().cast(),
-            data.len().min(64),
-            &mut found,
-            &mut error,
-        );
+        let (name, length) = (data.as_ptr().cast(), data.len().min(64));
+        let status = jsf_tree_shares(tree, name, length, &mut shares, &mut error);
         take_error(status, error, usize::MAX);
         jsf_tree_free(tree);
     }

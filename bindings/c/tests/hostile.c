@@ -25,12 +25,10 @@ static void null_handles(void)
     jsf_schema *schema;
     jsf_tree *tree;
     char *json;
-    uint32_t node;
     CHECK(jsf_error_status(NULL) == JSF_STATUS_ARGUMENT && jsf_error_message(NULL) == NULL);
     CHECK(!jsf_error_span(NULL, NULL, NULL));
     CHECK(jsf_program_input_count(NULL) == 0 && jsf_program_input(NULL, 0) == NULL);
-    CHECK(jsf_program_undefined(NULL, 0) == NULL);
-    CHECK(jsf_tree_count(NULL) == 0 && jsf_tree_name(NULL, 0) == NULL && jsf_tree_warnings(NULL) == NULL);
+    CHECK(jsf_program_undefined(NULL, 0) == NULL && jsf_tree_warnings(NULL) == NULL);
     jsf_error_free(NULL);
     jsf_schema_free(NULL);
     jsf_program_free(NULL);
@@ -56,9 +54,7 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_DOCUMENT, "", jsf_tree_read(NULL, 0, "pbs", &tree, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`usage` is null",
                 jsf_tree_read_pbs("a 1 root 1\n", 11, NULL, 4, NULL, 0, &tree, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_find(NULL, "a", 1, &node, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_shares(NULL, "a", 1, &shares, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_shares_of_all(NULL, NULL, NULL, NULL, 0, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`text` is null", jsf_logged_score(1, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`json` is null", jsf_run("rank", "{}", 2, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`command` is null", jsf_run(NULL, "{}", 2, &json, &error));
@@ -241,24 +237,14 @@ static void trees(void)
     static const char document[] = "{\"children\":[{\"name\":\"a\",\"shares\":1},{\"name\":\"b\",\"shares\":1}]}";
     jsf_tree *tree;
     jsf_shares shares[2];
-    double numbers[3];
-    uint32_t node = 77;
+    jsf_shares found;
     CHECK_OK(jsf_tree_read(document, JSF_NUL_TERMINATED, "classic", &tree, &error));
-    CHECK(jsf_tree_count(tree) == 3);
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`count` is 2, expected 3",
-                jsf_tree_shares_of_all(tree, numbers, NULL, NULL, 2, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`factor` is misaligned",
-                jsf_tree_shares_of_all(tree, NULL, NULL, (double *)((char *)numbers + 1), 3, &error));
-    CHECK_OK(jsf_tree_shares_of_all(tree, NULL, NULL, NULL, 3, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`shares` is null", jsf_tree_shares(tree, "a", 1, NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`shares` is misaligned",
                 jsf_tree_shares(tree, "a", 1, (jsf_shares *)((char *)shares + 2), &error));
-    CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no `c`", jsf_tree_find(tree, "c", 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no ``", jsf_tree_find(tree, NULL, 0, &node, &error));
-    CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_tree_find(tree, "\xfe", 1, &node, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`perc`, `tree_usage` and `factor` overlap",
-                jsf_tree_shares_of_all(tree, numbers, numbers, NULL, 3, &error));
-    CHECK(node == 77 && jsf_tree_count(tree) == 3);
+    CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no `c`", jsf_tree_shares(tree, "c", 1, &found, &error));
+    CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no ``", jsf_tree_shares(tree, NULL, 0, &found, &error));
+    CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_tree_shares(tree, "\xfe", 1, &found, &error));
     jsf_tree_free(tree);
 }
 

@@ -82,13 +82,10 @@ static void one_job()
 
 static void trees()
 {
-    const jsf::tree read("{\"children\":[]}", "pbs");
     const jsf::tree tree("{\"children\":[{\"name\":\"ann\",\"shares\":3,\"usage\":100},{\"name\":\"bob\",\"shares\":1}]}", "fair-tree");
-    const std::vector<double> factors = tree.factors();
-    CHECK(tree.find("ann") == 1 && factors.size() == 3 && factors[1] < factors[2] && read.factors().size() == 2);
-    CHECK(jsf::result<jsf_shares>(jsf_tree_shares, tree.get(), "ann", JSF_NUL_TERMINATED).perc == 0.75);
+    CHECK(tree.shares("ann").factor < tree.shares("bob").factor && tree.shares("ann").perc == 0.75);
     try {
-        tree.find("carl");
+        tree.shares("carl");
         CHECK(false);
     } catch (const jsf::error &error) {
         CHECK(error.status() == JSF_STATUS_NOT_FOUND);
