@@ -96,6 +96,9 @@ compile() {
         # the wheel carries the command, which pip installs beside Python
         mkdir -p bindings/python/job_sort_formula.data/scripts
         cp "$CARGO_TARGET_DIR/$target/dist/jsf" bindings/python/job_sort_formula.data/scripts/jsf
+        # maturin refuses a folder of data that is not there, so that only this script names it
+        grep -q '^data = ' bindings/python/pyproject.toml ||
+            sed -i 's/^python-source = .*/&\ndata = "job_sort_formula.data"/' bindings/python/pyproject.toml
         maturin build --quiet --frozen --profile dist --zig --compatibility manylinux2014 --target "$target" \
             --manifest-path bindings/python/Cargo.toml --out "$work/wheels" \
             --sbom-include "$source/bindings/python/job-sort-formula-python.cdx.json"
