@@ -21,7 +21,7 @@ pub use competition::Competition;
 pub use criterion::{Criterion, JobComparison};
 pub use cycle_order::CycleOrder;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Ranking, Scores, sort_by_value};
+use job_sort_formula::rank::{Ranking, Scores};
 use sort_keys::SortKeys;
 
 /// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value
@@ -180,14 +180,6 @@ impl<'a> Order<'a> {
 
     /// Orders scored jobs.
     pub fn order(&self, scores: Scores, table: &JobTable) -> Ordered {
-        if self.is_value_only(table)
-            && let Some((order, not_considered)) = self.value_only(&scores, table)
-        {
-            return Ordered {
-                ranking: Ranking::from_order(scores, order),
-                not_considered,
-            };
-        }
         let sort_keys = SortKeys::new(self, &scores, table);
         let rows: Vec<_> = (0..table.len())
             .filter(|&row| scores.is_scored(row))
@@ -263,6 +255,17 @@ impl<'a> Order<'a> {
             .collect()
     }
 
+    /// By queue of the table: the index of its group and its index there.
+    fn queue_places(&self, table: &JobTable) -> Vec<(usize, usize)> {
+        let mut places = vec![(0, 0); table.queues().len()];
+        for (group, queues) in self.queue_groups(table).iter().enumerate() {
+            for (place, &queue) in queues.iter().enumerate() {
+                places[queue] = (group, place);
+            }
+        }
+        places
+    }
+
     fn chooses_queue_first(&self) -> bool {
         self.config.by_queue.prime || self.config.round_robin.prime
     }
@@ -284,46 +287,6 @@ impl<'a> Order<'a> {
 
     fn priority(&self, queue: &str) -> i64 {
         self.queues.priority(queue).unwrap_or(0)
-    }
-}
-
-/// The rows in order, and those that are not considered.
-type OrderedRows = (Vec<usize>, Vec<(usize, NotConsidered)>);
-
-impl Order<'_> {
-    /// Whether the rows are ordered by nothing but their values and their place in the table, as in
-    /// most queues.
-    fn is_value_only(&self, table: &JobTable) -> bool {
-        !self.chooses_queue_first()
-            && self.job_sort_keys().is_empty()
-            && self.active_tree().is_none()
-            && !table.queues().iter().any(|queue| self.is_express(queue))
-            && table.is_in_submit_order()
-    }
-
-    /// The fast path for [`is_value_only`](Self::is_value_only): the order, and the rows that are
-    /// not considered. `None` if some value is NaN, which only the general comparison orders.
-    fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<OrderedRows> {
-        let values = scores.values();
-        if values.iter().any(|value| value.is_nan()) {
-            return None;
-        }
-        let by_threshold = |row: usize| {
-            NotConsidered::by_threshold(values[row], self.threshold, || scores.error(row).is_some())
-        };
-        let under: Vec<usize> = table
-            .considered_rows()
-            .filter(|&row| by_threshold(row).is_some())
-            .collect();
-        let mut is_under = vec![false; if under.is_empty() { 0 } else { values.len() }];
-        under.iter().for_each(|&row| is_under[row] = true);
-        let under = evaluation_order(&self.queue_groups(table), under, table);
-        let not_considered = under
-            .into_iter()
-            .filter_map(|row| Some((row, by_threshold(row)?)))
-            .collect();
-        let passes = |row| table.is_considered(row) && is_under.get(row) != Some(&true);
-        Some((sort_by_value(&values, passes, self.limit), not_considered))
     }
 }
 

@@ -302,10 +302,9 @@ impl<'c, 'p> ValuedCandidates<'c, 'p> {
 
 impl Candidates for ValuedCandidates<'_, '_> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
-        let key = if wanted.is_any() || self.waiting.valued.has_accrual() {
-            self.next_of_all()
-        } else {
-            self.next_that_may_start(wanted.most())
+        let key = match wanted.most() {
+            Some(most) if !self.waiting.valued.has_accrual() => self.next_that_may_start(most),
+            _ => self.next_of_all(),
         };
         key.map(|key| self.waiting.job_of(key))
     }

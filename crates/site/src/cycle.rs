@@ -349,25 +349,19 @@ impl Site {
             jobs: asked,
             unmatched,
         } = AskedJobs::find(&table, &cycle.jobs, &request.asked);
-        let estimated = asked
+        let waiting_rows = rows.clone();
+        let mut estimates: Vec<Estimate> = asked
             .iter()
             .filter_map(|job| decided.estimated(job))
             .collect();
-        let waiting_rows = rows.clone();
-        let mut later = Later::new(rows, subjobs, &decided, estimated);
-        let mut last = at;
-        while let Some(at) = later.next_cycle(last, &mut machine) {
-            last = at;
-            let mut observer = Decided::new(&table, &cycle.jobs);
-            let Later { rows, subjobs, .. } = &mut later;
-            queue.decide(at, rows, subjobs, &mut machine, &mut observer);
-            later.note(at, &observer);
-        }
-        let estimates = later
-            .estimates
-            .into_iter()
-            .map(|Estimate { id, start, .. }| EstimatedStart { id, start })
-            .collect();
+        queue.estimate(
+            at,
+            rows,
+            &mut subjobs,
+            &mut machine,
+            &cycle.jobs,
+            &mut estimates,
+        );
         let waiting = decided.waiting(self, &machine);
         let queues = table.queues().iter().map(|queue| &**queue);
         let queues: Vec<(&str, usize)> = queues
@@ -400,7 +394,7 @@ impl Site {
             accrue_types: decided.accrue_types(),
             asked: asked.into_iter().map(|job| job.id).collect(),
             unknown: unmatched,
-            estimates,
+            estimates: estimates.into_iter().map(|one| one.found).collect(),
             rules: RulesInWords {
                 order: self.order_in_words(&table, tree.as_ref(), request.formula.is_some()),
                 starts: starts_in_words(&machine.rules),
@@ -641,6 +635,48 @@ impl OrderedQueue<'_> {
         let mut cycle = Cycle::new(at, rules, machine, limits, jobs);
         cycle.run(&mut candidates, observer);
     }
+
+    /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
+    /// are asked for have started, or that cannot be found out.
+    fn estimate(
+        &self,
+        mut at: i64,
+        mut rows: Vec<usize>,
+        subjobs: &mut [u32],
+        machine: &mut CycleMachine,
+        jobs: &[QueuedJob],
+        estimates: &mut [Estimate],
+    ) {
+        let mut decisions = 0;
+        for _ in 0..MAX_LATER_CYCLES {
+            rows.retain(|&row| subjobs[row] > 0);
+            decisions += rows.len();
+            let is_known = estimates.iter().all(|one| one.found.start.is_some());
+            if is_known || decisions > MAX_LATER_DECISIONS {
+                return;
+            }
+            let Some(next) = machine.end_next(at) else {
+                return;
+            };
+            at = next;
+            let mut decided = Decided::new(self.table, jobs);
+            self.decide(at, &rows, subjobs, machine, &mut decided);
+            for Estimate { row, starts, found } in &mut *estimates {
+                *starts = starts.saturating_sub(decided.begun[*row]);
+                if *starts == 0 && found.start.is_none() {
+                    found.start = Some(at);
+                }
+            }
+        }
+    }
+}
+
+/// A running job that gives way.
+pub(super) struct GaveWay {
+    job: u32,
+    pub(super) method: PreemptionMethod,
+    /// The id of the job to which it gives way; empty until that is decided.
+    by: String,
 }
 
 /// What the cycle decides about each job.
@@ -649,9 +685,7 @@ struct Decided<'t> {
     jobs: &'t [QueuedJob],
     started: Vec<(u32, String)>,
     reserved: Vec<(u32, ReservedJob)>,
-    preempted: Vec<(u32, PreemptionMethod)>,
-    /// The jobs to which they give way.
-    preemptors: Vec<String>,
+    preempted: Vec<GaveWay>,
     /// In the order in which the scheduler looks at them.
     refused: Vec<(u32, Refusal)>,
     /// By row, what was short of those for which too little was free; `None` if nobody asks.
@@ -673,7 +707,6 @@ impl<'t> Decided<'t> {
             started: Vec::new(),
             reserved: Vec::new(),
             preempted: Vec::new(),
-            preemptors: Vec::new(),
             refused: Vec::new(),
             short: None,
             set_aside: Vec::new(),
@@ -760,9 +793,11 @@ impl<'t> Decided<'t> {
         };
         (is_refused && !is_reserved && starts > 0).then(|| Estimate {
             row: job.row,
-            id: job.id.clone(),
             starts,
-            start: None,
+            found: EstimatedStart {
+                id: job.id.clone(),
+                start: None,
+            },
         })
     }
 
@@ -817,21 +852,18 @@ impl<'t> Decided<'t> {
     }
 
     fn preempted_jobs(&self) -> Vec<PreemptedJob> {
-        let preempted = self.preempted.iter().zip(&self.preemptors);
-        let preempted = preempted.map(|((job, method), by)| PreemptedJob {
-            id: self.table.id(*job as usize).to_owned(),
-            method: method_in_words(*method),
-            by: by.clone(),
+        let preempted = self.preempted.iter().map(|one| PreemptedJob {
+            id: self.table.id(one.job as usize).to_owned(),
+            method: method_in_words(one.method),
+            by: one.by.clone(),
         });
         preempted.collect()
     }
 
     /// How and for whom a job gave way in this cycle.
     fn gave_way(&self, job: u32) -> Option<String> {
-        let preempted = self.preempted.iter().zip(&self.preemptors);
-        let mut of_job = preempted.filter(|((other, _), _)| *other == job);
-        let ((_, method), by) = of_job.next_back()?;
-        Some(format!("{} for {by}", method_in_words(*method)))
+        let one = self.preempted.iter().rfind(|one| one.job == job)?;
+        Some(format!("{} for {}", method_in_words(one.method), one.by))
     }
 
     /// The accrue type of every job after the cycle.
@@ -874,13 +906,16 @@ impl<'t> Decided<'t> {
 impl CycleObserver for Decided<'_> {
     fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
         let row = job as usize;
-        let preemptor = self.id_of_next(row);
-        self.preemptors.resize(self.preempted.len(), preemptor);
+        let id = self.id_of_next(row);
+        let undecided = self.preempted.iter_mut().rev();
+        for one in undecided.take_while(|one| one.by.is_empty()) {
+            one.by.clone_from(&id);
+        }
         match decision {
             Decision::Starts => {
-                self.started.push((job, self.id_of_next(row)));
+                self.started.push((job, id));
                 self.begun[row] += 1;
-                if self.preempted.iter().any(|(other, _)| *other == job) {
+                if self.preempted.iter().any(|one| one.job == job) {
                     self.eligible[row] = None;
                 }
             }
@@ -901,7 +936,11 @@ impl CycleObserver for Decided<'_> {
     fn preempted(&mut self, job: u32, method: PreemptionMethod) {
         let row = job as usize;
         self.eligible[row] = Some(true);
-        self.preempted.push((job, method));
+        self.preempted.push(GaveWay {
+            job,
+            method,
+            by: String::new(),
+        });
     }
 
     fn reserved(&mut self, Reservation { job, start }: Reservation) {
@@ -995,75 +1034,9 @@ fn subjobs(count: u32) -> String {
 /// When a job that is asked for starts.
 struct Estimate {
     row: usize,
-    id: String,
     /// How many starts of its row are left up to its own: of an array, the subjobs start one after
     /// the other.
     starts: usize,
-    /// `None` until it starts.
-    start: Option<i64>,
-}
-
-/// The cycles after this one, at the ends of the running jobs, until the jobs that are asked for
-/// have started.
-struct Later {
-    rows: Vec<usize>,
-    subjobs: Vec<u32>,
-    estimates: Vec<Estimate>,
-    cycles: usize,
-    decisions: usize,
-}
-
-impl Later {
-    fn new(
-        rows: Vec<usize>,
-        subjobs: Vec<u32>,
-        decided: &Decided<'_>,
-        estimates: Vec<Estimate>,
-    ) -> Self {
-        let mut later = Self {
-            rows,
-            subjobs,
-            estimates,
-            cycles: 0,
-            decisions: 0,
-        };
-        later.remove(decided);
-        later
-    }
-
-    fn remove(&mut self, decided: &Decided<'_>) {
-        let subjobs = &self.subjobs;
-        if !decided.started.is_empty() {
-            self.rows.retain(|&row| subjobs[row] > 0);
-        }
-    }
-
-    /// Ends the jobs whose walltimes end next after a time. Returns when, unless all that is asked
-    /// for is known or cannot be found out.
-    fn next_cycle(&mut self, at: i64, machine: &mut CycleMachine) -> Option<i64> {
-        let is_known = self
-            .estimates
-            .iter()
-            .all(|estimate| estimate.start.is_some());
-        self.cycles += 1;
-        self.decisions += self.rows.len();
-        if is_known || self.cycles > MAX_LATER_CYCLES || self.decisions > MAX_LATER_DECISIONS {
-            return None;
-        }
-        machine.end_next(at)
-    }
-
-    fn note(&mut self, at: i64, decided: &Decided<'_>) {
-        for estimate in self
-            .estimates
-            .iter_mut()
-            .filter(|estimate| estimate.start.is_none())
-        {
-            estimate.starts = estimate.starts.saturating_sub(decided.begun[estimate.row]);
-            if estimate.starts == 0 {
-                estimate.start = Some(at);
-            }
-        }
-        self.remove(decided);
-    }
+    /// Its start is `None` until it is known.
+    found: EstimatedStart,
 }

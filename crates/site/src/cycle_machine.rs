@@ -37,35 +37,26 @@ pub(super) struct CycleMachine {
 /// The jobs of a table, with what each asks for; their indices are their rows.
 pub(super) struct RequestedJobs(Vec<RequestedJob>);
 
-#[derive(Default)]
 struct RequestedJob {
     chunks: RequestedChunks,
     counted: Vec<i64>,
-    walltime: i64,
-    queue: u32,
-    user: u32,
-    group: u32,
-    project: u32,
-    array: Option<u32>,
     subjobs: u32,
-    can_be_reserved: bool,
-    is_reservation: bool,
+    /// The rest; its request is that of the chunks.
+    job: CycleJob<'static>,
 }
 
 impl JobSource for RequestedJobs {
     fn job(&self, index: u32) -> CycleJob<'_> {
-        let job = &self.0[index as usize];
+        let RequestedJob {
+            chunks,
+            counted,
+            job,
+            ..
+        } = &self.0[index as usize];
         CycleJob {
-            request: job.chunks.request(),
-            counted: &job.counted,
-            walltime: job.walltime,
-            queue: job.queue,
-            user: job.user,
-            group: job.group,
-            project: job.project,
-            array: job.array,
-            can_be_reserved: job.can_be_reserved,
-            is_reservation: job.is_reservation,
+            request: chunks.request(),
+            counted,
+            ..*job
         }
     }
 }
@@ -114,18 +105,20 @@ impl CycleMachine {
             .map(|(row, job)| RequestedJob {
                 chunks: places.chunks(table.queue_index(row), job),
                 counted: amounts.iter().map(|name| total_of(job, name)).collect(),
-                walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
-                queue: table.queue_index(row) as u32,
-                user: users.index(&job.user),
-                group: groups.index(&job.group),
-                project: projects.index(&job.project),
-                array: array_row(table, job, row),
                 subjobs: job.queued_subjobs.as_ref().map_or(1, |subjobs| {
                     u32::try_from(subjobs.len()).unwrap_or(u32::MAX)
                 }),
-                // the scheduler promises no start to jobs of reservations
-                can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
-                is_reservation: false,
+                job: CycleJob {
+                    walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
+                    queue: table.queue_index(row) as u32,
+                    user: users.index(&job.user),
+                    group: groups.index(&job.group),
+                    project: projects.index(&job.project),
+                    array: array_row(table, job, row),
+                    // the scheduler promises no start to jobs of reservations
+                    can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
+                    ..CycleJob::default()
+                },
             });
         let mut jobs: Vec<RequestedJob> = jobs.collect();
         let mut advance = Vec::new();
@@ -143,9 +136,14 @@ impl CycleMachine {
                 placement,
             });
             jobs.push(RequestedJob {
-                is_reservation: true,
-                walltime: end - start,
-                ..RequestedJob::default()
+                chunks: RequestedChunks::default(),
+                counted: Vec::new(),
+                subjobs: 0,
+                job: CycleJob {
+                    is_reservation: true,
+                    walltime: end - start,
+                    ..CycleJob::default()
+                },
             });
         }
         let jobs = RequestedJobs(jobs);
@@ -262,12 +260,7 @@ impl CycleMachine {
                 continue;
             }
             let placement = self.placement(job, &requested);
-            self.machine
-                .start(row as u32, &requested.request, placement, end);
-            self.limits.start(&requested);
-            if let Some(levels) = &mut self.rules.levels {
-                levels.soft_limits.start(&self.jobs.job(row as u32));
-            }
+            self.run(row, placement, end);
         }
         for (attribute, jobs, assumption) in [
             ("stime", without_start, "started just now"),
@@ -302,11 +295,7 @@ impl CycleMachine {
         for Unplaced { row, end } in unplaced {
             let job = self.jobs.job(row as u32);
             let placement = self.machine.place_running(&mut unexplained, &job.request);
-            self.machine.start(row as u32, &job.request, placement, end);
-            self.limits.start(&job);
-            if let Some(levels) = &mut self.rules.levels {
-                levels.soft_limits.start(&job);
-            }
+            self.run(row, placement, end);
         }
         let unexplained = self.machine.unexplained(&self.pools.in_use);
         let held = self.machine.hold(&unexplained);
@@ -321,6 +310,16 @@ impl CycleMachine {
                  hold: nobody knows until when, so they are not free in what follows"
             );
             warnings.push(found.into());
+        }
+    }
+
+    /// Puts a running job on the machine until its walltime ends.
+    fn run(&mut self, row: usize, placement: Placement, end: i64) {
+        let job = self.jobs.job(row as u32);
+        self.machine.start(row as u32, &job.request, placement, end);
+        self.limits.start(&job);
+        if let Some(levels) = &mut self.rules.levels {
+            levels.soft_limits.start(&job);
         }
     }
 

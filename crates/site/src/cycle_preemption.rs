@@ -11,6 +11,7 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::share_tree::PbsTree;
 
 use super::Site;
+use super::cycle::GaveWay;
 use super::cycle_machine::CycleMachine;
 use super::simulation_rules::LeftOut;
 
@@ -74,7 +75,7 @@ impl CycleMachine {
         &self,
         site: &Site,
         waiting: &[usize],
-        preempted: &[(u32, PreemptionMethod)],
+        preempted: &[GaveWay],
     ) -> Vec<LeftOut> {
         let Some(levels) = self
             .rules
@@ -85,9 +86,9 @@ impl CycleMachine {
             return Vec::new();
         };
         let order = site.server.preempt_order();
-        let by_checkpoint = preempted.iter().filter(|(_, method)| {
+        let by_checkpoint = preempted.iter().filter(|one| {
             let tries_checkpoint = |word: &str| {
-                let [checkpoint, taken] = ['C', letter(*method)].map(|letter| word.find(letter));
+                let [checkpoint, taken] = ['C', letter(one.method)].map(|letter| word.find(letter));
                 checkpoint.is_some_and(|checkpoint| taken.is_some_and(|taken| checkpoint < taken))
             };
             order.split_ascii_whitespace().any(tries_checkpoint)

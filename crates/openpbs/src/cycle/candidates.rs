@@ -11,10 +11,10 @@ use super::reservations::Reservations;
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
     /// What of preemption comes before the order of jobs, if there is any.
-    precedence: Option<&'a dyn Fn(u32) -> Precedence>,
+    pub(super) precedence: Option<&'a dyn Fn(u32) -> Precedence>,
     /// What those leave that run or are promised a start, if only jobs are wanted that may start
     /// now.
-    room: Option<Room<'a>>,
+    pub(super) room: Option<Room<'a>>,
 }
 
 /// What preemption orders a job by.
@@ -40,10 +40,10 @@ impl Precedence {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Room<'a> {
-    now: i64,
-    machine: &'a Machine,
-    reservations: &'a Reservations,
+pub(super) struct Room<'a> {
+    pub(super) now: i64,
+    pub(super) machine: &'a Machine,
+    pub(super) reservations: &'a Reservations,
 }
 
 /// The most processors with which a job can start on a machine that is one count of processors.
@@ -57,13 +57,6 @@ pub struct MostProcessors {
 }
 
 impl MostProcessors {
-    /// As many as a job may ask for.
-    const UNBOUNDED: Self = Self {
-        free: i64::MAX,
-        overlapping: i64::MAX,
-        least_overlapping_walltime: i64::MAX,
-    };
-
     /// The most processors of a job of a walltime; more than these are too many, and these may be
     /// if several starts are promised.
     pub fn of(&self, walltime: i64) -> i64 {
@@ -75,66 +68,24 @@ impl MostProcessors {
     }
 }
 
-impl<'a> Wanted<'a> {
-    /// The next candidate, in the order of preemption.
-    pub(super) fn in_order(precedence: &'a dyn Fn(u32) -> Precedence) -> Self {
-        Self {
-            precedence: Some(precedence),
-            room: None,
-        }
-    }
-
-    /// The next candidate, whether it can start or not.
-    pub(super) const ANY: Self = Self {
-        precedence: None,
-        room: None,
-    };
-
-    /// The candidates that may start at a moment.
-    pub(super) fn that_may_start(
-        now: i64,
-        machine: &'a Machine,
-        reservations: &'a Reservations,
-    ) -> Self {
-        Self {
-            precedence: None,
-            room: Some(Room {
-                now,
-                machine,
-                reservations,
-            }),
-        }
-    }
-
-    /// Whether the next candidate is wanted even if it cannot start.
-    pub fn is_any(&self) -> bool {
-        self.room.is_none()
-    }
-
+impl Wanted<'_> {
     /// The most processors with which jobs are wanted: on a machine that is one count of processors
-    /// exactly those that can start, on another one no more than a bound.
-    pub fn most(&self) -> MostProcessors {
-        let Some(Room {
+    /// exactly those that can start, on another one no more than a bound. `None`: the next candidate
+    /// is wanted even if it cannot start.
+    pub fn most(&self) -> Option<MostProcessors> {
+        let Room {
             now,
             machine,
             reservations,
-        }) = self.room
-        else {
-            return MostProcessors::UNBOUNDED;
-        };
+        } = self.room?;
         let free = machine.free(0);
-        match reservations.first().filter(|_| machine.is_one_count()) {
-            None => MostProcessors {
-                free,
-                overlapping: free,
-                least_overlapping_walltime: i64::MAX,
-            },
-            Some((start, beside)) => MostProcessors {
-                free,
-                overlapping: free.min(beside),
-                least_overlapping_walltime: start - now + 1,
-            },
-        }
+        let first = reservations.first().filter(|_| machine.is_one_count());
+        let (start, beside) = first.unwrap_or((i64::MAX, free));
+        Some(MostProcessors {
+            free,
+            overlapping: free.min(beside),
+            least_overlapping_walltime: start.saturating_sub(now).saturating_add(1),
+        })
     }
 }
 

@@ -200,18 +200,12 @@ impl Limits {
 
     /// A job runs from now on.
     pub fn start(&mut self, job: &CycleJob<'_>) {
-        let Self {
-            limits, running, ..
-        } = self;
-        running.add(limits, job, 1);
+        self.running.add(&self.limits, job, 1);
     }
 
     /// A job has ended.
     pub fn end(&mut self, job: &CycleJob<'_>) {
-        let Self {
-            limits, running, ..
-        } = self;
-        running.add(limits, job, -1);
+        self.running.add(&self.limits, job, -1);
     }
 
     pub(super) fn running(&self) -> &Counts {

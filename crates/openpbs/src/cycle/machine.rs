@@ -152,7 +152,7 @@ pub struct AdvanceReservation {
 }
 
 /// What a job asks for: chunks, each of which is placed on one host.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Request<'a> {
     /// How often each chunk is asked for.
     pub counts: &'a [u32],

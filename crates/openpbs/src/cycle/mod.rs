@@ -35,7 +35,7 @@ pub use preemption::{
     SuspendedJob,
 };
 
-use candidates::Precedence;
+use candidates::{Precedence, Room};
 use preemption::Standing;
 use reservations::Reservations;
 use totals::Totals;
@@ -44,7 +44,7 @@ use totals::Totals;
 pub const UNLIMITED_WALLTIME: i64 = 157_680_000;
 
 /// A job as a cycle sees it. Names are indices, in whichever order the caller has them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct CycleJob<'a> {
     /// What it asks for.
     pub request: Request<'a>,
@@ -336,17 +336,25 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 is_normal: standing.has(PreemptionStatus::Normal),
             }
         };
-        candidates.next(&Wanted::in_order(&precedence))
+        candidates.next(&Wanted {
+            precedence: Some(&precedence),
+            room: None,
+        })
     }
 
     /// Which candidates can still change anything.
     fn wanted(&self) -> Wanted<'_> {
         let decides_others =
             self.rules.strict_ordering && self.blocked_by.is_none() && self.may_reserve();
-        if decides_others {
-            return Wanted::ANY;
+        let room = Room {
+            now: self.now,
+            machine: self.machine,
+            reservations: &self.reservations,
+        };
+        Wanted {
+            precedence: None,
+            room: (!decides_others).then_some(room),
         }
-        Wanted::that_may_start(self.now, self.machine, &self.reservations)
     }
 
     /// Whether a further job may be promised a start, or may hold back others.

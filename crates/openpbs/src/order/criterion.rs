@@ -50,30 +50,20 @@ impl fmt::Display for Criterion {
 pub struct JobComparison<'t> {
     table: &'t JobTable,
     sort_keys: SortKeys<'t>,
-    /// By queue of the table: the index of its group and its index in the group. Empty if the queue
-    /// is not chosen first.
+    /// By queue of the table: the index of its group and its index in the group.
     queues: Vec<(usize, usize)>,
     takes_turns: bool,
+    chooses_queue_first: bool,
 }
 
 impl<'t> JobComparison<'t> {
     pub(super) fn new(order: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
-        let mut queues = Vec::new();
-        if order.chooses_queue_first() {
-            queues.resize(table.queues().len(), (0, 0));
-            for (group, members) in order.queue_groups(table).iter().enumerate() {
-                members
-                    .iter()
-                    .enumerate()
-                    .for_each(|(index, &queue)| queues[queue] = (group, index));
-            }
-        }
-        let takes_turns = order.config.round_robin.prime;
         Self {
             table,
             sort_keys: SortKeys::new(order, scores, table),
-            queues,
-            takes_turns,
+            queues: order.queue_places(table),
+            takes_turns: order.config.round_robin.prime,
+            chooses_queue_first: order.chooses_queue_first(),
         }
     }
 
@@ -81,15 +71,13 @@ impl<'t> JobComparison<'t> {
     /// left one is first. It is `Equal` for queues that take turns: their order depends on the
     /// other jobs in them.
     pub fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
-        let [place_of_left, place_of_right] =
-            [left, right].map(|row| self.queues.get(self.table.queue_index(row)));
-        match (place_of_left, place_of_right) {
-            (Some(left), Some(right)) if left.0 != right.0 => (Criterion::Queue, left.cmp(right)),
-            (Some(left), Some(right)) if left != right && self.takes_turns => {
-                (Criterion::RoundRobin, Ordering::Equal)
-            }
-            (Some(left), Some(right)) if left != right => (Criterion::Queue, left.cmp(right)),
-            _ => self.sort_keys.decide(left, right),
+        let [of_left, of_right] = [left, right].map(|row| self.queues[self.table.queue_index(row)]);
+        if !self.chooses_queue_first || of_left == of_right {
+            self.sort_keys.decide(left, right)
+        } else if self.takes_turns && of_left.0 == of_right.0 {
+            (Criterion::RoundRobin, Ordering::Equal)
+        } else {
+            (Criterion::Queue, of_left.cmp(&of_right))
         }
     }
 }

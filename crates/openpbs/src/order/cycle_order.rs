@@ -35,23 +35,17 @@ impl Order<'_> {
         charges: Vec<f64>,
         subjobs: &'t mut [u32],
     ) -> SortedCandidates<CycleOrder<'t>> {
-        let mut lists = vec![Vec::new(); table.queues().len()];
-        rows.for_each(|row| lists[table.queue_index(row)].push(row as u32));
-        let mut places = vec![(0, 0); lists.len()];
-        let groups = if self.chooses_queue_first() {
-            let queues = self.queue_groups(table);
-            for (group, queues) in queues.iter().enumerate() {
-                for (place, &queue) in queues.iter().enumerate() {
-                    places[queue] = (group, place);
-                }
-            }
-            queues
-                .iter()
-                .map(|group| taken(&mut lists, group))
-                .collect()
-        } else {
-            vec![vec![lists.concat()]]
-        };
+        let mut places = vec![(0, 0); table.queues().len()];
+        let mut groups = vec![vec![Vec::new()]];
+        if self.chooses_queue_first() {
+            places = self.queue_places(table);
+            let queues = self.queue_groups(table).into_iter();
+            groups = queues.map(|group| vec![Vec::new(); group.len()]).collect();
+        }
+        for row in rows {
+            let (group, place) = places[table.queue_index(row)];
+            groups[group][place].push(row as u32);
+        }
         let order = CycleOrder {
             table,
             sort_keys: SortKeys::new(self, scores, table),
@@ -75,10 +69,7 @@ impl Order<'_> {
     /// it chooses the queue first.
     pub fn places_of_running(&self, scores: &Scores, table: &JobTable) -> Vec<u32> {
         let sort_keys = SortKeys::new(self, scores, table);
-        let mut queue_places = vec![0; table.queues().len()];
-        for (place, queue) in self.queue_groups(table).concat().into_iter().enumerate() {
-            queue_places[queue] = place;
-        }
+        let queue_places = self.queue_places(table);
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by(|&left, &right| {
             let [of_left, of_right] = [left, right].map(|row| queue_places[table.queue_index(row)]);
@@ -97,14 +88,6 @@ impl Order<'_> {
         }
         places
     }
-}
-
-/// The lists of these queues.
-fn taken(lists: &mut [Vec<u32>], queues: &[usize]) -> Vec<Vec<u32>> {
-    queues
-        .iter()
-        .map(|&queue| std::mem::take(&mut lists[queue]))
-        .collect()
 }
 
 impl JobOrder for CycleOrder<'_> {

@@ -232,12 +232,6 @@ impl<'a> CycleReport<'a> {
                     1 => String::new(),
                     many => format!(" and {} more", many - 1),
                 };
-                let earliest = cycle
-                    .reserved
-                    .iter()
-                    .map(|reserved| reserved.start)
-                    .min()
-                    .unwrap_or(first.start);
                 format!(
                     ", of which {}{others} {} promised a start, the earliest in {}",
                     first.id,
@@ -246,7 +240,7 @@ impl<'a> CycleReport<'a> {
                     } else {
                         "are"
                     },
-                    duration_of(earliest - cycle.at)
+                    duration_of(first.start - cycle.at)
                 )
             }
         };
