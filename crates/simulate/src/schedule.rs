@@ -309,7 +309,7 @@ impl Simulation<'_> {
     fn end(&mut self, index: u32) {
         let job = self.jobs.job(index);
         let planned_end = self.schedule.starts[index as usize] + job.walltime;
-        self.machine.end(index, &job.request, planned_end);
+        self.machine.end(index, planned_end);
         self.limits.end(&job);
         if let Some(levels) = &mut self.cycle.levels {
             levels.soft_limits.end(&job);

@@ -163,8 +163,8 @@ enum State {
 }
 
 /// What a simulation does, in order.
-struct Recorded<'w> {
-    workload: &'w Workload,
+#[derive(Default)]
+struct Recorded {
     events: Vec<(i64, usize, Event)>,
 }
 
@@ -174,11 +174,9 @@ enum Event {
     GivesWay(PreemptionMethod),
 }
 
-impl Observer for Recorded<'_> {
+impl Observer for Recorded {
     fn started(&mut self, now: i64, job: usize, machine: &Machine) {
-        let processors = self.workload.jobs()[job].processors;
-        let place = machine.placement(job as u32);
-        let place = place.map(|place| in_words(place, processors));
+        let place = machine.placement(job as u32).map(in_words);
         self.events
             .push((now, job, Event::Starts(place.unwrap_or_default())));
     }
@@ -189,12 +187,8 @@ impl Observer for Recorded<'_> {
 }
 
 /// `exec_vnode`
-fn in_words(placement: &Placement, processors: u32) -> String {
-    let parts = match placement {
-        Placement::Whole(pool) => return format!("(n{pool}:ncpus={processors})"),
-        Placement::Parts(parts) => parts,
-    };
-    let parts = parts.iter().filter(|part| part.amounts[0] > 0);
+fn in_words(placement: &Placement) -> String {
+    let parts = placement.0.iter().filter(|part| part.amounts[0] > 0);
     let parts = parts.map(|part| format!("(n{}:ncpus={})", part.pool, part.amounts[0]));
     parts.collect::<Vec<_>>().join("+")
 }
@@ -333,10 +327,7 @@ impl Case {
         let workload = site
             .open_workload(&[bytes("log", &log)], &[formula], LogRules::default())
             .expect("a log");
-        let mut recorded = Recorded {
-            workload: &workload,
-            events: Vec::new(),
-        };
+        let mut recorded = Recorded::default();
         let request = SimulateRequest::new(formula, &workload, &mut recorded);
         let schedule = site.simulate(request).expect("a schedule").schedule;
         let mut states = vec![State::Waits; workload.jobs().len()];

@@ -159,7 +159,7 @@ impl CycleMachine {
         limits.extend(limit_of_arrays(&cycle.jobs));
         let limits = Limits::new(limits);
         let mut machine = places.machine().with_reservations(advance);
-        machine.begin_reservations(at, &jobs);
+        machine.begin_reservations(at);
         let rules = CycleRules {
             levels,
             ..site.cycle_rules(&queues)
@@ -316,7 +316,7 @@ impl CycleMachine {
     /// Puts a running job on the machine until its walltime ends.
     fn run(&mut self, row: usize, placement: Placement, end: i64) {
         let job = self.jobs.job(row as u32);
-        self.machine.start(row as u32, &job.request, placement, end);
+        self.machine.start(row as u32, placement, end);
         self.limits.start(&job);
         if let Some(levels) = &mut self.rules.levels {
             levels.soft_limits.start(&job);
@@ -333,8 +333,7 @@ impl CycleMachine {
                 pool: 0,
                 amounts: total,
             };
-            let parts = self.machine.occupied(vec![whole], &requested.request);
-            return Placement::Parts(parts.into());
+            return self.machine.occupied(vec![whole], &requested.request);
         }
         let parts = job.placed.iter().filter_map(|chunk| {
             let pool = self.pools.pool_of(&job.queue, &chunk.node)?;
@@ -346,8 +345,7 @@ impl CycleMachine {
                 .collect();
             Some(Part { pool, amounts })
         });
-        let parts = self.machine.occupied(parts.collect(), &requested.request);
-        Placement::Parts(parts.into())
+        self.machine.occupied(parts.collect(), &requested.request)
     }
 }
 

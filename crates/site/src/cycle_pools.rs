@@ -187,7 +187,7 @@ impl Pools {
                 amounts: self.reserved(reservation, pool)?.into(),
             })
         });
-        Placement::Parts(parts.collect())
+        Placement(parts.collect())
     }
 
     /// The pool in which a running job of a queue is that is on a node.

@@ -120,9 +120,8 @@ impl CycleMachine {
     fn suspended(&mut self, levels: &PreemptionLevels, row: u32, job: &QueuedJob) -> SuspendedJob {
         let requested = self.jobs.job(row);
         let placement = self.placement(job, &requested);
-        let released = levels.released(&placement, &requested.request);
-        self.machine
-            .exchange(&released, &placement, &requested.request);
+        let released = levels.released(&placement);
+        self.machine.exchange(&released, &placement);
         let used = job.used_walltime.unwrap_or(0).max(0);
         SuspendedJob {
             left: (requested.walltime - used).max(0),

@@ -82,47 +82,44 @@ pub enum Shortage {
     Placing,
 }
 
-/// Where a job runs.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Placement {
-    /// With all that it asks for, in one pool.
-    Whole(u32),
-    /// In several pools.
-    Parts(Arc<[Part]>),
-}
+/// Where a job runs: what it holds of which pools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement(pub Arc<[Part]>);
 
 impl Placement {
-    pub(super) fn pools(&self) -> Vec<u32> {
-        match self {
-            Self::Whole(pool) => vec![*pool],
-            Self::Parts(parts) => parts.iter().map(|part| part.pool).collect(),
-        }
+    /// In one pool.
+    pub fn whole(pool: u32, amounts: &[i64]) -> Self {
+        let amounts = amounts.into();
+        Self(Arc::new([Part { pool, amounts }]))
+    }
+
+    pub(super) fn pools(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().map(|part| part.pool)
     }
 
     /// Whether two jobs are in the same pool.
     pub(super) fn shares_pool(&self, other: &Self) -> bool {
-        let pools = self.pools();
-        other.pools().iter().any(|pool| pools.contains(pool))
+        other
+            .pools()
+            .any(|pool| self.pools().any(|own| own == pool))
     }
 
     /// The same place with these of the amounts alone.
-    pub(super) fn with_amounts(&self, request: &Request<'_>, kept: &[usize]) -> Self {
-        let mut parts = Vec::new();
-        each_part(self, request, |pool, amounts| {
-            let is_kept = |amount: &usize| kept.contains(amount);
-            let amounts = amounts.iter().enumerate();
-            let amounts = amounts.map(|(index, amount)| if is_kept(&index) { *amount } else { 0 });
-            parts.push(Part {
-                pool,
-                amounts: amounts.collect(),
-            });
-        });
-        Self::Parts(parts.into())
+    pub(super) fn with_amounts(&self, kept: &[usize]) -> Self {
+        let mut parts = self.0.to_vec();
+        for Part { amounts, .. } in &mut parts {
+            for (index, amount) in amounts.iter_mut().enumerate() {
+                if !kept.contains(&index) {
+                    *amount = 0;
+                }
+            }
+        }
+        Self(parts.into())
     }
 }
 
 /// What a job holds of one pool.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The pool.
     pub pool: u32,
@@ -373,7 +370,7 @@ impl Machine {
     }
 
     /// The advance reservations whose time has come hold what they have until their ends.
-    pub fn begin_reservations(&mut self, now: i64, jobs: &impl JobSource) {
+    pub fn begin_reservations(&mut self, now: i64) {
         let begun = self
             .advance
             .partition_point(|reservation| reservation.start <= now);
@@ -385,7 +382,7 @@ impl Machine {
             ..
         } in begun.into_iter().filter(|begun| begun.end > now)
         {
-            self.start(job, &jobs.job(job).request, placement, end);
+            self.start(job, placement, end);
         }
     }
 
@@ -485,7 +482,7 @@ impl Machine {
                 .pool_list(pool_list)
                 .iter()
                 .find(has_room)
-                .map(|&pool| Placement::Whole(pool));
+                .map(|&pool| Placement::whole(pool, request.amounts));
         }
         let sets = request.placing.sets;
         let Some(sets) = sets.and_then(|sets| self.placement_sets.get(sets as usize)) else {
@@ -525,7 +522,7 @@ impl Machine {
             self.place_chunks(&mut available.to_vec(), request, &is_open)
                 .ok()
         };
-        Some(Placement::Parts(self.occupied(parts?, request).into()))
+        Some(self.occupied(parts?, request))
     }
 
     /// Whether a job may be in a pool beside those that are there.
@@ -552,9 +549,9 @@ impl Machine {
     }
 
     /// The parts of a job with what it has for itself.
-    pub fn occupied(&self, mut parts: Vec<Part>, request: &Request<'_>) -> Vec<Part> {
+    pub fn occupied(&self, mut parts: Vec<Part>, request: &Request<'_>) -> Placement {
         if self.sharing.is_empty() {
-            return parts;
+            return Placement(parts.into());
         }
         let mut taken: Vec<(u32, i64)> = Vec::new();
         for part in &parts {
@@ -579,7 +576,7 @@ impl Machine {
                 amounts: amounts.into(),
             });
         }
-        parts
+        Placement(parts.into())
     }
 
     /// Takes from what is available what a job asks for, chunk by chunk, in the pools that are open
@@ -731,12 +728,12 @@ impl Machine {
     }
 
     /// What a job takes in a certain place, as indices of what is available and amounts.
-    pub(super) fn taken(&self, placement: &Placement, request: &Request<'_>) -> Vec<(usize, i64)> {
+    pub(super) fn taken(&self, placement: &Placement) -> Vec<(usize, i64)> {
         let mut taken = Vec::new();
-        each_part(placement, request, |pool, amounts| {
-            let asked = self.range(pool).zip(amounts.iter().copied());
+        for part in &*placement.0 {
+            let asked = self.range(part.pool).zip(part.amounts.iter().copied());
             taken.extend(asked.filter(|(_, amount)| *amount != 0));
-        });
+        }
         taken.sort_unstable();
         taken.dedup_by(|next, before| {
             let is_same = next.0 == before.0;
@@ -747,13 +744,8 @@ impl Machine {
     }
 
     /// Whether a job has room in a certain place, where this much is available.
-    pub(super) fn has_room_at(
-        &self,
-        available: &[i64],
-        placement: &Placement,
-        request: &Request<'_>,
-    ) -> bool {
-        holds(available, &self.taken(placement, request))
+    pub(super) fn has_room_at(&self, available: &[i64], placement: &Placement) -> bool {
+        holds(available, &self.taken(placement))
     }
 
     /// Pool by pool, whether a chunk of a job could be placed there if nothing else was. A chunk may
@@ -798,14 +790,14 @@ impl Machine {
     }
 
     /// A job gives back what it has in one place, and takes what it has in another one.
-    pub fn exchange(&mut self, back: &Placement, taken: &Placement, request: &Request<'_>) {
-        change(&mut self.free, self.amounts, back, request, 1);
-        change(&mut self.free, self.amounts, taken, request, -1);
+    pub fn exchange(&mut self, back: &Placement, taken: &Placement) {
+        change(&mut self.free, self.amounts, back, 1);
+        change(&mut self.free, self.amounts, taken, -1);
     }
 
     /// A job runs from now on, until its walltime ends at a time.
-    pub fn start(&mut self, job: u32, request: &Request<'_>, placement: Placement, end: i64) {
-        change(&mut self.free, self.amounts, &placement, request, -1);
+    pub fn start(&mut self, job: u32, placement: Placement, end: i64) {
+        change(&mut self.free, self.amounts, &placement, -1);
         let index = self
             .ends
             .partition_point(|other| (other.time, other.job) < (end, job));
@@ -839,12 +831,12 @@ impl Machine {
     pub fn place_running(&self, unexplained: &mut Unexplained, request: &Request<'_>) -> Placement {
         let explained = self.place(&unexplained.0, request);
         if let Some(placement) = &explained {
-            self.change(&mut unexplained.0, placement, request, -1);
+            self.change(&mut unexplained.0, placement, -1);
         }
         explained
             .or_else(|| self.place(&self.free, request))
             .or_else(|| self.place(&self.total, request))
-            .unwrap_or(Placement::Parts([].into()))
+            .unwrap_or(Placement([].into()))
     }
 
     /// Takes the processors that no job accounts for; when they become free is unknown. Returns
@@ -859,7 +851,7 @@ impl Machine {
     }
 
     /// A job that was to end at a time has ended.
-    pub fn end(&mut self, job: u32, request: &Request<'_>, end: i64) {
+    pub fn end(&mut self, job: u32, end: i64) {
         let place_of =
             |other: &PlannedEnd| -> Ordering { (other.time, other.job).cmp(&(end, job)) };
         // the end of a job that was overdue was postponed
@@ -871,7 +863,7 @@ impl Machine {
         };
         if let Ok(index) = self.ends.binary_search_by(place_of).or_else(postponed) {
             let PlannedEnd { placement, .. } = self.ends.remove(index);
-            change(&mut self.free, self.amounts, &placement, request, 1);
+            change(&mut self.free, self.amounts, &placement, 1);
         }
     }
 
@@ -892,21 +884,15 @@ impl Machine {
         let time = self.next_end()?;
         while let Some(next) = self.ends.first().filter(|end| end.time == time) {
             let job = jobs.job(next.job);
-            self.end(next.job, &job.request, time);
+            self.end(next.job, time);
             ended(&job);
         }
         Some(time)
     }
 
     /// Adds what a job holds to what is free, or with -1 takes it away.
-    pub(super) fn change(
-        &self,
-        free: &mut [i64],
-        placement: &Placement,
-        request: &Request<'_>,
-        sign: i64,
-    ) {
-        change(free, self.amounts, placement, request, sign);
+    pub(super) fn change(&self, free: &mut [i64], placement: &Placement, sign: i64) {
+        change(free, self.amounts, placement, sign);
     }
 
     /// The pools in which a chunk may be placed, by the index of their list.
@@ -949,16 +935,6 @@ impl Machine {
     }
 }
 
-/// Calls a function with each pool of a placement and what the job holds of it.
-fn each_part(placement: &Placement, request: &Request<'_>, mut visit: impl FnMut(u32, &[i64])) {
-    match placement {
-        Placement::Whole(pool) => visit(*pool, request.amounts),
-        Placement::Parts(parts) => parts
-            .iter()
-            .for_each(|part| visit(part.pool, &part.amounts)),
-    }
-}
-
 fn range(amounts: usize, pool: u32) -> std::ops::Range<usize> {
     let start = pool as usize * amounts;
     start..start + amounts
@@ -997,14 +973,8 @@ fn add(free: &mut [i64], amounts: &[i64], sign: i64) {
 }
 
 /// [`Machine::change`], where a pool has this number of amounts.
-fn change(
-    free: &mut [i64],
-    amounts: usize,
-    placement: &Placement,
-    request: &Request<'_>,
-    sign: i64,
-) {
-    each_part(placement, request, |pool, held| {
-        add(&mut free[range(amounts, pool)], held, sign)
-    });
+fn change(free: &mut [i64], amounts: usize, placement: &Placement, sign: i64) {
+    for part in &*placement.0 {
+        add(&mut free[range(amounts, part.pool)], &part.amounts, sign);
+    }
 }

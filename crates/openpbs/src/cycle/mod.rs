@@ -217,12 +217,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         jobs: &'a S,
     ) -> Self {
         machine.postpone_overdue(now);
-        machine.begin_reservations(now, jobs);
+        machine.begin_reservations(now);
         let levels = rules.levels.as_ref();
         let mut cycle = Self {
             now,
             rules,
-            reservations: Reservations::new(machine, jobs),
+            reservations: Reservations::new(machine),
             machine,
             limits,
             jobs,
@@ -381,22 +381,22 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         let free = self.machine.free_amounts();
         let is_lacking = !self.suspended.contains_key(&index)
             && self.machine.lacking(free, &job.request).is_some();
-        let has_room = !is_lacking && self.has_room(index, &job);
+        let placed = if is_lacking {
+            Err(Refusal::NotEnoughFree)
+        } else {
+            self.place_beside(index)
+        };
+        let has_room = placed.is_ok() || !is_lacking && self.has_room(index, &job);
         if !has_room && !self.machine.can_ever_run(&job.request) {
             return Err(Refusal::TooLarge);
         }
-        if is_lacking {
-            return Err(Refusal::NotEnoughFree);
-        }
-        self.place_beside(index)
+        placed
     }
 
     fn has_room(&self, index: u32, job: &CycleJob<'_>) -> bool {
         let free = self.machine.free_amounts();
         match self.suspended.get(&index) {
-            Some(suspended) => self
-                .machine
-                .has_room_at(free, &suspended.released, &job.request),
+            Some(suspended) => self.machine.has_room_at(free, &suspended.released),
             None => self.machine.place(free, &job.request).is_some(),
         }
     }
@@ -445,12 +445,11 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         let end = self.now + job.walltime;
         if let Some(suspended) = self.suspended.remove(&index) {
             self.machine
-                .exchange(&suspended.placement, &suspended.released, &job.request);
+                .exchange(&suspended.placement, &suspended.released);
         }
         self.preempted.remove(&index);
-        self.reservations
-            .change(self.machine, &job, &placement, end, -1);
-        self.machine.start(index, &job.request, placement, end);
+        self.reservations.change(self.machine, &placement, end, -1);
+        self.machine.start(index, placement, end);
         self.limits.start(&job);
         self.started.insert(index);
         self.count_soft_start(index);

@@ -201,10 +201,10 @@ impl PreemptionLevels {
     }
 
     /// What a job that is suspended gives back of what it has.
-    pub fn released(&self, placement: &Placement, request: &super::Request<'_>) -> Placement {
+    pub fn released(&self, placement: &Placement) -> Placement {
         match &self.released {
             None => placement.clone(),
-            Some(released) => placement.with_amounts(request, released),
+            Some(released) => placement.with_amounts(released),
         }
     }
 
@@ -420,7 +420,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 }
                 self.preempted.insert(victim.job, self.now);
                 if method == PreemptionMethod::Suspend {
-                    self.hold(&victim, &suspended);
+                    self.machine
+                        .exchange(&suspended.released, &suspended.placement);
                     self.suspended.insert(victim.job, suspended);
                 }
                 candidates.add(victim.job);
@@ -443,15 +444,15 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     fn stop(&mut self, victim: &Victim) -> SuspendedJob {
         let job = self.jobs.job(victim.job);
         self.reservations
-            .change(self.machine, &job, &victim.placement, victim.end, 1);
-        self.machine.end(victim.job, &job.request, victim.end);
+            .change(self.machine, &victim.placement, victim.end, 1);
+        self.machine.end(victim.job, victim.end);
         self.limits.end(&job);
         self.totals.count_ended(self.limits, &job);
         self.soft_limits.end(&job);
         self.started.remove(&victim.job);
         self.update_standings(victim.job);
         let released = match self.levels.filter(|_| victim.is_suspended) {
-            Some(levels) => levels.released(&victim.placement, &job.request),
+            Some(levels) => levels.released(&victim.placement),
             None => victim.placement.clone(),
         };
         SuspendedJob {
@@ -471,13 +472,6 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             None => walltime,
         };
         left.max(0)
-    }
-
-    /// A suspended job keeps what it does not give back.
-    fn hold(&mut self, victim: &Victim, suspended: &SuspendedJob) {
-        let request = self.jobs.job(victim.job).request;
-        self.machine
-            .exchange(&suspended.released, &suspended.placement, &request);
     }
 
     /// The running jobs that give way to a job, the last one that was tried first; `None` if that
@@ -520,7 +514,10 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 lifted.push(Some(victim));
                 continue;
             }
-            trial.hold(&victim, &suspended);
+            // it keeps what it does not give back
+            trial
+                .machine
+                .exchange(&suspended.released, &suspended.placement);
             trial.suspended.insert(victim.job, suspended);
             victims.push(victim);
             let before = need;
@@ -597,7 +594,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             // jobs of express queues alone are no reason for another job to try
             is_tried |= own.has(PreemptionStatus::ExpressQueue) || !standing.has_queue_priority;
             let is_target = targets.is_none_or(|targets| targets.binary_search(&end.job).is_ok());
-            let is_useful = end.placement.pools().into_iter().any(is_usable);
+            let is_useful = end.placement.pools().any(is_usable);
             if !is_target || failed.contains(&end.job) || !is_useful {
                 continue;
             }

@@ -52,7 +52,7 @@ impl Event {
 
 impl Reservations {
     /// The advance reservations of a machine, which are promised their starts before any job is.
-    pub(super) fn new(machine: &Machine, jobs: &impl JobSource) -> Self {
+    pub(super) fn new(machine: &Machine) -> Self {
         let mut made = Self::default();
         for (index, reservation) in machine.advance().iter().enumerate() {
             let AdvanceReservation {
@@ -62,14 +62,12 @@ impl Reservations {
             let mut free = machine.free_amounts().to_vec();
             let ended = machine.ends().iter();
             for ended in ended.take_while(|ended| ended.time <= start) {
-                let request = jobs.job(ended.job).request;
-                machine.change(&mut free, &ended.placement, &request, 1);
+                machine.change(&mut free, &ended.placement, 1);
             }
             // those before it that have not ended, and itself
             for taken in &machine.advance()[..=index] {
                 if taken.end > start {
-                    let request = jobs.job(taken.job).request;
-                    machine.change(&mut free, &taken.placement, &request, -1);
+                    machine.change(&mut free, &taken.placement, -1);
                 }
             }
             made.push(job, start..end, placement.clone(), free);
@@ -123,7 +121,7 @@ impl Reservations {
             .iter()
             .filter(|reserved| at < reserved.start && reserved.start < end);
         if let Some(suspended) = cycle.suspended.get(&index) {
-            let taken = machine.taken(&suspended.released, request);
+            let taken = machine.taken(&suspended.released);
             if !holds(free, &taken) {
                 return Err(None);
             }
@@ -150,16 +148,9 @@ impl Reservations {
 
     /// Adds what a job holds until its end to what is free at the starts before it, or with -1 takes
     /// it away.
-    pub(super) fn change(
-        &mut self,
-        machine: &Machine,
-        job: &CycleJob<'_>,
-        placement: &Placement,
-        end: i64,
-        sign: i64,
-    ) {
+    pub(super) fn change(&mut self, machine: &Machine, held: &Placement, end: i64, sign: i64) {
         for reserved in self.jobs.iter_mut().filter(|reserved| reserved.start < end) {
-            machine.change(&mut reserved.free, placement, &job.request, sign);
+            machine.change(&mut reserved.free, held, sign);
         }
     }
 
@@ -208,10 +199,10 @@ impl Reservations {
         // from then on a suspended job counts with its whole walltime
         let end = start + cycle.jobs.job(index).walltime;
         let (machine, made) = (&*cycle.machine, &mut cycle.reservations);
-        machine.change(&mut free, &placement, &job.request, -1);
+        machine.change(&mut free, &placement, -1);
         for other in &mut made.jobs {
             if (start..end).contains(&other.start) {
-                machine.change(&mut other.free, &placement, &job.request, -1);
+                machine.change(&mut other.free, &placement, -1);
             }
         }
         made.push(index, start..end, placement, free);
@@ -249,7 +240,7 @@ impl Reservations {
                 last = event.time;
                 has_end |= !event.is_start;
                 let (job, placement) = self.subject(cycle, event);
-                machine.change(&mut free, placement, &job.request, -event.held());
+                machine.change(&mut free, placement, -event.held());
                 if let Some(used) = &mut used {
                     cycle.limits.count(used, &job, event.held());
                 }

@@ -142,12 +142,8 @@ impl Site {
         let index = self.jobs.len() as u32 - 1;
         let jobs = Jobs(&self.jobs);
         let started = jobs.job(index);
-        self.machine.start(
-            index,
-            &started.request,
-            Placement::Whole(pool),
-            started.walltime,
-        );
+        let placement = Placement::whole(pool, started.request.amounts);
+        self.machine.start(index, placement, started.walltime);
         self.limits.start(&started);
         self
     }
@@ -376,10 +372,7 @@ fn a_split_chunk_takes_the_first_pool_before_the_next() {
         pool,
         amounts: [processors].into(),
     };
-    assert_eq!(
-        placement,
-        Some(Placement::Parts([part(0, 3), part(1, 2)].into()))
-    );
+    assert_eq!(placement, Some(Placement([part(0, 3), part(1, 2)].into())));
     // the reserved job waits for the first host's 8, so that beside it nothing is left there
     let decided = vnodes([4, 4, 2, 2]).running_in(1, job(2, 100)).cycle(&[
         job(8, 10),
@@ -414,12 +407,10 @@ fn chunks_are_placed_in_their_lists_of_pools() {
         pool,
         amounts: [processors].into(),
     };
-    assert_eq!(place(&[1], &[4], &[1]), Some(Placement::Whole(2)));
+    assert_eq!(place(&[1], &[4], &[1]), Some(Placement::whole(2, &[4])));
     assert_eq!(
         place(&[2, 1], &[3, 2], &[0, 1]),
-        Some(Placement::Parts(
-            [part(0, 3), part(1, 3), part(2, 2)].into()
-        ))
+        Some(Placement([part(0, 3), part(1, 3), part(2, 2)].into()))
     );
     assert_eq!(place(&[2], &[3], &[1]), None);
     // nothing has what the chunk asks for
@@ -483,17 +474,7 @@ fn what_is_short_is_the_amount_that_no_host_has() {
     );
     // what running jobs hold beyond what a pool has is not missing elsewhere
     let mut machine = Machine::new(&[vec![4, 0], vec![4, 2]]);
-    machine.start(
-        0,
-        &Request {
-            counts: &[1],
-            amounts: &[8, 0],
-            pool_lists: &[0],
-            placing: Placing::default(),
-        },
-        Placement::Whole(0),
-        100,
-    );
+    machine.start(0, Placement::whole(0, &[8, 0]), 100);
     let request = Request {
         counts: &[1],
         amounts: &[4, 3],
@@ -813,9 +794,7 @@ fn a_job_beyond_its_walltime_is_taken_to_end_with_the_next_second() {
     let mut overdue = site(&[vec![4]]);
     overdue.jobs.push(job(4, 100));
     overdue.running = 1;
-    overdue
-        .machine
-        .start(0, &Request::one_chunk(&[4], &0), Placement::Whole(0), -20);
+    overdue.machine.start(0, Placement::whole(0, &[4]), -20);
     assert_eq!(overdue.cycle(&[job(4, 10)]).reserved, [(0, 1)]);
 }
 
@@ -1106,8 +1085,8 @@ fn of_the_entries_that_hold_the_one_with_most_statuses_counts_and_then_the_first
 fn suspended_jobs_are_promised_a_start_beyond_the_depth_where_they_were() {
     let suspended = |job: u32, pool: u32, left: i64| {
         let suspended = SuspendedJob {
-            placement: Placement::Whole(pool),
-            released: Placement::Whole(pool),
+            placement: Placement::whole(pool, &[4]),
+            released: Placement::whole(pool, &[4]),
             left,
         };
         (job, suspended)
