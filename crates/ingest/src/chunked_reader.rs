@@ -5,14 +5,13 @@
 //! jobs. The guess is right if every chunk parses, from its first byte to its last, as jobs that
 //! are followed by commas; if one does not, the document is read again as a whole.
 
-use std::io;
-
 use job_sort_formula::jobs::MAX_NAME;
 use jsf_openpbs::resource_amount::AmountSource;
 use memchr::memmem::FinderRev;
 
 use crate::chunks::{Chunk, Chunks, FindCut};
 use crate::error::ReadErrorKind;
+use crate::file_kind::{FileKind, first_key};
 use crate::json_reader::read_lines;
 use crate::json_scanner::Scanner;
 use crate::options::{ParsedJobs, ReadOptions};
@@ -26,7 +25,7 @@ use crate::table_builder::TableBuilder;
 pub(super) fn read_ndjson(
     chunks: Chunks<'_>,
     options: &ReadOptions<'_>,
-) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, AmountSource::User);
     let mut line = 1;
     chunks.parse(
@@ -39,7 +38,7 @@ pub(super) fn read_ndjson(
             !builder.is_full()
         },
     )?;
-    Ok(builder.finish())
+    builder.finish()
 }
 
 /// Where lines may be cut: after the last line end.
@@ -67,30 +66,28 @@ struct JobSeparator {
 }
 
 impl DocumentLayout {
-    /// Detects the layout from the start of a document whose jobs are the object at a place of it;
-    /// `None` unless the start contains one job and the beginning of the next, or all jobs.
-    pub(super) fn detect(start: &str, jobs: usize) -> Option<Self> {
+    /// Detects the layout from the start of a document; `None` unless it contains one job and the
+    /// beginning of the next, or all jobs.
+    pub(super) fn detect(start: &[u8]) -> Option<Self> {
+        // places in a text with replaced bytes are not those in the document
+        let start = start.utf8_chunks().next()?.valid();
         let mut scanner = Scanner::new(start);
+        let (FileKind::QstatJson, jobs) = first_key(start)? else {
+            return None;
+        };
         scanner.at = jobs;
         scanner.take(b'{')?;
         let first_job = scanner.at;
+        let mut separator = None;
         scanner.space();
-        if scanner.peek() == b'}' {
-            return Some(Self {
-                first_job,
-                separator: None,
-            });
+        if scanner.peek() != b'}' {
+            skip_entry(&mut scanner)?;
+            let end = scanner.at;
+            scanner.space();
+            if scanner.peek() != b'}' {
+                separator = Some(JobSeparator::detect(start, end, &mut scanner)?);
+            }
         }
-        skip_entry(&mut scanner)?;
-        let end = scanner.at;
-        scanner.space();
-        if scanner.peek() == b'}' {
-            return Some(Self {
-                first_job,
-                separator: None,
-            });
-        }
-        let separator = Some(JobSeparator::detect(start, end, &mut scanner)?);
         Some(Self {
             first_job,
             separator,
@@ -156,7 +153,7 @@ pub(super) fn read_qstat_json(
     chunks: Chunks<'_>,
     layout: &DocumentLayout,
     options: &ReadOptions<'_>,
-) -> io::Result<Option<Result<ParsedJobs, ReadErrorKind>>> {
+) -> Result<Option<ParsedJobs>, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, AmountSource::Server);
     let mut is_malformed = false;
     let mut is_complete = false;
@@ -171,7 +168,10 @@ pub(super) fn read_qstat_json(
             !is_malformed
         },
     )?;
-    Ok((is_complete && !is_malformed).then(|| builder.finish()))
+    if is_malformed || !is_complete {
+        return Ok(None);
+    }
+    builder.finish().map(Some)
 }
 
 fn parse_entries(text: &str, layout: &DocumentLayout, chunk: &mut Chunk<'_>) -> Option<()> {

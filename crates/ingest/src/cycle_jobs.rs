@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
 use jsf_json::JsonScalar;
+use jsf_openpbs::chunks::{Chunk, PlacedChunk};
 use jsf_openpbs::entity::{EntityAttributes, FairshareEntity};
-use jsf_openpbs::resource_amount::{AmountSource, NumberMode};
+use jsf_openpbs::resource_amount::{AmountSource, whole_amount};
 use jsf_openpbs::wall_clock::{Time, seconds_of_ctime};
 
 use crate::attribute_values::{integer, seconds};
@@ -100,54 +100,6 @@ pub struct QueuedJob {
     pub placed: Vec<PlacedChunk>,
 }
 
-/// Chunks that are alike.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chunk {
-    /// How many.
-    pub count: u32,
-    /// What each of them requests: whole amounts, sizes in kb, durations in seconds.
-    pub amounts: Vec<(Box<str>, i64)>,
-    /// What each of them requests that is not a number, such as a host.
-    pub others: Vec<(Box<str>, Box<str>)>,
-}
-
-impl Chunk {
-    /// Reads a `select`, such as `2:ncpus=4:mem=1gb+ncpus=1`.
-    pub fn read_select(select: &str, source: AmountSource, schema: &Schema) -> Vec<Self> {
-        split_unquoted(select, '+')
-            .into_iter()
-            .map(|chunk| Self::read(chunk, source, schema))
-            .collect()
-    }
-
-    /// Reads `2:ncpus=4:mem=1gb`; the number is 1 if it is missing.
-    fn read(text: &str, source: AmountSource, schema: &Schema) -> Self {
-        let parts = split_unquoted(text, ':');
-        let count = parts.first().and_then(|count| count.trim().parse().ok());
-        let mut chunk = Self {
-            count: count.unwrap_or(1),
-            ..Self::default()
-        };
-        for (name, value) in parts.iter().filter_map(|part| part.split_once('=')) {
-            let value = value.trim_matches(['"', '\'']);
-            match whole_amount(name, value, source, schema) {
-                Some(amount) => chunk.amounts.push((name.into(), amount)),
-                None => chunk.others.push((name.into(), value.into())),
-            }
-        }
-        chunk
-    }
-}
-
-/// A part of a running job.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PlacedChunk {
-    /// The node.
-    pub node: Box<str>,
-    /// What it has there: whole amounts, sizes in kb, durations in seconds.
-    pub amounts: Vec<(Box<str>, i64)>,
-}
-
 /// The indices of subjobs, such as `0-9:3,12`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArrayIndices {
@@ -221,58 +173,42 @@ fn parse_range(range: &str) -> Option<(u32, u32, u32)> {
     (first <= last && step > 0).then_some((first, last, step))
 }
 
+/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; that of a list
+/// has the name of the list before it. The second name is the one by which it is found.
+const KEYS: [(&str, &str); 23] = [
+    ("user", "user"),
+    ("euser", "user"),
+    ("group", "group"),
+    ("egroup", "group"),
+    ("project", "project"),
+    ("stime", "stime"),
+    ("qtime", "qtime"),
+    ("etime", "etime"),
+    ("resources_used.walltime", "used_walltime"),
+    ("Hold_Types", "Hold_Types"),
+    ("topjob_ineligible", "topjob_ineligible"),
+    ("array_state_count", "array_state_count"),
+    ("array_indices_remaining", "array_indices_remaining"),
+    ("array_indices_submitted", "array_indices_submitted"),
+    ("max_run_subjobs", "max_run_subjobs"),
+    ("Rerunable", "Rerunable"),
+    ("run_count", "run_count"),
+    ("estimated.start_time", "estimated_start"),
+    ("estimated_start", "estimated_start"),
+    ("place", "place"),
+    ("select", "select"),
+    ("schedselect", "schedselect"),
+    ("exec_vnode", "exec_vnode"),
+];
+
 /// An attribute that only a scheduling cycle needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CycleKey {
-    User,
-    Group,
-    Project,
-    Started,
-    Queued,
-    Eligible,
-    UsedWalltime,
-    Holds,
-    TopjobIneligible,
-    ArrayStates,
-    ArrayIndices,
-    ArraySubmitted,
-    MaxRunSubjobs,
-    Rerunable,
-    RunCount,
-    EstimatedStart,
-    Place,
-    Select,
-    SchedSelect,
-    ExecVnode,
-}
+pub(super) struct CycleKey(&'static str);
 
 impl CycleKey {
-    /// The attribute of this name, in `qstat -f` or native JSON. That of a list has the name of the
-    /// list before it.
     pub(super) fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "user" | "euser" => Self::User,
-            "group" | "egroup" => Self::Group,
-            "project" => Self::Project,
-            "stime" => Self::Started,
-            "qtime" => Self::Queued,
-            "etime" => Self::Eligible,
-            "resources_used.walltime" => Self::UsedWalltime,
-            "Hold_Types" => Self::Holds,
-            "topjob_ineligible" => Self::TopjobIneligible,
-            "array_state_count" => Self::ArrayStates,
-            "array_indices_remaining" => Self::ArrayIndices,
-            "array_indices_submitted" => Self::ArraySubmitted,
-            "max_run_subjobs" => Self::MaxRunSubjobs,
-            "Rerunable" => Self::Rerunable,
-            "run_count" => Self::RunCount,
-            "estimated.start_time" | "estimated_start" => Self::EstimatedStart,
-            "place" => Self::Place,
-            "select" => Self::Select,
-            "schedselect" => Self::SchedSelect,
-            "exec_vnode" => Self::ExecVnode,
-            _ => return None,
-        })
+        let (_, key) = KEYS.iter().find(|(known, _)| *known == name)?;
+        Some(Self(key))
     }
 
     /// Whether the attribute of this name is an object with attributes of a cycle.
@@ -282,7 +218,7 @@ impl CycleKey {
 
     /// Whether the value is a name, which qstat may print without quotes.
     pub(super) fn is_name(self) -> bool {
-        matches!(self, Self::User | Self::Group | Self::Project)
+        matches!(self.0, "user" | "group" | "project")
     }
 }
 
@@ -293,7 +229,6 @@ struct JobTimes {
     queued: Option<Time>,
     eligible: Option<Time>,
     estimated_start: Option<Time>,
-    used_walltime: Option<i64>,
 }
 
 /// Collects the jobs of a document.
@@ -333,11 +268,10 @@ impl CycleJob {
                 ..reader.job(id, if has_user { entity } else { "" })
             },
             times: JobTimes {
-                started: reader.time(CycleKey::Started),
-                queued: reader.time(CycleKey::Queued),
-                eligible: reader.time(CycleKey::Eligible),
-                estimated_start: reader.time(CycleKey::EstimatedStart),
-                used_walltime: reader.scalar(CycleKey::UsedWalltime).and_then(seconds),
+                started: reader.time("stime"),
+                queued: reader.time("qtime"),
+                eligible: reader.time("etime"),
+                estimated_start: reader.time("estimated_start"),
             },
         }
     }
@@ -402,7 +336,8 @@ impl Clock {
         let mut samples: Vec<(i64, i64)> = samples.collect();
         samples.sort_unstable();
         if samples.is_empty() {
-            samples.extend(timestamp.and_then(|timestamp| sample_of_running(times, timestamp)));
+            let sample = timestamp.and_then(|timestamp| sample_of_running(jobs, times, timestamp));
+            samples.extend(sample);
         }
         Self { samples }
     }
@@ -454,12 +389,14 @@ impl Clock {
 }
 
 /// The distance from UTC by the running jobs: what they have used is up to a few minutes old.
-fn sample_of_running(times: &[JobTimes], timestamp: i64) -> Option<(i64, i64)> {
-    let latest = times.iter().filter_map(|times| match times.started {
-        Some(Time::Wall(started)) => started.checked_add(times.used_walltime?),
-        _ => None,
-    });
-    let latest = latest.max()?;
+fn sample_of_running(jobs: &[QueuedJob], times: &[JobTimes], timestamp: i64) -> Option<(i64, i64)> {
+    let mut latest = None;
+    for (job, times) in jobs.iter().zip(times) {
+        if let (Some(Time::Wall(started)), Some(used)) = (times.started, job.used_walltime) {
+            latest = latest.max(started.checked_add(used));
+        }
+    }
+    let latest = latest?;
     let distance = latest
         .checked_sub(timestamp)?
         .checked_add(QUARTER - 1)?
@@ -492,21 +429,21 @@ impl AttributeReader<'_, '_> {
                 .unwrap_or('Q'),
             queue: self.job.queue.as_ref().into(),
             user: self.user(entity_user),
-            group: self.text(CycleKey::Group).unwrap_or(&self.job.group).into(),
-            project: self.text(CycleKey::Project).unwrap_or_default().into(),
+            group: self.text("group").unwrap_or(&self.job.group).into(),
+            project: self.text("project").unwrap_or_default().into(),
             ncpus: amounts.get("ncpus").copied().or_else(of_chunks),
             chunks,
             place: self
                 .resource("place")
-                .or(self.text(CycleKey::Place))
+                .or(self.text("place"))
                 .unwrap_or_default()
                 .into(),
             walltime: amounts.get("walltime").copied(),
             amounts,
             texts: self.texts(),
-            used_walltime: self.scalar(CycleKey::UsedWalltime).and_then(seconds),
-            has_run: self.scalar(CycleKey::RunCount).and_then(integer) > Some(0),
-            is_rerunable: self.text(CycleKey::Rerunable).is_none_or(is_true),
+            used_walltime: self.scalar("used_walltime").and_then(seconds),
+            has_run: self.scalar("run_count").and_then(integer) > Some(0),
+            is_rerunable: self.text("Rerunable").is_none_or(is_true),
             queue_rank: self.job.queued_at.as_ref().and_then(integer),
             accrue_type: self
                 .special(SpecialInput::AccrueType)
@@ -515,7 +452,7 @@ impl AttributeReader<'_, '_> {
             eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
             queued_subjobs: self.queued_subjobs(),
             submitted_subjobs: self
-                .text(CycleKey::ArraySubmitted)
+                .text("array_indices_submitted")
                 .and_then(ArrayIndices::parse),
             max_run_subjobs: self.max_run_subjobs(),
             running_subjobs: ["Running:", "Exiting:"]
@@ -523,9 +460,9 @@ impl AttributeReader<'_, '_> {
                 .fold(0, |sum: u32, state| {
                     sum.saturating_add(self.subjobs_in(state).unwrap_or(0))
                 }),
-            is_topjob_eligible: !self.text(CycleKey::TopjobIneligible).is_some_and(is_true),
+            is_topjob_eligible: !self.text("topjob_ineligible").is_some_and(is_true),
             hold_types: self
-                .text(CycleKey::Holds)
+                .text("Hold_Types")
                 .filter(|holds| *holds != "n")
                 .unwrap_or_default()
                 .into(),
@@ -534,16 +471,16 @@ impl AttributeReader<'_, '_> {
         }
     }
 
-    fn scalar(&self, key: CycleKey) -> Option<&JsonScalar<'_>> {
+    fn scalar(&self, key: &str) -> Option<&JsonScalar<'_>> {
         self.job
             .cycle
             .iter()
             .rev()
-            .find(|(given, _)| *given == key)
+            .find(|(given, _)| given.0 == key)
             .map(|(_, scalar)| scalar)
     }
 
-    fn text(&self, key: CycleKey) -> Option<&str> {
+    fn text(&self, key: &str) -> Option<&str> {
         self.scalar(key)?.text()
     }
 
@@ -566,7 +503,7 @@ impl AttributeReader<'_, '_> {
             .map(|(_, scalar)| scalar)
     }
 
-    fn time(&self, key: CycleKey) -> Option<Time> {
+    fn time(&self, key: &str) -> Option<Time> {
         let scalar = self.scalar(key)?;
         let wall = || scalar.text().and_then(seconds_of_ctime).map(Time::Wall);
         integer(scalar).map(Time::Utc).or_else(wall)
@@ -579,7 +516,7 @@ impl AttributeReader<'_, '_> {
             ..EntityAttributes::default()
         };
         let user = FairshareEntity::User.entity_of(attributes);
-        let user = self.text(CycleKey::User).unwrap_or(&user);
+        let user = self.text("user").unwrap_or(&user);
         if user.is_empty() {
             entity_user.into()
         } else {
@@ -599,7 +536,8 @@ impl AttributeReader<'_, '_> {
         for &(index, ref scalar) in &self.job.resources {
             let name = self.names.name(index);
             let text = scalar.text();
-            let amount = text.and_then(|text| whole_amount(name, text, self.source, self.schema));
+            let kind = self.names.get(index).declared;
+            let amount = text.and_then(|text| whole_amount(text, kind, self.source));
             amounts.extend(amount.map(|amount| (name.into(), amount)));
         }
         amounts
@@ -619,9 +557,9 @@ impl AttributeReader<'_, '_> {
 
     fn chunks(&self) -> Vec<Chunk> {
         let given = [
-            self.text(CycleKey::SchedSelect),
+            self.text("schedselect"),
             self.resource("select"),
-            self.text(CycleKey::Select),
+            self.text("select"),
         ];
         let Some(select) = given.into_iter().flatten().next() else {
             return Vec::new();
@@ -629,31 +567,17 @@ impl AttributeReader<'_, '_> {
         Chunk::read_select(select, self.source, self.schema)
     }
 
-    /// Reads `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`. `exec_vnode` is also the name of a
-    /// resource that OpenPBS declares.
+    /// `exec_vnode` is also the name of a resource that OpenPBS declares.
     fn placed(&self) -> Vec<PlacedChunk> {
-        let text = self
-            .text(CycleKey::ExecVnode)
-            .or(self.resource("exec_vnode"))
-            .unwrap_or_default();
-        let parts = split_unquoted(text, '+')
-            .into_iter()
-            .map(|part| part.trim().trim_matches(['(', ')']));
-        let parts = parts.filter_map(|part| {
-            let node = part.split(':').next().filter(|node| !node.is_empty())?;
-            Some(PlacedChunk {
-                node: node.into(),
-                amounts: Chunk::read(part, self.source, self.schema).amounts,
-            })
-        });
-        parts.collect()
+        let text = self.text("exec_vnode").or(self.resource("exec_vnode"));
+        PlacedChunk::read_all(text.unwrap_or_default(), self.source, self.schema)
     }
 
     /// The subjobs that were not started, if the job is an array; by their number alone, they are
     /// those from 0.
     fn queued_subjobs(&self) -> Option<ArrayIndices> {
         if let Some(indices) = self
-            .text(CycleKey::ArrayIndices)
+            .text("array_indices_remaining")
             .and_then(ArrayIndices::parse)
         {
             return Some(indices);
@@ -664,36 +588,20 @@ impl AttributeReader<'_, '_> {
     /// How many subjobs may run at a time: `max_run_subjobs`, else what follows `%` as in
     /// `qsub -J 0-159%20`.
     fn max_run_subjobs(&self) -> Option<u32> {
-        if let Some(given) = self.scalar(CycleKey::MaxRunSubjobs).and_then(integer) {
+        if let Some(given) = self.scalar("max_run_subjobs").and_then(integer) {
             return given.try_into().ok();
         }
-        let (_, most) = self.text(CycleKey::ArraySubmitted)?.split_once('%')?;
+        let (_, most) = self.text("array_indices_submitted")?.split_once('%')?;
         most.trim().parse().ok()
     }
 
     /// The number of subjobs after a state such as `Running:`.
     fn subjobs_in(&self, state: &str) -> Option<u32> {
-        let mut states = self.text(CycleKey::ArrayStates)?.split_whitespace();
+        let mut states = self.text("array_state_count")?.split_whitespace();
         states
             .find_map(|text| text.strip_prefix(state))?
             .parse()
             .ok()
-    }
-}
-
-/// A whole amount of a resource.
-fn whole_amount(resource: &str, text: &str, source: AmountSource, schema: &Schema) -> Option<i64> {
-    let kind = schema.entry(resource).map(|entry| entry.input_type);
-    if kind.is_some_and(|kind| !kind.is_numeric()) {
-        return None;
-    }
-    match NumberMode::Exact.amount(text, kind, source).ok()? {
-        Value::Int(amount) => Some(amount),
-        // the JSON of qstat prints large integers with an exponent
-        Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => {
-            Some(amount as i64)
-        }
-        _ => None,
     }
 }
 
@@ -708,20 +616,6 @@ fn total(chunks: &[Chunk], resource: &str) -> Option<i64> {
 
 fn is_true(text: &str) -> bool {
     matches!(text.to_ascii_lowercase().as_str(), "true" | "t" | "y" | "1")
-}
-
-/// The parts of a text between separators that are not in quotes.
-fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
-    let mut quote = None;
-    let parts = text.split(|character| {
-        match (quote, character) {
-            (Some(open), _) if open == character => quote = None,
-            (None, '"' | '\'') => quote = Some(character),
-            _ => {}
-        }
-        quote.is_none() && character == separator
-    });
-    parts.collect()
 }
 
 #[cfg(test)]

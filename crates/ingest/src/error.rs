@@ -1,6 +1,7 @@
 //! Why a job document cannot be read.
 
-use job_sort_formula::jobs::{MAX_COLUMNS, MAX_JOBS};
+use std::io;
+
 use thiserror::Error;
 
 /// A document that cannot be read, by its name.
@@ -16,26 +17,6 @@ pub struct ReadError {
 /// What is wrong with a document.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReadErrorKind {
-    /// The file or stream cannot be read.
-    #[error("cannot be read: {reason}")]
-    Io {
-        /// The operating system's message.
-        reason: String,
-    },
-    /// The document is empty.
-    #[error("is empty, expected {expected}; check whether the command that wrote it failed")]
-    Empty {
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// The document has another format.
-    #[error("is {found}, expected {expected}")]
-    Unrecognised {
-        /// What it looks like.
-        found: String,
-        /// What was expected.
-        expected: &'static str,
-    },
     /// The document is not valid JSON.
     #[error(
         "is not valid JSON at line {line}, column {column} (byte {byte}): {reason}; {} read before it{advice}",
@@ -55,51 +36,22 @@ pub enum ReadErrorKind {
         /// What to do, with its punctuation.
         advice: &'static str,
     },
-    /// A text of qstat ends in the middle of a job.
-    #[error(
-        "ends in the middle of job `{job}`: it is cut off, write it again; if it is complete, add the line end that its last \
-         line lacks"
-    )]
-    CutOff {
-        /// The id of the job.
-        job: String,
-    },
-    /// A line or an entry is not valid JSON, or not a job, and the options are strict.
-    #[error("is damaged: {what}")]
-    Damaged {
-        /// The job, and what is wrong with it.
-        what: String,
-    },
-    /// A job, or a key that counts, is given more than once, and the options are strict.
-    #[error("is ambiguous: {what}")]
-    Ambiguous {
-        /// What is given more than once.
-        what: String,
-    },
-    /// The document has more jobs than a table can hold.
-    #[error(
-        "contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files"
-    )]
-    TooManyJobs,
-    /// The jobs have more different resources than can be told apart.
-    #[error(
-        "contains more than {most} different resources, which no server has; check what wrote it"
-    )]
-    TooManyResources {
-        /// The most that are read.
-        most: usize,
-    },
-    /// More columns are needed than a table can have.
-    #[error(
-        "is not read: the formula and the order of the jobs need {names} names, more than the {MAX_COLUMNS} that a table can have"
-    )]
-    TooManyNames {
-        /// How many are needed.
-        names: usize,
-    },
+    /// Anything else; the text follows the name of the document.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<io::Error> for ReadErrorKind {
+    fn from(error: io::Error) -> Self {
+        Self::Other(format!("cannot be read: {error}"))
+    }
 }
 
 impl ReadErrorKind {
+    pub(super) fn unexpected(found: &str, expected: &str) -> Self {
+        Self::Other(format!("is {found}, expected {expected}"))
+    }
+
     /// The error of a JSON `text`; its place is counted in lines, columns and bytes.
     pub(super) fn json(text: &str, error: &serde_json::Error, jobs_before: usize) -> Self {
         let line = error.line();
@@ -109,8 +61,16 @@ impl ReadErrorKind {
             .take(line.saturating_sub(1))
             .map(str::len)
             .sum();
-        let full = error.to_string();
-        let reason = full.split(" at line ").next().unwrap_or(&full).to_owned();
+        let byte = (start + column.saturating_sub(1)).min(text.len());
+        let reason = match reason(error) {
+            // a value that is skipped says no more
+            reason
+                if reason == "key must be a string" && text.as_bytes().get(byte) == Some(&b'}') =>
+            {
+                "trailing comma".to_owned()
+            }
+            reason => reason,
+        };
         let advice = match reason.as_str() {
             _ if error.is_eof() => "; the document is cut off, write it again",
             "control character (\\u0000-\\u001F) found while parsing a string" => {
@@ -118,7 +78,6 @@ impl ReadErrorKind {
             }
             _ => "",
         };
-        let byte = (start + column.saturating_sub(1)).min(text.len());
         Self::Json {
             line,
             column,
@@ -128,6 +87,13 @@ impl ReadErrorKind {
             advice,
         }
     }
+}
+
+/// The message of an error without its place.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    let mut text = error.to_string();
+    text.truncate(text.find(" at line ").unwrap_or(text.len()));
+    text
 }
 
 /// `1 job was`, `2 jobs were`.

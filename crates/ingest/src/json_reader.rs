@@ -4,11 +4,9 @@
 //! ones. The text is walked once, without a tree, and numbers are read from their text, since qstat
 //! prints large ones as `9.0072e+15`.
 
-use std::borrow::Cow;
-
 use job_sort_formula::jobs::Problem;
-use jsf_json::{Entry, ObjectReader, Shape, read_object};
 use jsf_openpbs::resource_amount::AmountSource;
+use serde::de::IgnoredAny;
 
 use crate::error::ReadErrorKind;
 use crate::job_converter::JobConverter;
@@ -70,9 +68,9 @@ impl JsonReader {
         match shape {
             Some(shape) if scanner.is_at_end() => push(job, shape, converter),
             _ => {
-                let found = match read_object(text, Check::Job) {
-                    Err(error) => format!("the job is not valid JSON ({error})"),
-                    Ok(_) => "the job is not valid JSON".to_owned(),
+                let found = match json_error(text) {
+                    Some(error) => format!("the job is not valid JSON ({error})"),
+                    None => "the job is not valid JSON".to_owned(),
                 };
                 let problem = Problem::NotAJob {
                     found,
@@ -89,18 +87,16 @@ impl JsonReader {
         job: &mut ParsedJob<'d>,
         converter: &mut JobConverter<'_>,
     ) -> Option<Shape> {
-        let shape = scanner.object_shape()?;
-        if shape != Shape::Expected {
-            return Some(shape);
+        if let Err(shape) = scanner.open_object()? {
+            return Some(Err(shape));
         }
-        scanner.take(b'{')?;
         let mut is_first = true;
         loop {
             let next = self
                 .top
                 .next(scanner, is_first, |name| converter.job_key(name))?;
             let Next::Value(meaning, key) = next else {
-                return Some(shape);
+                return Some(Ok(()));
             };
             is_first = false;
             match meaning {
@@ -136,7 +132,7 @@ impl JsonReader {
     ) -> Option<()> {
         let mut scanner = Scanner::new(text);
         let shape = self.read_amounts(JobKey::Resources, &mut scanner, job, converter)?;
-        (shape == Shape::Expected).then_some(())
+        shape.ok()
     }
 
     /// Reads the entries of an object of resources or inputs, whichever `list` says.
@@ -147,11 +143,9 @@ impl JsonReader {
         job: &mut ParsedJob<'d>,
         converter: &mut JobConverter<'_>,
     ) -> Option<Shape> {
-        let shape = scanner.object_shape()?;
-        if shape != Shape::Expected {
-            return Some(shape);
+        if let Err(shape) = scanner.open_object()? {
+            return Some(Err(shape));
         }
-        scanner.take(b'{')?;
         let mut is_first = true;
         while let Next::Value(name, _) = self
             .amounts
@@ -166,9 +160,12 @@ impl JsonReader {
                 Some(name) => converter.read_amount(scanner, job, name)?,
             }
         }
-        Some(shape)
+        Some(Ok(()))
     }
 }
+
+/// What a value is that should be an object, if it is another.
+type Shape = Result<(), &'static str>;
 
 /// Reads an object with attributes of a scheduling cycle.
 fn read_cycle_list<'d>(
@@ -177,10 +174,9 @@ fn read_cycle_list<'d>(
     job: &mut ParsedJob<'d>,
     converter: &JobConverter<'_>,
 ) -> Option<()> {
-    if scanner.object_shape()? != Shape::Expected {
+    if scanner.open_object()?.is_err() {
         return Some(());
     }
-    scanner.take(b'{')?;
     let mut keys = ObjectKeys::new();
     let mut is_first = true;
     while let Next::Value(meaning, key) =
@@ -196,20 +192,18 @@ fn read_cycle_list<'d>(
 /// Reports a list of resources or inputs that is not an object.
 fn note_shape(shape: Shape, key: &str, job: &mut ParsedJob<'_>) {
     match shape {
-        Shape::Expected => {}
-        Shape::Other("null") => job.report(key, "null", "an object"),
-        Shape::Other(found) => job.reject(key, found, "an object"),
+        Ok(()) => {}
+        Err("null") => job.report(key, "null", "an object"),
+        Err(found) => job.reject(key, found, "an object"),
     }
 }
 
 /// Adds a job if it is an object with an id.
 fn push(job: &mut ParsedJob<'_>, shape: Shape, converter: &mut JobConverter<'_>) {
     let (found, expected) = match shape {
-        Shape::Other(found) => (format!("the job is {found}"), "an object"),
-        Shape::Expected if job.id.is_none() => {
-            ("the job has no `id`".to_owned(), "a string or a number")
-        }
-        Shape::Expected => return converter.push(job),
+        Err(found) => (format!("the job is {found}"), "an object"),
+        Ok(()) if job.id.is_none() => ("the job has no `id`".to_owned(), "a string or a number"),
+        Ok(()) => return converter.push(job),
     };
     converter.skip(
         job.line,
@@ -218,30 +212,13 @@ fn push(job: &mut ParsedJob<'_>, shape: Shape, converter: &mut JobConverter<'_>)
     );
 }
 
-/// Finds the error in a text that is not valid JSON, by the object that it is. What is not read of
-/// it is skipped, so that the error is the first of those that matter.
-enum Check {
-    Document,
-    Jobs,
-    Job,
-    Amounts,
-}
-
-impl<'d> ObjectReader<'d> for Check {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        let inside = match (self, &*key) {
-            (Self::Document, "Jobs") => Self::Jobs,
-            (Self::Jobs, _) => Self::Job,
-            (Self::Job, "Resource_List" | "resources" | "inputs") => Self::Amounts,
-            _ => return value.skip(),
-        };
-        value.object(inside).map(|_| ())
-    }
-}
-
-/// The first error in a document that is not valid JSON.
+/// The first error in a text that is not valid JSON. What is not read of it is skipped, so that
+/// the error is the first of those that matter.
 pub(super) fn json_error(text: &str) -> Option<serde_json::Error> {
-    read_object(text, Check::Document).err()
+    let skipped = serde_json::from_str::<IgnoredAny>(text);
+    let error = skipped.err();
+    // only a key with an escape that is no character remains
+    error.or_else(|| serde_json::from_str::<serde_json::Value>(text).err())
 }
 
 /// The most notes on a document.
@@ -270,23 +247,6 @@ pub(super) fn read_native_json(
     options: &ReadOptions<'_>,
 ) -> Result<ParsedJobs, ReadErrorKind> {
     Document::new(options, AmountSource::User).read(text, "{\"jobs\":[…]}, an array of objects")
-}
-
-/// Reads a job per line.
-///
-/// # Errors
-/// There are too many jobs.
-pub(super) fn read_ndjson(
-    text: &str,
-    options: &ReadOptions<'_>,
-) -> Result<ParsedJobs, ReadErrorKind> {
-    let Document {
-        mut reader,
-        mut builder,
-        ..
-    } = Document::new(options, AmountSource::User);
-    read_lines(text, 1, &mut reader, &mut builder.converter);
-    builder.finish()
 }
 
 /// Reads a job per line, and returns the number of lines; the first one has the number `first`.
@@ -333,36 +293,36 @@ impl<'a> Document<'a> {
             } else {
                 "jobs"
             },
-            jobs_shape: Shape::Expected,
+            jobs_shape: Ok(()),
             has_jobs: false,
             notes: Vec::new(),
         }
     }
 
-    fn read(mut self, text: &str, expected: &'static str) -> Result<ParsedJobs, ReadErrorKind> {
+    fn read(mut self, text: &str, expected: &str) -> Result<ParsedJobs, ReadErrorKind> {
         let is_read = self.read_object(text).is_some();
         if let Some(note) = self.notes.first() {
             self.builder.note_ambiguity(|| note.clone());
         }
-        let found = match self.jobs_shape {
-            _ if !is_read => match read_object(text, Check::Document) {
-                Err(error) => {
-                    return Err(ReadErrorKind::json(text, &error, self.builder.jobs_read()));
+        if !is_read {
+            return Err(match json_error(text) {
+                Some(error) => ReadErrorKind::json(text, &error, self.builder.jobs_read()),
+                None => {
+                    let found = "a document with a key that cannot be read";
+                    ReadErrorKind::unexpected(found, expected)
                 }
-                Ok(Shape::Other(found)) => found.to_owned(),
-                Ok(Shape::Expected) => "a document with a key that cannot be read".to_owned(),
-            },
-            Shape::Other(found) => format!("a document whose `{}` is {found}", self.jobs_key),
-            Shape::Expected => {
-                let mut read = self.builder.finish()?;
-                read.notes.extend(self.notes);
-                if !self.has_jobs {
-                    read.notes.push(NO_JOBS.to_owned());
-                }
-                return Ok(read);
-            }
-        };
-        Err(ReadErrorKind::Unrecognised { found, expected })
+            });
+        }
+        if let Err(found) = self.jobs_shape {
+            let found = format!("a document whose `{}` is {found}", self.jobs_key);
+            return Err(ReadErrorKind::unexpected(&found, expected));
+        }
+        let mut read = self.builder.finish()?;
+        read.notes.extend(self.notes);
+        if !self.has_jobs {
+            read.notes.push(NO_JOBS.to_owned());
+        }
+        Ok(read)
     }
 
     /// Reads the object that is the document; `None` if the text is another.
@@ -416,11 +376,8 @@ impl<'a> Document<'a> {
         job: &mut ParsedJob<'d>,
     ) -> Option<()> {
         if scanner.take(opener).is_none() {
-            self.jobs_shape = match scanner.peek() {
-                b'{' => Shape::Other("an object"),
-                _ => scanner.clone().object_shape()?,
-            };
-            return scanner.skip_value();
+            self.jobs_shape = Err(scanner.scalar()?.shape());
+            return Some(());
         }
         let closer = if opener == b'{' { b'}' } else { b']' };
         scanner.space();

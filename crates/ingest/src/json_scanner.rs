@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use jsf_json::{JsonScalar, Shape};
+use jsf_json::JsonScalar;
 
 /// A position in a JSON text.
 #[derive(Debug, Clone)]
@@ -86,7 +86,7 @@ impl<'d> Scanner<'d> {
 
     /// The text of a string in quotes; `None` if an escape is not that of a character.
     pub(super) fn unquoted(quoted: &'d str) -> Option<Cow<'d, str>> {
-        match JsonScalar::from_text(quoted)? {
+        match JsonScalar::from_text(quoted) {
             JsonScalar::String(text) => Some(text),
             _ => None,
         }
@@ -108,7 +108,7 @@ impl<'d> Scanner<'d> {
             self.skip_number()?;
             return self.text.get(start..self.at).map(JsonScalar::Number);
         }
-        Some(JsonScalar::from_text(self.value()?).unwrap_or(JsonScalar::NULL))
+        self.value().map(JsonScalar::from_text)
     }
 
     /// Reads an integer of at most seven digits without sign: most amounts are such. `None`, and
@@ -130,16 +130,12 @@ impl<'d> Scanner<'d> {
         Some(value)
     }
 
-    /// Skips a value that is no object, and describes it; of an object only says that it is one.
-    pub(super) fn object_shape(&mut self) -> Option<Shape> {
-        if self.peek() == b'{' {
-            return Some(Shape::Expected);
+    /// Skips the brace that opens an object; another value is skipped as a whole, and described.
+    pub(super) fn open_object(&mut self) -> Option<Result<(), &'static str>> {
+        if self.take(b'{').is_some() {
+            return Some(Ok(()));
         }
-        Some(Shape::Other(match self.scalar()? {
-            JsonScalar::Number(_) => "a number",
-            JsonScalar::String(_) => "a string",
-            JsonScalar::Other(found) => found,
-        }))
+        self.scalar().map(|scalar| Err(scalar.shape()))
     }
 
     #[inline]

@@ -19,7 +19,7 @@ mod chunked_reader;
 mod chunks;
 mod cycle_jobs;
 mod error;
-mod format;
+mod file_kind;
 mod job_converter;
 mod job_key;
 mod json_reader;
@@ -35,8 +35,9 @@ mod reader;
 mod requested_columns;
 mod table_builder;
 
-pub use crate::cycle_jobs::{ArrayIndices, Chunk, Clock, CycleJobs, PlacedChunk, QueuedJob};
+pub use crate::cycle_jobs::{ArrayIndices, Clock, CycleJobs, QueuedJob};
 pub use crate::error::{ReadError, ReadErrorKind};
+pub use crate::file_kind::FileKind;
 pub use crate::options::{ParsedJobs, ReadOptions};
 pub use crate::reader::JobReader;
 

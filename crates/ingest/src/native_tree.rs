@@ -1,19 +1,29 @@
 //! Reads a [`TreeDocument`] from native JSON, without recursion.
 
-use std::borrow::Cow;
-
-use job_sort_formula::fairshare::tree_document::{
-    MAX_DEPTH, MAX_NAME, MAX_NODES, TreeDocument, TreeDocumentError, TreeNode,
-};
+use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Shares};
-use jsf_json::{
-    Entry, JsonScalar, ObjectReader, Shape, clipped, decode_utf8, read_object,
-    strip_byte_order_mark,
-};
+use jsf_json::{JsonScalar, clipped, decode_utf8, entries, strip_byte_order_mark};
 use serde_json::value::RawValue;
+use thiserror::Error;
 
+/// The deepest tree that is read, in nodes from the first level down.
+const MAX_DEPTH: usize = 200;
+/// The most nodes that are read.
+const MAX_NODES: usize = 1_000_000;
+/// The longest name, in bytes.
+const MAX_NAME: usize = 4096;
 /// The most unknown keys that an error lists.
 const MAX_LISTED: usize = 4;
+
+/// A document in JSON that cannot be read as a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{source_name}`{fault}")]
+pub struct TreeDocumentError {
+    /// The document's name.
+    pub source_name: String,
+    /// What is wrong with it; the text follows its name.
+    pub fault: String,
+}
 
 /// Reads a tree in native JSON,
 /// `{"unknown_shares":0,"children":[{"name":"group1","shares":40,"children":[…]}]}`.
@@ -22,14 +32,14 @@ const MAX_LISTED: usize = 4;
 /// let text = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"Bob","shares":"parent","usage":100}]}]}"#;
 /// let tree = jsf_ingest::native_tree::read_tree("tree.json", text.as_bytes())?;
 /// assert_eq!((tree.nodes[1].name.as_str(), tree.nodes[1].parent, tree.nodes[1].usage), ("Bob", Some(0), Some(100.0)));
-/// # Ok::<(), job_sort_formula::fairshare::tree_document::TreeDocumentError>(())
+/// # Ok::<(), jsf_ingest::native_tree::TreeDocumentError>(())
 /// ```
 ///
 /// # Errors
 /// The text is malformed JSON or not a tree, a node has no name or a value of the wrong type, or
 /// the tree has more nodes or levels than the limits allow.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
-    read(source_name, bytes, Format::Native)
+    read(source_name, bytes, &NATIVE)
 }
 
 /// Reads a tree as flux-accounting's `flux account export-db --fairshare-emulate` prints it,
@@ -39,150 +49,92 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
 /// # Errors
 /// As [`read_tree`].
 pub fn read_flux_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
-    read(source_name, bytes, Format::FluxAccounting)
+    read(source_name, bytes, &FLUX_ACCOUNTING)
 }
 
 fn read(
     source_name: &str,
     bytes: &[u8],
-    format: Format,
+    format: &'static Format,
 ) -> Result<TreeDocument, TreeDocumentError> {
     let text = decode_utf8(strip_byte_order_mark(bytes));
     let mut reader = TreeReader {
-        source_name,
         format,
         document: TreeDocument::default(),
         stack: Vec::new(),
     };
-    let mut top = reader.fields(&text)?;
-    if let (Some(root), None) = (top.root, &top.children) {
-        reader
-            .document
-            .unknown_keys
-            .extend(std::mem::take(&mut top.unknown_keys));
-        top = reader.fields(root.get())?;
-        if let Some(bank) = top.get("bank").and_then(JsonScalar::text) {
-            bank.clone_into(&mut reader.document.root);
-        }
+    match reader.read(&text) {
+        Ok(()) => Ok(reader.document),
+        Err(fault) => Err(TreeDocumentError {
+            source_name: source_name.to_owned(),
+            fault,
+        }),
     }
-    if top.children.is_none() {
-        return Err(reader.not_a_tree(&top));
-    }
-    reader.read_top(top)?;
-    while let Some(node) = reader.stack.pop() {
-        reader.read_node(node)?;
-    }
-    Ok(reader.document)
 }
 
 /// How the nodes of a tree are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Native,
-    /// What flux-accounting's `export-db --fairshare-emulate` prints, since its release 0.60.
-    FluxAccounting,
+struct Format {
+    keys: &'static [&'static str],
+    /// The keys of a node's name, for messages.
+    name: &'static str,
 }
 
-impl Format {
-    /// The keys of a node.
-    fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Native => &[
-                "name",
-                "shares",
-                "usage",
-                "kind",
-                "partition",
-                "unknown_shares",
-                "children",
-            ],
-            Self::FluxAccounting => &["bank", "username", "shares", "usage", "children", "root"],
-        }
-    }
-}
+const NATIVE: Format = Format {
+    keys: &[
+        "name",
+        "shares",
+        "usage",
+        "kind",
+        "partition",
+        "unknown_shares",
+        "children",
+    ],
+    name: "`name`",
+};
+
+/// What flux-accounting's `export-db --fairshare-emulate` prints, since its release 0.60.
+const FLUX_ACCOUNTING: Format = Format {
+    keys: &["bank", "username", "shares", "usage", "children", "root"],
+    name: "`username` or `bank`",
+};
 
 /// The values of a node's keys, not yet checked.
-#[derive(Debug)]
 struct Fields<'d> {
-    format: Format,
-    /// The keys whose values are neither `null` nor lists; of a key that is given again, the last
-    /// value counts.
-    scalars: Vec<(&'static str, JsonScalar<'d>)>,
-    /// The tree of flux-accounting.
-    root: Option<&'d RawValue>,
-    children: Option<Vec<&'d RawValue>>,
-    /// What `children` is, if it is not a list.
-    wrong_children: Option<&'static str>,
-    unknown_keys: Vec<String>,
-    given: Vec<&'static str>,
-    repeated: Vec<&'static str>,
+    known: Vec<(&'static str, &'d RawValue)>,
+    unknown: Vec<String>,
 }
 
 impl<'d> Fields<'d> {
-    fn new(format: Format) -> Self {
-        Self {
-            format,
-            scalars: Vec::new(),
-            root: None,
-            children: None,
-            wrong_children: None,
-            unknown_keys: Vec::new(),
-            given: Vec::new(),
-            repeated: Vec::new(),
+    fn read(text: &'d str, format: &Format) -> Result<Self, String> {
+        let mut fields = Self {
+            known: Vec::new(),
+            unknown: Vec::new(),
+        };
+        for (key, value) in entries(text).map_err(invalid)? {
+            match format.keys.iter().find(|known| **known == key) {
+                Some(known) => fields.known.push((known, value)),
+                None => fields.unknown.push(clipped(&key).into_owned()),
+            }
         }
+        Ok(fields)
     }
 
-    fn get(&self, key: &str) -> Option<&JsonScalar<'d>> {
-        self.scalars
-            .iter()
-            .find(|(known, _)| *known == key)
-            .map(|(_, scalar)| scalar)
+    /// The value of a key; of one that is given again the last value counts.
+    fn raw(&self, key: &str) -> Option<&'d RawValue> {
+        let mut last_first = self.known.iter().rev();
+        Some(last_first.find(|(known, _)| *known == key)?.1)
+    }
+
+    /// The value of a key. A number given as `null` is an error, anything else is then missing.
+    fn get(&self, key: &str) -> Option<JsonScalar<'d>> {
+        let scalar = JsonScalar::from_text(self.raw(key)?.get());
+        let is_number = matches!(key, "shares" | "usage" | "unknown_shares");
+        Some(scalar).filter(|scalar| is_number || !scalar.is_null())
     }
 }
 
-impl<'d> ObjectReader<'d> for Fields<'d> {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        let Some(known) = self
-            .format
-            .keys()
-            .iter()
-            .copied()
-            .find(|known| *known == key)
-        else {
-            self.unknown_keys.push(clipped(&key).into_owned());
-            return value.skip();
-        };
-        let list = if self.given.contains(&known) {
-            &mut self.repeated
-        } else {
-            &mut self.given
-        };
-        list.push(known);
-        match known {
-            "children" => {
-                let children = self.children.get_or_insert_default();
-                let shape = value.list(|child| {
-                    // one more than a tree may have is enough to refuse it
-                    if children.len() <= MAX_NODES {
-                        children.push(child);
-                    }
-                })?;
-                if let Shape::Other(found) = shape {
-                    self.wrong_children = Some(found);
-                }
-            }
-            "root" => self.root = Some(value.raw()?),
-            _ => {
-                // a number given as `null` is an error, unlike a missing one
-                let null = matches!(known, "shares" | "usage" | "unknown_shares")
-                    .then_some(JsonScalar::NULL);
-                let scalar = JsonScalar::from_raw(value.raw()?).or(null);
-                self.scalars.retain(|(given, _)| *given != known);
-                self.scalars.extend(scalar.map(|scalar| (known, scalar)));
-            }
-        }
-        Ok(())
-    }
+fn invalid(error: serde_json::Error) -> String {
+    format!(" is not valid JSON: {error}")
 }
 
 /// A node that is not read yet.
@@ -195,72 +147,52 @@ struct PendingNode<'d> {
 }
 
 struct TreeReader<'d> {
-    source_name: &'d str,
-    format: Format,
+    format: &'static Format,
     document: TreeDocument,
     stack: Vec<PendingNode<'d>>,
 }
 
 impl<'d> TreeReader<'d> {
-    /// Reads the text of the document, or of its root.
-    fn fields<'t>(&self, text: &'t str) -> Result<Fields<'t>, TreeDocumentError> {
-        let mut fields = Fields::new(self.format);
-        let shape = read_object(text, &mut fields).map_err(|error| self.invalid(&error))?;
-        match shape {
-            Shape::Expected => Ok(fields),
-            Shape::Other(found) => Err(TreeDocumentError::NotATree {
-                source_name: self.source_name.to_owned(),
-                found: found.to_owned(),
-            }),
+    fn read(&mut self, text: &'d str) -> Result<(), String> {
+        let document: &RawValue = serde_json::from_str(text).map_err(invalid)?;
+        let mut top = self.read_object(document)?;
+        if let Some(root) = top.raw("root").filter(|_| top.raw("children").is_none()) {
+            self.document.unknown_keys.extend(top.unknown);
+            top = self.read_object(root)?;
+            if let Some(bank) = top.get("bank")
+                && let Some(bank) = bank.text()
+            {
+                bank.clone_into(&mut self.document.root);
+            }
+        }
+        if top.raw("children").is_none() {
+            return Err(not_a_tree(&object_without_children(&top)));
+        }
+        self.document.usage = self.usage(&top, None)?.unwrap_or(0.0);
+        if let Some(scalar) = top.get("unknown_shares") {
+            let shares = whole(&scalar).filter(|&shares| shares >= 0);
+            let expected = "a whole number of at least 0";
+            let wrong = || self.wrong(None, "`unknown_shares`", &scalar, expected);
+            self.document.unknown_shares = Some(shares.ok_or_else(wrong)?);
+        }
+        self.push_children(top, None, 1)?;
+        while let Some(node) = self.stack.pop() {
+            self.read_node(node)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the object that is the document, or its root.
+    fn read_object(&self, raw: &'d RawValue) -> Result<Fields<'d>, String> {
+        match JsonScalar::from_text(raw.get()) {
+            JsonScalar::OBJECT => Fields::read(raw.get(), self.format),
+            other => Err(not_a_tree(other.shape())),
         }
     }
 
-    /// The error for an object without children.
-    fn not_a_tree(&self, top: &Fields<'_>) -> TreeDocumentError {
-        let mut found = "an object without `children`".to_owned();
-        if !top.unknown_keys.is_empty() {
-            let keys: Vec<String> = top
-                .unknown_keys
-                .iter()
-                .take(MAX_LISTED)
-                .map(|key| format!("`{key}`"))
-                .collect();
-            let plural = if keys.len() == 1 { "" } else { "s" };
-            found += &format!(" but with the unknown key{plural} {}", keys.join(", "));
-        }
-        TreeDocumentError::NotATree {
-            source_name: self.source_name.to_owned(),
-            found,
-        }
-    }
-
-    fn invalid(&self, error: &dyn std::fmt::Display) -> TreeDocumentError {
-        TreeDocumentError::Json {
-            source_name: self.source_name.to_owned(),
-            reason: error.to_string(),
-        }
-    }
-
-    fn read_top(&mut self, fields: Fields<'d>) -> Result<(), TreeDocumentError> {
-        self.document.usage = self.usage(&fields, None)?.unwrap_or(0.0);
-        if let Some(scalar) = fields.get("unknown_shares") {
-            let shares = whole(scalar).filter(|&shares| shares >= 0).ok_or_else(|| {
-                self.wrong(
-                    None,
-                    "`unknown_shares`",
-                    scalar,
-                    "a whole number of at least 0",
-                )
-            })?;
-            self.document.unknown_shares = Some(shares);
-        }
-        self.push_children(fields, None, 1)
-    }
-
-    fn read_node(&mut self, node: PendingNode<'d>) -> Result<(), TreeDocumentError> {
-        let mut fields = Fields::new(self.format);
+    fn read_node(&mut self, node: PendingNode<'d>) -> Result<(), String> {
         let here = self.document.nodes.len();
-        let placeholder = TreeNode {
+        self.document.nodes.push(TreeNode {
             name: format!("#{}", node.number),
             parent: node.parent,
             partition: None,
@@ -268,20 +200,13 @@ impl<'d> TreeReader<'d> {
             usage: None,
             cgroup: None,
             kind: NodeKind::Entity,
-        };
-        self.document.nodes.push(placeholder);
-        match read_object(node.raw.get(), &mut fields) {
-            Ok(Shape::Expected) => {}
-            Ok(Shape::Other(found)) => {
-                return Err(self.wrong(
-                    Some(here),
-                    "the node",
-                    &JsonScalar::Other(found),
-                    "an object",
-                ));
-            }
-            Err(error) => return Err(self.invalid(&error)),
+        });
+        let scalar = JsonScalar::from_text(node.raw.get());
+        if scalar != JsonScalar::OBJECT {
+            let found = JsonScalar::Other(scalar.shape());
+            return Err(self.wrong(Some(here), "the node", &found, "an object"));
         }
+        let fields = Fields::read(node.raw.get(), self.format)?;
         self.document.nodes[here].name = self.name(&fields, here)?;
         self.document.nodes[here].shares = self.shares(&fields, here)?;
         self.document.nodes[here].usage = self.usage(&fields, Some(here))?;
@@ -296,140 +221,120 @@ impl<'d> TreeReader<'d> {
         fields: Fields<'d>,
         parent: Option<usize>,
         depth: usize,
-    ) -> Result<(), TreeDocumentError> {
-        if let Some(found) = fields.wrong_children {
-            return Err(self.wrong(parent, "`children`", &JsonScalar::Other(found), "an array"));
-        }
-        self.document.unknown_keys.extend(fields.unknown_keys);
-        for key in fields.repeated {
-            if !self.document.repeated_keys.contains_key(key) {
+    ) -> Result<(), String> {
+        let mut children = Vec::new();
+        let mut given = Vec::new();
+        for (key, value) in fields.known {
+            if !given.contains(&key) {
+                given.push(key);
+            } else if !self.document.repeated_keys.contains_key(key) {
                 let path = self.path(parent);
                 self.document.repeated_keys.insert(key, path);
             }
+            if key == "children" {
+                let list: Vec<&RawValue> = serde_json::from_str(value.get()).map_err(|_| {
+                    let found = JsonScalar::Other(JsonScalar::from_text(value.get()).shape());
+                    self.wrong(parent, "`children`", &found, "an array")
+                })?;
+                children.extend(list);
+            }
         }
-        let children = fields.children.unwrap_or_default();
+        self.document.unknown_keys.extend(fields.unknown);
         if self.document.nodes.len() + self.stack.len() + children.len() > MAX_NODES {
-            return Err(TreeDocumentError::TooLarge {
-                source_name: self.source_name.to_owned(),
-            });
+            return Err(format!(": the tree has more than {MAX_NODES} nodes"));
         }
         if depth > MAX_DEPTH && !children.is_empty() {
-            let source_name = self.source_name.to_owned();
-            return Err(TreeDocumentError::TooDeep {
-                source_name,
-                path: self.path(parent),
+            let path = self.path(parent);
+            return Err(format!(
+                ": the tree is deeper than {MAX_DEPTH} nodes at {path}"
+            ));
+        }
+        for (index, raw) in children.into_iter().enumerate().rev() {
+            self.stack.push(PendingNode {
+                raw,
+                parent,
+                number: index + 1,
+                depth,
             });
         }
-        let numbered = children.into_iter().enumerate().rev();
-        self.stack.extend(numbered.map(|(index, raw)| PendingNode {
-            raw,
-            parent,
-            number: index + 1,
-            depth,
-        }));
         Ok(())
     }
 
-    fn name(&self, fields: &Fields<'_>, here: usize) -> Result<String, TreeDocumentError> {
-        let (scalar, key) = match self.format {
-            Format::Native => (fields.get("name"), "`name`"),
-            Format::FluxAccounting => (
-                fields.get("username").or(fields.get("bank")),
-                "`username` or `bank`",
-            ),
-        };
-        let scalar = scalar.unwrap_or(&JsonScalar::Other("missing"));
+    fn name(&self, fields: &Fields<'_>, here: usize) -> Result<String, String> {
+        let mut given = ["name", "username", "bank"].into_iter();
+        let scalar = given
+            .find_map(|key| fields.get(key))
+            .unwrap_or(JsonScalar::Other("missing"));
         match scalar.text() {
             Some(name) if !name.is_empty() && name.len() <= MAX_NAME => Ok(name.to_owned()),
-            _ => Err(self.wrong(Some(here), key, scalar, "a string of 1 to 4096 bytes")),
+            _ => {
+                let expected = "a string of 1 to 4096 bytes";
+                Err(self.wrong(Some(here), self.format.name, &scalar, expected))
+            }
         }
     }
 
-    fn shares(&self, fields: &Fields<'_>, here: usize) -> Result<Shares, TreeDocumentError> {
+    fn shares(&self, fields: &Fields<'_>, here: usize) -> Result<Shares, String> {
         match fields.get("shares") {
             None => Ok(Shares::Count(1)),
             Some(JsonScalar::String(text)) if text == "parent" => Ok(Shares::Parent),
-            Some(scalar) => whole(scalar).map(Shares::Count).ok_or_else(|| {
-                self.wrong(
-                    Some(here),
-                    "`shares`",
-                    scalar,
-                    "a whole number or \"parent\"",
-                )
+            Some(scalar) => whole(&scalar).map(Shares::Count).ok_or_else(|| {
+                let expected = "a whole number or \"parent\"";
+                self.wrong(Some(here), "`shares`", &scalar, expected)
             }),
         }
     }
 
-    fn usage(
-        &self,
-        fields: &Fields<'_>,
-        here: Option<usize>,
-    ) -> Result<Option<f64>, TreeDocumentError> {
+    fn usage(&self, fields: &Fields<'_>, here: Option<usize>) -> Result<Option<f64>, String> {
         let Some(scalar) = fields.get("usage") else {
             return Ok(None);
         };
-        let usage = match scalar {
-            JsonScalar::Number(text) => text
-                .parse()
-                .ok()
-                .filter(|usage: &f64| usage.is_finite() && *usage >= 0.0),
+        match scalar {
+            JsonScalar::Number(text) => text.parse().ok(),
             _ => None,
-        };
+        }
+        .filter(|usage: &f64| usage.is_finite() && *usage >= 0.0)
         // `-0` becomes 0
-        let usage = usage.map(|usage| usage + 0.0);
-        usage
-            .map(Some)
-            .ok_or_else(|| self.wrong(here, "`usage`", scalar, "a finite number of at least 0"))
+        .map(|usage| Some(usage + 0.0))
+        .ok_or_else(|| self.wrong(here, "`usage`", &scalar, "a finite number of at least 0"))
     }
 
-    fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, TreeDocumentError> {
-        let kind = fields.get("kind");
-        match (kind, kind.and_then(JsonScalar::text)) {
-            (None, _) if fields.get("username").is_some() => match fields.children {
-                None => Ok(NodeKind::Entity),
-                Some(_) => Err(self.wrong(
-                    Some(here),
-                    "`children`",
-                    &JsonScalar::Other("given"),
-                    "none under a user",
-                )),
-            },
-            (None, _) if fields.get("bank").is_some() => Ok(NodeKind::Group),
-            (None, _) if fields.children.is_some() => Ok(NodeKind::Group),
-            (None, _) => Ok(NodeKind::Entity),
-            (_, Some("account" | "group")) => Ok(NodeKind::Group),
-            (_, Some("user" | "entity")) => Ok(NodeKind::Entity),
-            (Some(scalar), _) => {
-                Err(self.wrong(Some(here), "`kind`", scalar, "\"account\" or \"user\""))
-            }
+    fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, String> {
+        let has_children = fields.raw("children").is_some();
+        if let Some(scalar) = fields.get("kind") {
+            return match scalar.text() {
+                Some("account" | "group") => Ok(NodeKind::Group),
+                Some("user" | "entity") => Ok(NodeKind::Entity),
+                _ => Err(self.wrong(Some(here), "`kind`", &scalar, "\"account\" or \"user\"")),
+            };
         }
+        let is_user = fields.get("username").is_some();
+        if is_user && has_children {
+            let given = JsonScalar::Other("given");
+            return Err(self.wrong(Some(here), "`children`", &given, "none under a user"));
+        }
+        let is_bank = !is_user && fields.get("bank").is_some();
+        Ok(if is_bank || has_children {
+            NodeKind::Group
+        } else {
+            NodeKind::Entity
+        })
     }
 
     /// Only a user's association has a partition; an empty name means all partitions.
-    fn partition(
-        &self,
-        fields: &Fields<'_>,
-        here: usize,
-    ) -> Result<Option<String>, TreeDocumentError> {
+    fn partition(&self, fields: &Fields<'_>, here: usize) -> Result<Option<String>, String> {
         let Some(scalar) = fields.get("partition") else {
             return Ok(None);
         };
-        match scalar.text() {
-            Some("") => Ok(None),
-            _ if self.document.nodes[here].kind == NodeKind::Group => Err(self.wrong(
-                Some(here),
-                "`partition`",
-                scalar,
-                "no partition on an account, only on a user",
-            )),
-            Some(name) if name.len() <= MAX_NAME => Ok(Some(name.to_owned())),
-            _ => Err(self.wrong(
-                Some(here),
-                "`partition`",
-                scalar,
-                "a string of at most 4096 bytes",
-            )),
-        }
+        let expected = match scalar.text() {
+            Some("") => return Ok(None),
+            _ if self.document.nodes[here].kind == NodeKind::Group => {
+                "no partition on an account, only on a user"
+            }
+            Some(name) if name.len() <= MAX_NAME => return Ok(Some(name.to_owned())),
+            _ => "a string of at most 4096 bytes",
+        };
+        Err(self.wrong(Some(here), "`partition`", &scalar, expected))
     }
 
     fn wrong(
@@ -437,32 +342,41 @@ impl<'d> TreeReader<'d> {
         here: Option<usize>,
         key: &str,
         scalar: &JsonScalar<'_>,
-        expected: &'static str,
-    ) -> TreeDocumentError {
-        TreeDocumentError::Node {
-            source_name: self.source_name.to_owned(),
-            path: self.path(here),
-            key: key.to_owned(),
-            found: scalar.found(),
-            expected,
-        }
+        expected: &str,
+    ) -> String {
+        let (path, found) = (self.path(here), scalar.found());
+        format!(": {key} of {path} is {found}, expected {expected}")
     }
 
     /// The names from the first level down to a node, in back-ticks.
     fn path(&self, here: Option<usize>) -> String {
         let up = std::iter::successors(here, |&node| self.document.nodes[node].parent);
-        let names: Vec<_> = up
+        let mut names: Vec<_> = up
             .map(|node| clipped(&self.document.nodes[node].name))
             .collect();
         if names.is_empty() {
-            "the document".to_owned()
-        } else {
-            format!(
-                "`{}`",
-                names.into_iter().rev().collect::<Vec<_>>().join("/")
-            )
+            return "the document".to_owned();
         }
+        names.reverse();
+        format!("`{}`", names.join("/"))
     }
+}
+
+fn not_a_tree(found: &str) -> String {
+    format!(" is {found}, expected {{\"children\":[{{\"name\":…,\"shares\":…}}]}}")
+}
+
+fn object_without_children(top: &Fields<'_>) -> String {
+    let listed = &top.unknown[..top.unknown.len().min(MAX_LISTED)];
+    let but = match listed {
+        [] => return "an object without `children`".to_owned(),
+        [_] => "but with the unknown key",
+        _ => "but with the unknown keys",
+    };
+    format!(
+        "an object without `children` {but} `{}`",
+        listed.join("`, `")
+    )
 }
 
 fn whole(scalar: &JsonScalar<'_>) -> Option<i64> {

@@ -13,9 +13,9 @@ use std::collections::HashMap;
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::resource_amount::AmountSource;
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
-use crate::error::ReadErrorKind;
+use crate::error::{ReadErrorKind, reason};
 use crate::job_key::JobKey;
 use crate::json_reader::JsonReader;
 use crate::json_scanner::Scanner;
@@ -485,9 +485,8 @@ impl<'d, 'a> Recovery<'d, 'a> {
             return self.record_repair("`{` is missing after the job id");
         }
         if self.job.is_none() && key == "timestamp" {
-            let raw: Option<&RawValue> = serde_json::from_str(value).ok();
-            if let Some(scalar) = raw.and_then(JsonScalar::from_raw) {
-                self.builder.set_timestamp(&scalar);
+            if serde_json::from_str::<IgnoredAny>(value).is_ok() {
+                self.builder.set_timestamp(&JsonScalar::from_text(value));
             }
         }
         if !self.ensure_job(depth) {
@@ -508,7 +507,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             Some(RESOURCE_LIST) => self.builder.converter.resource_key(key),
             Some(list) => self.builder.converter.listed_key(list, key),
         };
-        match (serde_json::from_str::<&RawValue>(value), meaning) {
+        match (serde_json::from_str::<IgnoredAny>(value), meaning) {
             (Ok(_), JobKey::Unused | JobKey::CycleList) => {}
             (Ok(_), JobKey::Resources) => {
                 job.parsed.has_resources = true;
@@ -522,8 +521,9 @@ impl<'d, 'a> Recovery<'d, 'a> {
                     job.parsed.reject(key, "not an object", "an object");
                 }
             }
-            (Ok(raw), _) => {
-                if let Some(scalar) = JsonScalar::from_raw(raw) {
+            (Ok(_), _) => {
+                let scalar = JsonScalar::from_text(value);
+                if !scalar.is_null() {
                     job.parsed.set(meaning, key, scalar);
                 }
             }
@@ -540,7 +540,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             (Err(error), meaning) => {
                 self.is_inside_string =
                     value.starts_with('"') && (value.len() == 1 || !ends_string(value));
-                self.drop_attribute(key, meaning, &reason(&error));
+                self.drop_attribute(key, meaning, &reason_in_words(&error));
             }
         }
     }
@@ -727,27 +727,25 @@ fn note(error: &ReadErrorKind) -> String {
             column,
             reason,
             ..
-        } => {
-            format!(
-                "the JSON is damaged at line {line}, column {column} ({reason}); each line is read by itself"
-            )
-        }
-        error => format!("it {error}; each line is read by itself"),
+        } => format!(
+            "the JSON is damaged at line {line}, column {column} ({reason}); each line is read by itself"
+        ),
+        ReadErrorKind::Other(found) => format!("it {found}; each line is read by itself"),
     }
 }
 
 /// Why a value is not valid JSON, in plain words.
-fn reason(error: &serde_json::Error) -> Cow<'static, str> {
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or(&text);
-    Cow::Borrowed(match text {
+fn reason_in_words(error: &serde_json::Error) -> String {
+    let reason = reason(error);
+    match reason.as_str() {
         "EOF while parsing a string" => "a string without its closing quote",
         "trailing characters" => "more than one value",
         "expected value" | "expected ident" | "invalid number" => "neither a number nor a string",
         "invalid escape" => "an invalid escape",
-        _ if text.starts_with("control character") => "a control character in a string",
-        _ => return Cow::Owned(text.to_owned()),
-    })
+        text if text.starts_with("control character") => "a control character in a string",
+        _ => return reason,
+    }
+    .to_owned()
 }
 
 /// Whether the value of an attribute is a name, which may look like a number.

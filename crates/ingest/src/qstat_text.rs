@@ -121,9 +121,11 @@ fn reject_last_job(
 ) -> Result<ParsedJobs, ReadErrorKind> {
     let id = job.id.as_deref().unwrap_or_default();
     if options.strict {
-        return Err(ReadErrorKind::CutOff {
-            job: clipped(id).into_owned(),
-        });
+        return Err(ReadErrorKind::Other(format!(
+            "ends in the middle of job `{}`: it is cut off, write it again; if it is complete, add the line end that its last \
+             line lacks",
+            clipped(id)
+        )));
     }
     let reason = "the document ends in the middle of the job, without a line end".to_owned();
     builder.converter.report(

@@ -7,15 +7,16 @@ use std::io::{self, Read, Seek, SeekFrom};
 use job_sort_formula::jobs::MAX_COLUMNS;
 use jsf_json::{decode_utf8, strip_byte_order_mark};
 
-use crate::chunked_reader::{self, last_line_end};
+use crate::chunked_reader::{self, DocumentLayout, last_line_end};
 use crate::chunks::Chunks;
 use crate::error::{ReadError, ReadErrorKind};
-use crate::format::{DocumentFormat, EXPECTED, Head};
-use crate::json_reader::{read_native_json, read_ndjson, read_qstat_json};
+use crate::file_kind::FileKind;
+use crate::json_reader::{json_error, read_native_json, read_qstat_json};
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::qstat_recovery::read_damaged_qstat_json;
 use crate::qstat_text::{read_qstat_dsv, read_qstat_text};
 
+const EXPECTED: &str = "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
 /// How many bytes of a document are read to detect its format.
 const HEAD_BYTES: usize = 256 << 10;
 /// The largest document that is held in memory as a whole, in bytes.
@@ -93,105 +94,101 @@ impl<'a> JobReader<'a> {
     }
 
     fn read_from(&self, source: Source<'_>) -> Result<ParsedJobs, ReadError> {
-        let names = self.options.needed.len();
-        if names > MAX_COLUMNS {
-            let kind = ReadErrorKind::TooManyNames { names };
-            return Err(ReadError {
-                source_name: self.options.source_name.to_owned(),
-                kind,
-            });
-        }
-        let read = self.read_by_head(source).unwrap_or_else(|error| {
-            Err(ReadErrorKind::Io {
-                reason: error.to_string(),
-            })
-        });
-        read.map_err(|kind| ReadError {
+        self.read_by_head(source).map_err(|kind| ReadError {
             source_name: self.options.source_name.to_owned(),
             kind,
         })
     }
 
     /// Reads a document in the way that its first bytes suggest: in chunks, or as a whole.
-    fn read_by_head(
-        &self,
-        mut source: Source<'_>,
-    ) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+    fn read_by_head(&self, mut source: Source<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+        let names = self.options.needed.len();
+        if names > MAX_COLUMNS {
+            return Err(ReadErrorKind::Other(format!(
+                "is not read: the formula and the order of the jobs need {names} names, more than the {MAX_COLUMNS} that a table can have"
+            )));
+        }
         let mut head = Vec::new();
         source
             .by_ref()
             .take(HEAD_BYTES as u64)
             .read_to_end(&mut head)?;
         let is_complete = head.len() < HEAD_BYTES;
-        if is_binary(&head) {
-            let found = "binary data".to_owned();
-            return Ok(Err(ReadErrorKind::Unrecognised {
-                found,
-                expected: EXPECTED,
-            }));
-        }
         head.drain(..head.len() - strip_byte_order_mark(&head).len());
-        let Head { format, layout } = Head::new(&head, is_complete);
-        if format == Some(DocumentFormat::Ndjson) && !self.options.cycle_jobs {
-            source.discard_copy();
-            let chunks = Chunks::new(
-                head,
-                Box::new(source),
-                self.chunk_size,
-                Box::new(last_line_end),
-            );
-            return chunked_reader::read_ndjson(chunks, self.options);
-        }
-        if let Some(layout) = layout.filter(|_| !self.options.cycle_jobs) {
-            let chunks = Chunks::new(
-                head,
-                Box::new(&mut source),
-                self.chunk_size,
-                layout.find_cut(),
-            );
-            if let Some(read) = chunked_reader::read_qstat_json(chunks, &layout, self.options)? {
-                return Ok(read);
+        let kind = FileKind::of_jobs(&decode_utf8(&head));
+        match kind {
+            FileKind::JobLines => {
+                source.discard_copy();
+                return self.read_lines(head, Box::new(source));
             }
+            FileKind::QstatJson if !self.options.cycle_jobs => {
+                if let Some(layout) = DocumentLayout::detect(&head) {
+                    let source = Box::new(&mut source);
+                    let find_cut = layout.find_cut();
+                    let chunks = Chunks::new(head, source, self.chunk_size, find_cut);
+                    let read = chunked_reader::read_qstat_json(chunks, &layout, self.options)?;
+                    if let Some(read) = read {
+                        return Ok(read);
+                    }
+                }
+            }
+            FileKind::Binary | FileKind::Archive | FileKind::Usage if !is_complete => {
+                return Err(unrecognised(kind, &head));
+            }
+            _ => {}
         }
-        self.read_whole(source, format)
-    }
-
-    /// Reads a document whose head has shown its format, or has not.
-    fn read_whole(
-        &self,
-        mut source: Source<'_>,
-        format: Option<DocumentFormat>,
-    ) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
         let bytes = source.read_all()?;
         let text = decode_utf8(strip_byte_order_mark(&bytes));
-        let format = format.map_or_else(|| DocumentFormat::detect(&text), Ok);
-        Ok(format.and_then(|format| match format {
-            DocumentFormat::QstatJson => self.read_qstat_json(&text),
-            DocumentFormat::QstatText => read_qstat_text(&text, self.options),
-            DocumentFormat::QstatDsv => read_qstat_dsv(&text, self.options),
-            DocumentFormat::NativeJson => read_native_json(&text, self.options),
-            DocumentFormat::Ndjson => read_ndjson(&text, self.options),
-        }))
+        let is_decided = is_complete || FileKind::JOBS.contains(&kind);
+        self.read_whole(
+            &text,
+            if is_decided {
+                kind
+            } else {
+                FileKind::of_jobs(&text)
+            },
+        )
     }
 
-    /// Reads the JSON of qstat; if it is not valid JSON, reads it line by line, unless the options
-    /// are strict.
-    fn read_qstat_json(&self, text: &str) -> Result<ParsedJobs, ReadErrorKind> {
-        match read_qstat_json(text, self.options) {
-            Err(error @ ReadErrorKind::Json { .. }) if !self.options.strict => {
-                read_damaged_qstat_json(text, &error, self.options)
-            }
-            result => result,
+    fn read_lines<'s>(
+        &self,
+        start: Vec<u8>,
+        rest: Box<dyn Read + Send + 's>,
+    ) -> Result<ParsedJobs, ReadErrorKind> {
+        let chunks = Chunks::new(start, rest, self.chunk_size, Box::new(last_line_end));
+        chunked_reader::read_ndjson(chunks, self.options)
+    }
+
+    fn read_whole(&self, text: &str, kind: FileKind) -> Result<ParsedJobs, ReadErrorKind> {
+        match kind {
+            FileKind::QstatJson => match read_qstat_json(text, self.options) {
+                Err(error @ ReadErrorKind::Json { .. }) if !self.options.strict => {
+                    read_damaged_qstat_json(text, &error, self.options)
+                }
+                result => result,
+            },
+            FileKind::QstatText => read_qstat_text(text, self.options),
+            FileKind::QstatDsv => read_qstat_dsv(text, self.options),
+            FileKind::NativeJobs => read_native_json(text, self.options),
+            FileKind::JobLines => self.read_lines(text.into(), Box::new(io::empty())),
+            _ => Err(match json_error(text) {
+                Some(error) if text.trim_start().starts_with('{') => {
+                    ReadErrorKind::json(text, &error, 0)
+                }
+                _ => unrecognised(kind, text.as_bytes()),
+            }),
         }
     }
 }
 
-/// Whether the start of a document shows that it contains no jobs, however long it is.
-fn is_binary(head: &[u8]) -> bool {
-    let start = strip_byte_order_mark(head).trim_ascii_start();
-    let is_text =
-        start.starts_with(b"{") || start.starts_with(b"[") || start.starts_with(b"Job Id");
-    !is_text && head.len() == HEAD_BYTES && memchr::memchr(0, head).is_some()
+/// The error for a document that has no jobs.
+fn unrecognised(kind: FileKind, head: &[u8]) -> ReadErrorKind {
+    let advice = match kind {
+        FileKind::Empty => "; check whether the command that wrote it failed",
+        _ => "",
+    };
+    let found = kind.found(head);
+    ReadErrorKind::Other(format!("{found}, expected {EXPECTED}{advice}"))
 }
 
 /// A document that is read once, or twice.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use job_sort_formula::jobs::{Job, JobProblem, JobTable, Problem, Problems};
+use job_sort_formula::jobs::{Job, JobProblem, JobTable, MAX_JOBS, Problem, Problems};
 use job_sort_formula::python::Value;
 use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::resource_amount::AmountSource;
@@ -37,7 +37,7 @@ pub(super) struct TableBuilder<'a> {
     reported_keys: HashSet<String>,
     is_full: bool,
     /// Why the document is refused if the options are strict.
-    refusal: Option<ReadErrorKind>,
+    refusal: Option<String>,
     remarks: Remarks,
 }
 
@@ -83,7 +83,7 @@ impl<'a> TableBuilder<'a> {
     pub(super) fn note_ambiguity(&mut self, what: impl FnOnce() -> String) {
         self.flush();
         self.refusal
-            .get_or_insert_with(|| ReadErrorKind::Ambiguous { what: what() });
+            .get_or_insert_with(|| format!("is ambiguous: {}", what()));
     }
 
     /// Adds a job.
@@ -190,17 +190,13 @@ impl<'a> TableBuilder<'a> {
             clipped(id).into_owned()
         };
         let refusal = match &problem {
-            Problem::Repeated { key, .. } => Some(ReadErrorKind::Ambiguous {
-                what: format!("job `{job}` has `{key}` more than once"),
-            }),
-            Problem::Duplicate => Some(ReadErrorKind::Ambiguous {
-                what: format!("it has job `{job}` more than once"),
-            }),
+            Problem::Repeated { key, .. } => Some(format!(
+                "is ambiguous: job `{job}` has `{key}` more than once"
+            )),
+            Problem::Duplicate => Some(format!("is ambiguous: it has job `{job}` more than once")),
             Problem::NotAJob { found, .. } => {
                 let place = line.map_or_else(String::new, |line| format!("line {line}, "));
-                Some(ReadErrorKind::Damaged {
-                    what: format!("{place}job `{job}`: {found}"),
-                })
+                Some(format!("is damaged: {place}job `{job}`: {found}"))
             }
             _ => None,
         };
@@ -223,20 +219,23 @@ impl<'a> TableBuilder<'a> {
     /// Finishes the table at the end of the document.
     ///
     /// # Errors
-    /// [`ReadErrorKind::TooManyJobs`]; [`ReadErrorKind::TooManyResources`];
-    /// [`ReadErrorKind::Ambiguous`] or [`ReadErrorKind::Damaged`] if the options are strict.
+    /// There are too many jobs or resources, or the document is damaged or ambiguous and the options
+    /// are strict.
     pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
         self.flush();
-        if self.is_full {
-            return Err(ReadErrorKind::TooManyJobs);
-        }
-        if self.has_too_many_resources() {
-            return Err(ReadErrorKind::TooManyResources {
-                most: MAX_RESOURCES,
-            });
-        }
-        if let Some(refusal) = self.refusal.filter(|_| self.options.strict) {
-            return Err(refusal);
+        let refusal = if self.is_full {
+            Some(format!(
+                "contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files"
+            ))
+        } else if self.has_too_many_resources() {
+            Some(format!(
+                "contains more than {MAX_RESOURCES} different resources, which no server has; check what wrote it"
+            ))
+        } else {
+            self.refusal.take().filter(|_| self.options.strict)
+        };
+        if let Some(reason) = refusal {
+            return Err(ReadErrorKind::Other(reason));
         }
         self.table.exclude_waiting_subjobs();
         let mut notes = Vec::new();

@@ -76,14 +76,15 @@ fn an_empty_document_and_an_empty_queue() {
 #[test]
 fn other_documents_are_described() {
     assert!(
-        error(r#"{"pbs_version":"23","Queue":{"workq":{}}}"#).contains("is a document of queues")
+        error(r#"{"pbs_version":"23","Queue":{"workq":{}}}"#)
+            .contains("describes queues, as `qstat -Qf` prints them, expected")
     );
-    assert!(error(r#"{"pbs_version":"23","nodes":{"n":{}}}"#).contains("is a document of nodes"));
-    assert!(error(r#"{"a":1}"#).contains("is a JSON object without `Jobs` or `jobs`"));
-    assert!(error("[1,2]").contains("is a JSON array"));
+    assert!(error(r#"{"pbs_version":"23","nodes":{"n":{}}}"#).contains("describes nodes"));
+    assert!(error(r#"{"a":1}"#).contains("is another JSON document"));
+    assert!(error("[1,2]").contains("is another text and begins with `[1,2]`"));
     assert!(
         error("qstat: conflicting options.\nusage:")
-            .contains("is a text that begins with `qstat: conflicting")
+            .contains("instead of its output and begins with `qstat: conflicting")
     );
     assert!(
         try_read(b"\x7fELF\x02\x01\x01\x00\xff\xfe")

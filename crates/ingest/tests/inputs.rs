@@ -370,12 +370,14 @@ fn documents_of_other_kinds() {
             .unwrap_err()
             .to_string()
     };
-    assert!(error("openpbs/qstat/qstat_Bf.json").contains("is a document of servers"));
-    assert!(error("openpbs/qstat/qstat_Qf.json").contains("is a document of queues"));
+    assert!(
+        error("openpbs/qstat/qstat_Bf.json")
+            .contains("describes a server, as `qstat -Bf` prints it")
+    );
+    assert!(error("openpbs/qstat/qstat_Qf.json").contains("describes queues"));
     assert!(error("openpbs/qstat/qstat_short.json").starts_with("`q.json` is empty"));
     assert!(
-        error("openpbs/qstat/resourcedef")
-            .contains("is a text that begins with `r_long type=long`")
+        error("openpbs/qstat/resourcedef").contains("is a `resourcedef`, which declares resources")
     );
     let read = read_jobs(
         golden::text("openpbs/qstat/qstat_f_three_ids.json").as_bytes(),

@@ -1,5 +1,5 @@
-//! Visits JSON objects entry by entry, without a tree. Values that are not needed are skipped, and
-//! a value that is not of the expected type is reported instead of ending the document.
+//! The entries of JSON objects, without a tree: a value that is not of the expected type can be
+//! reported instead of ending the document.
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
 //! `jsf-site`.
@@ -9,7 +9,8 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// A value of JSON; a number is kept as text.
@@ -24,15 +25,10 @@ pub enum JsonScalar<'d> {
 }
 
 impl<'d> JsonScalar<'d> {
-    /// The scalar of a value; `None` for `null`.
-    pub fn from_raw(raw: &'d RawValue) -> Option<Self> {
-        Self::from_text(raw.get())
-    }
-
-    /// The scalar of the text of a value, which is valid JSON; `None` for `null`.
+    /// The scalar of the text of a value, which is valid JSON.
     #[inline]
-    pub fn from_text(text: &'d str) -> Option<Self> {
-        Some(match text.as_bytes().first() {
+    pub fn from_text(text: &'d str) -> Self {
+        match text.as_bytes().first() {
             Some(b'"') => match unescaped(text) {
                 Some(text) => Self::String(Cow::Borrowed(text)),
                 None => serde_json::from_str(text)
@@ -40,16 +36,18 @@ impl<'d> JsonScalar<'d> {
                         Self::String(Cow::Owned(text))
                     }),
             },
-            Some(b'n') | None => return None,
+            Some(b'n') | None => Self::NULL,
             Some(b't' | b'f') => Self::Other("a boolean"),
-            Some(b'{') => Self::Other("an object"),
+            Some(b'{') => Self::OBJECT,
             Some(b'[') => Self::Other("an array"),
             Some(_) => Self::Number(text),
-        })
+        }
     }
 
-    /// What an object collects for a value that is `null`.
+    /// The value `null`.
     pub const NULL: Self = Self::Other("null");
+    /// Any object.
+    pub const OBJECT: Self = Self::Other("an object");
 
     /// Whether the value is [`NULL`](Self::NULL).
     #[inline]
@@ -64,6 +62,15 @@ impl<'d> JsonScalar<'d> {
             Self::Number(text) => Some(text),
             Self::String(text) => Some(text),
             Self::Other(_) => None,
+        }
+    }
+
+    /// The type of the value, for a message.
+    pub fn shape(&self) -> &'static str {
+        match self {
+            Self::Number(_) => "a number",
+            Self::String(_) => "a string",
+            Self::Other(description) => description,
         }
     }
 
@@ -91,190 +98,43 @@ pub fn clipped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The value of an entry. The reader calls exactly one of the methods.
-pub trait Entry<'d> {
-    /// Takes the value as JSON text.
-    fn raw(self) -> Result<&'d RawValue, Self::Error>;
-    /// Takes the value as an object, and passes on its entries.
-    fn object<F: ObjectReader<'d>>(self, reader: F) -> Result<Shape, Self::Error>;
-    /// Takes the value as an array, and passes on its items as JSON text.
-    fn list(self, each: impl FnMut(&'d RawValue)) -> Result<Shape, Self::Error>;
-    /// Skips the value.
-    fn skip(self) -> Result<(), Self::Error>;
-    /// The error of the parser.
-    type Error: Error;
+/// An entry of an object: its key, and its value as JSON text.
+pub type Entry<'d> = (Cow<'d, str>, &'d RawValue);
+
+/// The entries of a text in their order, repeated keys included; none if it is not an object.
+///
+/// # Errors
+/// The text is an object and not valid JSON.
+pub fn entries(text: &str) -> Result<Vec<Entry<'_>>, serde_json::Error> {
+    if !text.trim_start().starts_with('{') {
+        return Ok(Vec::new());
+    }
+    serde_json::from_str(text).map(|Entries(entries)| entries)
 }
 
-/// Reads the entries of one object.
-pub trait ObjectReader<'d> {
-    /// Reads one entry.
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error>;
-}
+#[derive(Deserialize)]
+struct Key<'d>(#[serde(borrow)] Cow<'d, str>);
 
-impl<'d, R: ObjectReader<'d>> ObjectReader<'d> for &mut R {
-    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        (**self).entry(key, value)
+struct Entries<'d>(Vec<Entry<'d>>);
+
+impl<'d> Deserialize<'d> for Entries<'d> {
+    fn deserialize<D: Deserializer<'d>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_map(Self(Vec::new()))
     }
 }
 
-/// Whether a value was the expected object or array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// It was.
-    Expected,
-    /// It was another value; the text describes it.
-    Other(&'static str),
-}
-
-/// Reads a whole text as one object.
-pub fn read_object<'d>(
-    text: &'d str,
-    reader: impl ObjectReader<'d>,
-) -> Result<Shape, serde_json::Error> {
-    let mut source = serde_json::Deserializer::from_str(text);
-    let shape = ObjectSeed(reader).deserialize(&mut source)?;
-    source.end()?;
-    Ok(shape)
-}
-
-struct MapEntry<'a, M>(&'a mut M);
-
-impl<'d, M: MapAccess<'d>> Entry<'d> for MapEntry<'_, M> {
-    type Error = M::Error;
-
-    fn raw(self) -> Result<&'d RawValue, M::Error> {
-        self.0.next_value()
-    }
-
-    fn object<F: ObjectReader<'d>>(self, reader: F) -> Result<Shape, M::Error> {
-        self.0.next_value_seed(ObjectSeed(reader))
-    }
-
-    fn list(self, each: impl FnMut(&'d RawValue)) -> Result<Shape, M::Error> {
-        self.0.next_value_seed(ListSeed(each))
-    }
-
-    fn skip(self) -> Result<(), M::Error> {
-        self.0.next_value::<IgnoredAny>().map(|_| ())
-    }
-}
-
-/// The methods of a visitor for values that are neither objects nor arrays.
-macro_rules! other_shapes {
-    () => {
-        fn visit_bool<E: Error>(self, _: bool) -> Result<Shape, E> {
-            Ok(Shape::Other("a boolean"))
-        }
-
-        fn visit_i64<E: Error>(self, _: i64) -> Result<Shape, E> {
-            Ok(Shape::Other("a number"))
-        }
-
-        fn visit_u64<E: Error>(self, _: u64) -> Result<Shape, E> {
-            Ok(Shape::Other("a number"))
-        }
-
-        fn visit_f64<E: Error>(self, _: f64) -> Result<Shape, E> {
-            Ok(Shape::Other("a number"))
-        }
-
-        fn visit_str<E: Error>(self, _: &str) -> Result<Shape, E> {
-            Ok(Shape::Other("a string"))
-        }
-
-        fn visit_unit<E: Error>(self) -> Result<Shape, E> {
-            Ok(Shape::Other("null"))
-        }
-    };
-}
-
-struct ObjectSeed<R>(R);
-
-impl<'d, R: ObjectReader<'d>> DeserializeSeed<'d> for ObjectSeed<R> {
-    type Value = Shape;
-
-    fn deserialize<D: Deserializer<'d>>(self, source: D) -> Result<Shape, D::Error> {
-        source.deserialize_any(self)
-    }
-}
-
-impl<'d, R: ObjectReader<'d>> Visitor<'d> for ObjectSeed<R> {
-    type Value = Shape;
+impl<'d> Visitor<'d> for Entries<'d> {
+    type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<M: MapAccess<'d>>(mut self, mut map: M) -> Result<Shape, M::Error> {
-        while let Some(key) = map.next_key_seed(KeySeed)? {
-            self.0.entry(key, MapEntry(&mut map))?;
+    fn visit_map<M: MapAccess<'d>>(mut self, mut map: M) -> Result<Self, M::Error> {
+        while let Some((Key(key), value)) = map.next_entry()? {
+            self.0.push((key, value));
         }
-        Ok(Shape::Expected)
-    }
-
-    fn visit_seq<S: SeqAccess<'d>>(self, mut list: S) -> Result<Shape, S::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Shape::Other("an array"))
-    }
-
-    other_shapes!();
-}
-
-struct ListSeed<F>(F);
-
-impl<'d, F: FnMut(&'d RawValue)> DeserializeSeed<'d> for ListSeed<F> {
-    type Value = Shape;
-
-    fn deserialize<D: Deserializer<'d>>(self, source: D) -> Result<Shape, D::Error> {
-        source.deserialize_any(self)
-    }
-}
-
-impl<'d, F: FnMut(&'d RawValue)> Visitor<'d> for ListSeed<F> {
-    type Value = Shape;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<S: SeqAccess<'d>>(mut self, mut list: S) -> Result<Shape, S::Error> {
-        while let Some(item) = list.next_element()? {
-            (self.0)(item);
-        }
-        Ok(Shape::Expected)
-    }
-
-    fn visit_map<M: MapAccess<'d>>(self, mut map: M) -> Result<Shape, M::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Shape::Other("an object"))
-    }
-
-    other_shapes!();
-}
-
-struct KeySeed;
-
-impl<'d> DeserializeSeed<'d> for KeySeed {
-    type Value = Cow<'d, str>;
-
-    fn deserialize<D: Deserializer<'d>>(self, source: D) -> Result<Self::Value, D::Error> {
-        source.deserialize_str(self)
-    }
-}
-
-impl<'d> Visitor<'d> for KeySeed {
-    type Value = Cow<'d, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, key: &'d str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(key))
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(key.to_owned()))
+        Ok(self)
     }
 }
 

@@ -16,6 +16,7 @@ pub mod array_id;
 mod c_number;
 mod c_string;
 pub mod check;
+pub mod chunks;
 pub mod cycle;
 mod defects;
 pub mod duration;

@@ -191,6 +191,22 @@ pub fn inferred_type(text: &str, is_number: bool) -> InputType {
     }
 }
 
+/// A whole amount of a resource of a type: in kb for a size, in seconds for a duration. `None` for
+/// one that is not a number.
+pub fn whole_amount(text: &str, kind: Option<InputType>, source: AmountSource) -> Option<i64> {
+    if kind.is_some_and(|kind| !kind.is_numeric()) {
+        return None;
+    }
+    match NumberMode::Exact.amount(text, kind, source).ok()? {
+        Value::Int(amount) => Some(amount),
+        // the JSON of qstat prints large integers with an exponent
+        Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => {
+            Some(amount as i64)
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

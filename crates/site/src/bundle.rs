@@ -12,13 +12,13 @@ use job_sort_formula::diagnostic::Message;
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
+use jsf_ingest::FileKind;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::file_kind::FileKind;
 use super::files::SiteFiles;
 use super::layout::{FoundFiles, is_site_file};
-use super::role::{ROLES, Role};
+use super::role::{ROLES, Role, not_of_a_site};
 use super::source::FileSource;
 use super::{Site, SiteError, SiteOptions};
 
@@ -240,7 +240,7 @@ fn add_found(
     let mut roles = shown.map(|known| known.role).peekable();
     // a folder contains more than a site
     if roles.peek().is_none() && parts.len() <= 1 {
-        return Err(kind.not_of_a_site(name));
+        return Err(not_of_a_site(kind, name));
     }
     Ok(roles.fold(files, |files, role| files.with(role, source.clone())))
 }

@@ -6,8 +6,9 @@ use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
-use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
+use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
+use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::cycle::{
     AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement,
     RequestedChunks, UNLIMITED_WALLTIME,

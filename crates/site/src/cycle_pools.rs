@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
-use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
+use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
+use jsf_openpbs::chunks::{Chunk, PlacedChunk};
 use jsf_openpbs::cycle::{Exclusive, Machine, Part, Placement, Placing, Sharing};
 use jsf_openpbs::files::nodes::{Node, Nodes};
-use jsf_openpbs::files::reservations::{ListedReservation, ReservedNode};
+use jsf_openpbs::files::reservations::ListedReservation;
 
 use super::reservations::Reservations;
 use super::simulation_rules::{PROCESSORS, nodes_of};
@@ -157,10 +158,10 @@ impl Pools {
     /// What a reservation has in a pool that is a node.
     fn reserved(&self, reservation: &ListedReservation, pool: usize) -> Option<Vec<i64>> {
         let node = &self.nodes[pool];
-        let parts: Vec<&ReservedNode> = reservation
+        let parts: Vec<&PlacedChunk> = reservation
             .nodes
             .iter()
-            .filter(|reserved| reserved.name == node.name)
+            .filter(|reserved| reserved.node == node.name)
             .collect();
         if parts.is_empty() {
             return None;

@@ -9,6 +9,7 @@ use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::schema::{InputType, Origin, Schema};
+use jsf_ingest::FileKind;
 use jsf_json::clipped;
 use jsf_openpbs::check::quoted;
 use jsf_openpbs::files::formula_source::{SourceFormula, sets_only_formulas};
@@ -20,7 +21,6 @@ use jsf_openpbs::files::schedulers::{DEFAULT, ListedScheduler, listed_schedulers
 use jsf_openpbs::files::server::ServerSettings;
 
 use super::SiteError;
-use super::file_kind::FileKind;
 use super::file_warnings::{FileWarnings, in_file};
 use super::files::SiteFiles;
 use super::formula_text::{FormulaText, SiteFormulas};

@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::schema::InputType;
+use jsf_ingest::FileKind;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::schedulers::{DEFAULT_PARTITION, scheduler_of_partition};
 
 use super::SiteError;
 use super::archive::{read_archive, read_archive_stream};
-use super::file_kind::FileKind;
 use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file};
 use super::role::Role;
 use super::source::{self, FileSource, is_stdin};

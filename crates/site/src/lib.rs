@@ -23,7 +23,6 @@ mod cycle_times;
 mod described_job;
 mod documents;
 mod explain;
-mod file_kind;
 mod file_warnings;
 mod files;
 mod formula_text;

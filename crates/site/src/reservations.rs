@@ -97,7 +97,7 @@ impl Reservations {
             .confirmed
             .iter()
             .flat_map(|reservation| &reservation.nodes);
-        reserved.any(|reserved| reserved.name == node.name)
+        reserved.any(|reserved| reserved.node == node.name)
     }
 
     /// What a cycle does without; `nodes` are those of its machine, none if it is one count.

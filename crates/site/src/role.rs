@@ -1,10 +1,13 @@
 //! What a site's files are read for: the usual names of each, what it has to contain, and the
 //! consequence if it is missing.
 
+use job_sort_formula::diagnostic::{Message, Need};
+use jsf_ingest::FileKind;
+use jsf_json::clipped;
 use jsf_slurm::SlurmDocument;
 use serde::{Deserialize, Serialize};
 
-use super::file_kind::FileKind;
+use super::SiteError;
 
 /// What a file of a site is read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -158,7 +161,14 @@ pub(super) static ROLES: [RoleFiles; 26] = [
             "jobs.json",
             "jobs.ndjson",
         ],
-        shown_by: &[FileKind::Jobs, FileKind::Slurm(SlurmDocument::Jobs)],
+        shown_by: &[
+            FileKind::QstatJson,
+            FileKind::QstatText,
+            FileKind::QstatDsv,
+            FileKind::NativeJobs,
+            FileKind::JobLines,
+            FileKind::Slurm(SlurmDocument::Jobs),
+        ],
         accepted: &[
             FileKind::Json,
             FileKind::Text,
@@ -536,6 +546,43 @@ impl Role {
             Self::Server | Self::Queues | Self::Resources | Self::Sprio
         )
     }
+}
+
+impl RoleFiles {
+    /// Refuses a file that was recognised as one of another kind.
+    ///
+    /// # Errors
+    /// The role does not accept the kind.
+    pub(super) fn require(
+        &self,
+        kind: FileKind,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), SiteError> {
+        if self.shown_by.contains(&kind) || self.accepted.contains(&kind) {
+            return Ok(());
+        }
+        Err(unexpected(kind, name, &kind.found(bytes), self.what))
+    }
+}
+
+/// The error for a file of this kind where another is expected.
+pub(super) fn unexpected(kind: FileKind, name: &str, found: &str, expected: &str) -> SiteError {
+    let refusal = format!("`{name}` {found}, expected {expected}");
+    SiteError::Content(match kind {
+        FileKind::Archive => Message::asking(refusal + "; ", [Need::Site]),
+        _ => refusal.into(),
+    })
+}
+
+/// The error for a file that a site has no use for.
+pub(super) fn not_of_a_site(kind: FileKind, name: &str) -> SiteError {
+    SiteError::content(format!(
+        "`{}` {}, expected a file of a site: jobs (`qstat -f`, `squeue --json`), `sched_priv`, `qstat -Bf`, `sshare`, \
+         `slurm.conf` or an archive of them",
+        clipped(name),
+        kind.description()
+    ))
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
 use jsf_openpbs::files::server::ServerSettings;
 
 use super::SiteError;
-use super::file_kind::FileKind;
 use super::file_warnings::{FileWarnings, in_file};
 use super::files::SiteFiles;
 use super::role::Role;
 use super::source::Content;
+use jsf_ingest::FileKind;
 
 /// What the shares depend on, as it is without a `sched_config`.
 const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \

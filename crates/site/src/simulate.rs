@@ -10,6 +10,7 @@ use job_sort_formula::fairshare::{PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
+use jsf_ingest::FileKind;
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -18,15 +19,14 @@ use jsf_simulate::{
     Observer, Results, Schedule, SlurmPriority, UsageMeasure, Workload, WorkloadBuilder,
     read_workload, sacct_advice, simulate,
 };
+use serde::Deserialize;
 
-use super::file_kind::FileKind;
 use super::policy::PolicyName;
-use super::role::Role;
+use super::role::{Role, unexpected};
 use super::simulation_rules::{LeftOut, ProcessorsSource};
 use super::source::{FileSource, OpenedFile};
 use super::tree::SiteTree;
 use super::{Site, SiteError};
-use serde::Deserialize;
 
 /// The most names in a warning.
 const MAX_NAMES: usize = 5;
@@ -612,10 +612,10 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     } else if !is_log {
         let advice = sacct_advice(&String::from_utf8_lossy(&head))
             .map_or_else(String::new, |advice| format!("; {advice}"));
-        return Err(kind.refusal(format!(
-            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON{advice}",
-            kind.description()
-        )));
+        let expected = format!(
+            "a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON{advice}"
+        );
+        return Err(unexpected(kind, &name, kind.description(), &expected));
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use jsf_ingest::{Chunk, CycleJobs, QueuedJob};
+use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_openpbs::chunks::Chunk;
 use jsf_openpbs::resource_amount::AmountSource;
 use jsf_simulate::{PlacedRequests, Workload};
 

@@ -25,13 +25,13 @@ use jsf_slurm::sprio::Sprio;
 use clock::Clock;
 use native_job::native_job;
 
-use super::file_kind::FileKind;
 use super::files::SiteFiles;
 use super::formula_text::FormulaText;
 use super::printed_priority::PrintedPriorities;
-use super::role::Role;
+use super::role::{Role, unexpected};
 use super::source::FileSource;
 use super::{Site, SiteError};
+use jsf_ingest::FileKind;
 
 /// The input that grows while a job waits.
 pub(super) const AGE: &str = "age_factor";
@@ -126,9 +126,8 @@ impl SlurmQueue {
         }
         let kind = queue.opened()?.kind;
         if kind != FileKind::Slurm(SlurmDocument::Jobs) {
-            if is_named_as_of_slurm(&queue.name()) && kind != FileKind::Jobs {
-                let (name, found) = (queue.name(), kind.description());
-                return Err(kind.refusal(format!("`{name}` {found}, expected {JOBS}")));
+            if is_named_as_of_slurm(&queue.name()) && !FileKind::JOBS.contains(&kind) {
+                return Err(unexpected(kind, &queue.name(), kind.description(), JOBS));
             }
             return Ok(None);
         }

@@ -6,18 +6,19 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use jsf_ingest::{JobReader, ParsedJobs, ReadOptions};
+use jsf_ingest::{FileKind, JobReader, ParsedJobs, ReadOptions};
 use jsf_json::decode_utf8;
 use jsf_openpbs::entity::FairshareEntity;
 use jsf_slurm::conf::SlurmConf;
 
 use super::SiteError;
 use super::compression::{Compression, Stream, decompressed, read_head};
-use super::file_kind::{FileKind, HEAD};
 use super::jobs::{ColumnsRequest, SiteJobs};
 use super::quoted_mail::may_be_quoted;
 use super::role::Role;
 
+/// The number of bytes by which a file is recognised.
+const HEAD: usize = 64 << 10;
 /// The largest file that is kept to be read several times, in bytes: no kind of file has a greater
 /// limit but the jobs.
 const MAX_FILE: u64 = 256 << 20;
@@ -102,7 +103,7 @@ impl FileSource {
     /// What a content seems to be, such as `is the state of the server`, if it is one of a site's
     /// files.
     pub fn description(content: &[u8]) -> Option<&'static str> {
-        let kind = FileKind::detect(content);
+        let kind = kind_of(&content[..content.len().min(HEAD)]);
         (!matches!(kind, FileKind::Text | FileKind::Empty)).then(|| kind.description())
     }
 
@@ -127,7 +128,7 @@ impl FileSource {
         let mut rest = decompressed(self.open()?).map_err(|error| self.error(error))?;
         let head = read_head(&mut rest, HEAD).map_err(|error| self.error(error))?;
         Ok(OpenedFile {
-            kind: FileKind::detect(&head),
+            kind: kind_of(&head),
             head,
             rest,
         })
@@ -261,6 +262,14 @@ impl FileSource {
 
     fn error(&self, error: io::Error) -> SiteError {
         SiteError::read(Path::new(&self.name()), error)
+    }
+}
+
+/// What a file is that begins with these bytes.
+fn kind_of(head: &[u8]) -> FileKind {
+    match Compression::detect(head) {
+        Some(_) => FileKind::Archive,
+        None => FileKind::detect(head),
     }
 }
 

@@ -7,6 +7,7 @@ use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareTree};
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
+use jsf_ingest::FileKind;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
 use jsf_openpbs::check::{counted, quoted};
@@ -17,7 +18,6 @@ use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarningKind};
 
 use super::SiteError;
-use super::file_kind::FileKind;
 use super::file_warnings::{FileWarnings, in_file};
 use super::files::SiteFiles;
 use super::role::Role;

@@ -4,20 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use thiserror::Error;
-
 use crate::fairshare::{
     Member, Naming, NodeId, NodeKind, Release, ShareTree, Shares, TreeBuilder, TreeError,
 };
-
-/// The deepest tree that is read from native JSON, in nodes from the first level down.
-pub const MAX_DEPTH: usize = 200;
-/// The most nodes that are read from native JSON.
-pub const MAX_NODES: usize = 1_000_000;
-/// The longest name in native JSON, in bytes.
-pub const MAX_NAME: usize = 4096;
-
-const EXPECTED: &str = "{\"children\":[{\"name\":…,\"shares\":…}]}";
 
 /// A tree as read from a document.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,55 +151,4 @@ impl TreeDocument {
             .and_then(|parent| self.nodes.get(parent))
             .map_or(&self.root, |parent| &parent.name)
     }
-}
-
-/// A document in native JSON that cannot be read as a tree.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum TreeDocumentError {
-    /// The JSON is malformed.
-    #[error("`{source_name}` is not valid JSON: {reason}")]
-    Json {
-        /// The document's name.
-        source_name: String,
-        /// What is wrong, and where.
-        reason: String,
-    },
-    /// The JSON is not a tree.
-    #[error("`{source_name}` is {found}, expected {EXPECTED}")]
-    NotATree {
-        /// The document's name.
-        source_name: String,
-        /// What was found.
-        found: String,
-    },
-    /// A key of a node has the wrong type or value.
-    #[error("`{source_name}`: {key} of {path} is {found}, expected {expected}")]
-    Node {
-        /// The document's name.
-        source_name: String,
-        /// The names from the first level down to the node, separated by `/` and in back-ticks;
-        /// `#N` for the N-th sibling without a name.
-        path: String,
-        /// The key, in back-ticks.
-        key: String,
-        /// What was found.
-        found: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// The tree is deeper than [`MAX_DEPTH`].
-    #[error("`{source_name}`: the tree is deeper than {MAX_DEPTH} nodes at {path}")]
-    TooDeep {
-        /// The document's name.
-        source_name: String,
-        /// The path of the deepest node that was read, in back-ticks.
-        path: String,
-    },
-    /// The tree has more nodes than [`MAX_NODES`].
-    #[error("`{source_name}`: the tree has more than {MAX_NODES} nodes")]
-    TooLarge {
-        /// The document's name.
-        source_name: String,
-    },
 }

@@ -4,11 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 
 use crate::files::objects::Attribute;
-use crate::resource_amount::{AmountSource, NumberMode};
+use crate::resource_amount::{self, AmountSource};
 
 /// The run limits of one queue or of the server, at most one for each subject and resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -241,17 +240,8 @@ fn kind_of(resource: Option<&str>) -> Option<InputType> {
 
 /// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in
 /// seconds for a duration.
-/// A whole amount of a resource as the server prints it.
 pub fn whole_amount(text: &str, kind: Option<InputType>) -> Option<i64> {
-    let amount = match NumberMode::Exact
-        .amount(text.trim(), kind, AmountSource::Server)
-        .ok()?
-    {
-        Value::Int(amount) => amount,
-        // qstat prints large integers with an exponent
-        Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => amount as i64,
-        _ => return None,
-    };
+    let amount = resource_amount::whole_amount(text.trim(), kind, AmountSource::Server)?;
     (amount >= 0).then_some(amount)
 }
 

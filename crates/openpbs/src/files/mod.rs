@@ -18,4 +18,4 @@ pub mod schedulers;
 pub mod server;
 pub mod usage;
 
-pub use error::{DocumentError, DocumentFault};
+pub use error::DocumentError;

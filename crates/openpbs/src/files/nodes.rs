@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::clipped;
 
+use crate::files::DocumentError;
 use crate::files::limits::whole_amount;
-use crate::files::objects::{Attribute, DamagedLine, ObjectKind, Objects, last, read_damaged};
+use crate::files::objects::{Attribute, ObjectKind, Objects, last, read_damaged};
 use crate::files::server::boolean;
-use crate::files::{DocumentError, DocumentFault};
 
 /// The nodes (vnodes) of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,34 +82,27 @@ impl Nodes {
     /// # Ok::<(), jsf_openpbs::files::DocumentError>(())
     /// ```
     pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, DocumentError> {
-        Self::of(objects).map_err(|fault| fault.of(source_name))
-    }
-
-    fn of(objects: &Objects<'_>) -> Result<Self, DocumentFault> {
         let mut nodes = Self::default();
         let schema = Schema::openpbs();
+        let wrong = |fault| DocumentError::new(source_name, fault);
         match &objects.json_error {
-            None => nodes.add(objects, &schema)?,
+            None => nodes.add(objects, &schema).map_err(wrong)?,
             Some(reason) => {
-                match read_damaged(objects.text, |attribute| is_needed(attribute, &schema)) {
-                    Ok(Some(whole)) if whole.has(ObjectKind::Node) => nodes.add(&whole, &schema)?,
-                    Ok(_) => return Err(DocumentFault::Json(reason.clone())),
-                    Err(DamagedLine { line, text }) => {
-                        return Err(DocumentFault::DamagedLine {
-                            line,
-                            text: clipped(text).into_owned(),
-                        });
-                    }
-                }
+                let whole = read_damaged(objects.text, |attribute| is_needed(attribute, &schema))
+                    .map_err(wrong)?
+                    .filter(|whole| whole.has(ObjectKind::Node))
+                    .ok_or_else(|| DocumentError::json(source_name, reason))?;
+                nodes.add(&whole, &schema).map_err(wrong)?;
             }
         }
         if nodes.is_empty() {
-            return Err(DocumentFault::NoNode);
+            let fault = " contains no node, expected `pbsnodes -av` as text or JSON, or `qmgr -c 'print node @default'`";
+            return Err(wrong(fault.to_owned()));
         }
         Ok(nodes)
     }
 
-    fn add(&mut self, objects: &Objects<'_>, schema: &Schema) -> Result<(), DocumentFault> {
+    fn add(&mut self, objects: &Objects<'_>, schema: &Schema) -> Result<(), String> {
         let timestamp = last(&objects.attributes, "timestamp");
         self.timestamp = timestamp.and_then(|attribute| attribute.value.text()?.parse().ok());
         let mut positions: HashMap<&str, usize> = HashMap::new();
@@ -209,7 +202,7 @@ impl Node {
         attribute: &Attribute<'_>,
         value: &str,
         schema: &Schema,
-    ) -> Result<(), DocumentFault> {
+    ) -> Result<(), String> {
         match (&*attribute.name, attribute.resource.as_deref()) {
             ("resources_available", Some(resource)) => {
                 if let Some(amount) = self.amount(resource, value, schema)? {
@@ -251,12 +244,7 @@ impl Node {
 
     /// The number of an amount; `None` for a string, and for `@NODE`, by which nodes share what one
     /// of them has.
-    fn amount(
-        &self,
-        resource: &str,
-        value: &str,
-        schema: &Schema,
-    ) -> Result<Option<i64>, DocumentFault> {
+    fn amount(&self, resource: &str, value: &str, schema: &Schema) -> Result<Option<i64>, String> {
         let kind = schema.input_type(resource);
         let amount = whole_amount(value, kind);
         let is_number = matches!(
@@ -264,11 +252,11 @@ impl Node {
             Some(InputType::Count | InputType::Size | InputType::Duration)
         );
         if amount.is_none() && is_number && !value.starts_with('@') {
-            return Err(DocumentFault::Amount {
-                node: self.name.to_string(),
-                resource: resource.to_owned(),
-                found: clipped(value).into_owned(),
-            });
+            return Err(format!(
+                ": the node `{}` has the amount `{}` of {resource}, expected a whole number",
+                self.name,
+                clipped(value)
+            ));
         }
         Ok(amount)
     }

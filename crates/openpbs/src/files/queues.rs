@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::JsonScalar;
 
+use crate::files::DocumentError;
 use crate::files::limits::{self, LimitsByQueue, RunLimits};
 use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::schedulers;
 use crate::files::server::boolean;
-use crate::files::{DocumentError, DocumentFault};
 use crate::resource_amount;
 
 /// The queues with their attributes, and the resources in the attributes of the queues and the
@@ -44,12 +44,8 @@ impl Queues {
     /// # Errors
     /// The document is invalid JSON, or has a priority that is not a whole number.
     pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, DocumentError> {
-        Self::of(objects).map_err(|fault| fault.of(source_name))
-    }
-
-    fn of(objects: &Objects<'_>) -> Result<Self, DocumentFault> {
         if let Some(reason) = &objects.json_error {
-            return Err(DocumentFault::Json(reason.clone()));
+            return Err(DocumentError::json(source_name, reason));
         }
         let mut queues = Self::default();
         for object in &objects.objects {
@@ -63,7 +59,9 @@ impl Queues {
                 queues.positions.insert(queue.into(), position);
             }
             for attribute in &object.attributes {
-                queues.set(queue, attribute)?;
+                queues
+                    .set(queue, attribute)
+                    .map_err(|fault| DocumentError::new(source_name, fault))?;
             }
         }
         Ok(queues)
@@ -305,7 +303,7 @@ impl Queues {
         }
     }
 
-    fn set(&mut self, queue: &str, attribute: &Attribute<'_>) -> Result<(), DocumentFault> {
+    fn set(&mut self, queue: &str, attribute: &Attribute<'_>) -> Result<(), String> {
         let name = attribute.full_name();
         let value = &attribute.value;
         let is_priority = !queue.is_empty() && name == "Priority" && !value.is_null();
@@ -315,10 +313,10 @@ impl Queues {
                 .and_then(|text| text.parse::<i64>().ok())
                 .is_none()
         {
-            return Err(DocumentFault::Priority {
-                queue: queue.to_owned(),
-                found: value.found(),
-            });
+            let found = value.found();
+            return Err(format!(
+                ": the `Priority` of queue `{queue}` is {found}, expected a whole number"
+            ));
         }
         let known = self.attributes.entry(queue.into()).or_default();
         if value.is_null() {

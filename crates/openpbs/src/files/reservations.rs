@@ -7,9 +7,10 @@
 
 use job_sort_formula::schema::Schema;
 
-use super::limits::whole_amount;
+use super::DocumentError;
 use super::objects::{Object, ObjectKind, Objects};
-use super::{DocumentError, DocumentFault};
+use crate::chunks::PlacedChunk;
+use crate::resource_amount::AmountSource;
 use crate::wall_clock::seconds_of_ctime;
 
 /// A reservation.
@@ -33,16 +34,7 @@ pub struct ListedReservation {
     /// How many occurrences of a standing reservation follow this one.
     pub later_occurrences: u32,
     /// What it has on each node, node by node.
-    pub nodes: Vec<ReservedNode>,
-}
-
-/// What a reservation has on a node.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReservedNode {
-    /// The node.
-    pub name: Box<str>,
-    /// The amounts: sizes in kb, durations in seconds.
-    pub amounts: Vec<(Box<str>, i64)>,
+    pub nodes: Vec<PlacedChunk>,
 }
 
 /// The reservations that are not over. `pbs_rstat` prints nothing if there are no reservations.
@@ -69,7 +61,7 @@ pub fn read(
         .filter(|listed| !listed.is_over())
         .map(|listed| listed.reservation())
         .collect();
-    listed.map_err(|fault: DocumentFault| fault.of(source_name))
+    listed.map_err(|fault: String| DocumentError::new(source_name, fault))
 }
 
 /// A reservation with its attributes.
@@ -81,11 +73,11 @@ impl Described<'_, '_> {
         state.strip_prefix("RESV_").unwrap_or(state)
     }
 
-    fn time(&self, attribute: &'static str) -> Result<i64, DocumentFault> {
+    fn time(&self, attribute: &'static str) -> Result<i64, String> {
         let time = self.0.get(attribute).and_then(seconds_of_ctime);
-        time.ok_or_else(|| DocumentFault::Time {
-            id: self.0.name.to_string(),
-            attribute,
+        time.ok_or_else(|| {
+            let id = &self.0.name;
+            format!(": the reservation `{id}` has no `{attribute}` that is a time")
         })
     }
 
@@ -98,9 +90,13 @@ impl Described<'_, '_> {
         matches!(self.state(), "FINISHED" | "BEING_DELETED" | "DELETED")
     }
 
-    fn reservation(&self) -> Result<ListedReservation, DocumentFault> {
+    fn reservation(&self) -> Result<ListedReservation, String> {
         let nodes = self.0.get("resv_nodes");
-        let nodes = nodes.map(reserved_nodes).unwrap_or_default();
+        let nodes = PlacedChunk::read_all(
+            nodes.unwrap_or_default(),
+            AmountSource::Server,
+            &Schema::openpbs(),
+        );
         let is_confirmed = !nodes.is_empty() && self.state() != "UNCONFIRMED";
         // one without nodes holds nothing, whenever it is
         let time = |attribute| match self.time(attribute) {
@@ -131,29 +127,6 @@ impl Described<'_, '_> {
     }
 }
 
-/// The nodes in `(a:ncpus=4:mem=1gb+b:ncpus=4)+(c:ncpus=8)`.
-fn reserved_nodes(text: &str) -> Vec<ReservedNode> {
-    let schema = Schema::openpbs();
-    text.split('+')
-        .filter_map(|part| reserved_node(part, &schema))
-        .collect()
-}
-
-fn reserved_node(part: &str, schema: &Schema) -> Option<ReservedNode> {
-    let mut words = part.trim().trim_matches(['(', ')']).split(':');
-    let name = words.next().filter(|name| !name.is_empty())?;
-    let mut amounts = Vec::new();
-    for (resource, value) in words.filter_map(|word| word.split_once('=')) {
-        let kind = schema.entry(resource).map(|entry| entry.input_type);
-        // a string or a boolean is no amount
-        amounts.extend(whole_amount(value, kind).map(|amount| (resource.into(), amount)));
-    }
-    Some(ReservedNode {
-        name: name.into(),
-        amounts,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,7 +154,7 @@ mod tests {
         let nodes: Vec<(&str, usize)> = standing
             .nodes
             .iter()
-            .map(|node| (&*node.name, node.amounts.len()))
+            .map(|node| (&*node.node, node.amounts.len()))
             .collect();
         assert_eq!(nodes, [("a", 2), ("b", 1), ("c[0]", 1)]);
         assert_eq!(standing.nodes[0].amounts[1], ("mem".into(), 1 << 20));

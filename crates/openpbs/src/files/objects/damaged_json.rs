@@ -3,26 +3,18 @@
 
 use std::borrow::Cow;
 
-use jsf_json::JsonScalar;
+use jsf_json::{JsonScalar, clipped};
 use serde_json::value::RawValue;
 
 use super::json::scalar;
 use super::{Attribute, Notation, ObjectKind, Objects, Place, offset, without_byte_order_mark};
-
-/// A line that cannot be read.
-pub(in crate::files) struct DamagedLine<'t> {
-    /// The line, from 1.
-    pub line: usize,
-    /// What it contains.
-    pub text: &'t str,
-}
 
 /// Reads one attribute from each line; `is_needed` says of which attributes the value must be
 /// readable. `None` if not every object is closed at the end.
 pub(in crate::files) fn read_damaged<'t>(
     text: &'t str,
     is_needed: impl Fn(&Attribute<'t>) -> bool,
-) -> Result<Option<Objects<'t>>, DamagedLine<'t>> {
+) -> Result<Option<Objects<'t>>, String> {
     let mut reader = Reader {
         objects: Objects::new(text, Notation::Json),
         path: Vec::new(),
@@ -39,10 +31,7 @@ pub(in crate::files) fn read_damaged<'t>(
                         && attribute.value.text().is_none()
                         && is_needed(&attribute)
                     {
-                        return Err(DamagedLine {
-                            line: number,
-                            text: line,
-                        });
+                        return Err(damaged(number, line));
                     }
                     reader.objects.push(reader.node, attribute);
                 }
@@ -54,14 +43,17 @@ pub(in crate::files) fn read_damaged<'t>(
             // the outermost object has no key
             None if line == "{" && reader.path.is_empty() => {}
             None => {
-                return Err(DamagedLine {
-                    line: number,
-                    text: line,
-                });
+                return Err(damaged(number, line));
             }
         }
     }
     Ok(reader.path.is_empty().then_some(reader.objects))
+}
+
+/// What is wrong with a document of which a line that counts cannot be read.
+fn damaged(line: usize, text: &str) -> String {
+    let text = clipped(text);
+    format!(" is not valid JSON, and line {line} cannot be read: `{text}`")
 }
 
 struct Reader<'t> {
@@ -93,8 +85,10 @@ impl<'t> Reader<'t> {
             ["nodes", _, list] => (list, Some(Cow::Borrowed(key))),
             _ => return None,
         };
-        let raw: Option<&RawValue> = serde_json::from_str(value).ok();
-        let scalar = raw.map_or(JsonScalar::Other("damaged"), scalar);
+        let scalar = match serde_json::from_str::<&RawValue>(value) {
+            Ok(raw) => scalar(raw.get()),
+            Err(_) => JsonScalar::Other("damaged"),
+        };
         let place = Place {
             line,
             at: offset(self.objects.text, value),

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use jsf_json::JsonScalar;
 
-pub(super) use damaged_json::{DamagedLine, read_damaged};
+pub(super) use damaged_json::read_damaged;
 pub use listing::split_unescaped;
 
 /// The objects of a document.

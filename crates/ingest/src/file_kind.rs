@@ -1,55 +1,93 @@
 //! Recognises what a file is by its content, so that a wrong one is refused with what it seems to
 //! be.
 
-use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::{clipped, strip_byte_order_mark};
 use jsf_slurm::SlurmDocument;
 
-use super::SiteError;
-use super::compression::Compression;
-use super::role::RoleFiles;
+use crate::json_scanner::Scanner;
+use crate::object_keys::{Next, ObjectKeys};
 
-/// The number of bytes by which a file is recognised.
-pub(super) const HEAD: usize = 64 << 10;
+/// How many lines that begin with `{` are searched for a job.
+const MAX_LINES: usize = 1000;
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileKind {
+pub enum FileKind {
+    /// Nothing but white space and comments.
     Empty,
-    Jobs,
+    /// What `qstat -f -F json` prints.
+    QstatJson,
+    /// What `qstat -f` prints, wrapped or not.
+    QstatText,
+    /// What `qstat -f -F dsv` prints.
+    QstatDsv,
+    /// `{"jobs":[…]}`
+    NativeJobs,
+    /// A native job per line.
+    JobLines,
+    /// What `qstat` prints without `-f`.
     JobSummary,
+    /// `qstat -Bf`
     Server,
+    /// `qstat -Qf`
     Queues,
+    /// `pbsnodes -av`
     Nodes,
+    /// `pbs_rstat -f`
     Reservations,
+    /// A listing of `qmgr`.
     Qmgr,
+    /// `resourcedef`
     ResourceDef,
+    /// `resource_group`
     ResourceGroup,
+    /// `sched_priv/usage`
     Usage,
+    /// `sched_config`
     SchedConfig,
+    /// `sched_formula`
     SchedFormula,
+    /// `sshare` or `sacctmgr dump`
     SlurmTree,
+    /// A tree in native JSON.
     NativeTree,
+    /// `flux account export-db --fairshare-emulate`
     FluxTree,
+    /// `slurm.conf`
     SlurmConf,
+    /// Another output of Slurm's commands.
     Slurm(SlurmDocument),
+    /// A log of a daemon.
     Log,
+    /// The error message of a command.
     CommandError,
+    /// A tar archive, or what is compressed.
     Archive,
+    /// Anything else that is not text.
     Binary,
+    /// Another document in JSON.
     Json,
+    /// Another text.
     Text,
 }
 
 impl FileKind {
-    /// What a file with this content is.
-    pub(super) fn detect(bytes: &[u8]) -> Self {
-        let bytes = strip_byte_order_mark(bytes);
-        let head = &bytes[..bytes.len().min(HEAD)];
-        if head.starts_with(b"PBS_MAG!") || is_first_version_of_usage(bytes) {
+    /// The kinds of job documents.
+    pub const JOBS: [Self; 5] = [
+        Self::QstatJson,
+        Self::QstatText,
+        Self::QstatDsv,
+        Self::NativeJobs,
+        Self::JobLines,
+    ];
+
+    /// What a file is that begins with these bytes.
+    pub fn detect(head: &[u8]) -> Self {
+        let head = strip_byte_order_mark(head);
+        if head.starts_with(b"PBS_MAG!") || is_first_version_of_usage(head) {
             return Self::Usage;
         }
-        if head.get(257..262) == Some(b"ustar") || Compression::detect(head).is_some() {
+        if head.get(257..262) == Some(b"ustar") {
             return Self::Archive;
         }
         let text = String::from_utf8_lossy(head);
@@ -63,16 +101,62 @@ impl FileKind {
         }
     }
 
+    /// What a text is that should have jobs, which may be behind other lines, such as a shell's
+    /// prompt or an error of qstat.
+    pub(crate) fn of_jobs(text: &str) -> Self {
+        let kind = Self::detect(text.as_bytes());
+        // a server without jobs prints no more
+        let is_of_pbs = || text.contains("\"pbs_version\"") || text.contains("\"pbs_server\"");
+        if kind == Self::Json && is_of_pbs() {
+            return Self::QstatJson;
+        }
+        if Self::JOBS.contains(&kind) {
+            return kind;
+        }
+        let mut json_lines = 0;
+        for line in text.lines().map(str::trim) {
+            if let Some(kind) = of_job_line(line) {
+                return kind;
+            }
+            if begins_with_key(line, "\"Jobs\"") {
+                return Self::QstatJson;
+            }
+            if line.starts_with('{') && json_lines < MAX_LINES {
+                json_lines += 1;
+                if detect_in_json(line) == Self::JobLines {
+                    return Self::JobLines;
+                }
+            }
+        }
+        kind
+    }
+
     /// Whether it is of Slurm's tools.
-    pub(super) fn is_of_slurm(self) -> bool {
+    pub fn is_of_slurm(self) -> bool {
         matches!(self, Self::Slurm(_) | Self::SlurmTree | Self::SlurmConf)
     }
 
+    /// What a file of this kind is that begins with these bytes, for messages.
+    pub fn found(self, head: &[u8]) -> String {
+        let description = self.description();
+        if !matches!(self, Self::Text | Self::CommandError) {
+            return description.to_owned();
+        }
+        let head = String::from_utf8_lossy(&head[..head.len().min(400)]);
+        let mut lines = head.lines().map(str::trim);
+        let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+        format!("{description} and begins with `{}`", clipped(line))
+    }
+
     /// What the file is, for messages.
-    pub(super) fn description(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Empty => "is empty",
-            Self::Jobs => "is a document of jobs, such as `qstat -f` prints",
+            Self::QstatJson
+            | Self::QstatText
+            | Self::QstatDsv
+            | Self::NativeJobs
+            | Self::JobLines => "is a document of jobs, such as `qstat -f` prints",
             Self::JobSummary => {
                 "is the table that `qstat` prints without `-f`, which lacks most attributes"
             }
@@ -116,92 +200,74 @@ impl FileKind {
             Self::Text => "is another text",
         }
     }
-
-    /// The error for a file that a site has no use for.
-    pub(super) fn not_of_a_site(self, name: &str) -> SiteError {
-        SiteError::content(format!(
-            "`{}` {}, expected a file of a site: jobs (`qstat -f`, `squeue --json`), `sched_priv`, `qstat -Bf`, `sshare`, \
-             `slurm.conf` or an archive of them",
-            clipped(name),
-            self.description()
-        ))
-    }
-
-    /// The error for a file of this kind where another is expected.
-    pub(super) fn refusal(self, refusal: String) -> SiteError {
-        SiteError::Content(match self {
-            Self::Archive => Message::asking(refusal + "; ", [Need::Site]),
-            _ => refusal.into(),
-        })
-    }
 }
 
-impl RoleFiles {
-    /// Refuses a file that was recognised as one of another kind.
-    ///
-    /// # Errors
-    /// The role does not accept the kind.
-    pub(super) fn require(
-        &self,
-        kind: FileKind,
-        name: &str,
-        bytes: &[u8],
-    ) -> Result<(), SiteError> {
-        if self.shown_by.contains(&kind) || self.accepted.contains(&kind) {
-            Ok(())
-        } else {
-            Err(self.refusal(name, kind, bytes))
-        }
-    }
+/// The keys that show what a JSON document is.
+const KEYS: [(&str, FileKind); 13] = [
+    ("Jobs", FileKind::QstatJson),
+    ("Server", FileKind::Server),
+    ("Queue", FileKind::Queues),
+    ("nodes", FileKind::Nodes),
+    ("jobs", FileKind::NativeJobs),
+    ("root", FileKind::FluxTree),
+    ("children", FileKind::NativeTree),
+    ("shares", FileKind::SlurmTree),
+    ("associations", FileKind::SlurmTree),
+    ("id", FileKind::JobLines),
+    ("resources", FileKind::JobLines),
+    ("inputs", FileKind::JobLines),
+    ("entity", FileKind::JobLines),
+];
 
-    pub(super) fn refusal(&self, name: &str, kind: FileKind, bytes: &[u8]) -> SiteError {
-        let found = match kind {
-            FileKind::Text | FileKind::CommandError => {
-                let head = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]);
-                let line = head
-                    .lines()
-                    .map(str::trim)
-                    .find(|line| !line.is_empty())
-                    .unwrap_or_default();
-                format!("{} and begins with `{}`", kind.description(), clipped(line))
-            }
-            _ => kind.description().to_owned(),
-        };
-        kind.refusal(format!("`{name}` {found}, expected {}", self.what))
-    }
+fn of_key(key: &str) -> Option<FileKind> {
+    let (_, kind) = KEYS.into_iter().find(|(known, _)| *known == key)?;
+    Some(kind)
 }
 
-/// The kind of a JSON document, also of a damaged one, by the first key that some kind of document
-/// has.
+/// The kind of a JSON document by the first of its keys that some kind of document has; of a
+/// damaged one, also by a key inside.
 fn detect_in_json(text: &str) -> FileKind {
-    const KEYS: [(&str, FileKind); 13] = [
-        ("\"Jobs\"", FileKind::Jobs),
-        ("\"Server\"", FileKind::Server),
-        ("\"Queue\"", FileKind::Queues),
-        ("\"nodes\"", FileKind::Nodes),
-        ("\"jobs\"", FileKind::Jobs),
-        ("\"root\"", FileKind::FluxTree),
-        ("\"children\"", FileKind::NativeTree),
-        ("\"shares\"", FileKind::SlurmTree),
-        ("\"associations\"", FileKind::SlurmTree),
-        ("\"id\"", FileKind::Jobs),
-        ("\"resources\"", FileKind::Jobs),
-        ("\"inputs\"", FileKind::Jobs),
-        ("\"entity\"", FileKind::Jobs),
-    ];
-    let mut quotes = text.match_indices('"').map(|(at, _)| &text[at..]);
-    let first =
-        quotes.find_map(|rest| KEYS.into_iter().find(|(key, _)| begins_with_key(rest, key)));
-    let mut has_later = |key| quotes.any(|rest| begins_with_key(rest, key));
-    match first {
+    let mut quotes = text.match_indices('"').map(|(at, _)| &text[at + 1..]);
+    let first = first_key(text).map(|(kind, _)| kind);
+    let kind = first.or_else(|| {
+        quotes.find_map(|rest| {
+            let (key, rest) = rest.split_once('"')?;
+            of_key(key).filter(|_| rest.trim_start().starts_with(':'))
+        })
+    });
+    match kind {
         // a tree in native JSON may give the shares of its root first
-        Some((_, FileKind::SlurmTree)) if has_later("\"children\"") => FileKind::NativeTree,
-        Some(("\"jobs\"", _)) if has_later("\"accrue_time\"") => {
+        Some(FileKind::SlurmTree) if has_key(text, "children") => FileKind::NativeTree,
+        Some(FileKind::NativeJobs) if has_key(text, "accrue_time") => {
             FileKind::Slurm(SlurmDocument::Jobs)
         }
-        Some((_, kind)) => kind,
+        Some(kind) => kind,
         None => FileKind::Json,
     }
+}
+
+/// The kind by the first key that shows it, of a text that is valid up to there, and where the
+/// value of the key begins.
+pub(crate) fn first_key(text: &str) -> Option<(FileKind, usize)> {
+    let mut scanner = Scanner::new(text);
+    let mut keys = ObjectKeys::new();
+    scanner.space();
+    scanner.take(b'{')?;
+    let mut is_first = true;
+    while let Next::Value(kind, _) = keys.next(&mut scanner, is_first, of_key)? {
+        is_first = false;
+        if let Some(kind) = kind {
+            return Some((kind, scanner.at));
+        }
+        scanner.skip_value()?;
+    }
+    None
+}
+
+fn has_key(text: &str, key: &str) -> bool {
+    let key = format!("\"{key}\"");
+    let mut found = text.match_indices(&key);
+    found.any(|(at, _)| begins_with_key(&text[at..], &key))
 }
 
 fn begins_with_key(text: &str, key: &str) -> bool {
@@ -240,6 +306,16 @@ fn detect_in_text(text: &str) -> FileKind {
     }
 }
 
+/// The kind of a document with this line if the line begins a job of qstat.
+fn of_job_line(line: &str) -> Option<FileKind> {
+    let job = line.strip_prefix("Job Id:")?;
+    Some(if job.contains('=') {
+        FileKind::QstatDsv
+    } else {
+        FileKind::QstatText
+    })
+}
+
 /// The kind of a file, by one of its lines.
 fn detect_in_line(line: &str) -> Option<FileKind> {
     const PREFIXES: [(&str, FileKind); 13] = [
@@ -264,8 +340,8 @@ fn detect_in_line(line: &str) -> Option<FileKind> {
     let words: Vec<&str> = line.split_whitespace().take(2).collect();
     let is_job_id = matches!(words[..], [job, id] if job.eq_ignore_ascii_case("job") && id.eq_ignore_ascii_case("id"));
     let has_shares = line.contains("RawShares") || line.contains("NormShares");
-    if line.trim_start().starts_with("Job Id:") {
-        Some(FileKind::Jobs)
+    if let Some(kind) = of_job_line(line.trim_start()) {
+        Some(kind)
     } else if is_job_id && line.contains("ame") {
         Some(FileKind::JobSummary)
     } else if is_of_a_node(line) {
@@ -417,7 +493,7 @@ mod tests {
         for (text, expected) in [
             (" \n", FileKind::Empty),
             ("# nothing\n", FileKind::Empty),
-            ("{\"pbs_version\":\"1\",\"Jobs\":{", FileKind::Jobs),
+            ("{\"pbs_version\":\"1\",\"Jobs\":{", FileKind::QstatJson),
             ("{\"Server\":{\"vm\":{}}}", FileKind::Server),
             (
                 "{\"children\":[{\"name\":\"a\",\"shares\":1}]}",
@@ -428,7 +504,7 @@ mod tests {
                 "{\"meta\":{},\"shares\":{\"shares\":[]}}",
                 FileKind::SlurmTree,
             ),
-            ("{\"id\":\"1\"}\n{\"id\":\"2\"}", FileKind::Jobs),
+            ("{\"id\":\"1\"}\n{\"id\":\"2\"}", FileKind::JobLines),
             ("{\"a\":1}", FileKind::Json),
             (
                 "Job id            Name             User\n----",
