@@ -1,74 +1,49 @@
-//! NDJSON and `qstat -f -F json` in chunks, which are parsed in parallel.
+//! NDJSON and `qstat -f -F json` in chunks of whole jobs, which are cut, parsed in parallel, and
+//! appended to the table in order.
 //!
 //! NDJSON is cut between two lines. In the JSON of qstat only the text of a job shows where it
 //! begins, so the place of a cut is guessed: where the bytes are the same as between the first two
 //! jobs. The guess is right if every chunk parses, from its first byte to its last, as jobs that
 //! are followed by commas; if one does not, the document is read again as a whole.
 
+use std::io::{self, Read};
+
 use job_sort_formula::jobs::MAX_NAME;
+use job_sort_formula::parallel::pipeline;
+use jsf_json::decode_utf8;
 use jsf_openpbs::resource_amount::AmountSource;
 use memchr::memmem::FinderRev;
 
-use crate::chunks::{Chunk, Chunks, FindCut};
 use crate::error::ReadErrorKind;
 use crate::file_kind::{FileKind, first_key};
-use crate::json_reader::read_lines;
+use crate::job_converter::JobConverter;
+use crate::json_reader::{JsonReader, read_lines};
 use crate::json_scanner::Scanner;
 use crate::options::{ParsedJobs, ReadOptions};
 use crate::parsed_job::ParsedJob;
 use crate::table_builder::TableBuilder;
 
-/// Reads a job per line. A line that is not a job is reported and skipped.
-///
-/// # Errors
-/// The source cannot be read.
-pub(super) fn read_ndjson(
-    chunks: Chunks<'_>,
-    options: &ReadOptions<'_>,
-) -> Result<ParsedJobs, ReadErrorKind> {
-    let mut builder = TableBuilder::new(options, AmountSource::User);
-    let mut line = 1;
-    chunks.parse(
-        options,
-        AmountSource::User,
-        |chunk, text| chunk.lines = read_lines(text, 0, &mut chunk.reader, &mut chunk.converter),
-        |chunk| {
-            builder.append(&mut chunk.converter.output, line);
-            line += chunk.lines;
-            !builder.is_full()
-        },
-    )?;
-    builder.finish()
+/// The largest chunk, in bytes, and so the largest job of a document that is read in chunks.
+const MAX_CHUNK: usize = 256 << 20;
+
+/// Where a document may be cut.
+#[derive(Debug)]
+pub(super) enum Layout {
+    /// After each line.
+    Lines,
+    /// Between the jobs of `qstat -f -F json`.
+    Qstat {
+        /// Where the first one begins.
+        first_job: usize,
+        /// `None` if there are fewer than two.
+        separator: Option<JobSeparator>,
+    },
 }
 
-/// Where lines may be cut: after the last line end.
-pub(super) fn last_line_end(text: &[u8]) -> Option<usize> {
-    memchr::memrchr(b'\n', text).map(|end| end + 1)
-}
-
-/// Where the jobs of a `qstat -f -F json` document begin, and what separates them.
-#[derive(Debug, Clone)]
-pub(super) struct DocumentLayout {
-    first_job: usize,
-    separator: Option<JobSeparator>,
-}
-
-/// The bytes between two jobs.
-#[derive(Debug, Clone)]
-struct JobSeparator {
-    /// From the last byte of a job to the quote before the id of the next.
-    before_id: FinderRev<'static>,
-    /// How many bytes of `before_id` belong to the first of the two jobs: up to and including the
-    /// comma.
-    comma: usize,
-    /// From the quote after the id to the end of the first key.
-    after_id: Vec<u8>,
-}
-
-impl DocumentLayout {
-    /// Detects the layout from the start of a document; `None` unless it contains one job and the
+impl Layout {
+    /// The layout of a `qstat -f -F json` document with this start; `None` unless it contains one job and the
     /// beginning of the next, or all jobs.
-    pub(super) fn detect(start: &[u8]) -> Option<Self> {
+    pub(super) fn of_qstat(start: &[u8]) -> Option<Self> {
         // places in a text with replaced bytes are not those in the document
         let start = start.utf8_chunks().next()?.valid();
         let mut scanner = Scanner::new(start);
@@ -88,17 +63,31 @@ impl DocumentLayout {
                 separator = Some(JobSeparator::detect(start, end, &mut scanner)?);
             }
         }
-        Some(Self {
+        Some(Self::Qstat {
             first_job,
             separator,
         })
     }
 
-    /// Finds where such a document may be cut: after the last comma between two jobs.
-    pub(super) fn find_cut(&self) -> Box<FindCut<'static>> {
-        let separator = self.separator.clone();
-        Box::new(move |text| separator.as_ref()?.last_in(text))
+    /// The last position in the given bytes at which the document may be cut.
+    fn last_cut(&self, text: &[u8]) -> Option<usize> {
+        match self {
+            Self::Lines => memchr::memrchr(b'\n', text).map(|end| end + 1),
+            Self::Qstat { separator, .. } => separator.as_ref()?.last_in(text),
+        }
     }
+}
+
+/// The bytes between two jobs.
+#[derive(Debug)]
+pub(super) struct JobSeparator {
+    /// From the last byte of a job to the quote before the id of the next.
+    before_id: FinderRev<'static>,
+    /// How many bytes of `before_id` belong to the first of the two jobs: up to and including the
+    /// comma.
+    comma: usize,
+    /// From the quote after the id to the end of the first key.
+    after_id: Vec<u8>,
 }
 
 impl JobSeparator {
@@ -145,57 +134,197 @@ fn skip_entry(scanner: &mut Scanner<'_>) -> Option<()> {
     scanner.skip_value()
 }
 
-/// Reads `qstat -f -F json`; `None` if the document does not have this layout up to its end.
-///
-/// # Errors
-/// The source cannot be read.
-pub(super) fn read_qstat_json(
-    chunks: Chunks<'_>,
-    layout: &DocumentLayout,
-    options: &ReadOptions<'_>,
-) -> Result<Option<ParsedJobs>, ReadErrorKind> {
-    let mut builder = TableBuilder::new(options, AmountSource::Server);
-    let mut is_malformed = false;
-    let mut is_complete = false;
-    chunks.parse(
-        options,
-        AmountSource::Server,
-        |chunk, text| chunk.is_malformed = parse_entries(text, layout, chunk).is_none(),
-        |chunk| {
-            is_malformed = chunk.is_malformed;
-            is_complete = chunk.is_last;
-            builder.append(&mut chunk.converter.output, 0);
-            !is_malformed
-        },
-    )?;
-    if is_malformed || !is_complete {
-        return Ok(None);
-    }
-    builder.finish().map(Some)
+/// A document that is cut into chunks.
+pub(super) struct Chunks<'s> {
+    source: Box<dyn Read + Send + 's>,
+    /// What was read and belongs to the next chunk.
+    rest: Vec<u8>,
+    /// About how many bytes a chunk has.
+    size: usize,
+    is_over: bool,
 }
 
-fn parse_entries(text: &str, layout: &DocumentLayout, chunk: &mut Chunk<'_>) -> Option<()> {
-    let mut scanner = Scanner::new(text);
-    if chunk.is_first {
-        scanner.at = layout.first_job;
-        scanner.space();
-        if scanner.peek() == b'}' {
-            return skip_tail(&mut scanner, chunk.is_last);
+impl<'s> Chunks<'s> {
+    /// The chunks of a document whose `start` was read already.
+    pub(super) fn new(start: Vec<u8>, source: Box<dyn Read + Send + 's>, size: usize) -> Self {
+        Self {
+            source,
+            rest: start,
+            size: size.max(1),
+            is_over: false,
         }
     }
-    let mut job = ParsedJob::default();
-    loop {
-        scanner.space();
-        chunk
-            .reader
-            .read_entry(&mut scanner, &mut job, &mut chunk.converter)?;
-        scanner.space();
-        if scanner.peek() == b'}' {
-            return skip_tail(&mut scanner, chunk.is_last);
+
+    /// Writes the next chunk to the start of `buffer`, and returns its length; `None` at the end.
+    /// The buffer grows as necessary and is never cleared.
+    ///
+    /// # Errors
+    /// The source cannot be read.
+    fn next(&mut self, layout: &Layout, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
+        if self.is_over {
+            return Ok(None);
         }
-        scanner.take(b',')?;
-        if scanner.is_at_end() {
-            return (!chunk.is_last).then_some(());
+        let mut capacity = self.size;
+        let mut filled = 0;
+        loop {
+            if let Some(more) = capacity.checked_sub(buffer.len()) {
+                buffer
+                    .try_reserve(more)
+                    .map_err(|_| io::ErrorKind::OutOfMemory)?;
+                buffer.resize(capacity, 0);
+            }
+            filled += self.read(&mut buffer[filled..capacity])?;
+            let end = if self.is_over {
+                Some(filled)
+            } else {
+                layout.last_cut(&buffer[..filled])
+            };
+            if let Some(end) = end {
+                self.rest.splice(..0, buffer[end..filled].iter().copied());
+                return Ok((end > 0).then_some(end));
+            }
+            if capacity >= MAX_CHUNK {
+                return Err(io::Error::other(format!(
+                    "it has {MAX_CHUNK} bytes without the end of a job"
+                )));
+            }
+            capacity = capacity.saturating_mul(2).min(MAX_CHUNK);
+        }
+    }
+
+    /// Fills the buffer with what was read already and then from the source, unless that ends
+    /// before.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = self.rest.len().min(buffer.len());
+        buffer[..filled].copy_from_slice(&self.rest[..filled]);
+        self.rest.drain(..filled);
+        while filled < buffer.len() {
+            match self.source.read(&mut buffer[filled..]) {
+                Ok(0) => {
+                    self.is_over = true;
+                    break;
+                }
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Reads the jobs; `None` if the document does not have this layout up to its end.
+    ///
+    /// # Errors
+    /// The source cannot be read, or there are too many jobs.
+    pub(super) fn read_jobs(
+        mut self,
+        layout: &Layout,
+        options: &ReadOptions<'_>,
+    ) -> Result<Option<ParsedJobs>, ReadErrorKind> {
+        let amounts = match layout {
+            Layout::Lines => AmountSource::User,
+            Layout::Qstat { .. } => AmountSource::Server,
+        };
+        let mut builder = TableBuilder::new(options, amounts);
+        let mut line = 1;
+        let mut is_first = true;
+        let is_of_lines = matches!(layout, Layout::Lines);
+        let mut is_whole = is_of_lines;
+        pipeline(
+            || Chunk::new(options, amounts),
+            |chunk| {
+                let end = self.next(layout, &mut chunk.text)?;
+                chunk.end = end.unwrap_or(0);
+                chunk.is_first = std::mem::take(&mut is_first);
+                chunk.is_last = self.is_over;
+                Ok::<_, io::Error>(end.is_some())
+            },
+            |chunk| chunk.parse(layout),
+            |chunk| {
+                builder.append(&mut chunk.converter.output, line);
+                line += chunk.lines;
+                is_whole = is_of_lines || (chunk.is_last && !chunk.is_malformed);
+                Ok(!chunk.is_malformed && !builder.is_full())
+            },
+        )?;
+        if is_whole || builder.is_full() {
+            return builder.finish().map(Some);
+        }
+        Ok(None)
+    }
+}
+
+/// A chunk, and the jobs in it. Its buffers are used again, and what its reader knows of the keys:
+/// a reader's chunks follow one another in the document.
+#[derive(Debug)]
+struct Chunk<'a> {
+    /// The text, then unused bytes.
+    text: Vec<u8>,
+    /// Where the text ends.
+    end: usize,
+    is_first: bool,
+    is_last: bool,
+    /// The number of lines, if lines are counted.
+    lines: usize,
+    /// Whether the document does not have the layout that was expected; what was parsed is then
+    /// discarded.
+    is_malformed: bool,
+    reader: JsonReader,
+    converter: JobConverter<'a>,
+}
+
+impl<'a> Chunk<'a> {
+    fn new(options: &'a ReadOptions<'a>, amounts: AmountSource) -> Self {
+        Self {
+            text: Vec::new(),
+            end: 0,
+            is_first: false,
+            is_last: false,
+            lines: 0,
+            is_malformed: false,
+            reader: JsonReader::new(),
+            converter: JobConverter::new(options, amounts),
+        }
+    }
+
+    fn parse(&mut self, layout: &Layout) {
+        let bytes = std::mem::take(&mut self.text);
+        let text = decode_utf8(bytes.get(..self.end).unwrap_or_default());
+        self.converter.clear_output();
+        match layout {
+            Layout::Lines => {
+                self.lines = read_lines(&text, &mut self.reader, &mut self.converter);
+            }
+            Layout::Qstat { first_job, .. } => {
+                self.is_malformed = self.parse_entries(&text, *first_job).is_none();
+            }
+        }
+        drop(text);
+        self.text = bytes;
+    }
+
+    fn parse_entries(&mut self, text: &str, first_job: usize) -> Option<()> {
+        let mut scanner = Scanner::new(text);
+        if self.is_first {
+            scanner.at = first_job;
+            scanner.space();
+            if scanner.peek() == b'}' {
+                return skip_tail(&mut scanner, self.is_last);
+            }
+        }
+        let mut job = ParsedJob::default();
+        loop {
+            scanner.space();
+            self.reader
+                .read_entry(&mut scanner, &mut job, &mut self.converter)?;
+            scanner.space();
+            if scanner.peek() == b'}' {
+                return skip_tail(&mut scanner, self.is_last);
+            }
+            scanner.take(b',')?;
+            if scanner.is_at_end() {
+                return (!self.is_last).then_some(());
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Converts the attributes of a job, whichever format they come from, into its row.
 //!
-//! Enters: a [`ParsedJob`], the amounts of JSON one by one before it. Leaves, in [`ConvertedJobs`] and in the order of the document: rows,
-//! and what is to be reported.
+//! Enters: a [`ParsedJob`]. Leaves, in [`ConvertedJobs`] and in the order of the document: rows, and
+//! what is to be reported.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,10 +18,9 @@ use jsf_openpbs::resource_amount::AmountSource;
 use crate::attribute_values::{FormulaAmount, input, integer};
 use crate::cycle_jobs::{CycleJob, CycleKey};
 use crate::job_key::{JobKey, SpecialInput};
-use crate::json_scanner::Scanner;
 use crate::known_names::{KnownNames, NameIndex};
 use crate::options::ReadOptions;
-use crate::parsed_job::{ConvertedAmounts, LAST_COUNTS, MAX_ENTRIES, ParsedJob, push_entry};
+use crate::parsed_job::{Amount, LAST_COUNTS, MAX_ENTRIES, ParsedJob};
 use crate::requested_columns::RequestedColumns;
 
 /// The most unknown keys that are counted by name. Later ones are not reported.
@@ -144,8 +143,6 @@ pub(super) struct JobConverter<'a> {
     large_inputs: Vec<(usize, InputPrecedence, Value)>,
     /// Whether a job without `ncpus` has the processors of its `nodes`.
     takes_nodes: bool,
-    /// Whether a job keeps its amounts, because they are needed beside those of the columns.
-    keeps_amounts: bool,
     pub output: ConvertedJobs,
 }
 
@@ -162,7 +159,6 @@ impl<'a> JobConverter<'a> {
             reported_keys: HashSet::new(),
             large_inputs: Vec::new(),
             takes_nodes: false,
-            keeps_amounts: options.cycle_jobs,
             output: ConvertedJobs::default(),
         };
         converter.clear_output();
@@ -259,8 +255,7 @@ impl<'a> JobConverter<'a> {
         if self.takes_nodes {
             self.add_processors_of_nodes(job);
         }
-        let entries = job.converted.read.max(job.resources.len());
-        if entries.max(job.inputs.len()) > MAX_ENTRIES {
+        if job.resources.len().max(job.inputs.len()) > MAX_ENTRIES {
             let reason = format!("the job has more than {MAX_ENTRIES} resources or inputs");
             job.problems.push(Problem::Unreadable { reason });
         }
@@ -277,37 +272,19 @@ impl<'a> JobConverter<'a> {
         }
         let state = self.state(job, &id);
         let wrong_special = self.fill_special(job);
+        let described = Described { line: job.line, id };
+        let mut unreadable = None;
         for (name, scalar) in &job.resources {
-            self.convert_amount(&mut job.converted, *name, scalar);
+            let reason = self.convert_amount(&described, *name, scalar);
+            unreadable = unreadable.or(reason);
         }
-        let wrong_input = self.fill_inputs(job);
-        self.report_amounts(job, &id);
+        let wrong_input = self.fill_inputs(&described, &job.inputs);
+        let id = described.id;
         if let Some(problem) = wrong_special.or(wrong_input) {
             return self.skip(job.line, &id, problem);
         }
-        if !self.finish_row(job, &id, state) {
+        if !self.finish_row(job, &id, state, unreadable) {
             self.abandon();
-        }
-    }
-
-    /// Reports what the amounts and the inputs of a job leave besides inputs of its row.
-    fn report_amounts(&mut self, job: &mut ParsedJob<'_>, id: &str) {
-        for (name, kind) in job.converted.kinds.drain(..) {
-            let name = self.names.get_mut(name);
-            if name.note_kind(kind) {
-                self.output.undeclared.push((name.name.clone(), kind));
-            }
-        }
-        for problem in job.converted.problems.drain(..) {
-            self.output.report(job.line, id, problem);
-        }
-        for (resource, amount) in job.converted.truncated.drain(..) {
-            let id = id.to_owned();
-            self.output.parts.push(Part::TruncatedToZero {
-                resource,
-                id,
-                amount,
-            });
         }
     }
 
@@ -325,8 +302,13 @@ impl<'a> JobConverter<'a> {
 
     /// Adds a job whose inputs were set. Returns whether it is a row of the batch; a job that this
     /// cannot hold is added on its own.
-    fn finish_row(&mut self, job: &mut ParsedJob<'_>, id: &str, state: JobState) -> bool {
-        let unreadable = job.converted.unreadable.take();
+    fn finish_row(
+        &mut self,
+        job: &ParsedJob<'_>,
+        id: &str,
+        state: JobState,
+        unreadable: Option<Exclusion>,
+    ) -> bool {
         let attributes = EntityAttributes {
             user: &job.user,
             group: &job.group,
@@ -499,85 +481,67 @@ impl JobConverter<'_> {
         wrong
     }
 
-    /// Reads an amount to its column, or keeps it until the job is converted.
-    #[inline]
-    pub(super) fn read_amount<'d>(
-        &mut self,
-        scanner: &mut Scanner<'d>,
-        job: &mut ParsedJob<'d>,
-        name: NameIndex,
-    ) -> Option<()> {
-        if self.keeps_amounts {
-            push_entry(&mut job.resources, name, scanner.scalar()?);
-            return Some(());
-        }
-        let converted = &mut job.converted;
-        converted.read += 1;
-        let is_surplus = converted.read > MAX_ENTRIES;
-        // most amounts are small integers, and are read in half the time without their text
-        if self.names.get(name).keeps_small_integers
-            && !is_surplus
-            && let Some(small) = scanner.small_integer()
-        {
-            self.note_kind(converted, name, InputType::Count);
-            if let Some(column) = self.names.get(name).column {
-                self.report_if_repeated(converted, column, InputPrecedence::Job, name);
-                self.set(column, InputPrecedence::Job, Value::Int(small.into()));
-            }
-            return Some(());
-        }
-        let scalar = scanner.scalar()?;
-        if !is_surplus {
-            self.convert_amount(converted, name, &scalar);
-        }
-        Some(())
-    }
-
-    /// Fills the column of a resource.
+    /// Fills the column of a resource; returns why the scheduler ignores the job if it cannot read
+    /// the amount.
     fn convert_amount(
         &mut self,
-        converted: &mut ConvertedAmounts,
+        job: &Described<'_>,
         index: NameIndex,
         scalar: &JsonScalar<'_>,
-    ) {
+    ) -> Option<Exclusion> {
         let name = self.names.get(index);
         if name.is_skipped {
-            return;
+            return None;
         }
         if scalar.is_null() {
             if name.column.is_some() {
                 let problem = wrong_attribute(&name.name, scalar, "an amount");
-                converted.problems.push(problem);
+                self.output.report(job.line, &job.id, problem);
             }
-            return;
+            return None;
+        }
+        // most amounts are small integers
+        if name.keeps_small_integers
+            && let JsonScalar::Number(text) = scalar
+            && let Some(small) = small_integer(text)
+        {
+            let column = name.column;
+            self.note_kind(index, InputType::Count);
+            if let Some(column) = column {
+                self.report_if_repeated(job, column, InputPrecedence::Job, index);
+                self.set(column, InputPrecedence::Job, Value::Int(small));
+            }
+            return None;
         }
         let kind = name.kind(scalar);
-        self.note_kind(converted, index, kind);
+        self.note_kind(index, kind);
         let text = scalar.text().unwrap_or("");
         match self.options.numbers.amount(text, Some(kind), self.source) {
-            Ok(amount) => self.fill_amount(converted, index, scalar, amount),
-            Err(_) if kind.is_numeric() && converted.unreadable.is_none() => {
+            Ok(amount) => self.fill_amount(job, index, scalar, amount),
+            Err(_) if kind.is_numeric() => {
                 let found = scalar
                     .text()
                     .map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
                 let resource = self.names.name(index).to_owned();
-                converted.unreadable = Some(Exclusion::Invalid { resource, found });
+                return Some(Exclusion::Invalid { resource, found });
             }
             Err(_) => {}
         }
+        None
     }
 
     /// Notes the kind that the amount of a name looks like, if no schema declares the name.
     #[inline]
-    fn note_kind(&self, converted: &mut ConvertedAmounts, name: NameIndex, kind: InputType) {
-        if self.names.get(name).is_new_kind(kind) {
-            converted.kinds.push((name, kind));
+    fn note_kind(&mut self, index: NameIndex, kind: InputType) {
+        let name = self.names.get_mut(index);
+        if name.note_kind(kind) {
+            self.output.undeclared.push((name.name.clone(), kind));
         }
     }
 
     fn fill_amount(
         &mut self,
-        converted: &mut ConvertedAmounts,
+        job: &Described<'_>,
         name: NameIndex,
         scalar: &JsonScalar<'_>,
         amount: Value,
@@ -585,27 +549,33 @@ impl JobConverter<'_> {
         let Some(column) = self.names.get(name).column else {
             return;
         };
-        self.report_if_repeated(converted, column, InputPrecedence::Job, name);
+        self.report_if_repeated(job, column, InputPrecedence::Job, name);
         let amount = FormulaAmount::new(amount, scalar, self.options.numbers, self.source);
         if amount.is_shortened || amount.is_saturated || amount.is_truncated_to_zero {
             let resource = self.names.name(name).to_owned();
             let found = scalar.text().unwrap_or("");
             if amount.is_shortened {
-                converted.problems.push(Problem::Shortened {
+                let problem = Problem::Shortened {
                     resource: resource.clone(),
                     found: found.to_owned(),
-                });
+                };
+                self.output.report(job.line, &job.id, problem);
             }
             let found = clipped(found).into_owned();
             if amount.is_saturated {
-                converted.problems.push(Problem::Saturated {
+                let problem = Problem::Saturated {
                     resource: resource.clone(),
                     found: found.clone(),
                     taken: amount.value.repr(),
-                });
+                };
+                self.output.report(job.line, &job.id, problem);
             }
             if amount.is_truncated_to_zero {
-                converted.truncated.push((resource.into(), found));
+                self.output.parts.push(Part::TruncatedToZero {
+                    resource: resource.into(),
+                    id: job.id.to_string(),
+                    amount: found,
+                });
             }
         }
         self.set(column, InputPrecedence::Job, amount.value);
@@ -613,17 +583,16 @@ impl JobConverter<'_> {
 
     /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no
     /// value.
-    fn fill_inputs(&mut self, job: &mut ParsedJob<'_>) -> Option<Problem> {
+    fn fill_inputs(&mut self, job: &Described<'_>, inputs: &[Amount<'_>]) -> Option<Problem> {
         let mut wrong = None;
-        for &(index, ref scalar) in &job.inputs {
-            let converted = &mut job.converted;
+        for &(index, ref scalar) in inputs {
             let Some(value) = input(scalar) else {
                 let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
                 let name = self.names.get(index);
                 let is_needed = !name.input_columns.is_empty();
                 if scalar.is_null() == is_needed {
                     let problem = wrong_attribute(&name.name, scalar, expected);
-                    converted.problems.push(problem);
+                    self.output.report(job.line, &job.id, problem);
                 } else if is_needed && wrong.is_none() {
                     wrong = Some(wrong_input(&name.name, scalar, expected));
                 }
@@ -634,11 +603,11 @@ impl JobConverter<'_> {
             } else {
                 InputType::Count
             };
-            self.note_kind(converted, index, kind);
+            self.note_kind(index, kind);
             let mut next = 0;
             while let Some(&(column, precedence)) = self.names.get(index).input_columns.get(next) {
                 next += 1;
-                self.report_if_repeated(converted, column, precedence, index);
+                self.report_if_repeated(job, column, precedence, index);
                 if self
                     .source_of(column)
                     .is_none_or(|source| source <= precedence)
@@ -653,19 +622,32 @@ impl JobConverter<'_> {
     /// Reports a key whose column an earlier one of the same precedence has filled.
     #[inline]
     fn report_if_repeated(
-        &self,
-        converted: &mut ConvertedAmounts,
+        &mut self,
+        job: &Described<'_>,
         column: usize,
         precedence: InputPrecedence,
         key: NameIndex,
     ) {
         if self.source_of(column) == Some(precedence) {
-            converted.problems.push(Problem::Repeated {
+            let problem = Problem::Repeated {
                 key: clipped(self.names.name(key)).into_owned(),
                 consequence: LAST_COUNTS,
-            });
+            };
+            self.output.report(job.line, &job.id, problem);
         }
     }
+}
+
+/// The job whose inputs are being filled, as messages name it.
+struct Described<'d> {
+    line: Option<usize>,
+    id: Cow<'d, str>,
+}
+
+/// An integer of at most seven digits without sign.
+fn small_integer(text: &str) -> Option<i64> {
+    let is_small = text.len() <= 7 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_small { text.parse().ok() } else { None }
 }
 
 /// The problem of an attribute whose value is not what it should be.

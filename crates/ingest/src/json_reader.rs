@@ -107,9 +107,6 @@ impl JsonReader {
                     let shape = self.read_amounts(meaning, scanner, job, converter)?;
                     note_shape(shape, self.top.name(key), job);
                 }
-                JobKey::Resource(name) if scanner.peek() != b'n' => {
-                    converter.read_amount(scanner, job, name)?
-                }
                 JobKey::CycleList => read_cycle_list(scanner, self.top.name(key), job, converter)?,
                 _ => {
                     let scalar = scanner.scalar()?;
@@ -152,13 +149,16 @@ impl JsonReader {
             .next(scanner, is_first, |name| converter.name_index(name))?
         {
             is_first = false;
-            match name {
-                None => scanner.skip_value()?,
-                Some(name) if list == JobKey::Inputs => {
-                    push_entry(&mut job.inputs, name, scanner.scalar()?)
-                }
-                Some(name) => converter.read_amount(scanner, job, name)?,
-            }
+            let Some(name) = name else {
+                scanner.skip_value()?;
+                continue;
+            };
+            let entries = if list == JobKey::Inputs {
+                &mut job.inputs
+            } else {
+                &mut job.resources
+            };
+            push_entry(entries, name, scanner.scalar()?);
         }
         Some(Ok(()))
     }
@@ -249,10 +249,9 @@ pub(super) fn read_native_json(
     Document::new(options, AmountSource::User).read(text, "{\"jobs\":[…]}, an array of objects")
 }
 
-/// Reads a job per line, and returns the number of lines; the first one has the number `first`.
+/// Reads a job per line, and returns the number of lines, which are counted from 0.
 pub(super) fn read_lines(
     text: &str,
-    first: usize,
     reader: &mut JsonReader,
     converter: &mut JobConverter<'_>,
 ) -> usize {
@@ -263,7 +262,7 @@ pub(super) fn read_lines(
         let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
         let line = rest[..end].trim();
         if !line.is_empty() {
-            reader.read_line(line, Some(first + lines), &mut job, converter);
+            reader.read_line(line, Some(lines), &mut job, converter);
         }
         lines += 1;
         rest = rest.get(end + 1..).unwrap_or_default();

@@ -111,25 +111,6 @@ impl<'d> Scanner<'d> {
         self.value().map(JsonScalar::from_text)
     }
 
-    /// Reads an integer of at most seven digits without sign: most amounts are such. `None`, and
-    /// nothing is skipped, if another value comes next.
-    #[inline]
-    pub(super) fn small_integer(&mut self) -> Option<u32> {
-        let start = self.at;
-        let mut value = 0;
-        while self.at < start + 7 && self.peek().is_ascii_digit() {
-            value = value * 10 + u32::from(self.peek() - b'0');
-            self.at += 1;
-        }
-        let is_longer = matches!(self.peek(), b'0'..=b'9' | b'.' | b'e' | b'E');
-        let has_leading_zero = self.at > start + 1 && self.bytes.get(start) == Some(&b'0');
-        if self.at == start || is_longer || has_leading_zero {
-            self.at = start;
-            return None;
-        }
-        Some(value)
-    }
-
     /// Skips the brace that opens an object; another value is skipped as a whole, and described.
     pub(super) fn open_object(&mut self) -> Option<Result<(), &'static str>> {
         if self.take(b'{').is_some() {

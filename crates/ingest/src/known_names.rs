@@ -118,15 +118,10 @@ impl KnownName {
             .unwrap_or_else(|| inferred_type(scalar.text().unwrap_or(""), is_number))
     }
 
-    /// Whether an undeclared name has not looked like this kind before.
-    #[inline]
-    pub(super) fn is_new_kind(&self, kind: InputType) -> bool {
-        self.declared.is_none() && self.kinds & (1 << kind as u8) == 0
-    }
-
     /// Notes the kind that an undeclared name looks like. Returns whether it is new.
+    #[inline]
     pub(super) fn note_kind(&mut self, kind: InputType) -> bool {
-        let is_new = self.is_new_kind(kind);
+        let is_new = self.declared.is_none() && self.kinds & (1 << kind as u8) == 0;
         self.kinds |= 1 << kind as u8;
         is_new
     }

@@ -16,7 +16,6 @@
 
 mod attribute_values;
 mod chunked_reader;
-mod chunks;
 mod cycle_jobs;
 mod error;
 mod file_kind;

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use job_sort_formula::jobs::{Exclusion, Problem};
-use job_sort_formula::schema::InputType;
+use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
 
 use crate::cycle_jobs::CycleKey;
@@ -20,20 +19,6 @@ pub(super) const LAST_COUNTS: &str = "the last one counts";
 
 /// A resource or an input of a job.
 pub(super) type Amount<'d> = (NameIndex, JsonScalar<'d>);
-
-/// What the amounts of a job leave besides inputs of its row.
-#[derive(Debug, Default)]
-pub(super) struct ConvertedAmounts {
-    /// How many amounts were converted where they were read.
-    pub read: usize,
-    pub problems: Vec<Problem>,
-    /// The amounts other than 0 that have become 0, with the names of the resources.
-    pub truncated: Vec<(Box<str>, String)>,
-    /// The kinds that amounts of undeclared names look like.
-    pub kinds: Vec<(NameIndex, InputType)>,
-    /// The first amount that the scheduler cannot read.
-    pub unreadable: Option<Exclusion>,
-}
 
 /// The attributes of one job as its document has them.
 #[derive(Debug, Default)]
@@ -54,10 +39,7 @@ pub(super) struct ParsedJob<'d> {
     pub special: Vec<(SpecialInput, JsonScalar<'d>)>,
     /// Whether the job has a list of resources.
     pub has_resources: bool,
-    /// The resources that are converted with the job; those of JSON are converted where they are
-    /// read.
     pub resources: Vec<Amount<'d>>,
-    pub converted: ConvertedAmounts,
     /// Ready-made inputs, which are passed on unchanged.
     pub inputs: Vec<Amount<'d>>,
     /// What only a scheduling cycle needs, if it is read.
@@ -82,7 +64,6 @@ impl<'d> ParsedJob<'d> {
     pub(super) fn clear(&mut self) {
         self.special.clear();
         self.resources.clear();
-        self.converted = ConvertedAmounts::default();
         self.inputs.clear();
         self.cycle.clear();
         self.problems.clear();

@@ -7,8 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use job_sort_formula::jobs::MAX_COLUMNS;
 use jsf_json::{decode_utf8, strip_byte_order_mark};
 
-use crate::chunked_reader::{self, DocumentLayout, last_line_end};
-use crate::chunks::Chunks;
+use crate::chunked_reader::{Chunks, Layout};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::file_kind::FileKind;
 use crate::json_reader::{json_error, read_native_json, read_qstat_json};
@@ -122,12 +121,9 @@ impl<'a> JobReader<'a> {
                 return self.read_lines(head, Box::new(source));
             }
             FileKind::QstatJson if !self.options.cycle_jobs => {
-                if let Some(layout) = DocumentLayout::detect(&head) {
-                    let source = Box::new(&mut source);
-                    let find_cut = layout.find_cut();
-                    let chunks = Chunks::new(head, source, self.chunk_size, find_cut);
-                    let read = chunked_reader::read_qstat_json(chunks, &layout, self.options)?;
-                    if let Some(read) = read {
+                if let Some(layout) = Layout::of_qstat(&head) {
+                    let chunks = Chunks::new(head, Box::new(&mut source), self.chunk_size);
+                    if let Some(read) = chunks.read_jobs(&layout, self.options)? {
                         return Ok(read);
                     }
                 }
@@ -155,8 +151,9 @@ impl<'a> JobReader<'a> {
         start: Vec<u8>,
         rest: Box<dyn Read + Send + 's>,
     ) -> Result<ParsedJobs, ReadErrorKind> {
-        let chunks = Chunks::new(start, rest, self.chunk_size, Box::new(last_line_end));
-        chunked_reader::read_ndjson(chunks, self.options)
+        let chunks = Chunks::new(start, rest, self.chunk_size);
+        let read = chunks.read_jobs(&Layout::Lines, self.options)?;
+        Ok(read.unwrap_or_default())
     }
 
     fn read_whole(&self, text: &str, kind: FileKind) -> Result<ParsedJobs, ReadErrorKind> {

@@ -1,7 +1,5 @@
 //! The columns that a formula needs, and which keys fill them.
 
-use std::collections::HashMap;
-
 use job_sort_formula::jobs::{InputOrigin, InputPrecedence};
 use job_sort_formula::python::Value;
 
@@ -13,20 +11,20 @@ use crate::options::ReadOptions;
 pub(super) struct RequestedColumns<'a> {
     /// Each name once, with its special input unless it is a resource.
     columns: Vec<(&'a str, Option<SpecialInput>)>,
-    indices: HashMap<&'a str, usize>,
 }
 
 impl<'a> RequestedColumns<'a> {
     pub(super) fn new(options: &ReadOptions<'a>) -> Self {
-        let mut columns = Vec::new();
-        let mut indices = HashMap::new();
+        let mut requested = Self {
+            columns: Vec::new(),
+        };
         for &name in options.needed {
-            indices.entry(name).or_insert_with(|| {
-                columns.push((name, SpecialInput::from_name(name)));
-                columns.len() - 1
-            });
+            if requested.index(name).is_none() {
+                let special = SpecialInput::from_name(name);
+                requested.columns.push((name, special));
+            }
         }
-        Self { columns, indices }
+        requested
     }
 
     pub(super) fn len(&self) -> usize {
@@ -57,7 +55,7 @@ impl<'a> RequestedColumns<'a> {
 
     /// The column of this name.
     pub(super) fn index(&self, name: &str) -> Option<usize> {
-        self.indices.get(name).copied()
+        self.columns.iter().position(|(known, _)| *known == name)
     }
 
     /// Whether a column needs a special input.

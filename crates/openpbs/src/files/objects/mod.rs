@@ -28,8 +28,7 @@ pub struct Objects<'t> {
     pub objects: Vec<Object<'t>>,
     /// The attributes of no object, such as `timestamp` in JSON.
     pub attributes: Vec<Attribute<'t>>,
-    /// Why the document is not valid JSON, if it should be; its objects are then those before the
-    /// error.
+    /// Why the document is not valid JSON, if it should be; it then has no objects.
     pub json_error: Option<String>,
     /// The object to which a directive about this kind and name adds an attribute.
     latest: HashMap<(ObjectKind, Cow<'t, str>), usize>,
