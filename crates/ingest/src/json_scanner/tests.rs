@@ -115,26 +115,3 @@ fn nesting_may_be_deep() {
     assert!(is_value(&("[".repeat(depth) + &"]".repeat(depth))));
     assert!(!is_value(&("[".repeat(depth) + &"]".repeat(depth - 1))));
 }
-
-#[test]
-fn a_small_integer_is_read_or_nothing_is_skipped() {
-    for (text, expected) in [
-        ("0,", Some(0)),
-        ("7", Some(7)),
-        ("1234567}", Some(1_234_567)),
-        ("12345678", None),
-        ("01", None),
-        ("00", None),
-        ("1.5", None),
-        ("1e5", None),
-        ("1E5", None),
-        ("-1", None),
-        ("\"1\"", None),
-        ("", None),
-    ] {
-        let mut scanner = Scanner::new(text);
-        assert_eq!(scanner.small_integer(), expected, "{text}");
-        let skipped = expected.map_or(0, |value| value.to_string().len());
-        assert_eq!(scanner.at, skipped, "{text}");
-    }
-}
