@@ -484,10 +484,9 @@ impl<'d, 'a> Recovery<'d, 'a> {
             self.start_job(key);
             return self.record_repair("`{` is missing after the job id");
         }
-        if self.job.is_none() && key == "timestamp" {
-            if serde_json::from_str::<IgnoredAny>(value).is_ok() {
-                self.builder.set_timestamp(&JsonScalar::from_text(value));
-            }
+        let is_timestamp = self.job.is_none() && key == "timestamp";
+        if is_timestamp && serde_json::from_str::<IgnoredAny>(value).is_ok() {
+            self.builder.set_timestamp(&JsonScalar::from_text(value));
         }
         if !self.ensure_job(depth) {
             return;
