@@ -24,9 +24,9 @@ const WARNINGS: &str = "warnings";
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Levels {
-    denied: Vec<Selector>,
-    allowed: Vec<Selector>,
-    selected: Vec<Selector>,
+    denied: Vec<String>,
+    allowed: Vec<String>,
+    selected: Vec<String>,
 }
 
 /// The lists of codes are invalid.
@@ -39,15 +39,6 @@ pub enum LevelsError {
     /// A code is in both lists.
     #[error("`{0}` is both denied and allowed")]
     Both(String),
-}
-
-/// A set of findings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Selector {
-    /// All findings that are warnings.
-    Warnings,
-    /// The findings whose codes start with this prefix; a whole code is a prefix of itself alone.
-    Prefix(String),
 }
 
 impl Levels {
@@ -71,7 +62,7 @@ impl Levels {
             .iter()
             .find(|selector| levels.allowed.contains(selector))
         {
-            Some(selector) => Err(LevelsError::Both(selector.as_str().to_owned())),
+            Some(selector) => Err(LevelsError::Both(selector.clone())),
             None => Ok(levels),
         }
     }
@@ -99,40 +90,20 @@ impl Levels {
     }
 }
 
-impl Selector {
-    fn as_str(&self) -> &str {
-        match self {
-            Self::Warnings => WARNINGS,
-            Self::Prefix(prefix) => prefix,
-        }
+fn specificity(selectors: &[String], found: &Diagnostic) -> Option<usize> {
+    let mut longest = None;
+    for selector in selectors {
+        let (matches, length) = if selector == WARNINGS {
+            (found.severity == Severity::Warning, 0)
+        } else {
+            (found.code.name().starts_with(&**selector), selector.len())
+        };
+        longest = longest.max(matches.then_some(length));
     }
-
-    fn matches(&self, found: &Diagnostic) -> bool {
-        match self {
-            Self::Warnings => found.severity == Severity::Warning,
-            Self::Prefix(prefix) => found.code.name().starts_with(&**prefix),
-        }
-    }
-
-    /// The length of the prefix.
-    fn specificity(&self) -> usize {
-        match self {
-            Self::Warnings => 0,
-            Self::Prefix(prefix) => prefix.len(),
-        }
-    }
+    longest
 }
 
-/// The specificity of the most specific selector that matches the finding; `None` if none matches.
-fn specificity(selectors: &[Selector], found: &Diagnostic) -> Option<usize> {
-    selectors
-        .iter()
-        .filter(|selector| selector.matches(found))
-        .map(Selector::specificity)
-        .max()
-}
-
-fn selectors<S: AsRef<str>>(lists: &[S]) -> Result<Vec<Selector>, LevelsError> {
+fn selectors<S: AsRef<str>>(lists: &[S]) -> Result<Vec<String>, LevelsError> {
     let words = lists
         .iter()
         .flat_map(|list| list.as_ref().split(','))
@@ -142,16 +113,15 @@ fn selectors<S: AsRef<str>>(lists: &[S]) -> Result<Vec<Selector>, LevelsError> {
         .collect()
 }
 
-fn selector(word: &str) -> Option<Selector> {
+/// `warnings`, or a code or a prefix of codes in upper case.
+fn selector(word: &str) -> Option<String> {
     if word.eq_ignore_ascii_case(WARNINGS) {
-        return Some(Selector::Warnings);
+        return Some(WARNINGS.to_owned());
     }
     let prefix = word.to_ascii_uppercase();
-    let is_known = prefix.starts_with("JSF")
-        && Code::ALL
-            .iter()
-            .any(|code| code.name().starts_with(&prefix));
-    is_known.then_some(Selector::Prefix(prefix))
+    let mut names = Code::ALL.iter().map(|code| code.name());
+    let is_known = prefix.starts_with("JSF") && names.any(|name| name.starts_with(&prefix));
+    is_known.then_some(prefix)
 }
 
 #[cfg(test)]

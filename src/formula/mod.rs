@@ -21,8 +21,7 @@ use crate::schema::Schema;
 use program::{CompileError, Program};
 use syntax::{Expr, Node, SyntaxError};
 
-pub use syntax::{Construct, SyntaxErrorKind, TemplateConstant, Unit};
-pub use template::Template;
+pub use syntax::{Construct, SyntaxErrorKind, Template, TemplateConstant, Unit};
 
 /// A parsed formula.
 ///

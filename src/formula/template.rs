@@ -2,36 +2,12 @@
 
 use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{
-    self, Expr, SyntaxError, SyntaxErrorKind, TemplateConstant, TemplateTree,
-};
+use crate::formula::syntax::{self, Expr, SyntaxError, Template, TemplateConstant, template_error};
 use crate::python::{PythonVersion, Value};
 
 /// Up to this magnitude a whole number is filled in without a point or an exponent, as a Python
 /// `int`.
 const MAX_WHOLE: f64 = 1e16;
-
-/// The text of a formula in which some numbers are still to be found.
-///
-/// A constant is declared once, as `{name=START:LOW..HIGH}`, and may be repeated as `{name}`,
-/// before or after it. `:log` after the range says that a search moves it by factors, `:int` that
-/// it is a whole number. All else is the text of a formula, with its comments.
-///
-/// ```
-/// use job_sort_formula::formula::Template;
-/// use job_sort_formula::Formula;
-///
-/// let template = Template::parse("{fs=100:0..500}*fairshare_factor + ncpus**{power=-1:-2..2}")?;
-/// assert_eq!(template.constants()[0].high, 500.0);
-/// let text = template.fill(&[120.0, -0.5]);
-/// assert_eq!(text, "120*fairshare_factor + ncpus**(-0.5)");
-/// assert!(Formula::parse(&text).is_ok());
-/// # Ok::<(), job_sort_formula::SyntaxError>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct Template {
-    tree: TemplateTree,
-}
 
 impl Template {
     /// Parses the text of a template.
@@ -40,18 +16,17 @@ impl Template {
     /// A [`SyntaxError`] with its span if the text is not a formula but for its constants, or if a
     /// constant is not written as it should be, has a name with another meaning, or is missing.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
-        let tree = syntax::parse_template(text)?;
-        if tree.constants.is_empty() {
+        let template = syntax::parse_template(text)?;
+        if template.constants.is_empty() {
             let message = "the template has no constant to find".to_owned();
             let help =
                 "write `{name=START:LOW..HIGH}` instead of a number, such as `{fs=100:0..500}`"
                     .to_owned();
-            return Err(error(message, help, Span::new(0, text.len())));
+            return Err(template_error(message, help, Span::new(0, text.len())));
         }
-        for constant in &tree.constants {
-            check_name(constant, &tree)?;
+        for constant in &template.constants {
+            check_name(constant, &template)?;
         }
-        let template = Self { tree };
         template.check_filled()?;
         Ok(template)
     }
@@ -68,7 +43,7 @@ impl Template {
             .map(drop)
             .map_err(|refused| {
                 let message = format!("a number cannot stand where a constant does: {refused}");
-                error(
+                template_error(
                     message,
                     "put constants only where numbers can stand".to_owned(),
                     Span::new(0, self.text().len()),
@@ -78,17 +53,17 @@ impl Template {
 
     /// The text that was parsed.
     pub fn text(&self) -> &str {
-        self.tree.expr.text()
+        self.expr.text()
     }
 
     /// The constants, in the order in which they are declared.
     pub fn constants(&self) -> &[TemplateConstant] {
-        &self.tree.constants
+        &self.constants
     }
 
     /// The abstract syntax tree, in which each constant is a name.
     pub fn expr(&self) -> &Expr {
-        &self.tree.expr
+        &self.expr
     }
 
     /// The text of the formula with these numbers, one for each constant; numbers of `:int`
@@ -100,9 +75,9 @@ impl Template {
     /// # Panics
     /// If there are fewer numbers than constants, or one of them is not finite.
     pub fn fill(&self, values: &[f64]) -> String {
-        let mut filled = String::with_capacity(self.text().len() + self.tree.places.len() * 8);
+        let mut filled = String::with_capacity(self.text().len() + self.places.len() * 8);
         let mut copied = 0;
-        for (span, constant) in &self.tree.places {
+        for (span, constant) in &self.places {
             filled.push_str(&self.text()[copied..span.start as usize]);
             copied = span.end as usize;
             let is_int = self.constants()[*constant].is_int;
@@ -150,33 +125,34 @@ fn push_separated(text: &mut String, number: &str, rest: &str) {
 }
 
 /// Refuses a name that means something else in Python or in the rest of the formula.
-fn check_name(constant: &TemplateConstant, tree: &TemplateTree) -> Result<(), SyntaxError> {
+fn check_name(constant: &TemplateConstant, template: &Template) -> Result<(), SyntaxError> {
     let name = &*constant.name;
     let help = "give the constant another name".to_owned();
     if !matches!(
         Resolution::resolve(name, PythonVersion::default(), |_| false),
         Resolution::Undefined
     ) {
-        return Err(error(
+        return Err(template_error(
             format!("`{name}` is a name of Python, which no constant can have"),
             help,
             constant.span,
         ));
     }
     let is_filled = |span: Span| {
-        tree.places
+        template
+            .places
             // the places are sorted
             .binary_search_by_key(&span, |(place, _)| *place)
             .is_ok()
     };
     let is_input = |node: &syntax::Node| node.name() == Some(name);
-    match tree
+    match template
         .expr
         .nodes()
         .iter()
         .find(|node| is_input(node) && !is_filled(node.span))
     {
-        Some(input) => Err(error(
+        Some(input) => Err(template_error(
             format!("`{name}` is both a constant and an input of the formula"),
             format!(
                 "give the constant another name, or write `{{{name}}}` where the constant stands again"
@@ -185,8 +161,4 @@ fn check_name(constant: &TemplateConstant, tree: &TemplateTree) -> Result<(), Sy
         )),
         None => Ok(()),
     }
-}
-
-fn error(message: String, help: String, span: Span) -> SyntaxError {
-    SyntaxError::new(SyntaxErrorKind::Template { message, help }, span)
 }

@@ -63,10 +63,8 @@ impl Classic {
     /// `FairShareDampeningFactor`, which brings factors closer to 1. At least 1: 0 counts as 1.
     #[must_use]
     pub fn dampening(self, dampening: u16) -> Self {
-        Self {
-            factor: self.factor.with_dampening(dampening),
-            ..self
-        }
+        let factor = self.factor.with_dampening(dampening);
+        Self { factor, ..self }
     }
 
     /// The release whose `sshare` decides
@@ -74,10 +72,8 @@ impl Classic {
     /// scheduler's rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
-        Self {
-            factor: self.factor.with_release(release),
-            ..self
-        }
+        let factor = self.factor.with_release(release);
+        Self { factor, ..self }
     }
 
     fn documented(&self, tree: &ShareTree) -> ShareTable {

@@ -51,10 +51,8 @@ impl DepthOblivious {
     /// counts as 1.
     #[must_use]
     pub fn dampening(self, dampening: u16) -> Self {
-        Self {
-            factor: self.factor.with_dampening(dampening),
-            ..self
-        }
+        let factor = self.factor.with_dampening(dampening);
+        Self { factor, ..self }
     }
 
     /// The release whose `sshare` decides
@@ -62,10 +60,8 @@ impl DepthOblivious {
     /// scheduler's rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
-        Self {
-            factor: self.factor.with_release(release),
-            ..self
-        }
+        let factor = self.factor.with_release(release);
+        Self { factor, ..self }
     }
 
     /// Under the scheduler's rules: the numbers of the first cycle after the daemon's start, as

@@ -90,8 +90,15 @@ impl Policy for OpenPbs {
                 },
                 Some(parent) => {
                     let above = rows[parent.index()];
-                    let Allotment { fraction, perc } =
-                        allotment(shares_as_int(tree, node), sums[node.index()], above);
+                    let sum = sums[node.index()] as f32;
+                    // as in `calc_fair_share_perc`, which tests the product and not its factors
+                    let has_part = sum * above.perc != 0.0;
+                    let (fraction, perc) = if has_part {
+                        let fraction = shares_as_int(tree, node) as f32 / sum;
+                        (fraction, x86_nan(fraction * above.perc))
+                    } else {
+                        (0.0, 0.0)
+                    };
                     let effective = above.effective_usage(actual, fraction);
                     Floats {
                         perc,
@@ -164,29 +171,6 @@ fn sums_of_siblings(tree: &ShareTree) -> Vec<i32> {
         }
     }
     sums
-}
-
-/// The allotment of a node: its fraction of the siblings' shares, and its percentage of the whole
-/// tree.
-struct Allotment {
-    fraction: f32,
-    perc: f32,
-}
-
-/// Positive zeros if the product of the sum and the parent's percentage is zero, whatever its sign.
-fn allotment(shares: i32, sum: i32, above: Floats) -> Allotment {
-    // as in `calc_fair_share_perc`, which tests the product and not its factors
-    if sum as f32 * above.perc == 0.0 {
-        return Allotment {
-            fraction: 0.0,
-            perc: 0.0,
-        };
-    }
-    let fraction = shares as f32 / sum as f32;
-    Allotment {
-        fraction,
-        perc: x86_nan(fraction * above.perc),
-    }
 }
 
 /// Every NaN that x86 arithmetic produces has its sign bit set, so the daemon prints `-nan`.

@@ -161,37 +161,23 @@ impl Neg for Extended {
     }
 }
 
-impl Add for Extended {
-    type Output = Self;
+/// Each operation rounds its exact result once.
+macro_rules! operation {
+    ($operation:ident $function:ident $symbol:tt) => {
+        impl $operation for Extended {
+            type Output = Self;
 
-    fn add(self, other: Self) -> Self {
-        Self::unsigned(self.0 + other.0)
-    }
+            fn $function(self, other: Self) -> Self {
+                Self::unsigned(self.0 $symbol other.0)
+            }
+        }
+    };
 }
 
-impl Sub for Extended {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self::unsigned(self.0 - other.0)
-    }
-}
-
-impl Mul for Extended {
-    type Output = Self;
-
-    fn mul(self, other: Self) -> Self {
-        Self::unsigned(self.0 * other.0)
-    }
-}
-
-impl Div for Extended {
-    type Output = Self;
-
-    fn div(self, other: Self) -> Self {
-        Self::unsigned(self.0 / other.0)
-    }
-}
+operation!(Add add +);
+operation!(Sub sub -);
+operation!(Mul mul *);
+operation!(Div div /);
 
 // The natural logarithm to 64 bits, as C's `logl`.
 

@@ -1,6 +1,5 @@
 //! Names that are unknown, mean something other than they seem to, or are deprecated.
 
-use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Applicability, Code, Diagnostic, Message, Need, Span};
@@ -86,39 +85,27 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
     findings.push(grouped);
 }
 
-/// The known names that resemble others, computed when the first unknown name asks for them.
+/// The known names that resemble others.
 struct SimilarNames<'s> {
     schema: &'s Schema,
-    known: OnceCell<KnownNames<'s>>,
+    known: KnownNames<'s>,
     /// The numeric resources, by their names in lower case.
-    by_lower_case: OnceCell<HashMap<String, &'s str>>,
+    by_lower_case: HashMap<String, &'s str>,
 }
 
 impl<'s> SimilarNames<'s> {
     fn new(schema: &'s Schema) -> Self {
+        let mut by_lower_case = HashMap::new();
+        for known in schema.numeric_names() {
+            by_lower_case
+                .entry(known.to_ascii_lowercase())
+                .or_insert(known);
+        }
         Self {
             schema,
-            known: OnceCell::new(),
-            by_lower_case: OnceCell::new(),
+            known: schema.known_names(),
+            by_lower_case,
         }
-    }
-
-    fn nearest(&self, name: &str) -> Vec<&'s str> {
-        self.known
-            .get_or_init(|| self.schema.known_names())
-            .nearest(name)
-    }
-
-    /// The first resource whose name differs only in case.
-    fn in_another_case(&self, name: &str) -> Option<&'s str> {
-        let by_lower_case = self.by_lower_case.get_or_init(|| {
-            let mut names = HashMap::new();
-            for known in self.schema.numeric_names() {
-                names.entry(known.to_ascii_lowercase()).or_insert(known);
-            }
-            names
-        });
-        by_lower_case.get(&name.to_ascii_lowercase()).copied()
     }
 }
 
@@ -250,6 +237,7 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
         };
     }
     let (names, others): (Vec<&str>, Vec<&str>) = similar
+        .known
         .nearest(name)
         .into_iter()
         .partition(|near| is_identifier(near));
@@ -352,10 +340,10 @@ fn in_another_case(
     is_callee: bool,
     similar: &SimilarNames<'_>,
 ) -> Option<(String, Applicability)> {
-    if let Some(known) = similar.in_another_case(name) {
+    let lower = name.to_ascii_lowercase();
+    if let Some(&known) = similar.by_lower_case.get(&lower) {
         return Some((known.to_owned(), Applicability::Safe));
     }
-    let lower = name.to_ascii_lowercase();
     if Function::from_name(&lower).is_some() && lower != name {
         let applicability = if is_callee {
             Applicability::Safe

@@ -8,7 +8,7 @@ use crate::formula::syntax::error::Result;
 use crate::formula::syntax::foreign_notation::foreign_operator;
 use crate::formula::syntax::grammar::{Rule, span_of};
 use crate::formula::syntax::precedence::{Infix, PrecedenceParser};
-use crate::formula::syntax::template::{TemplateConstants, TemplateTree, not_a_formula};
+use crate::formula::syntax::template::{Template, TemplateConstants, not_a_formula};
 use crate::formula::syntax::{
     Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node, SyntaxError, SyntaxErrorKind,
 };
@@ -20,7 +20,7 @@ pub(super) fn build(
     formula: Pair<'_, Rule>,
     python: PythonVersion,
     is_template: bool,
-) -> Result<TemplateTree> {
+) -> Result<Template> {
     let template = is_template.then(TemplateConstants::default);
     let mut builder = AstBuilder {
         expr: Expr::empty(text),

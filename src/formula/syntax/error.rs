@@ -160,25 +160,6 @@ impl SyntaxError {
         self.span
     }
 
-    pub(super) fn unclosed(bracket: char, start: usize) -> Self {
-        Self::new(
-            SyntaxErrorKind::Unclosed(bracket),
-            Span::new(start, start + 1),
-        )
-    }
-
-    pub(super) fn unmatched(closing: char, start: usize, open: Option<(char, usize)>) -> Self {
-        let open = open.map(|(bracket, at)| (bracket, Span::new(at, at + 1)));
-        Self::new(
-            SyntaxErrorKind::Unmatched(closing, open),
-            Span::new(start, start + 1),
-        )
-    }
-
-    pub(super) fn no_stack(text: &str) -> Self {
-        Self::new(SyntaxErrorKind::NoStack, Span::new(0, text.len()))
-    }
-
     /// The error as a finding.
     pub fn diagnostic(&self) -> Diagnostic {
         let code = match self.kind {

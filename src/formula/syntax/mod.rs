@@ -18,8 +18,10 @@ mod template;
 
 pub use ast::{Construct, Expr, ExprId, ExprKind, Keyword, LiteralKind, Node};
 pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
-pub use template::{TemplateConstant, TemplateTree};
+pub(super) use template::error as template_error;
+pub use template::{Template, TemplateConstant};
 
+use crate::diagnostic::Span;
 use crate::python::PythonVersion;
 
 /// Parses the text of a formula as the default version of Python does.
@@ -50,7 +52,7 @@ pub fn parse_for(
 ///
 /// # Errors
 /// As for [`parse`], or a constant is not written as it should be.
-pub fn parse_template(text: &str) -> Result<TemplateTree, SyntaxError> {
+pub fn parse_template(text: &str) -> Result<Template, SyntaxError> {
     build(text, MAX_LENGTH, PythonVersion::default(), true)
 }
 
@@ -59,7 +61,7 @@ fn build(
     max_length: usize,
     python: PythonVersion,
     is_template: bool,
-) -> Result<TemplateTree, SyntaxError> {
+) -> Result<Template, SyntaxError> {
     let nesting = scanner::scan(text, max_length, python)?;
     // `None` if a limit of pest is reached
     let build = || {
@@ -74,7 +76,10 @@ fn build(
     }
     scanner::with_deep_stack(build)
         .flatten()
-        .unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
+        .unwrap_or_else(|| {
+            let span = Span::new(0, text.len());
+            Err(SyntaxError::new(SyntaxErrorKind::NoStack, span))
+        })
 }
 
 /// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too,

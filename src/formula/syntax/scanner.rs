@@ -22,10 +22,7 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
         return Err(too_long(text, max_length));
     }
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
-        return Err(SyntaxError::new(
-            SyntaxErrorKind::NullByte,
-            Span::new(at, at + 1),
-        ));
+        return Err(error_at(SyntaxErrorKind::NullByte, at));
     }
     let mut scanner = Scanner {
         text: text.as_bytes(),
@@ -48,6 +45,11 @@ pub(super) fn too_long(text: &str, max_length: usize) -> SyntaxError {
         .find(|&end| text.is_char_boundary(end))
         .unwrap_or(0);
     SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(end, end))
+}
+
+/// An error at one byte.
+fn error_at(kind: SyntaxErrorKind, at: usize) -> SyntaxError {
+    SyntaxError::new(kind, Span::new(at, at + 1))
 }
 
 /// Runs `work` on a thread with a stack for [`MAX_NESTING`] levels; `None` if the system cannot
@@ -99,7 +101,9 @@ impl Scanner<'_> {
             }
         }
         match self.open.pop() {
-            Some((bracket, start)) => Err(SyntaxError::unclosed(bracket as char, start)),
+            Some((bracket, start)) => {
+                Err(error_at(SyntaxErrorKind::Unclosed(bracket as char), start))
+            }
             None => Ok(()),
         }
     }
@@ -117,10 +121,7 @@ impl Scanner<'_> {
     fn check_nesting(&mut self, start: usize) -> Result<()> {
         self.deepest = self.deepest.max(self.open.len() + self.unbracketed);
         if self.deepest > MAX_NESTING {
-            return Err(SyntaxError::new(
-                SyntaxErrorKind::TooDeep,
-                Span::new(start, start + 1),
-            ));
+            return Err(error_at(SyntaxErrorKind::TooDeep, start));
         }
         Ok(())
     }
@@ -129,11 +130,13 @@ impl Scanner<'_> {
         let closed = self.open.pop();
         match (closed, closing) {
             (Some((b'(', _)), b')') | (Some((b'[', _)), b']') | (Some((b'{', _)), b'}') => Ok(()),
-            _ => Err(SyntaxError::unmatched(
-                closing as char,
-                start,
-                closed.map(|(open, at)| (open as char, at)),
-            )),
+            _ => {
+                let open = closed.map(|(open, at)| (open as char, Span::new(at, at + 1)));
+                Err(error_at(
+                    SyntaxErrorKind::Unmatched(closing as char, open),
+                    start,
+                ))
+            }
         }
     }
 
@@ -273,7 +276,7 @@ impl Scanner<'_> {
             expected: "another line after `\\`",
             found: "the end of the formula".into(),
         };
-        Err(SyntaxError::new(kind, Span::new(start, start + 1)))
+        Err(error_at(kind, start))
     }
 
     fn byte(&self) -> Option<u8> {

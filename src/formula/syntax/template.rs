@@ -35,15 +35,31 @@ pub struct TemplateConstant {
     pub span: Span,
 }
 
-/// A template as a tree, in which each constant is a name.
+/// The text of a formula in which some numbers are still to be found.
+///
+/// A constant is declared once, as `{name=START:LOW..HIGH}`, and may be repeated as `{name}`,
+/// before or after it. `:log` after the range says that a search moves it by factors, `:int` that
+/// it is a whole number. All else is the text of a formula, with its comments.
+///
+/// ```
+/// use job_sort_formula::formula::Template;
+/// use job_sort_formula::Formula;
+///
+/// let template = Template::parse("{fs=100:0..500}*fairshare_factor + ncpus**{power=-1:-2..2}")?;
+/// assert_eq!(template.constants()[0].high, 500.0);
+/// let text = template.fill(&[120.0, -0.5]);
+/// assert_eq!(text, "120*fairshare_factor + ncpus**(-0.5)");
+/// assert!(Formula::parse(&text).is_ok());
+/// # Ok::<(), job_sort_formula::SyntaxError>(())
+/// ```
 #[derive(Debug, Clone)]
-pub struct TemplateTree {
-    /// The tree.
-    pub expr: Expr,
+pub struct Template {
+    /// The tree, in which each constant is a name.
+    pub(in super::super) expr: Expr,
     /// The constants, in the order in which they are declared.
-    pub constants: Vec<TemplateConstant>,
+    pub(in super::super) constants: Vec<TemplateConstant>,
     /// Where numbers are filled in, ascending, and the index of the constant of each.
-    pub places: Vec<(Span, usize)>,
+    pub(in super::super) places: Vec<(Span, usize)>,
 }
 
 /// The error for a constant in a formula.
@@ -98,7 +114,7 @@ impl TemplateConstants {
     }
 
     /// The whole template.
-    pub(super) fn finish(self, expr: Expr) -> Result<TemplateTree> {
+    pub(super) fn finish(self, expr: Expr) -> Result<Template> {
         let Self { declared, places } = self;
         let index = |name: &str| declared.iter().position(|constant| *constant.name == *name);
         let mut filled = Vec::with_capacity(places.len());
@@ -120,7 +136,7 @@ impl TemplateConstants {
         if !filled.is_empty() && expr.text().len() + filled.len() * MAX_FILLED > MAX_LENGTH {
             return Err(too_long(expr.text(), MAX_LENGTH));
         }
-        Ok(TemplateTree {
+        Ok(Template {
             expr,
             constants: declared,
             places: filled,
@@ -298,7 +314,8 @@ fn form(name: &str) -> String {
     )
 }
 
-fn error(message: String, help: impl Into<String>, span: Span) -> SyntaxError {
+/// The error of a template that cannot be used.
+pub(in super::super) fn error(message: String, help: impl Into<String>, span: Span) -> SyntaxError {
     SyntaxError::new(
         SyntaxErrorKind::Template {
             message,

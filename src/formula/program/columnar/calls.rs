@@ -57,30 +57,21 @@ impl Run<'_, '_> {
 
     fn call_unary(&mut self, function: Function, out: usize, x: usize) -> Option<LaneTypes> {
         match function {
-            Function::Abs => return self.arithmetic(out, x, x, |x, _| x.abs()),
-            Function::Fabs => self.map(out, x, f64::abs)?,
-            Function::Float => self.map(out, x, |x| x)?,
-            Function::Sqrt => {
-                return self.finite_function(out, x, |_, x, out| map(x, out, f64::sqrt));
-            }
-            Function::Exp => return self.finite_function(out, x, VectorMath::exp),
-            Function::Log => return self.finite_function(out, x, VectorMath::ln),
-            Function::Exp2 => {
-                return self.finite_function(out, x, |_, x, out| map(x, out, f64::exp2));
-            }
-            Function::Log2 => {
-                return self.finite_function(out, x, |_, x, out| map(x, out, f64::log2));
-            }
-            Function::Log10 => {
-                return self.finite_function(out, x, |_, x, out| map(x, out, f64::log10));
-            }
-            Function::Floor => return self.rounding(out, x, f64::floor),
-            Function::Ceil => return self.rounding(out, x, f64::ceil),
-            Function::Trunc | Function::Int => return self.rounding(out, x, f64::trunc),
-            Function::Round => return self.rounding(out, x, f64::round_ties_even),
-            _ => return None,
-        };
-        Some(FLOATS)
+            Function::Abs => self.arithmetic(out, x, x, |x, _| x.abs()),
+            Function::Fabs => self.map(out, x, f64::abs).map(|_| FLOATS),
+            Function::Float => self.map(out, x, |x| x).map(|_| FLOATS),
+            Function::Sqrt => self.finite_function(out, x, |_, x, out| map(x, out, f64::sqrt)),
+            Function::Exp => self.finite_function(out, x, VectorMath::exp),
+            Function::Log => self.finite_function(out, x, VectorMath::ln),
+            Function::Exp2 => self.finite_function(out, x, |_, x, out| map(x, out, f64::exp2)),
+            Function::Log2 => self.finite_function(out, x, |_, x, out| map(x, out, f64::log2)),
+            Function::Log10 => self.finite_function(out, x, |_, x, out| map(x, out, f64::log10)),
+            Function::Floor => self.rounding(out, x, f64::floor),
+            Function::Ceil => self.rounding(out, x, f64::ceil),
+            Function::Trunc | Function::Int => self.rounding(out, x, f64::trunc),
+            Function::Round => self.rounding(out, x, f64::round_ties_even),
+            _ => None,
+        }
     }
 
     /// A function of the C library whose errors all give infinities or NaN.

@@ -184,27 +184,22 @@ impl Run<'_, '_> {
             return self.set_compared(x, None);
         }
         match op {
-            ComparisonOperator::Equal => {
-                self.zip(x, x, y, |x, y| truth(x == y), |_, _, _| false)?
-            }
-            ComparisonOperator::NotEqual => {
-                self.zip(x, x, y, |x, y| truth(x != y), |_, _, _| false)?
-            }
-            ComparisonOperator::Less => self.zip(x, x, y, |x, y| truth(x < y), |_, _, _| false)?,
-            ComparisonOperator::LessOrEqual => {
-                self.zip(x, x, y, |x, y| truth(x <= y), |_, _, _| false)?
-            }
-            ComparisonOperator::Greater => {
-                self.zip(x, x, y, |x, y| truth(x > y), |_, _, _| false)?
-            }
-            ComparisonOperator::GreaterOrEqual => {
-                self.zip(x, x, y, |x, y| truth(x >= y), |_, _, _| false)?
-            }
+            ComparisonOperator::Equal => self.compare_lanes(x, |x, y| x == y)?,
+            ComparisonOperator::NotEqual => self.compare_lanes(x, |x, y| x != y)?,
+            ComparisonOperator::Less => self.compare_lanes(x, |x, y| x < y)?,
+            ComparisonOperator::LessOrEqual => self.compare_lanes(x, |x, y| x <= y)?,
+            ComparisonOperator::Greater => self.compare_lanes(x, |x, y| x > y)?,
+            ComparisonOperator::GreaterOrEqual => self.compare_lanes(x, |x, y| x >= y)?,
             ComparisonOperator::In | ComparisonOperator::NotIn => {
                 return self.set_compared(x, None);
             }
         };
         self.set_compared(x, Some(Entry::Lanes(LaneTypes::All(LaneType::Bool))))
+    }
+
+    /// The truth of `test` in every lane, in place of `x`.
+    fn compare_lanes(&mut self, x: usize, test: impl Fn(f64, f64) -> bool + Copy) -> Option<bool> {
+        self.zip(x, x, x + 1, move |x, y| truth(test(x, y)), |_, _, _| false)
     }
 
     /// Without a result, all active lanes fall back.
