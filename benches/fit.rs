@@ -18,7 +18,7 @@ use jsf_fit::goals::{FitOptions, GoalFit, fit_goals};
 use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishFit, WishOptions, Wishes, WishesMet, fit_wishes};
 use jsf_simulate::{Goals, Workload, WorkloadModel, generate};
-use jsf_site::{FileSource, Role, SimulateRequest, Site, SiteFiles, SiteOptions};
+use jsf_site::{FileSource, Role, SimulationOptions, Site, SiteFiles, SiteOptions};
 
 const PROCESSORS: u32 = 128;
 const TEMPLATES: [&str; 2] = [
@@ -105,13 +105,13 @@ fn simulations(site: &Site, workload: &Workload, fitted: &GoalFit) -> f64 {
 
 fn simulation(site: &Site, workload: &Workload, formula: &str) -> f64 {
     let formula = Formula::parse(formula).expect("a formula");
-    let mut observer = ();
-    let request = SimulateRequest {
+    let options = SimulationOptions {
         processors: Some(PROCESSORS),
-        ..SimulateRequest::new(&formula, workload, &mut observer)
+        ..SimulationOptions::default()
     };
     let before = processor_seconds();
-    site.simulate(request).expect("a schedule");
+    site.simulate(&formula, workload, options, &mut ())
+        .expect("a schedule");
     processor_seconds() - before
 }
 

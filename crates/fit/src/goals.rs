@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::{Formula, Template};
 use jsf_simulate::{
-    Backfill, Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload,
+    Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload,
 };
-use jsf_site::{ProcessorsSource, Site, SiteError, StartingUsage};
+use jsf_site::{ProcessorsSource, SimulationOptions, Site, SiteError};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
@@ -63,16 +63,8 @@ pub struct FitOptions {
     /// How long after the first submission the jobs begin that count, in seconds; `None`: as long
     /// as usage that starts fresh shapes the schedule.
     pub warm_up: Option<i64>,
-    /// The number of processors, instead of the site's nodes.
-    pub processors: Option<u32>,
-    /// Which jobs may start before their turn, instead of the site's rules.
-    pub backfill: Option<Backfill>,
-    /// The usage that every entity begins with.
-    pub usage: StartingUsage,
-    /// The seconds between two decays of usage, instead of the site's.
-    pub decay_period: Option<u64>,
-    /// The factor of a decay, instead of the site's.
-    pub decay_factor: Option<f64>,
+    /// How the log is simulated.
+    pub simulation: SimulationOptions,
 }
 
 impl Default for FitOptions {
@@ -86,11 +78,7 @@ impl Default for FitOptions {
             held_out: 0.33,
             force: false,
             warm_up: None,
-            processors: None,
-            backfill: None,
-            usage: StartingUsage::default(),
-            decay_period: None,
-            decay_factor: None,
+            simulation: SimulationOptions::default(),
         }
     }
 }

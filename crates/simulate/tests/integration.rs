@@ -25,7 +25,7 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Backfill, LogRules, Observer, Schedule, Workload};
 use jsf_site::Site;
 use jsf_site::{
-    FileSource, Role, SimulateRequest, SimulatedQueue, SiteError, SiteFiles, SiteOptions,
+    FileSource, Role, SimulatedQueue, SimulationOptions, SiteError, SiteFiles, SiteOptions,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -116,14 +116,15 @@ impl Case {
         let site =
             Site::from_files(tree.into_iter().collect::<SiteFiles>(), rules).expect("a tree");
         let formula = Formula::parse(&self.formula).expect("a formula");
-        let request = SimulateRequest {
+        let options = SimulationOptions {
             processors: Some(self.processors),
             backfill: Some(self.backfill()),
             decay_period: self.decay,
             decay_factor: self.decay_factor,
-            ..SimulateRequest::new(&formula, workload, observer)
+            ..SimulationOptions::default()
         };
-        site.simulate(request).expect("a schedule")
+        site.simulate(&formula, workload, options, observer)
+            .expect("a schedule")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::LogRules;
-use jsf_site::{LeftOut, Role, SimulateRequest, SimulatedQueue, Site, SiteFiles, SiteOptions};
+use jsf_site::{LeftOut, Role, SimulatedQueue, SimulationOptions, Site, SiteFiles, SiteOptions};
 use jsf_testing::random::Generator;
 
 use super::bytes;
@@ -28,9 +28,8 @@ pub(super) fn simulated(files: SiteFiles, log: &str, formula: &str) -> (Vec<i64>
     let workload = site
         .open_workload(&[bytes("log", log)], &[formula], LogRules::default())
         .expect("a log");
-    let mut observer = ();
-    let request = SimulateRequest::new(formula, &workload, &mut observer);
-    let simulated = site.simulate(request).expect("a schedule");
+    let simulated = site.simulate(formula, &workload, SimulationOptions::default(), &mut ());
+    let simulated = simulated.expect("a schedule");
     let starts = (0..workload.jobs().len()).map(|job| simulated.schedule.start(job).unwrap_or(-1));
     (starts.collect(), simulated)
 }

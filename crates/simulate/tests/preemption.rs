@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use jsf_openpbs::cycle::{Machine, Placement, PreemptionMethod};
 use jsf_simulate::{LogRules, Observer, Preemptions, Workload};
-use jsf_site::{CycleRequest, Role, SimulateRequest, SimulatedQueue, Site, SiteFiles, SiteOptions};
+use jsf_site::{CycleRequest, Role, SimulatedQueue, SimulationOptions, Site, SiteFiles, SiteOptions};
 use jsf_testing::random::Generator;
 use jsf_testing::setting;
 use serde_json::{Value, json};
@@ -328,8 +328,9 @@ impl Case {
             .open_workload(&[bytes("log", &log)], &[formula], LogRules::default())
             .expect("a log");
         let mut recorded = Recorded::default();
-        let request = SimulateRequest::new(formula, &workload, &mut recorded);
-        let schedule = site.simulate(request).expect("a schedule").schedule;
+        let options = SimulationOptions::default();
+        let simulated = site.simulate(formula, &workload, options, &mut recorded);
+        let schedule = simulated.expect("a schedule").schedule;
         let mut states = vec![State::Waits; workload.jobs().len()];
         for &job in &schedule.too_large {
             states[job] = State::IsOver;

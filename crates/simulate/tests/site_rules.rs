@@ -6,7 +6,7 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{Fairness, LogRules, Schedule, Workload};
 use jsf_site::{LeftOut, Site};
-use jsf_site::{Role, SimulateRequest, SimulatedQueue, SiteFiles, SiteOptions};
+use jsf_site::{Role, SimulatedQueue, SimulationOptions, SiteFiles, SiteOptions};
 
 use super::bytes;
 
@@ -40,13 +40,12 @@ fn simulated(site: &Site, log: &str, formula: &str, processors: u32) -> (Workloa
     let workload = site
         .open_workload(&[bytes("log", log)], &[formula], LogRules::default())
         .expect("a log");
-    let mut observer = ();
-    let request = SimulateRequest::new(formula, &workload, &mut observer);
-    let request = SimulateRequest {
+    let options = SimulationOptions {
         processors: Some(processors),
-        ..request
+        ..SimulationOptions::default()
     };
-    let simulated = site.simulate(request).expect("a schedule");
+    let simulated = site.simulate(formula, &workload, options, &mut ());
+    let simulated = simulated.expect("a schedule");
     (workload, simulated)
 }
 

@@ -84,7 +84,7 @@ pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 pub use replay::LogReplay;
 pub use role::Role;
 pub use shares::{PolicyShares, SharesRequest, UsageChange};
-pub use simulate::{SimulateRequest, SimulatedQueue, StartingUsage};
+pub use simulate::{SimulatedQueue, SimulationOptions, StartingUsage};
 pub use simulation_rules::{LeftOut, ProcessorsSource};
 pub use source::{FileSource, is_stdin};
 pub use translate::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};

@@ -31,12 +31,9 @@ use super::{Site, SiteError};
 /// The most names in a warning.
 const MAX_NAMES: usize = 5;
 
-/// A workload that is run through time under a formula.
-pub struct SimulateRequest<'a> {
-    /// The formula.
-    pub formula: &'a Formula,
-    /// The jobs, as [`Site::open_workload`] reads them for this formula.
-    pub workload: &'a Workload,
+/// How a workload is run through time, where that is not as the site says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SimulationOptions {
     /// The number of processors, instead of the site's nodes.
     pub processors: Option<u32>,
     /// Which jobs may start before their turn; `None`: as in the `sched_config`, and EASY without
@@ -49,8 +46,6 @@ pub struct SimulateRequest<'a> {
     pub decay_period: Option<u64>,
     /// The factor of a decay; `None`: as in the file that the period is from, else 0.5.
     pub decay_factor: Option<f64>,
-    /// Follows the simulation.
-    pub observer: &'a mut dyn Observer,
 }
 
 /// The usage with which a simulation begins.
@@ -69,26 +64,6 @@ pub enum StartingUsage {
     /// None, which is 1 for every entity.
     #[cfg_attr(feature = "clap", value(help = "None, which is 1 for every entity"))]
     Fresh,
-}
-
-impl<'a> SimulateRequest<'a> {
-    /// A simulation on the site's nodes by the site's rules.
-    pub fn new(
-        formula: &'a Formula,
-        workload: &'a Workload,
-        observer: &'a mut dyn Observer,
-    ) -> Self {
-        Self {
-            formula,
-            workload,
-            processors: None,
-            backfill: None,
-            usage: StartingUsage::default(),
-            decay_period: None,
-            decay_factor: None,
-            observer,
-        }
-    }
 }
 
 /// Fewer jobs do not say whether jobs wait.
@@ -272,26 +247,29 @@ impl Site {
         defaults.collect()
     }
 
-    /// Runs a workload through time under a formula, by the rules of the site's scheduler.
+    /// Runs a workload, as [`Site::open_workload`] reads it for the formula, through time under the
+    /// formula, by the rules of the site's scheduler.
     ///
     /// # Errors
     /// The formula is not arithmetic, it needs fair share and the site has no tree, the tree cannot
     /// be built, or the number of processors is not known.
-    pub fn simulate(&self, request: SimulateRequest<'_>) -> Result<SimulatedQueue, SiteError> {
-        let SimulateRequest {
-            formula,
-            workload,
+    pub fn simulate(
+        &self,
+        formula: &Formula,
+        workload: &Workload,
+        options: SimulationOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<SimulatedQueue, SiteError> {
+        let SimulationOptions {
             processors,
             backfill,
             usage,
-            decay_period,
-            decay_factor,
-            observer,
-        } = request;
+            ..
+        } = options;
         let program = &formula
             .compile(&self.schema)
             .map_err(|_| SiteError::NotArithmetic)?;
-        let decay = self.simulated_decay(decay_period, decay_factor);
+        let decay = self.simulated_decay(&options);
         let mut warnings = Vec::new();
         let mut unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
         unknown.retain(|name| !self.is_simulated(name) && !workload.has_input(name));
@@ -376,8 +354,9 @@ impl Site {
         described.collect()
     }
 
-    /// How usage decays: as the request says, else as in the `slurm.conf` or the `sched_config`.
-    fn simulated_decay(&self, period: Option<u64>, factor: Option<f64>) -> Option<Decay> {
+    /// How usage decays: as the options say, else as in the `slurm.conf` or the `sched_config`.
+    fn simulated_decay(&self, options: &SimulationOptions) -> Option<Decay> {
+        let (period, factor) = (options.decay_period, options.decay_factor);
         let conf = &self.policy.conf;
         let is_of_slurm = self.decays_as_in_slurm_conf();
         if is_of_slurm && conf.decay_half_life > 0 && period.is_none() && factor.is_none() {
@@ -395,7 +374,7 @@ impl Site {
         })
     }
 
-    /// The time in which usage decays once, in seconds: as the request says, else the half-life of
+    /// The time in which usage decays once, in seconds: as the options say, else the half-life of
     /// the `slurm.conf` or the interval of the `sched_config`.
     pub(super) fn decay_period(&self, given: Option<u64>) -> Option<u64> {
         let configured = match self.decays_as_in_slurm_conf() {

@@ -2,7 +2,7 @@
 
 use jsf_simulate::{WarmUp, Workload};
 
-use super::simulate::StartingUsage;
+use super::simulate::{SimulationOptions, StartingUsage};
 use super::{Site, SiteError};
 
 /// The usage of an entity that has run nothing.
@@ -34,17 +34,16 @@ impl Site {
     pub fn warm_up(
         &self,
         workload: &Workload,
-        usage: StartingUsage,
-        decay_period: Option<u64>,
+        options: &SimulationOptions,
     ) -> Result<WarmUp, SiteError> {
-        let Some(period) = self.fresh_usage_decay(usage, decay_period)? else {
+        let Some(period) = self.fresh_usage_decay(options)? else {
             return Ok(WarmUp::None);
         };
         let period = i64::try_from(period).unwrap_or(i64::MAX).max(1);
         let [first, .., last] = workload.jobs() else {
             return Ok(WarmUp::None);
         };
-        let until_decay = if self.decays_as_in_slurm_conf() && decay_period.is_none() {
+        let until_decay = if self.decays_as_in_slurm_conf() && options.decay_period.is_none() {
             period
         } else {
             // usage decays at every multiple of the period, wherever the log begins
@@ -61,18 +60,16 @@ impl Site {
     /// The time in which usage that starts fresh decays once, in seconds: until then it says who
     /// ran first, and not who runs much. `None` without a tree, where the tree has usage to start
     /// with, and where nothing decays.
-    fn fresh_usage_decay(
-        &self,
-        usage: StartingUsage,
-        decay_period: Option<u64>,
-    ) -> Result<Option<u64>, SiteError> {
+    fn fresh_usage_decay(&self, options: &SimulationOptions) -> Result<Option<u64>, SiteError> {
         let Some(tree) = &self.tree else {
             return Ok(None);
         };
         let tree = self.simulated_tree(tree, &Workload::default())?;
         let mut leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
         let has_usage = leaves.any(|node| tree.usage(node) > FRESH);
-        let is_fresh = usage == StartingUsage::Fresh || !has_usage;
-        Ok(self.decay_period(decay_period).filter(|_| is_fresh))
+        let is_fresh = options.usage == StartingUsage::Fresh || !has_usage;
+        Ok(self
+            .decay_period(options.decay_period)
+            .filter(|_| is_fresh))
     }
 }

@@ -38,7 +38,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
 use jsf_site::Site;
 use jsf_site::{
-    FileSource, PolicyName, Role, SharesRequest, SimulateRequest, SimulatedQueue, SiteFiles,
+    FileSource, PolicyName, Role, SharesRequest, SimulatedQueue, SimulationOptions, SiteFiles,
     SiteOptions, WhatIf,
 };
 use jsf_slurm::conf::SlurmConf;
@@ -608,13 +608,11 @@ fn workload(data: &[u8]) -> Workload {
 fn simulated(log: &Workload) -> Option<SimulatedQueue> {
     let site = Site::from_files(SiteFiles::default(), SiteOptions::default()).expect("a site");
     let formula = Formula::parse("eligible_time / walltime * ncpus").expect("a formula");
-    let mut observer = ();
-    let request = SimulateRequest::new(&formula, log, &mut observer);
-    site.simulate(SimulateRequest {
+    let options = SimulationOptions {
         processors: Some(PROCESSORS),
-        ..request
-    })
-    .ok()
+        ..SimulationOptions::default()
+    };
+    site.simulate(&formula, log, options, &mut ()).ok()
 }
 
 fn file(bytes: &[u8]) -> FileSource {

@@ -138,17 +138,12 @@ impl Searched {
 
 /// How long after the first submission the jobs begin that count, in seconds.
 fn warm_up(simulator: &Simulator<'_>, workload: &Workload) -> Result<i64, FitError> {
-    let FitOptions {
-        warm_up,
-        usage,
-        decay_period,
-        ..
-    } = *simulator.options;
-    if let Some(seconds) = warm_up {
-        return Ok(seconds);
+    let options = simulator.options;
+    match options.warm_up {
+        Some(seconds) => Ok(seconds),
+        None => Ok(simulator
+            .site
+            .warm_up(workload, &options.simulation)?
+            .seconds()),
     }
-    Ok(simulator
-        .site
-        .warm_up(workload, usage, decay_period)?
-        .seconds())
 }

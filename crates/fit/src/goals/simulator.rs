@@ -7,7 +7,7 @@ use job_sort_formula::formula::Formula;
 use jsf_simulate::{
     Goals, JudgedGoal, JudgedRun, MeanChange, Observer, Results, Statistics, Workload,
 };
-use jsf_site::{SimulateRequest, SimulatedQueue, Site, SiteError};
+use jsf_site::{SimulatedQueue, Site, SiteError};
 
 use super::score::GoalValue;
 use super::{FitError, FitObserver, FitOptions};
@@ -48,27 +48,17 @@ impl Simulator<'_> {
             message,
         };
         let formula = Formula::parse(text).map_err(|error| invalid(error.to_string()))?;
-        let FitOptions {
-            processors,
-            backfill,
-            usage,
-            decay_period,
-            decay_factor,
-            ..
-        } = *self.options;
         let mut observer = Interruption {
             simulator: self,
             is_asked: part.is_interruptible,
         };
-        let request = SimulateRequest {
-            processors,
-            backfill,
-            usage,
-            decay_period,
-            decay_factor,
-            ..SimulateRequest::new(&formula, &part.workload, &mut observer)
-        };
-        let simulated = self.site.simulate(request).map_err(|error| match error {
+        let simulated = self.site.simulate(
+            &formula,
+            &part.workload,
+            self.options.simulation,
+            &mut observer,
+        );
+        let simulated = simulated.map_err(|error| match error {
             SiteError::NotArithmetic => invalid("it is valid Python but not arithmetic".to_owned()),
             error => FitError::Site(error),
         })?;

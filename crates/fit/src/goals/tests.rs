@@ -82,7 +82,10 @@ fn site() -> Site {
 fn options(evaluations: usize) -> FitOptions {
     FitOptions {
         evaluations,
-        processors: Some(PROCESSORS),
+        simulation: SimulationOptions {
+            processors: Some(PROCESSORS),
+            ..SimulationOptions::default()
+        },
         ..FitOptions::default()
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use job_sort_formula::Formula;
 use jsf_simulate::LogRules;
-use jsf_site::{FileSource, SimulateRequest, Site, SiteFiles, SiteOptions};
+use jsf_site::{FileSource, SimulationOptions, Site, SiteFiles, SiteOptions};
 use jsf_testing::golden;
 use serde_json::Value;
 
@@ -276,14 +276,14 @@ fn a_simulation_has_the_priorities_of_a_ranking() {
         };
         let workload = site.open_workload(&[log], &[&formula], rules);
         let workload = workload.expect("a log");
-        let mut observer = ();
-        let request = SimulateRequest {
+        let options = SimulationOptions {
             processors: Some(PROCESSORS),
             decay_period: Some(1),
             decay_factor: Some(1.0),
-            ..SimulateRequest::new(&formula, &workload, &mut observer)
+            ..SimulationOptions::default()
         };
-        let schedule = site.simulate(request).expect("a schedule").schedule;
+        let simulated = site.simulate(&formula, &workload, options, &mut ());
+        let schedule = simulated.expect("a schedule").schedule;
         for job in 1..workload.jobs().len() {
             let id = workload.id(job);
             // a ranking has no held jobs

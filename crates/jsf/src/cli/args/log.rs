@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_simulate::{Backfill, Cancelled, LogRules, Overrun, ProcessorsOf};
-use jsf_site::{FileSource, Role, SiteFiles, StartingUsage};
+use jsf_site::{FileSource, Role, SimulationOptions, SiteFiles, StartingUsage};
 
 use crate::cli::CliError;
 use crate::cli::args::moment;
@@ -108,6 +108,17 @@ impl LogArgs {
         }
     }
 
+    /// How the log is run through time.
+    pub fn simulation(&self, site: &SiteArgs) -> SimulationOptions {
+        SimulationOptions {
+            processors: self.processors,
+            backfill: self.backfill,
+            usage: starting_usage(site).unwrap_or_default(),
+            decay_period: self.decay,
+            decay_factor: self.decay_factor,
+        }
+    }
+
     /// The files of the log.
     pub fn sources(&self) -> Vec<FileSource> {
         self.workload
@@ -119,7 +130,7 @@ impl LogArgs {
 }
 
 /// The usage that the entities begin with, if --usage is one of its names and not a file.
-pub fn starting_usage(site: &SiteArgs) -> Option<StartingUsage> {
+fn starting_usage(site: &SiteArgs) -> Option<StartingUsage> {
     StartingUsage::from_str(site.files.get(Role::Usage)?.to_str()?, false).ok()
 }
 

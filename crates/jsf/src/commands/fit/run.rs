@@ -16,7 +16,7 @@ use jsf_site::{FileSource, FormulaText, Site, is_stdin};
 
 use crate::answer::Answer;
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::log::{simulated_files, starting_usage};
+use crate::cli::args::log::simulated_files;
 use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
 use crate::cli::{
@@ -153,11 +153,7 @@ fn fit_log(
             .log
             .warm_up
             .map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
-        processors: arguments.log.processors,
-        backfill: arguments.log.backfill,
-        usage: starting_usage(&arguments.site).unwrap_or_default(),
-        decay_period: arguments.log.decay,
-        decay_factor: arguments.log.decay_factor,
+        simulation: arguments.log.simulation(&arguments.site),
     };
     let observer = Counter(Progress::start("simulating"));
     let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);

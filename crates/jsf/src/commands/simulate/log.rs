@@ -5,7 +5,6 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Goals, LogRules, WarmUp, Workload, WorkloadModel, generate};
 use jsf_site::{Site, check_warm_up};
 
-use crate::cli::args::log::starting_usage;
 use crate::cli::{CliError, Progress, log, warn};
 use crate::commands::simulate::anonymity::without_names;
 use crate::commands::simulate::request::SimulateArgs;
@@ -61,8 +60,7 @@ fn default_warm_up(
     site: &Site,
     workload: &Workload,
 ) -> Result<WarmUp, CliError> {
-    let usage = starting_usage(&arguments.site).unwrap_or_default();
-    let warm_up = site.warm_up(workload, usage, arguments.log.decay);
+    let warm_up = site.warm_up(workload, &arguments.log.simulation(&arguments.site));
     let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
     too_short(warm_up).iter().for_each(warn);
     Ok(warm_up)

@@ -5,9 +5,8 @@ use job_sort_formula::diagnostic::Diagnostic;
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Observer, Workload};
-use jsf_site::{FormulaText, SimulateRequest, SimulatedQueue, Site, SiteError};
+use jsf_site::{FormulaText, SimulatedQueue, Site, SiteError};
 
-use crate::cli::args::log::starting_usage;
 use crate::cli::page_file::draw_on_page;
 use crate::cli::queue::draw_submitted;
 use crate::cli::{CliError, Progress, parsed_formula, warn, warn_all};
@@ -189,14 +188,7 @@ pub(crate) fn run_once(
     workload: &Workload,
     observer: &mut dyn Observer,
 ) -> Result<SimulatedQueue, SiteError> {
-    let request = SimulateRequest {
-        decay_period: arguments.log.decay,
-        decay_factor: arguments.log.decay_factor,
-        processors: arguments.log.processors,
-        backfill: arguments.log.backfill,
-        usage: starting_usage(&arguments.site).unwrap_or_default(),
-        ..SimulateRequest::new(formula, workload, observer)
-    };
-    site.simulate(request)
+    let options = arguments.log.simulation(&arguments.site);
+    site.simulate(formula, workload, options, observer)
         .map_err(|error| without_names(arguments, error))
 }
