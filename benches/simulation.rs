@@ -148,7 +148,6 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
     let jobs = SimulatedJobs {
         workload,
         schedule: schedule.clone(),
-        warm_up: 0,
     };
     jobs.write_swf(PROCESSORS, FORMULA, &mut log)
         .expect("memory");

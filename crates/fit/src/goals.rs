@@ -17,9 +17,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::{Formula, Template};
-use jsf_simulate::{
-    Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload,
-};
+use jsf_simulate::{Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload};
 use jsf_site::{ProcessorsSource, SimulationOptions, Site, SiteError};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};

@@ -35,13 +35,14 @@
 //! Stock, M. W. Watson, "HAR Inference: Recommendations for Practice", 2018 (the power 2/3); Y.
 //! Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::schedule::Schedule;
-use super::statistics::{length_class, length_class_name, size_class, size_class_name};
+use super::statistics::{ByKind, KINDS};
 use super::student_t;
 use super::workload::{Workload, WorkloadJob};
 
@@ -265,21 +266,9 @@ pub struct Difference {
     /// The mean bounded slowdown.
     #[serde(rename = "mean_bounded_slowdown")]
     pub bounded_slowdown: MeanChange,
-    /// By entity, from the one whose waits grow most.
+    /// The classes of jobs; entities, groups and queues from the one whose waits grow most.
     #[serde(skip)]
-    pub entities: Classes,
-    /// By group.
-    #[serde(skip)]
-    pub groups: Classes,
-    /// By queue.
-    #[serde(skip)]
-    pub queues: Classes,
-    /// By number of processors.
-    #[serde(skip)]
-    pub sizes: Classes,
-    /// By run time.
-    #[serde(skip)]
-    pub lengths: Classes,
+    pub classes: ByKind<Classes>,
     /// The length of a block, in seconds.
     pub block_seconds: i64,
     /// The number of blocks with jobs.
@@ -327,76 +316,57 @@ impl Difference {
         for job in &mut paired {
             job.block = (job.job.submit - begin) / block_seconds;
         }
-        let by_name = |index: IndexOf, names: &[Box<str>]| {
-            let mut groups = grouped(&paired, index, |index| names[index].to_string());
-            // of equal changes the group that submits first comes first, whatever its name
-            groups.sort_by(|(_, one), (_, other)| {
-                other.wait.difference().total_cmp(&one.wait.difference())
-            });
-            (index, groups)
-        };
-        let by_class =
-            |index: IndexOf, name: fn(usize) -> String| (index, grouped(&paired, index, name));
-        let mut entities = by_name(|job| job.entity as usize, workload.entities());
-        // jobs whose entity the log does not say are not one entity
-        entities.1.retain(|(_, entity)| !entity.name.is_empty());
-        let kinds = [
-            entities,
-            by_name(|job| job.group as usize, workload.groups()),
-            by_name(|job| job.queue as usize, workload.queues()),
-            by_class(|job| size_class(job.processors), size_class_name),
-            by_class(|job| length_class(job.duration()), length_class_name),
-        ];
-        let mut of_all = [
+        let kinds = KINDS.map(|kind| {
+            let mut groups = Vec::new();
+            for class in kind.classes(workload, &paired, |job| &job.job) {
+                groups.push((class.index, group_difference(class.name, &class.jobs)));
+            }
+            if !kind.is_ordered {
+                // of equal changes the group that submits first comes first, whatever its name
+                groups.sort_by(|(_, one), (_, other)| {
+                    other.wait.difference().total_cmp(&one.wait.difference())
+                });
+            }
+            (kind.index, groups)
+        });
+        let quantities = [
             PairedJob::wait,
             PairedJob::wait_of_core_hours,
             PairedJob::slowdown,
-        ]
-        .map(|quantity| mean_change(&paired, quantity));
-        let level_of_means = level_of_all(&of_all);
-        of_all
-            .iter_mut()
-            .for_each(|change| change.level = level_of_means);
-        let [wait, wait_per_core_hour, bounded_slowdown] = of_all;
+        ];
+        let means = quantities.map(|quantity| mean_change(&paired, quantity));
+        let level = level_of_all(&means);
+        let [wait, wait_per_core_hour, bounded_slowdown] =
+            means.map(|mean| MeanChange { level, ..mean });
+        let ordered = |order: Ordering| {
+            let waits = paired.iter().map(|job| job.waits[1].cmp(&job.waits[0]));
+            waits.filter(|other| *other == order).count()
+        };
+        let only = |one: &Schedule, other: &Schedule| {
+            let never = other.never_start();
+            never.filter(|&job| one.start(job).is_some()).count()
+        };
         // a class of all jobs is tested among the means
         let tested = kinds
             .iter()
             .flat_map(|(_, groups)| groups)
             .filter(|(_, group)| group.jobs < paired.len());
-        let level = level_of_all(tested.map(|(_, group)| &group.wait));
         let levels = Levels {
-            of_means: level_of_means,
-            of_classes: level,
+            of_means: level,
+            of_classes: level_of_all(tested.map(|(_, group)| &group.wait)),
         };
-        let [entities, groups, queues, sizes, lengths] =
-            kinds.map(|(index, groups)| classes(&paired, index, groups, levels));
+        let classes = kinds.map(|(index, groups)| classes(&paired, index, groups, levels));
         Self {
             jobs: paired.len(),
-            longer: paired
-                .iter()
-                .filter(|job| job.waits[1] > job.waits[0])
-                .count(),
-            shorter: paired
-                .iter()
-                .filter(|job| job.waits[1] < job.waits[0])
-                .count(),
-            only_old: new
-                .never_start()
-                .filter(|&job| old.start(job).is_some())
-                .count(),
-            only_new: old
-                .never_start()
-                .filter(|&job| new.start(job).is_some())
-                .count(),
+            longer: ordered(Ordering::Greater),
+            shorter: ordered(Ordering::Less),
+            only_old: only(old, new),
+            only_new: only(new, old),
             wait,
             core_seconds: paired.iter().map(|job| job.job.core_seconds()).sum(),
             wait_per_core_hour,
             bounded_slowdown,
-            entities,
-            groups,
-            queues,
-            sizes,
-            lengths,
+            classes: classes.into(),
             block_seconds,
             blocks: wait.blocks,
         }
@@ -482,22 +452,6 @@ fn level_of_all<'c>(changes: impl IntoIterator<Item = &'c MeanChange>) -> f64 {
     significant
         .last()
         .map_or(LEVEL / tested, |(level, _)| level)
-}
-
-/// The jobs of each class, with its index, in the order of the indices.
-fn grouped(
-    jobs: &[PairedJob],
-    index: IndexOf,
-    name: impl Fn(usize) -> String,
-) -> Vec<(usize, GroupDifference)> {
-    let mut members: BTreeMap<usize, Vec<&PairedJob>> = BTreeMap::new();
-    for job in jobs {
-        members.entry(index(&job.job)).or_default().push(job);
-    }
-    members
-        .into_iter()
-        .map(|(index, jobs)| (index, group_difference(name(index), &jobs)))
-        .collect()
 }
 
 fn group_difference(name: String, jobs: &[&PairedJob]) -> GroupDifference {

@@ -97,11 +97,7 @@ impl Fairness {
         percs: &[Option<f64>],
         warm_up: i64,
     ) -> Self {
-        let begin = workload
-            .jobs()
-            .first()
-            .map_or(0, |job| job.submit)
-            .saturating_add(warm_up);
+        let begin = workload.begin(warm_up);
         let mut has_jobs = vec![false; workload.entities().len()];
         let mut of_entity: Vec<Vec<StartedJob<'_>>> = vec![Vec::new(); workload.entities().len()];
         let mut last_end = begin;

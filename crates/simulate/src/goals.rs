@@ -391,7 +391,7 @@ impl JudgedRun<'_> {
     /// The value of a measure, and of how many jobs it is.
     fn measured(&self, measure: Measure, is_concerned: impl Fn(&WorkloadJob) -> bool) -> Measured {
         let jobs = self.workload.jobs();
-        let counted = self.workload.after_warm_up(self.results.warm_up);
+        let counted = self.workload.after_warm_up(self.results.statistics.warm_up);
         let is_counted = |job: &usize| counted.contains(job) && is_concerned(&jobs[*job]);
         let never_start = self.schedule.never_start().filter(is_counted).count();
         match measure {

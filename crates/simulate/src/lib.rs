@@ -72,7 +72,8 @@ pub use shake::{SHAKE_SECONDS, Shake, Spread};
 pub use start_values::StartValues;
 pub use started::Preemptions;
 pub use statistics::{
-    Distribution, GroupStatistics, Period, Statistics, Summary, Whole, bounded_slowdown, wait_of,
+    ByKind, Distribution, GroupStatistics, Period, Statistics, Summary, Whole, bounded_slowdown,
+    wait_of,
 };
 pub use validate::Validation;
 pub use warm_up::WarmUp;

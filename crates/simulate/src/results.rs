@@ -13,8 +13,6 @@ pub struct Results {
     pub statistics: Statistics,
     /// How the use compares with the shares, where there are any.
     pub fairness: Option<Fairness>,
-    /// The seconds after the first submission in which jobs do not count.
-    pub warm_up: i64,
 }
 
 impl Results {
@@ -28,10 +26,16 @@ impl Results {
         warm_up: i64,
     ) -> Self {
         let shares = shares.filter(|shares| shares.iter().flatten().any(|share| *share > 0.0));
+        let mut statistics = Statistics::new(workload, schedule, processors, warm_up);
+        let fairness = shares.map(|shares| Fairness::new(workload, schedule, shares, warm_up));
+        // both are in the order of the first submission
+        let mut uses = fairness.iter().flat_map(|fairness| &fairness.entities);
+        for entity in &mut statistics.classes.entities {
+            entity.used = uses.find(|used| used.name == entity.name).cloned();
+        }
         Self {
-            statistics: Statistics::new(workload, schedule, processors, warm_up),
-            fairness: shares.map(|shares| Fairness::new(workload, schedule, shares, warm_up)),
-            warm_up,
+            statistics,
+            fairness,
         }
     }
 

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use super::fairness::EntityUse;
 use super::schedule::Schedule;
+use super::start_values::StartValues;
 use super::started::StartedJob;
 use super::workload::{Workload, WorkloadJob};
 
@@ -204,6 +206,9 @@ pub struct GroupStatistics {
     pub within_hour: f64,
     /// Their mean bounded slowdown.
     pub mean_bounded_slowdown: f64,
+    /// Of an entity, what it uses of its share.
+    #[serde(flatten)]
+    pub used: Option<EntityUse>,
 }
 
 /// Serialises the waits of a group; JSON has three of the numbers beside the distribution too.
@@ -236,26 +241,25 @@ pub struct Period {
 }
 
 /// The numbers of a simulated workload.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Statistics {
     /// How long after the first submission the jobs begin that are counted, in seconds.
     pub warm_up: i64,
+    /// How many jobs are submitted before.
+    pub warm_up_jobs: usize,
     /// All jobs.
     pub summary: Summary,
-    /// By entity, in the order of their first submission, as are groups and queues: nothing depends
-    /// on names.
-    pub entities: Vec<GroupStatistics>,
-    /// By the group or account that the log names.
-    pub groups: Vec<GroupStatistics>,
-    /// By queue.
-    pub queues: Vec<GroupStatistics>,
-    /// By number of processors.
-    pub sizes: Vec<GroupStatistics>,
-    /// By run time.
-    pub lengths: Vec<GroupStatistics>,
+    /// The classes of jobs. Entities, groups and queues are in the order of their first submission:
+    /// nothing depends on names.
+    #[serde(flatten)]
+    pub classes: ByKind<Vec<GroupStatistics>>,
+    /// The values with which jobs start, by size and walltime.
+    pub values_at_start: Vec<StartValues>,
     /// Over time.
+    #[serde(rename = "over_time")]
     pub periods: Vec<Period>,
     /// Over time, in few periods.
+    #[serde(skip)]
     pub coarse_periods: Vec<Period>,
 }
 
@@ -270,6 +274,119 @@ pub fn wait_of(workload: &Workload, schedule: &Schedule, job: usize) -> Option<i
 /// Source: D. G. Feitelson, "Metrics for Parallel Job Scheduling and Their Convergence", 2001.
 pub fn bounded_slowdown(wait: i64, run: i64) -> f64 {
     ((wait + run) as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
+}
+
+/// Something for each way in which jobs are divided into classes.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct ByKind<T> {
+    /// By entity.
+    pub entities: T,
+    /// By the group or account that the log names.
+    pub groups: T,
+    /// By queue.
+    pub queues: T,
+    /// By number of processors.
+    pub sizes: T,
+    /// By run time.
+    pub lengths: T,
+}
+
+impl<T> ByKind<T> {
+    /// All of them, in this order.
+    pub fn each_ref(&self) -> [&T; 5] {
+        let Self {
+            entities,
+            groups,
+            queues,
+            sizes,
+            lengths,
+        } = self;
+        [entities, groups, queues, sizes, lengths]
+    }
+}
+
+impl<T> From<[T; 5]> for ByKind<T> {
+    fn from([entities, groups, queues, sizes, lengths]: [T; 5]) -> Self {
+        Self {
+            entities,
+            groups,
+            queues,
+            sizes,
+            lengths,
+        }
+    }
+}
+
+/// A way in which jobs are divided into classes.
+pub(super) struct Kind {
+    /// The index of the class of a job.
+    pub(super) index: fn(&WorkloadJob) -> usize,
+    /// The name of a class; `None` for jobs that are none.
+    name: fn(&Workload, usize) -> Option<String>,
+    /// Whether the indices order the classes.
+    pub(super) is_ordered: bool,
+}
+
+/// A class with its jobs.
+pub(super) struct Class<'j, J> {
+    pub(super) index: usize,
+    pub(super) name: String,
+    pub(super) jobs: Vec<&'j J>,
+}
+
+/// In the order of [`ByKind`].
+pub(super) const KINDS: [Kind; 5] = [
+    Kind {
+        index: |job| job.entity as usize,
+        // jobs whose entity the log does not say are not one entity
+        name: |workload, index| {
+            Some(workload.entities()[index].to_string()).filter(|name| !name.is_empty())
+        },
+        is_ordered: false,
+    },
+    Kind {
+        index: |job| job.group as usize,
+        name: |workload, index| Some(workload.groups()[index].to_string()),
+        is_ordered: false,
+    },
+    Kind {
+        index: |job| job.queue as usize,
+        name: |workload, index| Some(workload.queues()[index].to_string()),
+        is_ordered: false,
+    },
+    Kind {
+        index: |job| size_class(job.processors),
+        name: |_, class| Some(size_class_name(class)),
+        is_ordered: true,
+    },
+    Kind {
+        index: |job| length_class(job.duration()),
+        name: |_, class| Some(length_class_name(class)),
+        is_ordered: true,
+    },
+];
+
+impl Kind {
+    /// The classes of some jobs, in the order of their indices.
+    pub(super) fn classes<'j, J>(
+        &self,
+        workload: &Workload,
+        jobs: &'j [J],
+        job_of: fn(&J) -> &WorkloadJob,
+    ) -> Vec<Class<'j, J>> {
+        let mut members: BTreeMap<usize, Vec<&J>> = BTreeMap::new();
+        for job in jobs {
+            let index = (self.index)(job_of(job));
+            members.entry(index).or_default().push(job);
+        }
+        let mut classes = Vec::with_capacity(members.len());
+        for (index, jobs) in members {
+            if let Some(name) = (self.name)(workload, index) {
+                classes.push(Class { index, name, jobs });
+            }
+        }
+        classes
+    }
 }
 
 /// The class of sizes that a number of processors belongs to.
@@ -311,41 +428,24 @@ impl Statistics {
     /// and that started. The use of the machine and the length of the queue are those of all jobs
     /// in the time of these.
     pub fn new(workload: &Workload, schedule: &Schedule, processors: u32, warm_up: i64) -> Self {
-        let begin = workload
-            .jobs()
-            .first()
-            .map_or(0, |job| job.submit)
-            .saturating_add(warm_up);
+        let begin = workload.begin(warm_up);
         let started: Vec<StartedJob<'_>> = (0..workload.jobs().len())
             .filter_map(|job| schedule.started(workload, job))
             .collect();
         let jobs = &started[started.partition_point(|started| started.job.submit < begin)..];
-        let by_name = |names: &[Box<str>], index: fn(&WorkloadJob) -> u32| {
-            grouped(
-                jobs,
-                |job| index(job) as usize,
-                |index| names[index].to_string(),
-            )
-        };
-        let mut entities = by_name(workload.entities(), |job| job.entity);
-        // jobs whose entity the log does not say are not one entity
-        entities.retain(|entity| !entity.name.is_empty());
+        let classes = KINDS.map(|kind| {
+            let classes = kind.classes(workload, jobs, |job| &job.job);
+            classes.into_iter().map(group).collect()
+        });
+        let first = jobs.first().map_or(0, |job| job.job.submit);
         Self {
             warm_up,
+            warm_up_jobs: workload.count_before(begin),
             summary: summary(jobs, &started, processors),
-            entities,
-            groups: by_name(workload.groups(), |job| job.group),
-            queues: by_name(workload.queues(), |job| job.queue),
-            sizes: grouped(jobs, |job| size_class(job.processors), size_class_name),
-            lengths: grouped(jobs, |job| length_class(job.duration()), length_class_name),
+            classes: classes.into(),
+            values_at_start: StartValues::of_classes(workload, schedule, warm_up),
             periods: periods(jobs, &started, processors, MAX_PERIODS, 0),
-            coarse_periods: periods(
-                jobs,
-                &started,
-                processors,
-                MAX_COARSE_PERIODS,
-                first_submit(jobs),
-            ),
+            coarse_periods: periods(jobs, &started, processors, MAX_COARSE_PERIODS, first),
         }
     }
 }
@@ -411,33 +511,21 @@ fn started_within(jobs: &[StartedJob<'_>], seconds: i64) -> usize {
     jobs.iter().filter(|job| job.wait() <= seconds).count()
 }
 
-fn grouped(
-    jobs: &[StartedJob<'_>],
-    index: impl Fn(&WorkloadJob) -> usize,
-    name: impl Fn(usize) -> String,
-) -> Vec<GroupStatistics> {
-    let mut members: BTreeMap<usize, Vec<&StartedJob<'_>>> = BTreeMap::new();
-    for job in jobs {
-        members.entry(index(&job.job)).or_default().push(job);
+/// The numbers of a class.
+fn group(Class { name, jobs, .. }: Class<'_, StartedJob<'_>>) -> GroupStatistics {
+    let count = jobs.len() as f64;
+    let within_hour = jobs.iter().filter(|job| job.wait() <= HOUR).count();
+    let slowdowns: f64 = jobs.iter().map(|job| job.slowdown()).sum();
+    let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
+    GroupStatistics {
+        name,
+        jobs: jobs.len(),
+        core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
+        within_hour: within_hour as f64 / count,
+        wait: Distribution::new(&mut waits),
+        mean_bounded_slowdown: slowdowns / count,
+        used: None,
     }
-    let group = |(index, jobs): (usize, Vec<&StartedJob<'_>>)| {
-        let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
-        GroupStatistics {
-            name: name(index),
-            jobs: jobs.len(),
-            core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
-            within_hour: waits.iter().filter(|wait| **wait <= HOUR as f64).count() as f64
-                / waits.len() as f64,
-            wait: Distribution::new(&mut waits),
-            mean_bounded_slowdown: jobs.iter().map(|job| job.slowdown()).sum::<f64>()
-                / jobs.len() as f64,
-        }
-    };
-    members.into_iter().map(group).collect()
-}
-
-fn first_submit(jobs: &[StartedJob<'_>]) -> i64 {
-    jobs.first().map_or(0, |job| job.job.submit)
 }
 
 /// The course of time in at most so many periods of equal length, which begin at multiples of it

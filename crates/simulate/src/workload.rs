@@ -537,13 +537,15 @@ impl Workload {
         self.jobs.partition_point(|job| job.submit < time)
     }
 
+    /// So many seconds after the first submission.
+    pub fn begin(&self, warm_up: i64) -> i64 {
+        let first = self.jobs.first().map_or(0, |job| job.submit);
+        first.saturating_add(warm_up)
+    }
+
     /// The jobs that are submitted at least so many seconds after the first one.
     pub fn after_warm_up(&self, warm_up: i64) -> std::ops::Range<usize> {
-        let begin = self
-            .jobs
-            .first()
-            .map_or(0, |job| job.submit.saturating_add(warm_up));
-        self.count_before(begin)..self.jobs.len()
+        self.count_before(self.begin(warm_up))..self.jobs.len()
     }
 
     /// The same jobs, each submitted at another time.

@@ -119,17 +119,8 @@ fn differences(logs: usize, jobs: usize, kind: (u32, f64), formulas: [&str; 2]) 
 
 /// All changes of a comparison that can have a star.
 fn changes(difference: &Difference) -> impl Iterator<Item = &MeanChange> {
-    let Difference {
-        entities,
-        groups,
-        queues,
-        sizes,
-        lengths,
-        ..
-    } = difference;
-    let classes = [entities, groups, queues, sizes, lengths]
-        .into_iter()
-        .flat_map(|classes| &classes.groups);
+    let classes = difference.classes.each_ref().into_iter();
+    let classes = classes.flat_map(|classes| &classes.groups);
     let all = [
         &difference.wait,
         &difference.wait_per_core_hour,
@@ -184,7 +175,7 @@ fn a_real_effect_is_found() {
             .count();
         let classes: usize = compared
             .iter()
-            .filter(|difference| difference.lengths.winners.is_some())
+            .filter(|difference| difference.classes.lengths.winners.is_some())
             .count();
         println!(
             "{kind:?}: the slowdown falls in {found} of {logs} logs, and short jobs win in {classes}"

@@ -90,7 +90,7 @@ fn equal_formulas_make_no_difference_and_a_strong_one_a_significant_one() {
         [difference.wait.old, difference.wait.new],
         [old.wait.mean, new.wait.mean]
     );
-    let short = &difference.lengths.groups[1];
+    let short = &difference.classes.lengths.groups[1];
     assert!(
         short.name == "up to 10 min" && short.wait.high < 0.0,
         "{short:?}"
@@ -100,6 +100,7 @@ fn equal_formulas_make_no_difference_and_a_strong_one_a_significant_one() {
             && difference.wait.difference() <= difference.wait.high
     );
     let winners = difference
+        .classes
         .lengths
         .winners
         .as_ref()
@@ -126,6 +127,7 @@ fn equal_formulas_make_no_difference_and_a_strong_one_a_significant_one() {
         "{few:?}"
     );
     let jobs: usize = difference
+        .classes
         .entities
         .groups
         .iter()

@@ -161,6 +161,7 @@ fn an_unknown_user_is_no_entity() {
     let schedule = simulate(&program, &workload, rules, None, &mut ()).expect("a schedule");
     let statistics = Statistics::new(&workload, &schedule, 4, 0);
     let entities: Vec<(&str, usize)> = statistics
+        .classes
         .entities
         .iter()
         .map(|group| (&*group.name, group.jobs))

@@ -38,14 +38,14 @@ impl Numbers {
             difference: Difference::new(workload, &by_submission, &simulated.schedule, 0),
         };
         let groups = [
-            &mut numbers.statistics.entities,
-            &mut numbers.statistics.groups,
-            &mut numbers.statistics.queues,
+            &mut numbers.statistics.classes.entities,
+            &mut numbers.statistics.classes.groups,
+            &mut numbers.statistics.classes.queues,
         ];
-        groups
-            .into_iter()
-            .flatten()
-            .for_each(|group| group.name.clear());
+        for group in groups.into_iter().flatten() {
+            group.name.clear();
+            group.used.iter_mut().for_each(|used| used.name.clear());
+        }
         let uses = numbers
             .fairness
             .iter_mut()
@@ -58,8 +58,8 @@ impl Numbers {
                 .for_each(|group| group.name.clear())
         };
         [
-            &mut numbers.difference.entities,
-            &mut numbers.difference.groups,
+            &mut numbers.difference.classes.entities,
+            &mut numbers.difference.classes.groups,
         ]
         .into_iter()
         .for_each(of_groups);

@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use jsf_openpbs::cycle::{Machine, Placement, PreemptionMethod};
 use jsf_simulate::{LogRules, Observer, Preemptions, Workload};
-use jsf_site::{CycleRequest, Role, SimulatedQueue, SimulationOptions, Site, SiteFiles, SiteOptions};
+use jsf_site::{
+    CycleRequest, Role, SimulatedQueue, SimulationOptions, Site, SiteFiles, SiteOptions,
+};
 use jsf_testing::random::Generator;
 use jsf_testing::setting;
 use serde_json::{Value, json};

@@ -68,8 +68,6 @@ impl Site {
         let mut leaves = tree.nodes().filter(|&node| tree.children(node).is_empty());
         let has_usage = leaves.any(|node| tree.usage(node) > FRESH);
         let is_fresh = options.usage == StartingUsage::Fresh || !has_usage;
-        Ok(self
-            .decay_period(options.decay_period)
-            .filter(|_| is_fresh))
+        Ok(self.decay_period(options.decay_period).filter(|_| is_fresh))
     }
 }

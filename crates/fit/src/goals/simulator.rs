@@ -70,9 +70,11 @@ impl Simulator<'_> {
         } else {
             // no goal asks for statistics of the whole run
             Results {
-                statistics: Statistics::default(),
+                statistics: Statistics {
+                    warm_up: part.warm_up,
+                    ..Statistics::default()
+                },
                 fairness: None,
-                warm_up: part.warm_up,
             }
         };
         let run = results.run(&part.workload, &simulated.schedule);

@@ -89,7 +89,7 @@ fn first_compared(runs: [&JudgedRun<'_>; 2]) -> Option<i64> {
     let workload = runs[0].workload;
     let starts_in_both = |job: &usize| runs.iter().all(|run| run.schedule.start(*job).is_some());
     let first = workload
-        .after_warm_up(runs[0].results.warm_up)
+        .after_warm_up(runs[0].results.statistics.warm_up)
         .find(starts_in_both)?;
     Some(workload.jobs()[first].submit)
 }

@@ -482,8 +482,8 @@ fn who_pays(fit: &GoalFit) -> Section<'_> {
         .prose(effect(&fit.difference))
         .in_full();
     let kinds = [
-        ("processors", &fit.difference.sizes.groups),
-        ("entity", &fit.difference.entities.groups),
+        ("processors", &fit.difference.classes.sizes.groups),
+        ("entity", &fit.difference.classes.entities.groups),
     ];
     for (what, groups) in kinds {
         if groups.len() > 1 {

@@ -1,12 +1,12 @@
 //! A simulated queue: as JSON, CSV and in the Standard Workload Format.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Decay, EntityUse, Fairness, GroupStatistics, JudgedGoal, LeftOutReason, Period, Preemptions,
-    Results, Schedule, Shake, StartValues, Statistics, Summary, Validation, Workload, WorkloadJob,
+    Decay, Fairness, JudgedGoal, LeftOutReason, Preemptions, Results, Schedule, Shake, Statistics,
+    Validation, Workload, WorkloadJob,
 };
 use jsf_site::{LeftOut, PolicyName, ProcessorsSource, SimulatedQueue};
 use serde::{Serialize, Serializer};
@@ -35,26 +35,9 @@ pub struct SimulationReport<'a> {
     pub warnings: Vec<String>,
     /// From when on a log that is cut by the end of its jobs is complete.
     pub complete_from: Option<i64>,
-    /// How long after the first submission the jobs begin that are counted, in seconds.
-    pub warm_up: i64,
-    /// How many jobs are submitted before.
-    pub warm_up_jobs: usize,
-    /// The numbers of all jobs.
-    pub summary: Summary,
-    /// Those of each entity, and what it uses of its share.
-    pub entities: Vec<Entity>,
-    /// Those of each group.
-    pub groups: Vec<GroupStatistics>,
-    /// Those of each queue.
-    pub queues: Vec<GroupStatistics>,
-    /// Those of the jobs with so many processors.
-    pub sizes: Vec<GroupStatistics>,
-    /// Those of the jobs that run so long.
-    pub lengths: Vec<GroupStatistics>,
-    /// The values with which jobs start, by size and walltime.
-    pub values_at_start: Vec<StartValues>,
-    /// The course of time.
-    pub over_time: Vec<Period>,
+    /// The numbers of the jobs.
+    #[serde(flatten)]
+    pub statistics: Statistics,
     /// The goals, as the schedule meets them.
     pub goals: Vec<JudgedGoal>,
     /// How close the use is to the shares, if there is a fair-share tree.
@@ -84,9 +67,6 @@ pub struct SimulationReport<'a> {
     /// What moved submissions make of the means, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
-    /// The course of time in few periods.
-    #[serde(skip)]
-    pub coarse_periods: Vec<Period>,
     /// What is found about the formula.
     #[serde(skip)]
     pub found: Found,
@@ -130,22 +110,7 @@ impl<'a> SimulationReport<'a> {
             warnings,
             ..
         } = simulated;
-        let Statistics {
-            warm_up,
-            summary,
-            entities,
-            groups,
-            queues,
-            sizes,
-            lengths,
-            periods,
-            coarse_periods,
-        } = results.statistics;
-        let jobs = SimulatedJobs {
-            workload,
-            schedule,
-            warm_up,
-        };
+        let jobs = SimulatedJobs { workload, schedule };
         let too_large = &jobs.schedule.too_large;
         let faults = workload.faults();
         let mut counts_left_out =
@@ -161,16 +126,7 @@ impl<'a> SimulationReport<'a> {
             decay: decay.filter(|_| policy.is_some()),
             warnings,
             complete_from: workload.complete_from(),
-            warm_up,
-            warm_up_jobs: workload.count_before(jobs.warm_up_end()),
-            summary,
-            entities: with_uses(entities, results.fairness.as_ref()),
-            groups,
-            queues,
-            sizes,
-            lengths,
-            values_at_start: StartValues::of_classes(workload, &jobs.schedule, warm_up),
-            over_time: periods,
+            statistics: results.statistics,
             goals,
             fairness: results.fairness,
             too_large: too_large
@@ -187,7 +143,6 @@ impl<'a> SimulationReport<'a> {
             complete: jobs.schedule.is_complete,
             validation: None,
             shake: None,
-            coarse_periods,
             found: Found {
                 has_no_waits,
                 ..Found::default()
@@ -219,8 +174,6 @@ pub struct SimulatedJobs<'a> {
     pub workload: &'a Workload,
     /// When they start.
     pub schedule: Schedule,
-    /// How long after the first submission the jobs begin that are counted, in seconds.
-    pub warm_up: i64,
 }
 
 /// The processors of a machine.
@@ -255,28 +208,6 @@ impl CutRuns {
         }
         cut
     }
-}
-
-/// An entity; with a fair-share tree also what it was promised.
-#[derive(Debug, Serialize)]
-pub struct Entity {
-    /// The numbers of its jobs.
-    #[serde(flatten)]
-    pub statistics: GroupStatistics,
-    /// What it uses of its share.
-    #[serde(flatten)]
-    pub used: Option<EntityUse>,
-}
-
-fn with_uses(entities: Vec<GroupStatistics>, fairness: Option<&Fairness>) -> Vec<Entity> {
-    let uses = fairness.map_or(&[][..], |fairness| &fairness.entities);
-    let uses: HashMap<&str, &EntityUse> = uses.iter().map(|used| (&*used.name, used)).collect();
-    let mut joined = Vec::with_capacity(entities.len());
-    for statistics in entities {
-        let used = uses.get(&*statistics.name).map(|used| (*used).clone());
-        joined.push(Entity { statistics, used });
-    }
-    joined
 }
 
 /// Errors of one kind.
@@ -321,11 +252,6 @@ impl Serialize for SimulatedJobs<'_> {
 }
 
 impl<'a> SimulatedJobs<'a> {
-    /// When the first job of the log is submitted.
-    pub(crate) fn first_submission(&self) -> i64 {
-        self.workload.jobs().first().map_or(0, |job| job.submit)
-    }
-
     /// The jobs that start, with their indices.
     pub(crate) fn started(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> {
         let workload = self.workload;
@@ -390,19 +316,14 @@ impl<'a> SimulatedJobs<'a> {
         }
         Ok(())
     }
-
-    /// Whether a job with this time of submission is left out of the statistics.
-    pub(crate) fn is_warm_up(&self, submit: i64) -> bool {
-        submit < self.warm_up_end()
-    }
-
-    /// When the first job that counts can be submitted.
-    fn warm_up_end(&self) -> i64 {
-        self.first_submission().saturating_add(self.warm_up)
-    }
 }
 
 impl SimulationReport<'_> {
+    /// Whether a job with this time of submission is left out of the statistics.
+    pub(crate) fn is_warm_up(&self, submit: i64) -> bool {
+        submit < self.jobs.workload.begin(self.statistics.warm_up)
+    }
+
     /// Writes comma-separated values as in RFC 4180: a line for each job.
     ///
     /// # Errors
@@ -418,7 +339,7 @@ impl SimulationReport<'_> {
                 job.start,
                 job.end,
                 wait,
-                self.jobs.is_warm_up(job.submit),
+                self.is_warm_up(job.submit),
             )
         });
         write_csv(

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
-    Classes, Difference, GroupDifference, GroupStatistics, Shake, Validation, Whole,
+    ByKind, Classes, Difference, GroupDifference, GroupStatistics, Shake, Validation, Whole,
 };
 use serde::Serialize;
 
 use crate::answer::{Answer, Format};
-use crate::commands::simulate::answer::{Entity, SimulationReport};
+use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::view::simulated_change_document;
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
@@ -55,11 +55,8 @@ pub struct Compared {
     pub schedules: Difference,
     utilisation: f64,
     makespan: i64,
-    pub(crate) entities: Vec<ComparedGroup>,
-    pub(crate) groups: Vec<ComparedGroup>,
-    pub(crate) queues: Vec<ComparedGroup>,
-    pub(crate) sizes: Vec<ComparedGroup>,
-    pub(crate) lengths: Vec<ComparedGroup>,
+    #[serde(flatten)]
+    pub(crate) classes: ByKind<Vec<ComparedGroup>>,
     /// That of the intervals.
     confidence: f64,
     /// What moved submissions make of the changes, if that was asked for.
@@ -80,23 +77,25 @@ impl<'a> SimulatedChangeReport<'a> {
     /// The answer about two simulations of the same workload.
     pub fn new(sides: OldNew<SimulationReport<'a>>, shake: Option<Shake>) -> Self {
         let OldNew { old, new } = &sides;
-        let (workload, warm_up) = (old.jobs.workload, old.warm_up);
+        let (workload, warm_up) = (old.jobs.workload, old.statistics.warm_up);
         let [before, after] = [&old.jobs.schedule, &new.jobs.schedule];
         let schedules = Difference::new(workload, before, after, warm_up);
         let common = old
             .warnings
             .iter()
             .filter(|warning| new.warnings.contains(warning));
-        let entities = sides.as_ref().map(|side| entity_statistics(&side.entities));
-        let classes = &schedules;
+        let changes = schedules.classes.each_ref();
+        let groups = sides
+            .as_ref()
+            .map(|side| side.statistics.classes.each_ref());
+        let classes = std::array::from_fn(|kind| {
+            compared_groups(changes[kind], groups.old[kind], groups.new[kind])
+        });
+        let summaries = sides.as_ref().map(|side| &side.statistics.summary);
         let difference = Compared {
-            utilisation: new.summary.utilisation - old.summary.utilisation,
-            makespan: new.summary.makespan - old.summary.makespan,
-            entities: compared_groups(&classes.entities, &entities.old, &entities.new),
-            groups: compared_groups(&classes.groups, &old.groups, &new.groups),
-            queues: compared_groups(&classes.queues, &old.queues, &new.queues),
-            sizes: compared_groups(&classes.sizes, &old.sizes, &new.sizes),
-            lengths: compared_groups(&classes.lengths, &old.lengths, &new.lengths),
+            utilisation: summaries.new.utilisation - summaries.old.utilisation,
+            makespan: summaries.new.makespan - summaries.old.makespan,
+            classes: ByKind::from(classes),
             confidence: 0.95,
             shake,
             schedules,
@@ -129,7 +128,7 @@ impl<'a> SimulatedChangeReport<'a> {
                 new_wait - old_wait,
             ];
             let ends = [job.end, new_start + (job.end - job.start)];
-            let is_warm_up = old.jobs.is_warm_up(job.submit);
+            let is_warm_up = old.is_warm_up(job.submit);
             Some((names, job.processors, times, ends, is_warm_up))
         });
         write_csv(&CSV_HEADER, records, out)
@@ -144,11 +143,6 @@ impl Answer for SimulatedChangeReport<'_> {
     fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
         self.write_csv(cells, out)
     }
-}
-
-fn entity_statistics(entities: &[Entity]) -> Vec<GroupStatistics> {
-    let statistics = entities.iter().map(|entity| entity.statistics.clone());
-    statistics.collect()
 }
 
 /// The groups that have jobs on both sides, each with its waits.

@@ -66,7 +66,7 @@ pub(crate) fn with_course<'a>(
 ) -> Section<'a> {
     let queues = sides
         .iter()
-        .flat_map(|side| &side.over_time)
+        .flat_map(|side| &side.statistics.periods)
         .map(|period| period.mean_queue);
     let longest = queues.fold(1.0, f64::max);
     let used = "How many per cent of the processors are in use over time";
@@ -96,7 +96,7 @@ fn course(
     unit: &str,
     value: fn(&Period) -> f64,
 ) -> ChartSvg {
-    let periods = || sides.iter().flat_map(|side| &side.over_time);
+    let periods = || sides.iter().flat_map(|side| &side.statistics.periods);
     let begin = periods().map(|period| period.start).min().unwrap_or(0);
     let end = periods()
         .map(|period| period.start + period.seconds)
@@ -113,7 +113,12 @@ fn course(
     let mut lines = Vec::new();
     for (side, (class, name)) in sides.iter().zip(names) {
         let mut steps = Vec::new();
-        for period in side.over_time.iter().filter(|period| period.seconds > 0) {
+        for period in side
+            .statistics
+            .periods
+            .iter()
+            .filter(|period| period.seconds > 0)
+        {
             let end = period.start + period.seconds;
             steps.push([at(period.start), at(end), value(period)]);
         }

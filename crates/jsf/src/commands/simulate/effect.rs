@@ -33,12 +33,12 @@ pub(crate) fn effect(difference: &Difference) -> String {
         return format!("None of {jobs} starts at another second under the new formula.");
     }
     let claims = [
-        claim("processors", &difference.sizes, difference),
-        claim("run times", &difference.lengths, difference),
-        claim("queues", &difference.queues, difference),
+        claim("processors", &difference.classes.sizes, difference),
+        claim("run times", &difference.classes.lengths, difference),
+        claim("queues", &difference.classes.queues, difference),
     ];
-    let who = claim("entities", &difference.entities, difference)
-        .or_else(|| claim("groups", &difference.groups, difference));
+    let who = claim("entities", &difference.classes.entities, difference)
+        .or_else(|| claim("groups", &difference.classes.groups, difference));
     // of those with as many sides, the first one
     let best = claims
         .into_iter()
@@ -158,7 +158,7 @@ pub(crate) fn interval_in_words(change: &MeanChange, words: fn(f64) -> String) -
 
 #[cfg(test)]
 mod tests {
-    use jsf_simulate::GroupDifference;
+    use jsf_simulate::{ByKind, GroupDifference};
 
     use super::*;
 
@@ -236,8 +236,11 @@ mod tests {
             shorter,
             wait,
             core_seconds,
-            sizes,
-            entities,
+            classes: ByKind {
+                sizes,
+                entities,
+                ..ByKind::default()
+            },
             ..Difference::default()
         }
     }

@@ -3,7 +3,9 @@
 
 use std::cmp::Reverse;
 
-use jsf_simulate::{Difference, EntityUse, GroupStatistics, MeanChange, Period, Summary};
+use jsf_simulate::{
+    ByKind, Difference, EntityUse, GroupStatistics, MeanChange, Period, Statistics, Summary,
+};
 
 use crate::commands::simulate::answer::{JobLine, SimulationReport};
 use crate::commands::simulate::change::{Compared, ComparedGroup};
@@ -173,7 +175,10 @@ pub(crate) fn all_jobs_sections<'a>(
     difference: Option<&Difference>,
 ) -> [Section<'a>; 3] {
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
-    let started: Vec<usize> = sides.iter().map(|side| side.summary.jobs).collect();
+    let started: Vec<usize> = sides
+        .iter()
+        .map(|side| side.statistics.summary.jobs)
+        .collect();
     let heading = if is_compared {
         let jobs = started.iter().min().copied().unwrap_or(0);
         let stars = difference.filter(|difference| has_star(difference));
@@ -199,7 +204,12 @@ pub(crate) fn all_jobs_sections<'a>(
 
 /// Whether a change on the first screen is more than chance.
 fn has_star(difference: &Difference) -> bool {
-    let sizes = difference.sizes.groups.iter().map(|group| &group.wait);
+    let sizes = difference
+        .classes
+        .sizes
+        .groups
+        .iter()
+        .map(|group| &group.wait);
     sizes
         .chain([&difference.wait, &difference.wait_per_core_hour])
         .any(MeanChange::is_significant)
@@ -231,7 +241,8 @@ fn measure_rows(
     for measure in measures {
         let values: Vec<Option<f64>> = sides
             .iter()
-            .map(|side| side.summary.if_any((measure.value)(&side.summary)))
+            .map(|side| &side.statistics.summary)
+            .map(|summary| summary.if_any((measure.value)(summary)))
             .collect();
         let change = measure.change.and_then(|change| Some(change(difference?)));
         rows.push(
@@ -265,22 +276,34 @@ const SIZES: &str = "sizes of the jobs";
 /// The heading of the classes of run times.
 const LENGTHS: &str = "run times of the jobs";
 
+/// The kinds of classes in the order in which they are shown, each with the headings of its section
+/// and of the column of its names.
+fn shown<T>(classes: ByKind<T>) -> [(&'static str, &'static str, T); 5] {
+    [
+        (SIZES, "processors", classes.sizes),
+        ("entities", "entity", classes.entities),
+        ("groups", "group", classes.groups),
+        ("queues", "queue", classes.queues),
+        (LENGTHS, "run time", classes.lengths),
+    ]
+}
+
 /// The classes of jobs of a simulation under one formula.
 pub(crate) fn class_sections<'a>(report: &'a SimulationReport<'a>) -> Vec<Section<'a>> {
-    if report.sizes.is_empty() {
+    let Statistics {
+        summary, classes, ..
+    } = &report.statistics;
+    if summary.jobs == 0 {
         return Vec::new();
     }
-    let all = report.summary.core_seconds;
-    let entities = report.entities.iter().map(|entity| &entity.statistics);
-    let kinds: [(_, _, Vec<&GroupStatistics>); 5] = [
-        (SIZES, "processors", report.sizes.iter().collect()),
-        ("entities", "entity", by_wait(entities)),
-        ("groups", "group", by_wait(&report.groups)),
-        ("queues", "queue", by_wait(&report.queues)),
-        (LENGTHS, "run time", report.lengths.iter().collect()),
-    ];
+    let all = summary.core_seconds;
     let mut sections = Vec::new();
-    for (heading, column, groups) in kinds {
+    for (heading, column, groups) in shown(classes.each_ref().into()) {
+        let mut groups: Vec<&GroupStatistics> = groups.iter().collect();
+        if ![SIZES, LENGTHS].contains(&heading) {
+            // those that wait longest first
+            groups.sort_by(|one, other| other.wait.mean.total_cmp(&one.wait.mean));
+        }
         let table = || group_table(column, groups.clone(), all);
         let waits = groups.iter().map(|group| (&*group.name, group.wait));
         let names = groups.iter().map(|group| &*group.name);
@@ -306,13 +329,6 @@ fn class_section<'a, 'n>(
         return vec![Section::new("").in_text().table(table()), section.on_page()];
     }
     vec![section.in_full()]
-}
-
-/// The groups, those that wait longest first.
-fn by_wait<'a>(groups: impl IntoIterator<Item = &'a GroupStatistics>) -> Vec<&'a GroupStatistics> {
-    let mut order: Vec<&GroupStatistics> = groups.into_iter().collect();
-    order.sort_by(|one, other| other.wait.mean.total_cmp(&one.wait.mean));
-    order
 }
 
 /// The numbers of the entities, groups, queues or classes under one formula. `all` is the core
@@ -350,15 +366,8 @@ fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) ->
 /// they have no order.
 pub(crate) fn difference_sections(compared: &Compared) -> Vec<Section<'_>> {
     let all = compared.schedules.core_seconds;
-    let kinds = [
-        (SIZES, "processors", &compared.sizes),
-        ("entities", "entity", &compared.entities),
-        ("groups", "group", &compared.groups),
-        ("queues", "queue", &compared.queues),
-        (LENGTHS, "run time", &compared.lengths),
-    ];
     let mut sections = Vec::new();
-    for (heading, column, groups) in kinds {
+    for (heading, column, groups) in shown(compared.classes.each_ref().into()) {
         let section = Section::new(heading);
         let section = with_changes(section, column, compared.schedules.wait, groups);
         let names = groups.iter().map(|group| &*group.change.name);
@@ -450,10 +459,11 @@ fn core_hours(core_seconds: f64) -> Cell<'static> {
 pub(crate) fn periods_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Section<'a> {
     let section = with_course(Section::new("over time").in_full(), sides);
     // the periods of both sides begin alike; only one side may last longer
-    let all = sides.iter().map(|side| &*side.coarse_periods);
+    let all = sides.iter().map(|side| &*side.statistics.coarse_periods);
     let longest: &[Period] = all.max_by_key(|periods| periods.len()).unwrap_or(&[]);
     let length = |periods: &[Period]| periods.first().map(|period| period.seconds);
-    let is_alike = |side: &&SimulationReport<'_>| length(&side.coarse_periods) == length(longest);
+    let is_alike =
+        |side: &&SimulationReport<'_>| length(&side.statistics.coarse_periods) == length(longest);
     if longest.len() < 2 || !sides.iter().all(is_alike) {
         return section;
     }
@@ -466,7 +476,7 @@ pub(crate) fn periods_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Section
             count_cell(period.submitted)
         });
     for (side, name) in sides.iter().zip(side_names(sides.len())) {
-        let period = |index: usize| side.coarse_periods.get(index);
+        let period = |index: usize| side.statistics.coarse_periods.get(index);
         table = table
             .column(
                 Column::number(format!("{name}mean wait"), 8),
@@ -570,7 +580,7 @@ pub(crate) fn jobs_section<'a>(
             None => start - job.submit,
         })
     });
-    let first = report.jobs.first_submission();
+    let first = report.jobs.workload.begin(0);
     let has_two = new.is_some();
     let table = Table::of(order)
         .column(Column::id("job", 9), |(job, _)| Cell::text(job.id))
@@ -608,7 +618,7 @@ pub(crate) fn start_values_section<'a>(
     heading: &str,
     report: &'a SimulationReport<'a>,
 ) -> Section<'a> {
-    let table = Table::of(&report.values_at_start)
+    let table = Table::of(&report.statistics.values_at_start)
         .column(Column::id("processors", 9), |class| {
             Cell::text(&*class.size)
         })

@@ -252,7 +252,7 @@ fn errors_first(found: Vec<String>, simulated: Vec<String>) -> Vec<String> {
 /// What was simulated: how much of a log, on which machine.
 fn title(report: &SimulationReport<'_>) -> String {
     let jobs = report.jobs.workload.jobs();
-    let span = jobs.last().map_or(0, |job| job.submit) - report.jobs.first_submission();
+    let span = jobs.last().map_or(0, |job| job.submit) - report.jobs.workload.begin(0);
     let log = rough_duration(span as f64);
     format!(
         "job_sort_formula: waits over {log} of the log, {}",
@@ -381,7 +381,7 @@ pub(crate) fn failing_clause((formula, report): &NamedSide<'_>) -> Option<String
 
 /// The answer for one formula, in one sentence.
 fn sentence(report: &SimulationReport<'_>) -> String {
-    let summary = &report.summary;
+    let summary = &report.statistics.summary;
     if summary.jobs == 0 {
         return "No job starts.".to_owned();
     }
