@@ -16,9 +16,9 @@ mod split;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use job_sort_formula::formula::{Formula, Template};
+use job_sort_formula::formula::{Formula, Template, TemplateConstant};
 use jsf_simulate::{Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload};
-use jsf_site::{ProcessorsSource, SimulationOptions, Site, SiteError};
+use jsf_site::{Processors, SimulationOptions, Site, SiteError};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
@@ -30,7 +30,7 @@ pub use score::{GoalValue, Score};
 pub use search::EvaluatedPoint;
 pub use split::Split;
 
-use crate::search::Range;
+use crate::starts;
 use exclusions::{best_value, exclusions};
 use held_out::{FIRST_COME_FIRST_SERVED, HeldOut, reason};
 use objective::Searched;
@@ -153,7 +153,7 @@ pub struct GoalFit {
     /// The longest wait under the formula in force and under the fitted one, in seconds, on the
     /// held-out part.
     #[serde(skip)]
-    pub longest_waits: [Option<i64>; 2],
+    pub longest_waits: [Option<f64>; 2],
     /// Whether a formula is known to be in force, and not assumed to be first come, first served.
     #[serde(skip)]
     pub is_in_force_known: bool,
@@ -163,12 +163,9 @@ pub struct GoalFit {
     /// Whether the search ended early.
     #[serde(rename = "complete", serialize_with = "serialize_negated")]
     pub is_interrupted: bool,
-    /// The number of processors of the machine.
+    /// The processors of the machine.
     #[serde(skip)]
-    pub processors: u32,
-    /// Where that number is from.
-    #[serde(skip)]
-    pub processors_source: ProcessorsSource,
+    pub processors: Processors,
     /// What the simulation of the whole log under the formula in force leaves out or assumes, one
     /// sentence each.
     pub warnings: Vec<String>,
@@ -241,7 +238,7 @@ pub struct FittedConstant {
     pub value: f64,
     /// The values that it may have.
     #[serde(skip)]
-    pub range: Range,
+    pub range: TemplateConstant,
     /// The least and the greatest value that do as well within one standard error on the searched
     /// part, all others being fixed; `None` where that was not tried.
     #[serde(flatten, serialize_with = "serialize_ends")]
@@ -264,6 +261,13 @@ fn serialize_ends<S: Serializer>(
     members.serialize_field("low", &ends.map(|[low, _]| low))?;
     members.serialize_field("high", &ends.map(|[_, high]| high))?;
     members.end()
+}
+
+fn serialize_interval<S: Serializer>(
+    change: &Option<MeanChange>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serialize_ends(&change.and_then(|change| change.interval()), serializer)
 }
 
 /// A goal under the formula in force and the fitted one.
@@ -293,23 +297,37 @@ pub struct FittedGoal {
 }
 
 /// The objective under the formula in force and the fitted one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FittedObjective {
     /// Its name.
     pub name: String,
     /// What is measured.
+    #[serde(skip)]
     pub measure: Measure,
     /// Whether it is to be as small as possible, else as large.
+    #[serde(skip)]
     pub is_minimised: bool,
     /// Under the formula in force, on the searched part.
     pub current: Option<f64>,
     /// Under the fitted formula, on the searched part.
     pub fitted: Option<f64>,
-    /// Under the formula in force, on the held-out part.
-    pub held_out_current: Option<f64>,
-    /// Under the fitted formula, on the held-out part.
-    pub held_out: Option<f64>,
-    /// The change on the held-out part; `None` for a measure without an interval.
+    /// By how much less it improves on the held-out part than on the searched one: what was fitted
+    /// to chance, and what differs between the two parts, such as the load. Negative if it improves
+    /// more there.
+    pub optimism: Option<f64>,
+    /// On the held-out part.
+    pub held_out: HeldOutObjective,
+}
+
+/// The objective on the held-out part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeldOutObjective {
+    /// Under the formula in force.
+    pub current: Option<f64>,
+    /// Under the fitted formula.
+    pub fitted: Option<f64>,
+    /// The change, whose interval is shown; `None` for a measure without an interval.
+    #[serde(flatten, serialize_with = "serialize_interval")]
     pub change: Option<MeanChange>,
 }
 
@@ -322,19 +340,6 @@ impl FittedObjective {
             .zip(self.current)
             .map_or(0.0, |(fitted, current)| fitted - current);
         if self.is_minimised { -change } else { change }
-    }
-
-    /// By how much less the objective improves on the held-out part than on the searched one: what
-    /// was fitted to chance, and what differs between the two parts, such as the load. Negative if
-    /// it improves more there.
-    pub fn optimism(&self) -> Option<f64> {
-        let searched = self.fitted? - self.current?;
-        let held_out = self.held_out? - self.held_out_current?;
-        Some(if self.is_minimised {
-            held_out - searched
-        } else {
-            searched - held_out
-        })
     }
 }
 
@@ -382,18 +387,9 @@ pub enum FitError {
 /// The formulas whose names a log is read for: the one in force, and the template with its start
 /// values.
 pub fn formulas_read(template: &Template, in_force: Option<&str>) -> Vec<Formula> {
-    let start: Vec<f64> = template
-        .constants()
-        .iter()
-        .map(|constant| constant.start)
-        .collect();
-    let texts = in_force
-        .map(str::to_owned)
-        .into_iter()
-        .chain([template.fill(&start)]);
-    texts
-        .filter_map(|text| Formula::parse(&text).ok())
-        .collect()
+    let started = template.fill(&starts(template));
+    let texts = in_force.into_iter().chain([&*started]);
+    texts.filter_map(|text| Formula::parse(text).ok()).collect()
 }
 
 /// Finds the constants of a template that meet goals on a workload, which was read with the names
@@ -486,7 +482,6 @@ pub fn fit_goals(
         is_in_force_known: options.in_force.is_some(),
         validation: held_out.validation,
         processors: held_out.simulated.processors,
-        processors_source: held_out.simulated.processors_source,
         warnings: held_out.simulated.warnings,
         is_interrupted: simulator.is_interrupted.load(Ordering::Relaxed),
         points: search.points,
@@ -512,7 +507,7 @@ fn unknown_ranges(template: &Template, values: &[f64]) -> Vec<FittedConstant> {
         .map(|(constant, value)| FittedConstant {
             name: constant.name.to_string(),
             value: *value,
-            range: constant.into(),
+            range: constant.clone(),
             within: None,
             hardly_matters: false,
         });
@@ -547,15 +542,24 @@ fn fitted_objective(
     held_out: &HeldOut,
 ) -> Option<FittedObjective> {
     let objective = goals.objective.as_ref()?;
+    let held_out = HeldOutObjective {
+        current: held_out.current.objective,
+        fitted: held_out.fitted.objective,
+        change: held_out.objective,
+    };
+    let growth = |current: Option<f64>, fitted: Option<f64>| Some(fitted? - current?);
+    let searched = growth(in_force.objective, fitted.objective);
+    let lost = growth(held_out.current, held_out.fitted)
+        .zip(searched)
+        .map(|(held_out, searched)| held_out - searched);
     Some(FittedObjective {
         name: objective.name.clone(),
         measure: objective.measure,
         is_minimised: objective.is_minimised,
         current: in_force.objective,
         fitted: fitted.objective,
-        held_out_current: held_out.current.objective,
-        held_out: held_out.fitted.objective,
-        change: held_out.objective,
+        optimism: lost.map(|lost| if objective.is_minimised { lost } else { -lost }),
+        held_out,
     })
 }
 

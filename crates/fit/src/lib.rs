@@ -12,3 +12,9 @@ pub mod search;
 pub mod wishes;
 
 pub use scale::is_scale_free;
+
+/// The constants of a template with which a search begins.
+pub fn starts(template: &job_sort_formula::formula::Template) -> Vec<f64> {
+    let constants = template.constants().iter();
+    constants.map(|constant| constant.start).collect()
+}

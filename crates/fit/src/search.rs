@@ -8,7 +8,8 @@
 pub mod cma_es;
 mod space;
 
-pub use space::{Range, Space};
+pub use space::Space;
+pub(crate) use space::value_at;
 
 use std::ops::ControlFlow;
 

@@ -481,7 +481,7 @@ fn scores_are_fitted_in_spite_of_wrong_ones() {
             "case {case}: {found:?} {hidden:?}"
         );
         assert!(
-            (fit.mean_deviation.expect("scores") - 100.0).abs() < 1.0,
+            (fit.wishes.mean_deviation.expect("scores") - 100.0).abs() < 1.0,
             "{fit:?}"
         );
     }

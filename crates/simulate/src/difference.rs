@@ -84,14 +84,9 @@ pub struct MeanChange {
 }
 
 impl MeanChange {
-    /// The change between two means of some jobs in some blocks, by its standard error, whoever the
-    /// users are.
-    pub(super) fn new(means: [f64; 2], standard_error: f64, jobs: usize, blocks: usize) -> Self {
-        Self::of_users(means, standard_error, jobs, [blocks, usize::MAX])
-    }
-
-    /// The same for jobs in some blocks and of some users.
-    fn of_users(
+    /// The change between two means of some jobs in some blocks and of some users, by its standard
+    /// error.
+    pub(super) fn new(
         [old, new]: [f64; 2],
         standard_error: f64,
         jobs: usize,
@@ -283,13 +278,6 @@ struct Weighted {
     new: f64,
 }
 
-/// The greatest p-values that are more than chance.
-#[derive(Debug, Clone, Copy)]
-struct Levels {
-    of_means: f64,
-    of_classes: f64,
-}
-
 /// The index of the class that a job belongs to.
 type IndexOf = fn(&WorkloadJob) -> usize;
 
@@ -351,11 +339,14 @@ impl Difference {
             .iter()
             .flat_map(|(_, groups)| groups)
             .filter(|(_, group)| group.jobs < paired.len());
-        let levels = Levels {
-            of_means: level,
-            of_classes: level_of_all(tested.map(|(_, group)| &group.wait)),
-        };
-        let classes = kinds.map(|(index, groups)| classes(&paired, index, groups, levels));
+        let level_of_classes = level_of_all(tested.map(|(_, group)| &group.wait));
+        let classes = kinds.map(|(index, mut groups)| {
+            for (_, group) in &mut groups {
+                let is_of_all = group.jobs == paired.len();
+                group.wait.level = if is_of_all { level } else { level_of_classes };
+            }
+            classes(&paired, index, groups, level_of_classes)
+        });
         Self {
             jobs: paired.len(),
             longer: ordered(Ordering::Greater),
@@ -374,6 +365,15 @@ impl Difference {
 }
 
 impl Difference {
+    /// How the means of all jobs change, with their names.
+    pub fn means(&self) -> [(&'static str, &MeanChange); 3] {
+        [
+            ("mean wait", &self.wait),
+            ("mean wait per core hour", &self.wait_per_core_hour),
+            ("mean bounded slowdown", &self.bounded_slowdown),
+        ]
+    }
+
     /// Whether both formulas start the same jobs; if not, their means are of different jobs.
     pub fn is_of_same_jobs(&self) -> bool {
         self.only_old == 0 && self.only_new == 0
@@ -467,19 +467,12 @@ fn group_difference(name: String, jobs: &[&PairedJob]) -> GroupDifference {
 fn classes(
     jobs: &[PairedJob],
     index: IndexOf,
-    mut groups: Vec<(usize, GroupDifference)>,
-    levels: Levels,
+    groups: Vec<(usize, GroupDifference)>,
+    level: f64,
 ) -> Classes {
-    for (_, group) in &mut groups {
-        group.wait.level = if group.jobs == jobs.len() {
-            levels.of_means
-        } else {
-            levels.of_classes
-        };
-    }
     let sum = |jobs: &[&PairedJob]| {
         let mut together = group_difference(String::new(), jobs);
-        together.wait.level = levels.of_classes;
+        together.wait.level = level;
         together
     };
     let together = |is_one: fn(&MeanChange) -> bool| {
@@ -568,7 +561,7 @@ fn mean_change<'j>(
     } else {
         with_users.max(by_block.variance())
     };
-    MeanChange::of_users(
+    MeanChange::new(
         means,
         mean(libm::sqrt(variance)),
         count,
@@ -733,7 +726,7 @@ mod tests {
         );
         assert_eq!(few.p_value(), None);
         // of more users than blocks, the blocks decide
-        let many = |users| MeanChange::of_users([0.0, 1.0], 0.1, 100, [9, users]);
+        let many = |users| MeanChange::new([0.0, 1.0], 0.1, 100, [9, users]);
         assert_eq!(
             many(9),
             MeanChange {

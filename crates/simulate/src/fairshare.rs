@@ -97,7 +97,8 @@ pub struct Fairshare {
     tree: ShareTree,
     policy: FairsharePolicy,
     decay: Option<Decay>,
-    measure: UsageMeasure,
+    /// What a running job is charged.
+    pub measure: UsageMeasure,
     /// The node of every entity of the workload; `None` if the tree does not have it.
     nodes: Vec<Option<NodeId>>,
     /// The usage that is charged to each node itself.
@@ -109,7 +110,7 @@ pub struct Fairshare {
     is_floored: Vec<bool>,
     time: i64,
     /// Whether the numbers reach a formula with the decimals that OpenPBS prints.
-    is_printed: bool,
+    pub is_printed: bool,
     pub(super) numbers: EntityNumbers,
 }
 
@@ -169,25 +170,12 @@ impl Fairshare {
         }
     }
 
-    /// With numbers that reach a formula as OpenPBS prints them.
-    #[must_use]
-    pub fn printed(mut self) -> Self {
-        self.is_printed = true;
-        self
-    }
-
     /// Without a least usage, as Slurm has none.
     #[must_use]
     pub fn from_nothing(mut self) -> Self {
         self.is_floored.fill(false);
         self.own_usage.fill(0.0);
         self
-    }
-
-    /// With this measure of what a running job is charged.
-    #[must_use]
-    pub fn measured_by(self, measure: UsageMeasure) -> Self {
-        Self { measure, ..self }
     }
 
     /// With the usage that the tree has to begin with.
@@ -438,7 +426,8 @@ mod tests {
     #[test]
     fn printed_numbers_have_six_decimals() {
         let mut exact = documented(None);
-        let mut printed = documented(None).printed();
+        let mut printed = documented(None);
+        printed.is_printed = true;
         for fairshare in [&mut exact, &mut printed] {
             let jobs = running(fairshare, &[0, 2]);
             fairshare.advance(1000, &jobs);

@@ -39,56 +39,41 @@ pub enum LeftOutReason {
 }
 
 impl LeftOutReason {
-    /// All reasons.
-    pub const ALL: [Self; 12] = [
-        Self::Cancelled,
-        Self::Waiting,
-        Self::Running,
-        Self::Moved,
-        Self::Unlisted,
-        Self::Incomplete,
-        Self::Outside,
-        Self::Rerun,
-        Self::Reservation,
-        Self::Repeated,
-        Self::NoProcessors,
-        Self::Damaged,
+    /// All reasons, each with its name in JSON and what is said behind a number.
+    const ALL: [(Self, &str, &str); 12] = [
+        (Self::Cancelled, "cancelled", "cancelled before they ran"),
+        (
+            Self::Waiting,
+            "waiting",
+            "still waiting at the end of the log",
+        ),
+        (
+            Self::Running,
+            "running",
+            "still running at the end of the log",
+        ),
+        (Self::Moved, "moved", "moved to another server"),
+        (
+            Self::Unlisted,
+            "unlisted",
+            "in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)",
+        ),
+        (
+            Self::Incomplete,
+            "incomplete",
+            "submitted before the log is complete",
+        ),
+        (
+            Self::Outside,
+            "outside",
+            "submitted outside the time that is simulated",
+        ),
+        (Self::Rerun, "rerun", "executions before a rerun"),
+        (Self::Reservation, "reservation", "reservations"),
+        (Self::Repeated, "repeated", "with an id of another line"),
+        (Self::NoProcessors, "no_processors", "without processors"),
+        (Self::Damaged, "damaged", "damaged"),
     ];
-
-    /// The name in JSON.
-    pub fn key(self) -> &'static str {
-        self.texts().0
-    }
-
-    /// What is said behind a number.
-    pub fn words(self, number: usize) -> &'static str {
-        match self {
-            Self::Rerun if number == 1 => "execution before a rerun",
-            Self::Reservation if number == 1 => "reservation",
-            _ => self.texts().1,
-        }
-    }
-
-    /// The name in JSON, and what is said behind a number.
-    fn texts(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Cancelled => ("cancelled", "cancelled before they ran"),
-            Self::Waiting => ("waiting", "still waiting at the end of the log"),
-            Self::Running => ("running", "still running at the end of the log"),
-            Self::Moved => ("moved", "moved to another server"),
-            Self::Unlisted => (
-                "unlisted",
-                "in arrays whose subjobs are not listed (use `qstat -x -t -f -F json`)",
-            ),
-            Self::Incomplete => ("incomplete", "submitted before the log is complete"),
-            Self::Outside => ("outside", "submitted outside the time that is simulated"),
-            Self::Rerun => ("rerun", "executions before a rerun"),
-            Self::Reservation => ("reservation", "reservations"),
-            Self::Repeated => ("repeated", "with an id of another line"),
-            Self::NoProcessors => ("no_processors", "without processors"),
-            Self::Damaged => ("damaged", "damaged"),
-        }
-    }
 
     /// Whether something is wrong with the log, so that its lines are named.
     fn is_fault(self) -> bool {
@@ -215,6 +200,13 @@ impl Faults {
             .sum()
     }
 
+    /// The number of lines and jobs that are left out for each reason, by its name.
+    pub fn by_reason(&self) -> BTreeMap<&'static str, usize> {
+        LeftOutReason::ALL
+            .map(|(reason, key, _)| (key, self.of(reason)))
+            .into()
+    }
+
     /// A sentence for each of the named lines and, where a kind has more, one with their number.
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();
@@ -237,11 +229,15 @@ impl Faults {
         &self,
         others: impl IntoIterator<Item = (usize, &'static str)>,
     ) -> Option<String> {
-        let own = LeftOutReason::ALL.into_iter().map(|reason| {
-            let count = self.of(reason);
-            (count, reason.words(count))
+        let own = LeftOutReason::ALL.map(|(reason, _, words)| match (reason, self.of(reason)) {
+            (LeftOutReason::Rerun, 1) => (1, "execution before a rerun"),
+            (LeftOutReason::Reservation, 1) => (1, "reservation"),
+            (_, count) => (count, words),
         });
-        let parts = own.chain(others).filter(|(count, _)| *count > 0);
+        let parts = own
+            .into_iter()
+            .chain(others)
+            .filter(|(count, _)| *count > 0);
         let parts: Vec<String> = parts
             .map(|(count, words)| format!("{count} {words}"))
             .collect();

@@ -37,7 +37,6 @@ mod read;
 mod results;
 mod rules;
 mod sacct;
-mod scalar;
 mod schedule;
 mod shake;
 mod start_values;

@@ -1,6 +1,7 @@
 //! What is made of a log: which of its jobs are simulated, how long they run, and how many
 //! processors they hold.
 
+use jsf_openpbs::check::counted;
 use serde::Deserialize;
 
 use super::left_out::Fault;
@@ -119,22 +120,20 @@ pub struct AssumedWalltimes {
 impl AssumedWalltimes {
     /// What is assumed, in words; `None` if nothing is.
     pub fn in_words(self) -> Option<String> {
-        let jobs = |count: usize| {
-            if count == 1 {
-                "1 job".to_owned()
-            } else {
-                format!("{count} jobs")
-            }
-        };
-        let defaults = (self.defaults > 0)
-            .then(|| format!("the default of the queue for {}", jobs(self.defaults)));
-        let run_times = (self.run_times > 0).then(|| {
-            format!(
-                "the run time for {}, so that backfilling sees the future",
-                jobs(self.run_times)
-            )
-        });
-        let parts: Vec<String> = defaults.into_iter().chain(run_times).collect();
+        let jobs = |count: usize| counted(count, "job", "jobs");
+        let mut parts = Vec::new();
+        if self.defaults > 0 {
+            parts.push(format!(
+                "the default of the queue for {}",
+                jobs(self.defaults)
+            ));
+        }
+        if self.run_times > 0 {
+            let jobs = jobs(self.run_times);
+            parts.push(format!(
+                "the run time for {jobs}, so that backfilling sees the future"
+            ));
+        }
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }

@@ -7,55 +7,42 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use job_sort_formula::python::MAX_EXACT_INT;
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::requested_processors::of_select;
 use jsf_openpbs::resource_amount::AmountSource;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::left_out::Fault;
-use super::scalar::Scalar;
 use super::swf::nearest;
 use super::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 
-#[derive(Deserialize)]
-struct NativeJob<'a> {
-    #[serde(borrow, default)]
-    id: Scalar<'a>,
-    #[serde(borrow, default)]
-    entity: Scalar<'a>,
-    #[serde(borrow, default)]
-    group: Scalar<'a>,
-    #[serde(borrow, default)]
-    user: Scalar<'a>,
-    #[serde(borrow, default)]
-    project: Scalar<'a>,
-    #[serde(borrow, default)]
-    queue: Scalar<'a>,
-    #[serde(borrow, default)]
-    submit: Scalar<'a>,
-    #[serde(borrow, default)]
-    run: Scalar<'a>,
-    #[serde(borrow, default)]
-    start: Scalar<'a>,
-    #[serde(borrow, default)]
-    resources: Amounts<'a>,
-    #[serde(borrow, default)]
-    queue_priority: Scalar<'a>,
-    #[serde(borrow, default)]
-    job_priority: Scalar<'a>,
-    #[serde(borrow, default)]
-    accrue_type: Scalar<'a>,
-    #[serde(borrow, default)]
-    max_run_subjobs: Scalar<'a>,
-    #[serde(borrow, default)]
-    inputs: Amounts<'a>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NativeJob {
+    id: Value,
+    entity: Value,
+    group: Value,
+    user: Value,
+    project: Value,
+    queue: Value,
+    submit: Value,
+    run: Value,
+    start: Value,
+    resources: Amounts,
+    queue_priority: Value,
+    job_priority: Value,
+    accrue_type: Value,
+    max_run_subjobs: Value,
+    inputs: Amounts,
 }
 
-type Amounts<'a> = BTreeMap<Cow<'a, str>, Scalar<'a>>;
+type Amounts = BTreeMap<String, Value>;
 
 /// Whether a line is in this format.
 pub(super) fn is_native(line: &str) -> bool {
-    serde_json::from_str::<NativeJob<'_>>(line).is_ok_and(|job| job.submit != Scalar::Absent)
+    serde_json::from_str::<NativeJob>(line).is_ok_and(|job| !job.submit.is_null())
 }
 
 /// Adds the job of a line.
@@ -63,7 +50,7 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     if line.trim().is_empty() {
         return Ok(());
     }
-    let job: NativeJob<'_> = serde_json::from_str(line)
+    let job: NativeJob = serde_json::from_str(line)
         .map_err(|_| "not a job, expected {\"id\":…,\"submit\":…,\"run\":…,\"resources\":…}")?;
     let id = name(&job.id, "`id` is neither a text nor a number")?.ok_or("no id")?;
     let entity = name(&job.entity, "`entity` is neither a text nor a number")?.unwrap_or_default();
@@ -85,7 +72,8 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
             source: *source,
         })
         .collect();
-    let select = text(&job.resources, "select");
+    let resources = &job.resources;
+    let select = text(resources, "select");
     let logged = LoggedJob {
         id: &id,
         entity: &entity,
@@ -96,17 +84,13 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         queue: &queue,
         submit: submit.rounded(),
         run,
-        walltime: job
-            .resources
-            .get("walltime")
-            .map_or(Ok(None), requested_time)?,
-        processors: job
-            .resources
+        walltime: resources.get("walltime").map_or(Ok(None), requested_time)?,
+        processors: resources
             .get("ncpus")
             .map_or(Ok(of_select(select)), processors)?
             .ok_or(Fault::NO_PROCESSORS)?,
         select,
-        place: text(&job.resources, "place"),
+        place: text(resources, "place"),
         started: started.map(Moment::rounded),
         extent: Extent::Whole,
         amounts: &amounts,
@@ -115,16 +99,24 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
 }
 
 /// A resource that is a text; empty if it is not there.
-fn text<'j>(resources: &'j Amounts<'_>, name: &str) -> &'j str {
-    match resources.get(name) {
-        Some(Scalar::Text(text)) => text,
-        _ => "",
-    }
+fn text<'j>(resources: &'j Amounts, name: &str) -> &'j str {
+    resources
+        .get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+/// A whole number, also as `4.0`, which programs write for a column of floats.
+fn integer(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| {
+        let number = value.as_f64()?;
+        Some(number as i64).filter(|whole| *whole as f64 == number && whole.abs() <= MAX_EXACT_INT)
+    })
 }
 
 /// The texts of the amounts that are taken from the log; those that count most come last.
 fn amounts<'j>(
-    job: &'j NativeJob<'_>,
+    job: &'j NativeJob,
     builder: &WorkloadBuilder,
 ) -> Vec<(&'j str, Cow<'j, str>, Option<AmountSource>)> {
     let resources = job
@@ -142,7 +134,7 @@ fn amounts<'j>(
         .iter()
         .map(|(name, value)| (&**name, value, None));
     let all = resources.chain(special).chain(inputs);
-    let taken = all.filter(|(name, value, _)| builder.takes(name) && **value != Scalar::Absent);
+    let taken = all.filter(|(name, value, _)| builder.takes(name) && !value.is_null());
     taken
         .map(|(name, value, source)| (name, amount(value, source), source))
         .collect()
@@ -150,10 +142,10 @@ fn amounts<'j>(
 
 /// The text of an amount. `4.0` of a resource is 4, and of an input, which reaches the formula as
 /// it is, a float.
-fn amount<'j>(value: &'j Scalar<'_>, source: Option<AmountSource>) -> Cow<'j, str> {
+fn amount(value: &Value, source: Option<AmountSource>) -> Cow<'_, str> {
     match value {
-        Scalar::Text(text) => Cow::Borrowed(text),
-        _ => match value.integer().filter(|_| source.is_some()) {
+        Value::String(text) => Cow::Borrowed(text),
+        _ => match integer(value).filter(|_| source.is_some()) {
             Some(whole) => Cow::Owned(whole.to_string()),
             None => Cow::Owned(value.to_string()),
         },
@@ -161,15 +153,11 @@ fn amount<'j>(value: &'j Scalar<'_>, source: Option<AmountSource>) -> Cow<'j, st
 }
 
 /// A name, which may be a number; `kind` is what is wrong with any other value.
-fn name<'j>(value: &'j Scalar<'_>, kind: &'static str) -> Result<Option<Cow<'j, str>>, Fault> {
+fn name<'j>(value: &'j Value, kind: &'static str) -> Result<Option<Cow<'j, str>>, Fault> {
     match value {
-        Scalar::Absent => Ok(None),
-        Scalar::Text(text) => Ok(Some(Cow::Borrowed(text))),
-        Scalar::Integer(_) | Scalar::Decimal(_) => {
-            let whole = value.integer().map(|number| number.to_string());
-            Ok(Some(Cow::Owned(whole.unwrap_or_else(|| value.to_string()))))
-        }
-        Scalar::Other(_) => Err(misfit(value, kind)),
+        Value::Null => Ok(None),
+        Value::String(_) | Value::Number(_) => Ok(Some(amount(value, Some(AmountSource::User)))),
+        _ => Err(misfit(value, kind)),
     }
 }
 
@@ -197,36 +185,41 @@ impl Moment {
     }
 }
 
-fn moment(value: &Scalar<'_>, kind: &'static str) -> Result<Option<Moment>, Fault> {
-    match value {
-        Scalar::Absent => Ok(None),
-        Scalar::Decimal(seconds) => Ok(Some(Moment::Fraction(*seconds))),
-        _ => value
-            .integer()
-            .map(|seconds| Some(Moment::Whole(seconds)))
-            .ok_or_else(|| misfit(value, kind)),
+fn moment(value: &Value, kind: &'static str) -> Result<Option<Moment>, Fault> {
+    if value.is_null() {
+        return Ok(None);
     }
+    let moment = match decimal(value) {
+        Some(seconds) => Some(Moment::Fraction(seconds)),
+        None => integer(value).map(Moment::Whole),
+    };
+    moment.map(Some).ok_or_else(|| misfit(value, kind))
+}
+
+/// A number with a fraction or an exponent.
+fn decimal(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|_| value.is_f64())
 }
 
 /// The run time: a number of seconds, or a duration such as `01:00:00`. Its start and its end are
 /// rounded, as in SWF.
-fn run_time(value: &Scalar<'_>, start: Moment) -> Result<i64, Fault> {
-    let run = match value {
-        Scalar::Absent => return Err("no run time".into()),
-        Scalar::Text(text) => seconds(text).ok(),
-        Scalar::Decimal(run) => Some(start.until_end_of(*run)),
-        _ => value.integer(),
+fn run_time(value: &Value, start: Moment) -> Result<i64, Fault> {
+    let run = match (value, decimal(value)) {
+        (Value::Null, _) => return Err("no run time".into()),
+        (Value::String(text), _) => seconds(text).ok(),
+        (_, Some(run)) => Some(start.until_end_of(run)),
+        _ => integer(value),
     };
     run.ok_or_else(|| misfit(value, "`run` is not a duration"))
 }
 
 /// The requested time, rounded up.
-fn requested_time(value: &Scalar<'_>) -> Result<Option<i64>, Fault> {
-    let requested = match value {
-        Scalar::Absent => return Ok(None),
-        Scalar::Text(text) => seconds(text).ok(),
-        Scalar::Decimal(requested) => Some(libm::ceil(*requested) as i64),
-        _ => value.integer(),
+fn requested_time(value: &Value) -> Result<Option<i64>, Fault> {
+    let requested = match (value, decimal(value)) {
+        (Value::Null, _) => return Ok(None),
+        (Value::String(text), _) => seconds(text).ok(),
+        (_, Some(requested)) => Some(libm::ceil(requested) as i64),
+        _ => integer(value),
     };
     let requested = requested.filter(|requested| *requested > 0);
     requested.map(Some).ok_or_else(|| {
@@ -237,17 +230,17 @@ fn requested_time(value: &Scalar<'_>) -> Result<Option<i64>, Fault> {
     })
 }
 
-fn processors(value: &Scalar<'_>) -> Result<Option<i64>, Fault> {
+fn processors(value: &Value) -> Result<Option<i64>, Fault> {
     let number = match value {
-        Scalar::Absent => return Ok(None),
-        Scalar::Text(text) => text.parse().ok(),
-        _ => value.integer(),
+        Value::Null => return Ok(None),
+        Value::String(text) => text.parse().ok(),
+        _ => integer(value),
     };
     number
         .map(Some)
         .ok_or_else(|| misfit(value, "`resources.ncpus` is not a whole number"))
 }
 
-fn misfit(value: &Scalar<'_>, kind: &'static str) -> Fault {
+fn misfit(value: &Value, kind: &'static str) -> Fault {
     Fault::from(kind).found(&value.to_string())
 }

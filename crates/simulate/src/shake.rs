@@ -9,9 +9,7 @@
 
 use serde::Serialize;
 
-use super::difference::Difference;
 use super::generate::Random;
-use super::statistics::Summary;
 use super::workload::Workload;
 
 /// The most seconds by which a submission is moved, either way.
@@ -102,27 +100,16 @@ impl Spread {
 }
 
 impl Shake {
-    /// The spread of the means of some runs; `None` without runs.
-    pub fn of_means(runs: &[Summary]) -> Option<Self> {
+    /// The spread of what some runs have of each: the mean wait, the mean wait of a core hour and
+    /// the mean bounded slowdown, or how these change; `None` without runs.
+    pub fn new(runs: &[[f64; 3]]) -> Option<Self> {
+        let spread = |mean: usize| Spread::new(runs.iter().map(|run| run[mean]));
         (!runs.is_empty()).then(|| Self {
             runs: runs.len(),
             seconds: SHAKE_SECONDS,
-            wait: Spread::new(runs.iter().map(|run| run.wait.mean)),
-            wait_per_core_hour: Spread::new(runs.iter().map(|run| run.wait_per_core_hour)),
-            bounded_slowdown: Spread::new(runs.iter().map(|run| run.bounded_slowdown.mean)),
-        })
-    }
-
-    /// The spread of the changes of the means in some runs; `None` without runs.
-    pub fn of_changes(runs: &[Difference]) -> Option<Self> {
-        (!runs.is_empty()).then(|| Self {
-            runs: runs.len(),
-            seconds: SHAKE_SECONDS,
-            wait: Spread::new(runs.iter().map(|run| run.wait.difference())),
-            wait_per_core_hour: Spread::new(
-                runs.iter().map(|run| run.wait_per_core_hour.difference()),
-            ),
-            bounded_slowdown: Spread::new(runs.iter().map(|run| run.bounded_slowdown.difference())),
+            wait: spread(0),
+            wait_per_core_hour: spread(1),
+            bounded_slowdown: spread(2),
         })
     }
 }
@@ -206,6 +193,6 @@ mod tests {
             }
         );
         assert!(spread.is_larger_than(-3.9) && !spread.is_larger_than(4.0));
-        assert_eq!(Shake::of_means(&[]), None);
+        assert_eq!(Shake::new(&[]), None);
     }
 }

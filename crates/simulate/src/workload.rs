@@ -958,10 +958,8 @@ fn keep_submitted(
     });
     let left_out = all - jobs.len();
     if left_out > 0 {
-        faults.add(
-            Fault::new(reason, reason.words(left_out)).of_jobs(left_out),
-            String::new,
-        );
+        let kind = "a job submitted at another time";
+        faults.add(Fault::new(reason, kind).of_jobs(left_out), String::new);
     }
 }
 

@@ -121,11 +121,7 @@ fn differences(logs: usize, jobs: usize, kind: (u32, f64), formulas: [&str; 2]) 
 fn changes(difference: &Difference) -> impl Iterator<Item = &MeanChange> {
     let classes = difference.classes.each_ref().into_iter();
     let classes = classes.flat_map(|classes| &classes.groups);
-    let all = [
-        &difference.wait,
-        &difference.wait_per_core_hour,
-        &difference.bounded_slowdown,
-    ];
+    let all = difference.means().map(|(_, change)| change);
     all.into_iter().chain(classes.map(|group| &group.wait))
 }
 

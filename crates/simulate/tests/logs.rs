@@ -6,8 +6,8 @@
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
-    Backfill, Cancelled, LeftOutReason, LogRules, Overrun, ProcessorsOf, SimulationRules,
-    Statistics, Workload, simulate,
+    Backfill, Cancelled, LogRules, Overrun, ProcessorsOf, SimulationRules, Statistics, Workload,
+    simulate,
 };
 use jsf_site::{Role, Site, SiteFiles, SiteOptions};
 
@@ -32,7 +32,7 @@ const ALLOCATED: LogRules = LogRules {
 
 /// What is left out, by reason.
 fn left_out(workload: &Workload) -> Vec<(&'static str, usize)> {
-    let counts = LeftOutReason::ALL.map(|reason| (reason.key(), workload.faults().of(reason)));
+    let counts = workload.faults().by_reason();
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
@@ -475,9 +475,9 @@ fn states_of_sacct() {
         left_out(&workload),
         [
             ("cancelled", 9),
-            ("waiting", 1),
+            ("rerun", 1),
             ("running", 1),
-            ("rerun", 1)
+            ("waiting", 1)
         ]
     );
     let kept = read_by(&log, KEEP_CANCELLED);
@@ -640,18 +640,18 @@ fn one_job_is_the_same_in_every_log() {
     assert_eq!(
         left_out(&of_qstat),
         [
-            ("waiting", 1),
-            ("running", 1),
+            ("damaged", 1),
             ("moved", 1),
+            ("running", 1),
             ("unlisted", 1),
-            ("damaged", 1)
+            ("waiting", 1)
         ]
     );
     // what follows a fault is not read, and that is said
     let cut = read(&qstat[..qstat.find("\"9.vm").expect("a job") + 20]);
     assert_eq!(
         (cut.jobs().len(), left_out(&cut)),
-        (1, vec![("running", 1), ("damaged", 1)])
+        (1, vec![("damaged", 1), ("running", 1)])
     );
 
     let heading =

@@ -55,7 +55,7 @@ fn each_chunk_is_on_one_host() {
         .collect();
     let (starts, site) = simulated(on(&[4, 4]), &log, "ncpus");
     assert_eq!(starts, [100, 100, 110, 100]);
-    assert_eq!((site.processors, site.left_out), (8, vec![]));
+    assert_eq!((site.processors.total, site.left_out), (8, vec![]));
     let (starts, site) = simulated(on(&[4, 4]), &log.replace("select", "chunks"), "ncpus");
     assert_eq!(starts, [100, 100, 100, 110]);
     let what = "the hosts of jobs without `select` in the log".to_owned();

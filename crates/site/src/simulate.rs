@@ -23,7 +23,7 @@ use serde::Deserialize;
 
 use super::policy::PolicyName;
 use super::role::{Role, unexpected};
-use super::simulation_rules::{LeftOut, ProcessorsSource};
+use super::simulation_rules::{LeftOut, Processors};
 use super::source::{FileSource, OpenedFile};
 use super::tree::SiteTree;
 use super::{Site, SiteError};
@@ -76,10 +76,8 @@ const FEW_WAIT: f64 = 0.01;
 pub struct SimulatedQueue {
     /// When the jobs start.
     pub schedule: Schedule,
-    /// The number of processors.
-    pub processors: u32,
-    /// Where that number is from.
-    pub processors_source: ProcessorsSource,
+    /// The processors of the machine.
+    pub processors: Processors,
     /// How many jobs are placed on the hosts of the nodes as their `select` says.
     pub placed: usize,
     /// What a cycle starts, in words.
@@ -107,7 +105,7 @@ impl SimulatedQueue {
         Results::new(
             workload,
             &self.schedule,
-            self.processors,
+            self.processors.total,
             self.shares.as_deref(),
             warm_up,
         )
@@ -132,15 +130,11 @@ impl SimulatedQueue {
             .map_or_else(String::new, |most| {
                 format!("; the jobs of the log never used more than {most} at once")
             });
-        let Self {
-            processors,
-            processors_source,
-            ..
-        } = self;
+        let Processors { total, from } = self.processors;
         Some(format!(
-            "hardly any job waits, so that no formula makes a difference: the machine has {processors} processors \
+            "hardly any job waits, so that no formula makes a difference: the machine has {total} processors \
              {}{logged}; give the number that the machine of the log had, or a busier log",
-            processors_source.in_words()
+            from.in_words()
         ))
     }
 }
@@ -280,7 +274,7 @@ impl Site {
             ));
         }
         let mut counted = self.counted(workload, processors)?;
-        let processors_source = counted.source;
+        let from = counted.source;
         let placed = counted.placed_jobs;
         let mut left_out = std::mem::take(&mut counted.left_out);
         let mut jobs_in = vec![0_usize; workload.queues().len()];
@@ -300,19 +294,18 @@ impl Site {
         left_out.extend(self.left_out(&queues));
         left_out.extend(of_times);
         let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
-        let processors = rules.processors();
+        let total = rules.processors();
         let backfilling = self.backfilling(backfill, &rules.cycle);
         let schedule =
             simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
-        warnings.extend(too_large(workload, &schedule, processors));
+        warnings.extend(too_large(workload, &schedule, total));
         warnings.extend(never_started(workload, &schedule));
         warnings.extend(self.unlisted_queues(workload, &jobs_in));
         let limits = self.run_limits(workload);
         let shares = self.entity_shares(workload)?;
         let mut simulated = SimulatedQueue {
             schedule,
-            processors,
-            processors_source,
+            processors: Processors { total, from },
             placed,
             backfilling,
             policy: self.tree.as_ref().map(|_| self.policy.name),
@@ -475,7 +468,7 @@ impl Site {
         let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
         let mut fairshare = Fairshare::new(tree, policy, decay, in_log);
         if self.files.has(Role::SchedConfig) {
-            fairshare = fairshare.measured_by(measure.unwrap_or_default());
+            fairshare.measure = measure.unwrap_or_default();
         }
         if self.slurm.is_some() {
             fairshare = fairshare.from_nothing();
@@ -484,11 +477,7 @@ impl Site {
         if usage == StartingUsage::Tree && !is_documented {
             fairshare = fairshare.with_usage_of_tree();
         }
-        let fairshare = if self.rules.numbers == NumberMode::OpenPbs {
-            fairshare.printed()
-        } else {
-            fairshare
-        };
+        fairshare.is_printed = self.rules.numbers == NumberMode::OpenPbs;
         let not_in_tree = match name {
             PolicyName::Pbs => not_in_tree,
             _ => fairshare.unknown_entities().collect(),

@@ -35,6 +35,15 @@ pub struct LeftOut {
     pub jobs: usize,
 }
 
+/// The processors of a simulated machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Processors {
+    /// How many there are.
+    pub total: u32,
+    /// Where that number is from.
+    pub from: ProcessorsSource,
+}
+
 /// Where the number of processors of a simulated machine is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

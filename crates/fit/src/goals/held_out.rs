@@ -49,7 +49,7 @@ pub(super) struct HeldOut {
     pub(super) objective: Option<MeanChange>,
     pub(super) difference: Difference,
     /// The longest wait under the formula in force and under the fitted one.
-    pub(super) longest_waits: [Option<i64>; 2],
+    pub(super) longest_waits: [Option<f64>; 2],
     pub(super) validation: Option<Validation>,
     /// The whole log under the formula in force.
     pub(super) simulated: SimulatedQueue,
@@ -102,11 +102,10 @@ impl HeldOut {
 
 /// The longest wait, in seconds, of the jobs that start and are submitted at least `warm_up`
 /// seconds after the first one.
-fn longest_wait(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<i64> {
-    workload
-        .after_warm_up(warm_up)
-        .filter_map(|job| wait_of(workload, schedule, job))
-        .max()
+fn longest_wait(workload: &Workload, schedule: &Schedule, warm_up: i64) -> Option<f64> {
+    let jobs = workload.after_warm_up(warm_up);
+    let waits = jobs.filter_map(|job| wait_of(workload, schedule, job));
+    waits.max().map(|seconds| seconds as f64)
 }
 
 fn described(formula: &str, name: &'static str, run: &Run) -> HeldOutFormula {

@@ -11,7 +11,7 @@ use super::held_out::FIRST_COME_FIRST_SERVED;
 use super::search::Search;
 use super::simulator::{Part, Run, Simulator};
 use super::{EvaluatedPoint, FitError, FitObserver, FitOptions, Split};
-use crate::search::{Range, Space};
+use crate::search::Space;
 
 /// The searched part of a log, for searches of other programs: formulas are simulated and scored on
 /// it as [`fit_goals`](super::fit_goals) does.
@@ -115,10 +115,7 @@ impl Searched {
             .in_force
             .as_deref()
             .unwrap_or(FIRST_COME_FIRST_SERVED);
-        let space = Space::new(
-            template.constants().iter().map(Range::from).collect(),
-            options.is_scale_free,
-        );
+        let space = Space::new(template.constants().to_vec(), options.is_scale_free);
         let warm_up = warm_up(simulator, workload)?;
         let split = Split::new(workload, options.held_out, warm_up, options.force)?;
         let part = Part {

@@ -4,6 +4,7 @@ use job_sort_formula::parallel;
 
 use super::search::{Evaluated, EvaluatedPoint, Search, rounded, unless_interrupted};
 use super::{FitError, FittedConstant};
+use crate::search::value_at;
 
 /// The digits to which constants are rounded, the fewest first; the last ones are those that were
 /// searched.
@@ -93,7 +94,7 @@ impl Search<'_> {
         evaluations: usize,
         block_seconds: i64,
     ) -> Result<Vec<FittedConstant>, FitError> {
-        let count = self.space.ranges().len();
+        let count = self.space.constants().len();
         let places = places(evaluations, count);
         let reference = self.reference(fitted, block_seconds);
         let tried: Vec<(usize, f64)> = (0..count)
@@ -124,10 +125,10 @@ impl Search<'_> {
     /// The values of a constant that are tried: equally far apart from one end of its range to the
     /// other.
     fn tried(&self, index: usize, places: usize) -> Vec<(usize, f64)> {
-        let range = self.space.ranges()[index];
+        let range = &self.space.constants()[index];
         let last = places.saturating_sub(1).max(1) as f64;
         let mut values: Vec<f64> = (0..places)
-            .map(|place| range.value(place as f64 / last))
+            .map(|place| value_at(range, place as f64 / last))
             .collect();
         values.dedup();
         rounded(&values, DIGITS[DIGITS.len() - 1])
@@ -154,7 +155,7 @@ impl Search<'_> {
         FittedConstant {
             name: self.template.constants()[index].name.to_string(),
             value,
-            range: self.space.ranges()[index],
+            range: self.space.constants()[index].clone(),
             within: is_known.then(|| [low, high].map(|end| end.map_or(value, |end| end.value))),
             hardly_matters: is_known && tried.iter().all(|tried| is_good(&tried)),
         }

@@ -126,17 +126,18 @@ fn a_formula_that_helps_is_advised() {
     assert_eq!(fitted.reason.recommendation(), Recommendation::Use);
     assert!(fitted.evaluations <= 20, "{}", fitted.evaluations);
     let objective = fitted.objective.expect("an objective");
-    let [_, high] = objective
-        .change
+    let HeldOutObjective {
+        current,
+        fitted: found,
+        change,
+    } = objective.held_out;
+    let [_, high] = change
         .and_then(|change| change.interval())
         .expect("an interval");
-    assert!(high < 0.0 && objective.held_out < objective.held_out_current);
+    assert!(high < 0.0 && found < current);
     // the change is that of the comparison
     let compared = fitted.difference.bounded_slowdown;
-    let values = objective
-        .held_out_current
-        .zip(objective.held_out)
-        .expect("values");
+    let values = current.zip(found).expect("values");
     assert!((compared.old - values.0).abs() + (compared.new - values.1).abs() < 1e-9);
     let short = &fitted.constants[0];
     let [low, high] = short.within.expect("a range");
@@ -341,7 +342,7 @@ fn an_interrupted_search_gives_the_best_so_far() {
     assert!(
         fitted
             .objective
-            .is_some_and(|objective| objective.held_out.is_some())
+            .is_some_and(|objective| objective.held_out.fitted.is_some())
     );
     assert_eq!(fitted.constants[0].within, None);
     let at_once = EndAfter {
@@ -486,15 +487,14 @@ fn chance_is_hardly_ever_advised_in_a_study() {
         let objective = fitted.objective.expect("an objective");
         judged += u64::from(
             objective
+                .held_out
                 .change
                 .is_some_and(|change| change.interval().is_some()),
         );
         advised += u64::from(fitted.reason.recommendation() == Recommendation::Use);
         println!(
             "{seed}: {:?}, optimism {:?} of {:?}",
-            fitted.reason,
-            objective.optimism(),
-            objective.held_out
+            fitted.reason, objective.optimism, objective.held_out.fitted
         );
     }
     println!("advised in {advised} of {judged} logs that can be judged, of {seeds}");

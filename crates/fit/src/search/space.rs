@@ -2,21 +2,6 @@
 
 use job_sort_formula::formula::syntax::TemplateConstant;
 
-/// The values that a constant may have.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Range {
-    /// The value to begin with.
-    pub start: f64,
-    /// The least value.
-    pub low: f64,
-    /// The greatest value.
-    pub high: f64,
-    /// Whether equal ratios are equally far apart; both ends are above 0.
-    pub is_log: bool,
-    /// Whether only integers are meant.
-    pub is_int: bool,
-}
-
 /// The constants of a formula, and the cube in which they are searched.
 ///
 /// If a formula is a sum in which each term has one constant as a factor, a common factor of all
@@ -24,7 +9,7 @@ pub struct Range {
 /// farthest one within the ranges.
 #[derive(Debug, Clone)]
 pub struct Space {
-    ranges: Vec<Range>,
+    constants: Vec<TemplateConstant>,
     is_scale_free: bool,
 }
 
@@ -32,26 +17,26 @@ impl Space {
     /// The space of these constants. `is_scale_free` says that a common factor does not change the
     /// order of the jobs; it is ignored where a constant is an integer, which has no multiples of
     /// every size.
-    pub fn new(ranges: Vec<Range>, is_scale_free: bool) -> Self {
-        let is_scale_free = is_scale_free && ranges.iter().all(|range| !range.is_int);
+    pub fn new(constants: Vec<TemplateConstant>, is_scale_free: bool) -> Self {
+        let is_scale_free = is_scale_free && constants.iter().all(|constant| !constant.is_int);
         Self {
-            ranges,
+            constants,
             is_scale_free,
         }
     }
 
     /// The constants.
-    pub fn ranges(&self) -> &[Range] {
-        &self.ranges
+    pub fn constants(&self) -> &[TemplateConstant] {
+        &self.constants
     }
 
     /// The constants at a point of the cube.
     pub fn values(&self, point: &[f64]) -> Vec<f64> {
         let values = self
-            .ranges
+            .constants
             .iter()
             .zip(point)
-            .map(|(range, place)| range.value(*place))
+            .map(|(constant, place)| value_at(constant, *place))
             .collect();
         self.canonical(values)
     }
@@ -59,16 +44,19 @@ impl Space {
     /// The point of the cube at which the constants have these values.
     pub fn point(&self, values: &[f64]) -> Vec<f64> {
         let values = self.canonical(values.to_vec());
-        self.ranges
+        self.constants
             .iter()
             .zip(values)
-            .map(|(range, value)| range.place(value))
+            .map(|(constant, value)| place_of(constant, value))
             .collect()
     }
 
     /// The values to begin with.
     pub fn start(&self) -> Vec<f64> {
-        self.ranges.iter().map(|range| range.start).collect()
+        self.constants
+            .iter()
+            .map(|constant| constant.start)
+            .collect()
     }
 
     /// How far values are from those to begin with, in parts of their ranges.
@@ -89,7 +77,7 @@ impl Space {
             return values.to_vec();
         }
         let factors = self
-            .ranges
+            .constants
             .iter()
             .zip(values)
             .map(|(range, value)| range.start / value);
@@ -104,7 +92,7 @@ impl Space {
 
     /// The nearest values within the ranges.
     pub fn clamped(&self, values: &[f64]) -> Vec<f64> {
-        self.ranges
+        self.constants
             .iter()
             .zip(values)
             .map(|(range, value)| value.clamp(range.low, range.high))
@@ -120,16 +108,16 @@ impl Space {
         if !self.is_scale_free {
             return values;
         }
-        let end = |(range, value): (&Range, &f64)| {
+        let end = |(range, value): (&TemplateConstant, &f64)| {
             if *value > 0.0 {
                 range.high / value
             } else {
                 range.low / value
             }
         };
-        let is_moved = |(_, value): &(&Range, &f64)| **value != 0.0;
+        let is_moved = |(_, value): &(&TemplateConstant, &f64)| **value != 0.0;
         let factor = self
-            .ranges
+            .constants
             .iter()
             .zip(&values)
             .filter(is_moved)
@@ -143,57 +131,34 @@ impl Space {
     }
 }
 
-impl From<&TemplateConstant> for Range {
-    fn from(constant: &TemplateConstant) -> Self {
-        let &TemplateConstant {
-            start,
-            low,
-            high,
-            is_log,
-            is_int,
-            ..
-        } = constant;
-        Self {
-            start,
-            low,
-            high,
-            is_log,
-            is_int,
-        }
-    }
+/// The value of a constant at a place of its range, 0..=1.
+pub(crate) fn value_at(constant: &TemplateConstant, place: f64) -> f64 {
+    let &TemplateConstant {
+        low, high, is_int, ..
+    } = constant;
+    let value = match (constant.is_log, is_int) {
+        (true, _) => libm::exp(libm::log(low) + place * (libm::log(high) - libm::log(low))),
+        // each integer has an equal part of the range
+        (false, true) => low + (place * (high - low + 1.0)).floor(),
+        (false, false) => low + place * (high - low),
+    };
+    let value = if is_int { value.round() } else { value };
+    value.clamp(low, high)
 }
 
-impl Range {
-    /// The value at a place, 0..=1.
-    pub(crate) fn value(&self, place: f64) -> f64 {
-        let value = match (self.is_log, self.is_int) {
-            (true, _) => libm::exp(
-                libm::log(self.low) + place * (libm::log(self.high) - libm::log(self.low)),
-            ),
-            // each integer has an equal part of the range
-            (false, true) => self.low + (place * (self.high - self.low + 1.0)).floor(),
-            (false, false) => self.low + place * (self.high - self.low),
-        };
-        let value = if self.is_int { value.round() } else { value };
-        value.clamp(self.low, self.high)
-    }
-
-    /// The place of a value, 0..=1.
-    fn place(&self, value: f64) -> f64 {
-        let place = match (self.is_log, self.is_int) {
-            (true, _) => {
-                (libm::log(value) - libm::log(self.low))
-                    / (libm::log(self.high) - libm::log(self.low))
-            }
-            (false, true) => (value - self.low + 0.5) / (self.high - self.low + 1.0),
-            (false, false) => (value - self.low) / (self.high - self.low),
-        };
-        // a range of one value has one place
-        if place.is_finite() {
-            place.clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+/// The place of a value in the range of a constant, 0..=1.
+fn place_of(constant: &TemplateConstant, value: f64) -> f64 {
+    let &TemplateConstant { low, high, .. } = constant;
+    let place = match (constant.is_log, constant.is_int) {
+        (true, _) => (libm::log(value) - libm::log(low)) / (libm::log(high) - libm::log(low)),
+        (false, true) => (value - low + 0.5) / (high - low + 1.0),
+        (false, false) => (value - low) / (high - low),
+    };
+    // a range of one value has one place
+    if place.is_finite() {
+        place.clamp(0.0, 1.0)
+    } else {
+        0.0
     }
 }
 
@@ -204,35 +169,22 @@ fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_sort_formula::formula::Template;
 
-    const WEIGHT: Range = Range {
-        start: 100.0,
-        low: 0.0,
-        high: 500.0,
-        is_log: false,
-        is_int: false,
-    };
-    const AGE: Range = Range {
-        start: 1.0,
-        low: 0.0,
-        high: 50.0,
-        is_log: false,
-        is_int: false,
-    };
-    const LOG: Range = Range {
-        start: 1.0,
-        low: 0.01,
-        high: 100.0,
-        is_log: true,
-        is_int: false,
-    };
-    const INT: Range = Range {
-        start: 3.0,
-        low: 1.0,
-        high: 4.0,
-        is_log: false,
-        is_int: true,
-    };
+    /// The space of some constants, which are written as in a template.
+    fn space(constants: &[&str], is_scale_free: bool) -> Space {
+        let named = constants.iter().enumerate();
+        let text: Vec<String> = named
+            .map(|(index, range)| format!("{{c{index}={range}}}"))
+            .collect();
+        let template = Template::parse(&text.join("+")).expect("a template");
+        Space::new(template.constants().to_vec(), is_scale_free)
+    }
+
+    const WEIGHT: &str = "100:0..500";
+    const AGE: &str = "1:0..50";
+    const LOG: &str = "1:0.01..100:log";
+    const INT: &str = "3:1..4:int";
 
     fn is_near(found: &[f64], expected: &[f64]) -> bool {
         found.len() == expected.len()
@@ -244,7 +196,7 @@ mod tests {
 
     #[test]
     fn points_and_values_are_inverse() {
-        let space = Space::new(vec![WEIGHT, LOG, INT], false);
+        let space = space(&[WEIGHT, LOG, INT], false);
         assert!(is_near(&space.values(&[0.2, 0.5, 0.6]), &[100.0, 1.0, 3.0]));
         assert!(is_near(
             &space.point(&[100.0, 1.0, 3.0]),
@@ -257,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_common_factor_is_the_largest() {
-        let space = Space::new(vec![WEIGHT, AGE], true);
+        let space = space(&[WEIGHT, AGE], true);
         assert_eq!(space.values(&[0.2, 0.1]), [500.0, 25.0]);
         assert_eq!(space.values(&[0.0, 0.1]), [0.0, 50.0]);
         assert!(is_near(
@@ -270,11 +222,8 @@ mod tests {
 
     #[test]
     fn a_common_factor_matters_beside_integers() {
-        assert_eq!(
-            Space::new(vec![INT, INT], true).values(&[0.1, 0.6]),
-            [1.0, 3.0]
-        );
-        let space = Space::new(vec![WEIGHT, AGE, LOG], true);
+        assert_eq!(space(&[INT, INT], true).values(&[0.1, 0.6]), [1.0, 3.0]);
+        let space = space(&[WEIGHT, AGE, LOG], true);
         assert!(is_near(
             &space.values(&[0.1, 0.1, 0.5]),
             &[500.0, 50.0, 10.0]

@@ -73,7 +73,6 @@ pub fn fit_wishes(
         formula: template.fill(&values),
         is_feasible: met.iter().all(|is_met| *is_met),
         parameters,
-        mean_deviation: queue.mean_deviation(),
         wishes: wishes_met(&queue, &met, &conflict),
         evaluations: queue.evaluations,
         seed: options.seed,
@@ -165,5 +164,6 @@ fn wishes_met(queue: &WishedQueue<'_>, met: &[bool], conflict: &[usize]) -> Wish
             .iter()
             .map(|index| ids(&queue.wishes()[*index]))
             .collect(),
+        mean_deviation: queue.mean_deviation(),
     }
 }

@@ -9,7 +9,7 @@ use jsf_site::{RankRequest, RankedQueue, Site};
 
 use super::read::{WishedRows, Wishes};
 use super::{Place, Wish, WishError, WishProgress};
-use crate::is_scale_free;
+use crate::{is_scale_free, starts};
 
 /// The same value for every job, above every threshold: what is left are the criteria besides the
 /// value.
@@ -155,15 +155,6 @@ impl<'a> WishedQueue<'a> {
 /// The formula with these constants.
 pub(super) fn filled(template: &Template, values: &[f64]) -> Formula {
     Formula::parse(&template.fill(values)).expect("a filled template is a formula")
-}
-
-/// The constants to begin with.
-pub(super) fn starts(template: &Template) -> Vec<f64> {
-    template
-        .constants()
-        .iter()
-        .map(|constant| constant.start)
-        .collect()
 }
 
 pub(super) fn count(met: &[bool]) -> usize {

@@ -15,9 +15,6 @@ pub struct WishFit {
     /// The wishes that are met and that are not.
     #[serde(skip)]
     pub wishes: WishesMet,
-    /// The mean absolute deviation of the values from the wished scores, if there are scores.
-    #[serde(skip)]
-    pub mean_deviation: Option<f64>,
     /// How often the jobs were ranked.
     pub evaluations: usize,
     /// The seed of the search.
@@ -42,7 +39,7 @@ pub struct FittedParameter {
 }
 
 /// Which wishes the jobs' order meets.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct WishesMet {
     /// The number of wishes: pairs of jobs of which one is wished before the other one.
     pub total: usize,
@@ -52,4 +49,7 @@ pub struct WishesMet {
     pub violated: Vec<(String, String)>,
     /// The fewest wishes that contradict each other, in a circle of jobs; empty if none do.
     pub conflict: Vec<(String, String)>,
+    /// The mean absolute deviation of the values from the wished scores, if there are scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_deviation: Option<f64>,
 }

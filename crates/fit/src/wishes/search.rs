@@ -7,10 +7,12 @@
 
 use std::ops::ControlFlow;
 
+use job_sort_formula::formula::TemplateConstant;
+
 use super::fit::WishOptions;
 use super::queue::{WishedQueue, count};
+use crate::search::Space;
 use crate::search::cma_es::{self, FIRST_SIGMA, Settings};
-use crate::search::{Range, Space};
 
 /// What a pair in the wrong order costs in any case: jobs with equal values may be in the wrong
 /// order too.
@@ -26,15 +28,15 @@ const NEAR: f64 = 2.0;
 
 /// Finds constants that meet as many wishes as possible, or whose values are nearest to the scores.
 pub(super) fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<f64> {
-    let ranges: Vec<Range> = queue.template.constants().iter().map(Range::from).collect();
+    let ranges = queue.template.constants();
     let integers: Vec<usize> = (0..ranges.len())
         .filter(|&index| ranges[index].is_int)
         .collect();
     let with_fractions = ranges
         .iter()
-        .map(|range| Range {
+        .map(|range| TemplateConstant {
             is_int: false,
-            ..*range
+            ..range.clone()
         })
         .collect();
     let pairs = compared_pairs(queue);
@@ -63,7 +65,7 @@ pub(super) fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<
             .collect();
         search.fix_integer(index, &ranges[index], &free, of_integers / integers.len());
     }
-    search.try_ends(&ranges);
+    search.try_ends(ranges);
     let values = search.best.map_or(start, |best| best.values);
     search.space.rescaled_to_start(&values)
 }
@@ -123,7 +125,7 @@ impl Search<'_, '_> {
 
     /// Tries the ends of each range, and 0, with the best constants: equal values may leave the
     /// order to what follows them.
-    fn try_ends(&mut self, ranges: &[Range]) {
+    fn try_ends(&mut self, ranges: &[TemplateConstant]) {
         for (index, range) in ranges.iter().enumerate() {
             for end in [range.low, range.high, 0.0_f64.clamp(range.low, range.high)] {
                 let Some(mut values) = self.best.as_ref().map(|best| best.values.clone()) else {
@@ -138,7 +140,13 @@ impl Search<'_, '_> {
     }
 
     /// Gives one constant the integer near to its value beside which the free ones meet the most.
-    fn fix_integer(&mut self, index: usize, range: &Range, free: &[usize], evaluations: usize) {
+    fn fix_integer(
+        &mut self,
+        index: usize,
+        range: &TemplateConstant,
+        free: &[usize],
+        evaluations: usize,
+    ) {
         let Some(Best { values, .. }) = self.best.take() else {
             return;
         };

@@ -115,7 +115,7 @@ fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
         [old, new],
         standard_error(&without),
         paired.len(),
-        blocks,
+        [blocks, usize::MAX],
     ))
 }
 
@@ -201,7 +201,7 @@ fn of_run(
         [old, new],
         standard_error(&without),
         jobs,
-        count,
+        [count, usize::MAX],
     ))
 }
 

@@ -3,11 +3,11 @@
 use jsf_fit::goals::{FittedObjective, GoalFit, GoalValue, HeldOutFormula, Recommendation};
 use jsf_fit::wishes::{WishFit, WishesMet};
 use jsf_simulate::MeanChange;
+use jsf_site::Processors;
 use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::commands::fit::formula_to_set::FormulaToSet;
-use crate::commands::simulate::answer::Machine;
 use crate::view::document::Document;
 
 /// A fit to wishes, and the command that sets its formula.
@@ -24,44 +24,28 @@ pub struct WishFitReport<'a> {
     pub to_set: &'a FormulaToSet,
     recommendation: Recommendation,
     reason: &'static str,
-    wishes: Wishes<'a>,
+    wishes: &'a WishesMet,
     /// Only a log has goals and an objective.
     goals: [GoalValue; 0],
     objective: (),
     pub(crate) warnings: Vec<String>,
 }
 
-/// Wishes that are met and that are not.
-#[derive(Debug, Serialize)]
-struct Wishes<'a> {
-    #[serde(flatten)]
-    met: &'a WishesMet,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mean_deviation: Option<f64>,
-}
-
 impl<'a> WishFitReport<'a> {
     /// The answer about a fit. `to_set` is made with [`unmet_wishes`].
     pub fn new(template: &'a str, fit: &'a WishFit, to_set: &'a FormulaToSet) -> Self {
-        let is_feasible = fit.is_feasible;
+        let (recommendation, reason) = if fit.is_feasible {
+            (Recommendation::Use, "wishes met")
+        } else {
+            (Recommendation::None, "wishes missed")
+        };
         Self {
             template,
             fit,
             to_set,
-            recommendation: if is_feasible {
-                Recommendation::Use
-            } else {
-                Recommendation::None
-            },
-            reason: if is_feasible {
-                "wishes met"
-            } else {
-                "wishes missed"
-            },
-            wishes: Wishes {
-                met: &fit.wishes,
-                mean_deviation: fit.mean_deviation,
-            },
+            recommendation,
+            reason,
+            wishes: &fit.wishes,
             goals: [],
             objective: (),
             warnings: Vec::new(),
@@ -78,13 +62,9 @@ impl Answer for WishFitReport<'_> {
 /// Why no command sets a formula that does not meet all wishes; `None` if it does.
 pub fn unmet_wishes(fit: &WishFit) -> Option<String> {
     let WishesMet { total, met, .. } = fit.wishes;
-    let are = if total - met.min(total) == 1 {
-        "is"
-    } else {
-        "are"
-    };
-    (!fit.is_feasible)
-        .then(|| format!("{} of {total} wishes {are} not met", total - met.min(total)))
+    let unmet = total.saturating_sub(met);
+    let are = if unmet == 1 { "is" } else { "are" };
+    (!fit.is_feasible).then(|| format!("{unmet} of {total} wishes {are} not met"))
 }
 
 /// A fit to goals, and the command that sets its formula.
@@ -126,16 +106,13 @@ impl<'a> GoalFitReport<'a> {
             feasible: recommendation != Recommendation::None,
             recommendation,
             wishes: (),
-            objective: fit
-                .objective
-                .as_ref()
-                .map(|objective| Objective::new(objective, &fit.baselines)),
+            objective: fit.objective.as_ref().map(|objective| Objective {
+                objective,
+                baselines: &fit.baselines,
+            }),
             held_out_waits: HeldOutWaits::new(fit),
             log: FittedLog {
-                processors: Machine {
-                    total: fit.processors,
-                    from: fit.processors_source,
-                },
+                processors: fit.processors,
                 searched_days: fit.split.searched_days(),
                 held_out_days: fit.split.held_out_days(),
                 tau_b: fit
@@ -166,40 +143,9 @@ pub fn not_advised(fit: &GoalFit) -> Option<String> {
 /// An objective with what other formulas reach.
 #[derive(Debug, Serialize)]
 struct Objective<'a> {
-    name: &'a str,
-    current: Option<f64>,
-    fitted: Option<f64>,
-    optimism: Option<f64>,
-    held_out: HeldOut,
+    #[serde(flatten)]
+    objective: &'a FittedObjective,
     baselines: &'a [HeldOutFormula],
-}
-
-/// A number of the held-out part, with the interval of its change.
-#[derive(Debug, Serialize)]
-struct HeldOut {
-    current: Option<f64>,
-    fitted: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
-impl<'a> Objective<'a> {
-    fn new(objective: &'a FittedObjective, baselines: &'a [HeldOutFormula]) -> Self {
-        let interval = objective.change.and_then(|change| change.interval());
-        Self {
-            name: &objective.name,
-            current: objective.current,
-            fitted: objective.fitted,
-            optimism: objective.optimism(),
-            held_out: HeldOut {
-                current: objective.held_out_current,
-                fitted: objective.held_out,
-                low: interval.map(|[low, _]| low),
-                high: interval.map(|[_, high]| high),
-            },
-            baselines,
-        }
-    }
 }
 
 /// The waits of the jobs of the held-out part, in seconds.
@@ -243,9 +189,7 @@ impl HeldOutWaits {
             high,
             significant,
         });
-        let [current, fitted] = fit
-            .longest_waits
-            .map(|wait| wait.map(|seconds| seconds as f64));
+        let [current, fitted] = fit.longest_waits;
         Self {
             jobs,
             mean: MeanWait {
@@ -263,7 +207,7 @@ impl HeldOutWaits {
 /// What was made of the log.
 #[derive(Debug, Serialize)]
 struct FittedLog {
-    processors: Machine,
+    processors: Processors,
     searched_days: f64,
     held_out_days: f64,
     tau_b: Option<f64>,

@@ -4,7 +4,7 @@
 use jsf_fit::goals::{
     FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
 };
-use jsf_simulate::{Difference, GoalState, MeanChange, Measure};
+use jsf_simulate::{GoalState, MeanChange, Measure};
 use jsf_site::ProcessorsSource;
 
 use crate::commands::fit::answer::GoalFitReport;
@@ -64,16 +64,14 @@ impl<'a> GoalFitReport<'a> {
         );
         let machine = format!(
             "{} {}",
-            count(fit.processors as usize, "processor"),
-            fit.processors_source.in_words()
+            count(fit.processors.total as usize, "processor"),
+            fit.processors.from.in_words()
         );
         let machine = Fact::new("machine", machine)
-            .in_full_unless(|_| fit.processors_source != ProcessorsSource::Given);
+            .in_full_unless(|_| fit.processors.from != ProcessorsSource::Given);
         let MeanChange { old, new, .. } = fit.difference.wait;
         let [old, new] = [old, new].map(duration);
-        let longest = fit
-            .longest_waits
-            .map(|wait| wait.unwrap_or_default() as f64);
+        let longest = fit.longest_waits.map(Option::unwrap_or_default);
         let [longest_old, longest_new] = longest.map(duration);
         let waits = format!("held out: mean {old} → {new}, longest {longest_old} → {longest_new}");
         let mut facts = vec![
@@ -138,23 +136,15 @@ impl<'a> GoalFitReport<'a> {
 
     /// Which means of all jobs get worse on the held-out days by more than chance.
     fn worse(&self) -> Option<String> {
-        let Difference {
-            wait,
-            wait_per_core_hour,
-            bounded_slowdown,
-            ..
-        } = &self.fit.difference;
-        let means = [
-            ("mean wait", wait, duration as fn(f64) -> String),
-            ("mean wait per core hour", wait_per_core_hour, duration),
-            ("mean bounded slowdown", bounded_slowdown, significant),
-        ];
-        let worse = means.iter().filter(|(_, change, _)| change.is_increase());
-        let worse: Vec<String> = worse
-            .map(|(name, change, words)| {
-                format!("{name} {} → {}", words(change.old), words(change.new))
-            })
-            .collect();
+        let mut worse = Vec::new();
+        for (name, change) in self.fit.difference.means() {
+            let is_wait = name.starts_with("mean wait");
+            let words = if is_wait { duration } else { significant };
+            if change.is_increase() {
+                let [old, new] = [change.old, change.new].map(words);
+                worse.push(format!("{name} {old} → {new}"));
+            }
+        }
         (!worse.is_empty())
             .then(|| format!("But worse there by more than chance: {}.", worse.join(", ")))
     }
@@ -277,7 +267,7 @@ fn distinct_words(measure: Measure, values: [Option<f64>; 2]) -> [String; 2] {
 /// How much of what was gained on the searched days is not gained on the others.
 fn optimism(objective: &FittedObjective) -> Option<Fact> {
     let lost = objective
-        .optimism()
+        .optimism
         .filter(|lost| *lost > 0.0 && objective.gain() > 0.0)?;
     let words = value_in_words(objective.measure, Some(lost));
     Some(Fact::new(
@@ -391,11 +381,11 @@ fn objective_row(objective: &FittedObjective) -> WantedRow<'_> {
         searched_limit: String::new(),
         measure: objective.measure,
         values: [
-            objective.held_out_current,
+            objective.held_out.current,
             objective.fitted,
-            objective.held_out,
+            objective.held_out.fitted,
         ],
-        change: objective.change,
+        change: objective.held_out.change,
         met: "",
     }
 }

@@ -9,8 +9,8 @@ use job_sort_formula::formula::Template;
 use jsf_fit::goals::{
     FitError, FitObserver, FitOptions, FitProgress, Recommendation, fit_goals, formulas_read,
 };
-use jsf_fit::is_scale_free;
 use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
+use jsf_fit::{is_scale_free, starts};
 use jsf_openpbs::check::Verdict;
 use jsf_site::{FileSource, FormulaText, Site, is_stdin};
 
@@ -184,8 +184,7 @@ fn fit_log(
 fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<bool, CliError> {
     show_site(&arguments.site, site, arguments.format.is_document());
     warn_all(&site.warnings());
-    let start = template.constants().iter().map(|constant| constant.start);
-    let source = FormulaText::new(template.fill(&start.collect::<Vec<f64>>()))?;
+    let source = FormulaText::new(template.fill(&starts(template)))?;
     let submitted = source.submitted(arguments.site.numbers);
     let checked = site.check(&submitted)?;
     let is_fatal = |found: &Diagnostic| {

@@ -59,7 +59,7 @@ fn headline(fit: &WishFit) -> String {
         0 => String::new(),
         pairs => format!(" {pairs} of them exclude each other."),
     };
-    let deviation = fit.mean_deviation.map(significant);
+    let deviation = wishes.mean_deviation.map(significant);
     let deviation = deviation.map_or_else(String::new, |deviation| {
         format!(" The values differ from the scores by {deviation} on average.")
     });

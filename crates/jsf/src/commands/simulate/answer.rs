@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use jsf_openpbs::check::Checked;
 use jsf_simulate::{
-    Decay, Fairness, JudgedGoal, LeftOutReason, Preemptions, Results, Schedule, Shake, Statistics,
-    Validation, Workload, WorkloadJob,
+    Decay, Fairness, JudgedGoal, Preemptions, Results, Schedule, Shake, Statistics, Validation,
+    Workload, WorkloadJob,
 };
-use jsf_site::{LeftOut, PolicyName, ProcessorsSource, SimulatedQueue};
+use jsf_site::{LeftOut, PolicyName, Processors, SimulatedQueue};
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
@@ -26,7 +26,7 @@ pub struct SimulationReport<'a> {
     /// The jobs that start.
     pub jobs: SimulatedJobs<'a>,
     /// The machine.
-    pub processors: Machine,
+    pub processors: Processors,
     /// The fair-share policy; `None` without a tree.
     pub policy: Option<PolicyName>,
     /// How usage decays.
@@ -103,7 +103,6 @@ impl<'a> SimulationReport<'a> {
         let SimulatedQueue {
             schedule,
             processors,
-            processors_source,
             policy,
             decay,
             left_out,
@@ -113,15 +112,11 @@ impl<'a> SimulationReport<'a> {
         let jobs = SimulatedJobs { workload, schedule };
         let too_large = &jobs.schedule.too_large;
         let faults = workload.faults();
-        let mut counts_left_out =
-            BTreeMap::from(LeftOutReason::ALL.map(|reason| (reason.key(), faults.of(reason))));
+        let mut counts_left_out = faults.by_reason();
         counts_left_out.insert("too_large", too_large.len());
         Self {
             formula: formula.to_owned(),
-            processors: Machine {
-                total: processors,
-                from: processors_source,
-            },
+            processors,
             policy,
             decay: decay.filter(|_| policy.is_some()),
             warnings,
@@ -174,15 +169,6 @@ pub struct SimulatedJobs<'a> {
     pub workload: &'a Workload,
     /// When they start.
     pub schedule: Schedule,
-}
-
-/// The processors of a machine.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Machine {
-    /// How many there are.
-    pub total: u32,
-    /// Where that number is from.
-    pub from: ProcessorsSource,
 }
 
 /// The runs that end before they did in the log.

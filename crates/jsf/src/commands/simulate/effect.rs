@@ -106,13 +106,8 @@ fn clause(kind: &str, classes: &Classes, side: &ClassesTogether, all: &Differenc
 
 /// The change of the means of all jobs, where no class of them differs from the others.
 fn without_classes(difference: &Difference) -> String {
-    let means = [
-        ("mean wait", &difference.wait),
-        ("mean wait per core hour", &difference.wait_per_core_hour),
-        ("mean bounded slowdown", &difference.bounded_slowdown),
-    ];
+    let means = difference.means().into_iter();
     let changed: Vec<String> = means
-        .iter()
         .filter(|(_, change)| change.is_significant())
         .map(|(name, _)| format!("the {name}"))
         .collect();

@@ -67,11 +67,8 @@ fn preemptions_in_words(preemptions: &Preemptions) -> String {
 
 /// The size of the machine with where it is from, and what a cycle starts.
 fn machine_in_words(simulated: &SimulatedQueue) -> String {
-    let processors = match simulated.processors {
-        1 => "1 processor".to_owned(),
-        processors => format!("{processors} processors"),
-    };
-    let source = match simulated.processors_source {
+    let processors = count(simulated.processors.total as usize, "processor");
+    let source = match simulated.processors.from {
         ProcessorsSource::Given => String::new(),
         source => format!(" {} (--processors)", source.in_words()),
     };

@@ -16,7 +16,7 @@ use crate::commands::simulate::change::SimulatedChangeReport;
 use crate::commands::simulate::judgement::{meets_goals, report_failing};
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::SimulateArgs;
-use crate::commands::simulate::shake::{shaken_change, shaken_side};
+use crate::commands::simulate::shake::shaken;
 use crate::commands::simulate::side::Simulation;
 use crate::commands::simulate::site_of_log::{
     is_change, open_site, options_from_stdin, read_files, read_formulas,
@@ -71,7 +71,7 @@ fn simulate_one(
             ));
         }
     }
-    report.shake = shaken_side(&simulation, &submitted)?;
+    report.shake = shaken(&simulation, &[&submitted])?;
     output(arguments, site).write(&report, out)?;
     Ok(outcome(&report, true))
 }
@@ -106,7 +106,7 @@ fn simulate_change(
         .filter_map(failing_clause)
         .collect();
     report_failing(arguments, &failing);
-    let shake = shaken_change(&simulation, &submitted)?;
+    let shake = shaken(&simulation, &[&submitted.old, &submitted.new])?;
     let change = SimulatedChangeReport::new(sides, shake);
     output(arguments, site).write(&change, out)?;
     let OldNew { old, new } = &change.sides;

@@ -1,64 +1,56 @@
 //! `jsf simulate --shake`: the same jobs again, submitted a little earlier or later.
 
-use job_sort_formula::rank::OldNew;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_simulate::{Difference, Schedule, Shake, Statistics, Workload};
+use jsf_simulate::{Difference, Shake, Workload};
+use jsf_site::SimulatedQueue;
 
 use crate::cli::CliError;
 use crate::commands::simulate::interruption::Interruptible;
 use crate::commands::simulate::runs::on_all_cores;
 use crate::commands::simulate::side::{Simulation, run_once};
 
-/// What moved submissions make of the means under a formula, if that is asked for.
-pub(crate) fn shaken_side(
+/// What moved submissions make of the means under a formula, or of their changes from one formula to
+/// another, with the same moves for both; `None` if that is not asked for.
+pub(crate) fn shaken(
     simulation: &Simulation<'_>,
-    submitted: &FormulaSubmission<'_>,
+    formulas: &[&FormulaSubmission<'_>],
 ) -> Result<Option<Shake>, CliError> {
+    let runs = simulation.arguments.shake.map_or(0, |runs| runs as usize);
     let warm_up = simulation.log.warm_up;
-    let runs = on_all_cores("shaking", count_runs(simulation), |index| {
+    let runs = on_all_cores("shaking", runs, |index| {
         let workload = simulation.log.workload.shaken(index as u64 + 1);
-        let simulated = simulate(simulation, &workload, submitted)?;
-        Ok(simulated.map(|(schedule, processors)| {
-            Statistics::new(&workload, &schedule, processors, warm_up).summary
-        }))
+        let mut sides = Vec::new();
+        for submitted in formulas {
+            let Some(side) = simulate(simulation, &workload, submitted)? else {
+                return Ok(None);
+            };
+            sides.push(side);
+        }
+        Ok(match &sides[..] {
+            [old, new] => {
+                let (old, new) = (&old.schedule, &new.schedule);
+                let difference = Difference::new(&workload, old, new, warm_up);
+                Some(difference.means().map(|(_, change)| change.difference()))
+            }
+            sides => sides.first().map(|side| {
+                let summary = side.results(&workload, warm_up).statistics.summary;
+                [
+                    summary.wait.mean,
+                    summary.wait_per_core_hour,
+                    summary.bounded_slowdown.mean,
+                ]
+            }),
+        })
     });
-    Ok(Shake::of_means(&runs?))
+    Ok(Shake::new(&runs?))
 }
 
-/// What moved submissions make of the changes between two formulas, with the same moves for both.
-pub(crate) fn shaken_change(
-    simulation: &Simulation<'_>,
-    submitted: &OldNew<FormulaSubmission<'_>>,
-) -> Result<Option<Shake>, CliError> {
-    let runs = on_all_cores("shaking", count_runs(simulation), |index| {
-        let workload = simulation.log.workload.shaken(index as u64 + 1);
-        let Some((old, _)) = simulate(simulation, &workload, &submitted.old)? else {
-            return Ok(None);
-        };
-        let Some((new, _)) = simulate(simulation, &workload, &submitted.new)? else {
-            return Ok(None);
-        };
-        Ok(Some(Difference::new(
-            &workload,
-            &old,
-            &new,
-            simulation.log.warm_up,
-        )))
-    });
-    Ok(Shake::of_changes(&runs?))
-}
-
-fn count_runs(simulation: &Simulation<'_>) -> usize {
-    simulation.arguments.shake.map_or(0, |runs| runs as usize)
-}
-
-/// Simulates a workload once more, without messages: when its jobs start, and on how many
-/// processors. `None` after Ctrl-C.
+/// Simulates a workload once more, without messages; `None` after Ctrl-C.
 fn simulate(
     simulation: &Simulation<'_>,
     workload: &Workload,
     submitted: &FormulaSubmission<'_>,
-) -> Result<Option<(Schedule, u32)>, CliError> {
+) -> Result<Option<SimulatedQueue>, CliError> {
     let Simulation {
         arguments, site, ..
     } = *simulation;
@@ -66,8 +58,5 @@ fn simulate(
         return Ok(None);
     };
     let simulated = run_once(arguments, site, formula, workload, &mut Interruptible)?;
-    Ok(simulated
-        .schedule
-        .is_complete
-        .then_some((simulated.schedule, simulated.processors)))
+    Ok(Some(simulated).filter(|simulated| simulated.schedule.is_complete))
 }

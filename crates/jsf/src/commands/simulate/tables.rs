@@ -2,6 +2,7 @@
 //! periods, of use against shares, and of single jobs.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use jsf_simulate::{
     ByKind, Difference, EntityUse, GroupStatistics, MeanChange, Period, Statistics, Summary,
@@ -30,64 +31,36 @@ enum Quantity {
     Percent,
 }
 
-/// A quantity of all jobs, and its change, where that has an interval.
-struct Measure {
-    name: &'static str,
-    quantity: Quantity,
-    value: fn(&Summary) -> f64,
-    change: Option<fn(&Difference) -> &MeanChange>,
-}
+use Quantity::{Number, Percent, Time};
 
-impl Measure {
-    const fn new(name: &'static str, quantity: Quantity, value: fn(&Summary) -> f64) -> Self {
-        Self {
-            name,
-            quantity,
-            value,
-            change: None,
-        }
-    }
-
-    const fn with_interval(self, change: fn(&Difference) -> &MeanChange) -> Self {
-        Self {
-            change: Some(change),
-            ..self
-        }
-    }
-}
+/// A quantity of all jobs.
+type Measure = (&'static str, Quantity, fn(&Summary) -> f64);
 
 /// The measures of the first screen.
 const FIRST: [Measure; 6] = [
-    Measure::new("mean wait", Quantity::Time, |all| all.wait.mean)
-        .with_interval(|change| &change.wait),
-    Measure::new("mean wait per core hour", Quantity::Time, |all| {
+    ("mean wait", Time, |all| all.wait.mean),
+    ("mean wait per core hour", Time, |all| {
         all.wait_per_core_hour
-    })
-    .with_interval(|change| &change.wait_per_core_hour),
-    Measure::new("waited over 1 d", Quantity::Number, |all| {
-        all.waited_over_day as f64
     }),
-    Measure::new("waited over 7 d", Quantity::Number, |all| {
-        all.waited_over_week as f64
-    }),
-    Measure::new("longest wait", Quantity::Time, |all| all.wait.max),
-    Measure::new("started within a minute", Quantity::Number, |all| {
+    ("waited over 1 d", Number, |all| all.waited_over_day as f64),
+    ("waited over 7 d", Number, |all| all.waited_over_week as f64),
+    ("longest wait", Time, |all| all.wait.max),
+    ("started within a minute", Number, |all| {
         all.started_within_minute as f64
     }),
 ];
 const FURTHER: [Measure; 7] = [
-    Measure::new("started within an hour", Quantity::Number, |all| {
+    ("started within an hour", Number, |all| {
         all.started_within_hour as f64
     }),
-    Measure::new("median wait", Quantity::Time, |all| all.wait.median),
-    Measure::new("95 % of the waits", Quantity::Time, |all| all.wait.p95),
-    Measure::new("mean bounded slowdown", Quantity::Number, |all| {
+    ("median wait", Time, |all| all.wait.median),
+    ("95 % of the waits", Time, |all| all.wait.p95),
+    ("mean bounded slowdown", Number, |all| {
         all.bounded_slowdown.mean
-    })
-    .with_interval(|change| &change.bounded_slowdown),
-    Measure::new("utilisation", Quantity::Percent, |all| all.utilisation),
-    Measure::new("jobs in the queue", Quantity::Number, |all| all.mean_queue),
-    Measure::new("first submission to last end", Quantity::Time, |all| {
+    }),
+    ("utilisation", Percent, |all| all.utilisation),
+    ("jobs in the queue", Number, |all| all.mean_queue),
+    ("first submission to last end", Time, |all| {
         all.makespan as f64
     }),
 ];
@@ -237,19 +210,16 @@ fn measure_rows(
     difference: Option<&Difference>,
 ) -> Vec<Vec<Cell<'static>>> {
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
+    let changes = difference.iter().flat_map(|difference| difference.means());
+    let changes: BTreeMap<&str, &MeanChange> = changes.collect();
     let mut rows = Vec::with_capacity(measures.len());
-    for measure in measures {
-        let values: Vec<Option<f64>> = sides
-            .iter()
-            .map(|side| &side.statistics.summary)
-            .map(|summary| summary.if_any((measure.value)(summary)))
+    for (name, quantity, value) in measures {
+        let summaries = sides.iter().map(|side| &side.statistics.summary);
+        let values: Vec<Option<f64>> = summaries
+            .map(|summary| summary.if_any(value(summary)))
             .collect();
-        let change = measure.change.and_then(|change| Some(change(difference?)));
-        rows.push(
-            measure
-                .quantity
-                .row(measure.name, &values, change, is_compared),
-        );
+        let change = changes.get(name).copied();
+        rows.push(quantity.row(name, &values, change, is_compared));
     }
     rows
 }
@@ -266,8 +236,8 @@ fn fairness_rows(sides: &[&SimulationReport<'_>], is_compared: bool) -> Vec<Vec<
     let jain: Vec<Option<f64>> = uses.iter().map(|uses| uses.jain).collect();
     let hoover: Vec<Option<f64>> = uses.iter().map(|uses| Some(uses.hoover)).collect();
     vec![
-        Quantity::Number.row("Jain's index of shares", &jain, None, is_compared),
-        Quantity::Percent.row("used by others (Hoover)", &hoover, None, is_compared),
+        Number.row("Jain's index of shares", &jain, None, is_compared),
+        Percent.row("used by others (Hoover)", &hoover, None, is_compared),
     ]
 }
 
