@@ -36,13 +36,13 @@
 //! Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", 1995.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::schedule::Schedule;
-use super::statistics::{ByKind, KINDS};
+use super::statistics::{ByKind, Class, KINDS};
 use super::student_t;
 use super::workload::{Workload, WorkloadJob};
 
@@ -202,7 +202,7 @@ impl Serialize for MeanChange {
 /// How the waits of some jobs change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupDifference {
-    /// The name of the entity, the group, the queue or the class; empty for several of them.
+    /// The name of the entity, the group, the queue or the class.
     pub name: String,
     /// The number of jobs.
     pub jobs: usize,
@@ -211,29 +211,6 @@ pub struct GroupDifference {
     /// Their mean wait, in seconds.
     #[serde(rename = "mean_wait")]
     pub wait: MeanChange,
-}
-
-/// All jobs, by one of their properties.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Classes {
-    /// The classes.
-    pub groups: Vec<GroupDifference>,
-    /// The classes whose jobs wait less by more than chance would explain, of all classes of a
-    /// comparison.
-    pub winners: Option<ClassesTogether>,
-    /// Those whose jobs wait longer.
-    pub losers: Option<ClassesTogether>,
-}
-
-/// Some classes taken together, and all others.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClassesTogether {
-    /// Their places in the list of classes.
-    pub places: Vec<usize>,
-    /// Their jobs.
-    pub together: GroupDifference,
-    /// The jobs of all other classes.
-    pub others: GroupDifference,
 }
 
 /// Two schedules of one workload, compared job by job.
@@ -263,7 +240,7 @@ pub struct Difference {
     pub bounded_slowdown: MeanChange,
     /// The classes of jobs; entities, groups and queues from the one whose waits grow most.
     #[serde(skip)]
-    pub classes: ByKind<Classes>,
+    pub classes: ByKind<Vec<GroupDifference>>,
     /// The length of a block, in seconds.
     pub block_seconds: i64,
     /// The number of blocks with jobs.
@@ -277,9 +254,6 @@ struct Weighted {
     old: f64,
     new: f64,
 }
-
-/// The index of the class that a job belongs to.
-type IndexOf = fn(&WorkloadJob) -> usize;
 
 /// A job that starts in both.
 #[derive(Debug, Clone, Copy)]
@@ -304,18 +278,16 @@ impl Difference {
         for job in &mut paired {
             job.block = (job.job.submit - begin) / block_seconds;
         }
-        let kinds = KINDS.map(|kind| {
-            let mut groups = Vec::new();
-            for class in kind.classes(workload, &paired, |job| &job.job) {
-                groups.push((class.index, group_difference(class.name, &class.jobs)));
-            }
+        let mut kinds = KINDS.map(|kind| {
+            let classes = kind.classes(workload, &paired, |job| &job.job).into_iter();
+            let mut groups: Vec<GroupDifference> = classes.map(group_difference).collect();
             if !kind.is_ordered {
                 // of equal changes the group that submits first comes first, whatever its name
-                groups.sort_by(|(_, one), (_, other)| {
+                groups.sort_by(|one, other| {
                     other.wait.difference().total_cmp(&one.wait.difference())
                 });
             }
-            (kind.index, groups)
+            groups
         });
         let quantities = [
             PairedJob::wait,
@@ -335,18 +307,13 @@ impl Difference {
             never.filter(|&job| one.start(job).is_some()).count()
         };
         // a class of all jobs is tested among the means
-        let tested = kinds
-            .iter()
-            .flat_map(|(_, groups)| groups)
-            .filter(|(_, group)| group.jobs < paired.len());
-        let level_of_classes = level_of_all(tested.map(|(_, group)| &group.wait));
-        let classes = kinds.map(|(index, mut groups)| {
-            for (_, group) in &mut groups {
-                let is_of_all = group.jobs == paired.len();
-                group.wait.level = if is_of_all { level } else { level_of_classes };
-            }
-            classes(&paired, index, groups, level_of_classes)
-        });
+        let is_tested = |group: &&GroupDifference| group.jobs < paired.len();
+        let tested = kinds.iter().flatten().filter(is_tested);
+        let level_of_classes = level_of_all(tested.map(|group| &group.wait));
+        for group in kinds.iter_mut().flatten() {
+            let is_of_all = group.jobs == paired.len();
+            group.wait.level = if is_of_all { level } else { level_of_classes };
+        }
         Self {
             jobs: paired.len(),
             longer: ordered(Ordering::Greater),
@@ -357,14 +324,12 @@ impl Difference {
             core_seconds: paired.iter().map(|job| job.job.core_seconds()).sum(),
             wait_per_core_hour,
             bounded_slowdown,
-            classes: classes.into(),
+            classes: kinds.into(),
             block_seconds,
             blocks: wait.blocks,
         }
     }
-}
 
-impl Difference {
     /// How the means of all jobs change, with their names.
     pub fn means(&self) -> [(&'static str, &MeanChange); 3] {
         [
@@ -454,45 +419,12 @@ fn level_of_all<'c>(changes: impl IntoIterator<Item = &'c MeanChange>) -> f64 {
         .map_or(LEVEL / tested, |(level, _)| level)
 }
 
-fn group_difference(name: String, jobs: &[&PairedJob]) -> GroupDifference {
+fn group_difference(Class { name, jobs }: Class<'_, PairedJob>) -> GroupDifference {
     GroupDifference {
         name,
         jobs: jobs.len(),
         core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
-        wait: mean_change(jobs.iter().copied(), PairedJob::wait),
-    }
-}
-
-/// The classes, and those that win and those that lose taken together.
-fn classes(
-    jobs: &[PairedJob],
-    index: IndexOf,
-    groups: Vec<(usize, GroupDifference)>,
-    level: f64,
-) -> Classes {
-    let sum = |jobs: &[&PairedJob]| {
-        let mut together = group_difference(String::new(), jobs);
-        together.wait.level = level;
-        together
-    };
-    let together = |is_one: fn(&MeanChange) -> bool| {
-        let places: Vec<usize> = (0..groups.len())
-            .filter(|&place| is_one(&groups[place].1.wait))
-            .collect();
-        let indices: BTreeSet<usize> = places.iter().map(|&place| groups[place].0).collect();
-        let (own, others): (Vec<&PairedJob>, Vec<&PairedJob>) = jobs
-            .iter()
-            .partition(|job| indices.contains(&index(&job.job)));
-        (!places.is_empty()).then(|| ClassesTogether {
-            places,
-            together: sum(&own),
-            others: sum(&others),
-        })
-    };
-    Classes {
-        winners: together(MeanChange::is_decrease),
-        losers: together(MeanChange::is_increase),
-        groups: groups.into_iter().map(|(_, group)| group).collect(),
+        wait: mean_change(jobs, PairedJob::wait),
     }
 }
 

@@ -143,17 +143,10 @@ const RUN_MEASURES: [(RunMeasure, &str); 5] = [
 pub struct Limit {
     /// Whether the value is to be at most the limit, else at least.
     pub is_most: bool,
-    /// The number.
-    pub amount: LimitAmount,
-}
-
-/// The number of a limit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LimitAmount {
-    /// This number; seconds for a duration.
-    Number(f64),
-    /// This many times the value of the old side of a comparison.
-    OfOld(f64),
+    /// The number; seconds for a duration.
+    pub number: f64,
+    /// Whether it is that many times the value of the old side of a comparison.
+    pub is_of_old: bool,
 }
 
 /// What a fit makes as small or as large as it can.
@@ -292,6 +285,10 @@ type Span = std::ops::Range<usize>;
 /// What is wrong, and where.
 type Fault = (Span, String);
 
+fn fault<T>(span: Span, message: impl Into<String>) -> Result<T, Fault> {
+    Err((span, message.into()))
+}
+
 impl Goals {
     /// Reads goals from TOML. `name` is the file's name in messages, and conditions use the names
     /// of `schema`.
@@ -326,7 +323,17 @@ impl Goals {
                 "`{name}` has no goal: expected at least one `[[goal]]`"
             )));
         }
-        same_name(&file.goal).map_err(at_line)?;
+        let mut names = BTreeSet::new();
+        for goal in &file.goal {
+            // nobody could tell which one is missed
+            let name = &goal.get_ref().name;
+            if !names.insert(name) {
+                return Err(at_line((
+                    goal.span(),
+                    format!("there are several goals `{name}`"),
+                )));
+            }
+        }
         let goals: Result<Vec<Goal>, Fault> = file
             .goal
             .into_iter()
@@ -355,15 +362,12 @@ impl Goals {
 
     /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal.
     pub fn judge(&self, run: &JudgedRun<'_>, old: Option<&[JudgedGoal]>) -> Vec<JudgedGoal> {
-        let olds = (0..self.goals.len()).map(|index| {
-            old.and_then(|old| old.get(index))
-                .and_then(|goal| goal.value)
-        });
-        self.goals
-            .iter()
-            .zip(olds)
-            .map(|(goal, old)| goal.judge(run, old))
-            .collect()
+        let mut olds = old.unwrap_or_default().iter().map(|goal| goal.value);
+        let mut judged = Vec::with_capacity(self.goals.len());
+        for goal in &self.goals {
+            judged.push(goal.judge(run, olds.next().flatten()));
+        }
+        judged
     }
 }
 
@@ -489,21 +493,26 @@ impl Goal {
             never_start,
             value,
         } = run.measured(self.measure, is_concerned);
-        let limit = match self.limit.amount {
-            LimitAmount::Number(limit) => Some(limit),
-            LimitAmount::OfOld(times) => old.map(|old| old * times),
+        let Limit {
+            is_most,
+            number,
+            is_of_old,
+        } = self.limit;
+        let limit = if is_of_old {
+            old.map(|old| old * number)
+        } else {
+            Some(number)
         };
         let state = match (value, limit) {
             _ if jobs == 0 => GoalState::NoJobs,
             (_, None) => GoalState::NoOldSide,
             // jobs that never start meet no limit, not even a multiple of what the old formula does
             (Some(value), _) if value.is_infinite() => GoalState::Missed,
-            (Some(value), Some(limit)) if self.limit.is_most && value <= limit => GoalState::Met,
-            (Some(value), Some(limit)) if !self.limit.is_most && value >= limit => GoalState::Met,
+            (Some(value), Some(limit)) if is_most && value <= limit => GoalState::Met,
+            (Some(value), Some(limit)) if !is_most && value >= limit => GoalState::Met,
             // an index of fairness needs shares
             _ => GoalState::Missed,
         };
-        let Limit { is_most, .. } = self.limit;
         JudgedGoal {
             name: self.name.clone(),
             measure: self.measure,
@@ -629,21 +638,6 @@ pub fn in_one_line(found: &Diagnostic) -> String {
     format!("{}{suggestion}", found.message)
 }
 
-/// Refuses a second goal of the same name: nobody could tell which one is missed.
-fn same_name(goals: &[Spanned<GoalTable>]) -> Result<(), Fault> {
-    let mut names = BTreeSet::new();
-    match goals
-        .iter()
-        .find(|goal| !names.insert(&*goal.get_ref().name))
-    {
-        Some(second) => Err((
-            second.span(),
-            format!("there are several goals `{}`", second.get_ref().name),
-        )),
-        None => Ok(()),
-    }
-}
-
 fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     let whole = goal.span();
     let GoalTable {
@@ -672,42 +666,35 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
         .filter_map(|(member, name)| Some((member, name?)));
     let member = members.next();
     if members.next().is_some() {
-        return Err((
-            whole,
-            format!("goal `{name}` has several of `queue`, `entity` and `group`: give one"),
-        ));
+        let message =
+            format!("goal `{name}` has several of `queue`, `entity` and `group`: give one");
+        return fault(whole, message);
     }
     let measure = measure_of(&measure, statistic.as_ref())?;
     if matches!(measure, Measure::OfRun(_)) && (condition.is_some() || member.is_some()) {
-        return Err((
-            whole,
-            format!("goal `{name}` measures the whole run, which is not of some jobs"),
-        ));
+        let message = format!("goal `{name}` measures the whole run, which is not of some jobs");
+        return fault(whole, message);
     }
     let (is_most, limit) = match (at_most, at_least) {
         (Some(limit), None) => (true, limit),
         (None, Some(limit)) => (false, limit),
         _ => {
-            return Err((
-                whole,
-                format!("goal `{name}` needs one limit: `at_most` or `at_least`"),
-            ));
+            let message = format!("goal `{name}` needs one limit: `at_most` or `at_least`");
+            return fault(whole, message);
         }
     };
     let span = limit.span();
-    let amount = match limit.into_inner() {
-        LimitValue::OfOld { old } => LimitAmount::OfOld(old),
+    let (number, is_of_old) = match limit.into_inner() {
+        LimitValue::OfOld { old } => (old, true),
         LimitValue::Number(number) => {
             let number = number
                 .value_of(measure)
                 .map_err(|message| (span.clone(), message))?;
             if measure.is_fraction() && !(0.0..=1.0).contains(&number) {
-                return Err((
-                    span,
-                    format!("{number} is not a fraction, expected 0 to 1, such as 0.7"),
-                ));
+                let message = format!("{number} is not a fraction, expected 0 to 1, such as 0.7");
+                return fault(span, message);
             }
-            LimitAmount::Number(number)
+            (number, false)
         }
     };
     Ok(Goal {
@@ -715,7 +702,11 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
         condition,
         member,
         measure,
-        limit: Limit { is_most, amount },
+        limit: Limit {
+            is_most,
+            number,
+            is_of_old,
+        },
     })
 }
 
@@ -727,33 +718,25 @@ fn measure_of(
     let (span, name) = (name.span(), name.get_ref());
     if let Some((measure, _)) = RUN_MEASURES.into_iter().find(|(_, known)| known == name) {
         return match statistic {
-            Some(statistic) => Err((
-                statistic.span(),
-                format!("`{name}` is one number, without a statistic"),
-            )),
+            Some(statistic) => {
+                let message = format!("`{name}` is one number, without a statistic");
+                fault(statistic.span(), message)
+            }
             None => Ok(Measure::OfRun(measure)),
         };
     }
     let Some((of_jobs, _)) = JOB_MEASURES.into_iter().find(|(_, known)| known == name) else {
-        let names: Vec<&str> = JOB_MEASURES
-            .map(|(_, name)| name)
-            .into_iter()
-            .chain(RUN_MEASURES.map(|(_, name)| name))
-            .collect();
-        let (last, others) = names.split_last().unwrap_or((&"", &[]));
-        return Err((
+        return fault(
             span,
             format!(
-                "`{name}` is not a measure, expected {} or {last}",
-                others.join(", ")
+                "`{name}` is not a measure, expected wait, bounded_slowdown, turnaround, utilisation, jain, hoover, makespan or \
+                 mean_queue"
             ),
-        ));
+        );
     };
     let Some(statistic) = statistic else {
-        return Err((
-            span,
-            format!("`{name}` needs a `statistic`, such as \"mean\" or \"p95\""),
-        ));
+        let message = format!("`{name}` needs a `statistic`, such as \"mean\" or \"p95\"");
+        return fault(span, message);
     };
     let parsed = match statistic.get_ref() {
         StatisticValue::Name(name) => statistic_of(name),
@@ -789,20 +772,15 @@ fn statistic_of(name: &str) -> Result<Statistic, String> {
 
 fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> {
     let whole = objective.span();
-    let (is_minimised, text) = match objective.into_inner() {
-        ObjectiveTable {
-            minimise: Some(text),
-            maximise: None,
-        } => (true, text),
-        ObjectiveTable {
-            minimise: None,
-            maximise: Some(text),
-        } => (false, text),
+    let ObjectiveTable { minimise, maximise } = objective.into_inner();
+    let (is_minimised, text) = match (minimise, maximise) {
+        (Some(text), None) => (true, text),
+        (None, Some(text)) => (false, text),
         _ => {
-            return Err((
+            return fault(
                 whole,
-                "the objective needs one of `minimise` and `maximise`".to_owned(),
-            ));
+                "the objective needs one of `minimise` and `maximise`",
+            );
         }
     };
     let name = text.get_ref().trim().to_owned();
@@ -830,12 +808,6 @@ impl LimitNumber {
             Self::Text(text) if !measure.is_duration() => Err(format!(
                 "`{text}` is not a number, which is expected of {measure}"
             )),
-            _ => self.value(),
-        }
-    }
-
-    fn value(&self) -> Result<f64, String> {
-        match self {
             Self::Integer(number) => Ok(*number as f64),
             Self::Float(number) if number.is_finite() => Ok(*number),
             Self::Float(number) => Err(format!("{number} is not a limit")),

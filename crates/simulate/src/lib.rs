@@ -51,7 +51,7 @@ mod waiting;
 mod warm_up;
 mod workload;
 
-pub use difference::{Classes, ClassesTogether, Difference, GroupDifference, MeanChange};
+pub use difference::{Difference, GroupDifference, MeanChange};
 pub use errors::{ErrorKind, EvaluationErrors};
 pub use fairness::{EntityUse, Fairness};
 pub use fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};

@@ -320,7 +320,7 @@ impl<T> From<[T; 5]> for ByKind<T> {
 /// A way in which jobs are divided into classes.
 pub(super) struct Kind {
     /// The index of the class of a job.
-    pub(super) index: fn(&WorkloadJob) -> usize,
+    index: fn(&WorkloadJob) -> usize,
     /// The name of a class; `None` for jobs that are none.
     name: fn(&Workload, usize) -> Option<String>,
     /// Whether the indices order the classes.
@@ -329,7 +329,6 @@ pub(super) struct Kind {
 
 /// A class with its jobs.
 pub(super) struct Class<'j, J> {
-    pub(super) index: usize,
     pub(super) name: String,
     pub(super) jobs: Vec<&'j J>,
 }
@@ -382,7 +381,7 @@ impl Kind {
         let mut classes = Vec::with_capacity(members.len());
         for (index, jobs) in members {
             if let Some(name) = (self.name)(workload, index) {
-                classes.push(Class { index, name, jobs });
+                classes.push(Class { name, jobs });
             }
         }
         classes
@@ -512,7 +511,7 @@ fn started_within(jobs: &[StartedJob<'_>], seconds: i64) -> usize {
 }
 
 /// The numbers of a class.
-fn group(Class { name, jobs, .. }: Class<'_, StartedJob<'_>>) -> GroupStatistics {
+fn group(Class { name, jobs }: Class<'_, StartedJob<'_>>) -> GroupStatistics {
     let count = jobs.len() as f64;
     let within_hour = jobs.iter().filter(|job| job.wait() <= HOUR).count();
     let slowdowns: f64 = jobs.iter().map(|job| job.slowdown()).sum();

@@ -120,7 +120,7 @@ fn differences(logs: usize, jobs: usize, kind: (u32, f64), formulas: [&str; 2]) 
 /// All changes of a comparison that can have a star.
 fn changes(difference: &Difference) -> impl Iterator<Item = &MeanChange> {
     let classes = difference.classes.each_ref().into_iter();
-    let classes = classes.flat_map(|classes| &classes.groups);
+    let classes = classes.flatten();
     let all = difference.means().map(|(_, change)| change);
     all.into_iter().chain(classes.map(|group| &group.wait))
 }
@@ -171,7 +171,13 @@ fn a_real_effect_is_found() {
             .count();
         let classes: usize = compared
             .iter()
-            .filter(|difference| difference.classes.lengths.winners.is_some())
+            .filter(|difference| {
+                difference
+                    .classes
+                    .lengths
+                    .iter()
+                    .any(|group| group.wait.is_decrease())
+            })
             .count();
         println!(
             "{kind:?}: the slowdown falls in {found} of {logs} logs, and short jobs win in {classes}"

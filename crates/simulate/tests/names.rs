@@ -1,7 +1,7 @@
 //! Names, and the order and the files of the lines, decide nothing: no number of a result changes
 //! with them, nor its place.
 
-use jsf_simulate::{Classes, Difference, Fairness, LogRules, Statistics, Workload};
+use jsf_simulate::{Difference, Fairness, LogRules, Statistics, Workload};
 use jsf_testing::random::Generator;
 use serde_json::Value;
 
@@ -51,18 +51,10 @@ impl Numbers {
             .iter_mut()
             .flat_map(|fairness| &mut fairness.entities);
         uses.for_each(|entity| entity.name.clear());
-        let of_groups = |classes: &mut Classes| {
-            classes
-                .groups
-                .iter_mut()
-                .for_each(|group| group.name.clear())
-        };
-        [
-            &mut numbers.difference.classes.entities,
-            &mut numbers.difference.classes.groups,
-        ]
-        .into_iter()
-        .for_each(of_groups);
+        let classes = &mut numbers.difference.classes;
+        for group in classes.entities.iter_mut().chain(&mut classes.groups) {
+            group.name.clear();
+        }
         numbers
     }
 }

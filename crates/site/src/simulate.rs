@@ -11,6 +11,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
+use jsf_openpbs::check::counted;
 use jsf_openpbs::duration::seconds;
 use jsf_openpbs::files::limits::{RunLimit, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
@@ -115,14 +116,14 @@ impl SimulatedQueue {
     /// larger than that of the log, or it was idle. `None` if jobs wait, and where there are too
     /// few to say it.
     pub fn no_waits(&self, workload: &Workload) -> Option<String> {
-        let starts = workload
-            .jobs()
-            .iter()
-            .enumerate()
-            .filter_map(|(job, of)| Some((self.schedule.start(job)?, of)));
-        let waits: Vec<bool> = starts.map(|(start, job)| start > job.submit).collect();
-        let waiting = waits.iter().filter(|waits| **waits).count();
-        if waits.len() < MIN_JOBS || waiting as f64 > waits.len() as f64 * FEW_WAIT {
+        let (mut started, mut waiting) = (0, 0);
+        for (index, job) in workload.jobs().iter().enumerate() {
+            if let Some(start) = self.schedule.start(index) {
+                started += 1;
+                waiting += usize::from(start > job.submit);
+            }
+        }
+        if started < MIN_JOBS || waiting as f64 > started as f64 * FEW_WAIT {
             return None;
         }
         let logged = workload
@@ -152,34 +153,25 @@ impl Site {
         formulas: &[&Formula],
         rules: LogRules,
     ) -> Result<Workload, SiteError> {
-        let names = self.names_in_log(formulas).into_iter();
-        let inputs = names.map(|name| {
-            (
-                name.into(),
-                self.schema.entry(name).map(|entry| entry.input_type),
-            )
-        });
-        let mut inputs: Vec<(Box<str>, Option<InputType>)> = inputs.collect();
         let queues: Vec<Box<str>> = self.queues.iter().map(|(queue, _)| queue.into()).collect();
-        let limited = self
-            .limited_resources(&queues)
-            .into_iter()
-            .filter(|name| !is_always_known(name));
-        let others = self
-            .counted_resources()?
-            .into_iter()
+        let named = self.names_in_log(formulas).into_iter().map(Box::from);
+        let limited = self.limited_resources(&queues).into_iter();
+        let read = named
+            .chain(self.counted_resources()?)
             .chain(self.sorted_resources())
-            .chain(limited);
-        for name in others.chain([MAX_RUN_SUBJOBS.into()]) {
-            if !inputs.iter().any(|(other, _)| *other == name) {
+            .chain(limited.filter(|name| !is_always_known(name)))
+            .chain([MAX_RUN_SUBJOBS.into()]);
+        let mut names: Vec<(Box<str>, Option<InputType>)> = Vec::new();
+        for name in read {
+            if names.iter().all(|(other, _)| *other != name) {
                 let kind = self.schema.entry(&name).map(|entry| entry.input_type);
-                inputs.push((name, kind));
+                names.push((name, kind));
             }
         }
         let inputs = LogInputs {
             numbers: self.rules.numbers,
             entity: self.config.fairshare_entity,
-            names: inputs,
+            names,
             queue_priorities: self
                 .queues
                 .iter()
@@ -301,8 +293,6 @@ impl Site {
         warnings.extend(too_large(workload, &schedule, total));
         warnings.extend(never_started(workload, &schedule));
         warnings.extend(self.unlisted_queues(workload, &jobs_in));
-        let limits = self.run_limits(workload);
-        let shares = self.entity_shares(workload)?;
         let mut simulated = SimulatedQueue {
             schedule,
             processors: Processors { total, from },
@@ -310,16 +300,13 @@ impl Site {
             backfilling,
             policy: self.tree.as_ref().map(|_| self.policy.name),
             decay,
-            limits,
+            limits: self.run_limits(workload),
             left_out,
-            shares,
-            warnings: Vec::new(),
+            shares: self.entity_shares(workload)?,
+            warnings,
         };
-        simulated.warnings = simulated
-            .no_waits(workload)
-            .into_iter()
-            .chain(warnings)
-            .collect();
+        let no_waits = simulated.no_waits(workload);
+        simulated.warnings.splice(0..0, no_waits);
         Ok(simulated)
     }
 
@@ -449,57 +436,43 @@ impl Site {
                 format!("the formula needs `{input}`, which a log of jobs does not have: ");
             return Err(SiteError::missing(missing, Need::Tree));
         };
-        let name = self.policy.name;
+        let (name, rules) = (self.policy.name, self.policy.rules);
         let in_log = &workload.names_in_log().entities;
-        let not_in_tree: Vec<usize> = match name {
-            PolicyName::Pbs => {
-                let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
-                (0..in_log.len())
-                    .filter(|&entity| known.tree().find(&in_log[entity]).is_none())
-                    .collect()
-            }
-            _ => Vec::new(),
-        };
-        let tree = self.simulated_tree(tree, workload)?;
-        let policy = match (name, self.policy.rules) {
-            (PolicyName::TicketBased, rules) => FairsharePolicy::TicketBased(rules),
+        let policy = match name {
+            PolicyName::TicketBased => FairsharePolicy::TicketBased(rules),
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
-        let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
-        let mut fairshare = Fairshare::new(tree, policy, decay, in_log);
+        let simulated = self.simulated_tree(tree, workload)?;
+        let mut fairshare = Fairshare::new(simulated, policy, decay, in_log);
         if self.files.has(Role::SchedConfig) {
+            let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
             fairshare.measure = measure.unwrap_or_default();
         }
         if self.slurm.is_some() {
             fairshare = fairshare.from_nothing();
         }
-        let is_documented = (name, self.policy.rules) == (PolicyName::Pbs, PolicyRules::Documented);
+        let is_documented = (name, rules) == (PolicyName::Pbs, PolicyRules::Documented);
         if usage == StartingUsage::Tree && !is_documented {
             fairshare = fairshare.with_usage_of_tree();
         }
         fairshare.is_printed = self.rules.numbers == NumberMode::OpenPbs;
-        let not_in_tree = match name {
-            PolicyName::Pbs => not_in_tree,
-            _ => fairshare.unknown_entities().collect(),
+        let (unknown, consequence): (Vec<usize>, _) = if name == PolicyName::Pbs {
+            let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
+            let is_unknown = |entity: &usize| known.tree().find(&in_log[*entity]).is_none();
+            let unknown = (0..in_log.len()).filter(is_unknown).collect();
+            (unknown, "they join the group `unknown`")
+        } else {
+            let unknown = fairshare.unknown_entities().collect();
+            (unknown, "their fair-share numbers are 0")
         };
-        let mut unknown: Vec<&str> = not_in_tree
-            .into_iter()
-            .map(|entity| &*workload.entities()[entity])
-            .collect();
-        let nobody = unknown
-            .iter()
-            .position(|entity| entity.is_empty())
-            .map(|index| unknown.swap_remove(index));
-        if nobody.is_some() {
+        let shown = unknown.iter().map(|&entity| &*workload.entities()[entity]);
+        let (nobody, unknown): (Vec<&str>, Vec<&str>) = shown.partition(|name| name.is_empty());
+        if !nobody.is_empty() {
             warnings.push(
                 "jobs whose user the log does not say have fair-share numbers of 0".to_owned(),
             );
         }
         if !unknown.is_empty() {
-            let consequence = match name {
-                PolicyName::Pbs => "they join the group `unknown`",
-                _ => "their fair-share numbers are 0",
-            };
             let list = first_names(unknown.into_iter());
             warnings.push(format!(
                 "entities of the log that are not in the tree: {list}; {consequence}"
@@ -511,35 +484,37 @@ impl Site {
 
 fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
     for source in sources {
-        match source {
-            FileSource::Path(path) if path.is_dir() => {
-                let entries = path.read_dir().and_then(|entries| {
-                    entries
-                        .map(|entry| Ok(entry?.path()))
-                        .collect::<std::io::Result<Vec<PathBuf>>>()
-                });
-                let mut files = entries.map_err(|error| SiteError::read(path, error))?;
-                files.sort_unstable();
-                let (files, others): (Vec<_>, Vec<_>) =
-                    files.into_iter().partition(|file| file.is_file());
-                for other in others {
-                    builder
-                        .faults()
-                        .add("it is a folder, a pipe or a broken link", || {
-                            format!("`{}`", other.display())
-                        });
-                }
-                if files.is_empty() {
-                    return Err(SiteError::content(format!(
-                        "the folder `{}` contains no file",
-                        path.display()
-                    )));
-                }
-                files
-                    .into_iter()
-                    .try_for_each(|file| read_log(&FileSource::from(file), &mut builder))?;
+        let FileSource::Path(path) = source else {
+            read_log(source, &mut builder)?;
+            continue;
+        };
+        if !path.is_dir() {
+            read_log(source, &mut builder)?;
+            continue;
+        }
+        let entries = path.read_dir().and_then(|entries| {
+            entries
+                .map(|entry| Ok(entry?.path()))
+                .collect::<std::io::Result<Vec<PathBuf>>>()
+        });
+        let mut entries = entries.map_err(|error| SiteError::read(path, error))?;
+        entries.sort_unstable();
+        if !entries.iter().any(|entry| entry.is_file()) {
+            return Err(SiteError::content(format!(
+                "the folder `{}` contains no file",
+                path.display()
+            )));
+        }
+        for entry in entries {
+            if entry.is_file() {
+                read_log(&FileSource::from(entry), &mut builder)?;
+            } else {
+                builder
+                    .faults()
+                    .add("it is a folder, a pipe or a broken link", || {
+                        format!("`{}`", entry.display())
+                    });
             }
-            _ => read_log(source, &mut builder)?,
         }
     }
     let workload = builder.finish();
@@ -592,37 +567,32 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
 fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Option<String> {
     let count = schedule.too_large.len();
     let list = first_names(schedule.too_large.iter().map(|&job| workload.id(job)));
-    let jobs = if count == 1 {
-        "1 job asks".to_owned()
-    } else {
-        format!("{count} jobs ask")
-    };
-    let machine = if processors == 1 {
-        "processor".to_owned()
-    } else {
-        format!("{processors} processors")
+    let jobs = counted(count, "job asks", "jobs ask");
+    let machine = match processors {
+        1 => "processor".to_owned(),
+        _ => format!("{processors} processors"),
     };
     (count > 0)
         .then(|| format!("{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}"))
 }
 
-/// The warning about jobs that never start although the machine is large enough.
-fn never_started(workload: &Workload, schedule: &Schedule) -> impl Iterator<Item = String> {
+/// The warnings about jobs that never start although the machine is large enough.
+fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
     let deleted = |job: &usize| schedule.deleted.contains(job);
     let (deleted, held): (Vec<usize>, Vec<usize>) = schedule.never_start().partition(deleted);
-    let listed = |jobs: Vec<usize>, what: &str| {
-        let list = first_names(jobs.iter().map(|&job| workload.id(job)));
-        (!jobs.is_empty()).then(|| format!("{what}: {list}"))
-    };
-    [
-        listed(
+    let kinds = [
+        (
             held,
             "jobs that never start, because a limit, a threshold or a stopped queue lets none run",
         ),
-        listed(deleted, "jobs that are deleted to make room for others"),
-    ]
-    .into_iter()
-    .flatten()
+        (deleted, "jobs that are deleted to make room for others"),
+    ];
+    let mut warnings = Vec::new();
+    for (jobs, what) in kinds.iter().filter(|(jobs, _)| !jobs.is_empty()) {
+        let list = first_names(jobs.iter().map(|&job| workload.id(job)));
+        warnings.push(format!("{what}: {list}"));
+    }
+    warnings
 }
 
 /// A limit in words; `None` for one of somebody who has no job in the workload.

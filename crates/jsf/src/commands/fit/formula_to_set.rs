@@ -1,5 +1,7 @@
 //! The command that sets a fitted formula, or what prevents it.
 
+use std::collections::BTreeSet;
+
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_after;
@@ -22,12 +24,14 @@ pub struct FormulaToSet {
     /// Why there is no command.
     #[serde(rename = "qmgr_obstacle")]
     pub obstacle: Option<String>,
-    /// The result of checking it, also on the jobs of the queue if the site has them.
+    /// Its errors, such as jobs for which it fails.
     #[serde(
-        rename = "errors",
         serialize_with = "serialize_errors",
-        skip_serializing_if = "has_no_errors"
+        skip_serializing_if = "Vec::is_empty"
     )]
+    errors: Vec<Diagnostic>,
+    /// The result of checking it, also on the jobs of the queue if the site has them.
+    #[serde(skip)]
     checked: Option<Checked>,
 }
 
@@ -35,34 +39,28 @@ impl FormulaToSet {
     /// Checks a formula as `jsf check --qmgr` does, which prints no command for a formula with an
     /// error. `not_advised` says why it is not to be set in any case.
     pub fn new(site: &Site, formula: &str, not_advised: Option<String>) -> Self {
-        let (command, checked) = match site.check_text(formula) {
-            Ok(checked) => (checked_command(site, formula, &checked), Some(checked)),
-            Err(error) => (Err(format!("the formula cannot be checked: {error}")), None),
+        let checked = site.check_text(formula);
+        let found = checked.iter().flat_map(|checked| &checked.findings);
+        let errors: Vec<Diagnostic> = found
+            .filter(|found| found.severity == Severity::Error)
+            .cloned()
+            .collect();
+        let command = match (&checked, not_advised) {
+            (_, Some(not_advised)) => Err(not_advised),
+            (Ok(checked), None) => checked_command(site, formula, checked, &errors),
+            (Err(error), None) => Err(format!("the formula cannot be checked: {error}")),
         };
-        match not_advised.map_or(command, Err) {
-            Ok(command) => Self {
-                command: Some(command),
-                obstacle: None,
-                checked,
-            },
-            Err(obstacle) => Self {
-                command: None,
-                obstacle: Some(obstacle),
-                checked,
-            },
+        Self {
+            command: command.as_ref().ok().cloned(),
+            obstacle: command.err(),
+            errors,
+            checked: checked.ok(),
         }
     }
 
     /// Whether the formula has an error, or the server refuses it.
     pub fn has_errors(&self) -> bool {
-        self.checked.as_ref().is_some_and(|checked| {
-            checked.has_errors() || checked.validation.accepted == Some(false)
-        })
-    }
-
-    /// The errors of the formula, such as jobs for which it fails.
-    fn errors(&self) -> Vec<&Diagnostic> {
-        self.checked.as_ref().map(errors).unwrap_or_default()
+        !self.errors.is_empty() || self.checked.as_ref().is_some_and(is_refused)
     }
 
     /// The command on a line that can be copied, or why there is none.
@@ -71,7 +69,7 @@ impl FormulaToSet {
             return Section::new("to set it").draw(move |_| command.clone());
         }
         let obstacle = self.obstacle.as_deref().unwrap_or_default();
-        let errors = self.errors().into_iter().take(MAX_ERRORS);
+        let errors = self.errors.iter().take(MAX_ERRORS);
         Section::new("not to be set")
             .prose(format!("No command is given: {obstacle}."))
             .list(errors.map(|found| brief_finding(found, "")).collect())
@@ -82,17 +80,34 @@ impl FormulaToSet {
     pub fn warning(&self) -> Option<String> {
         let sentence = verdict_sentence(self.checked.as_ref()?, "the formula");
         sentence.or_else(|| {
-            self.errors()
+            self.errors
                 .first()
                 .map(|found| format!("The formula has an error: {}.", found.message))
         })
     }
 }
 
+fn is_refused(checked: &Checked) -> bool {
+    checked.validation.accepted == Some(false)
+}
+
 /// The command that sets a formula; the error is the reason why it cannot be set.
-fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<String, String> {
-    if !errors(checked).is_empty() || checked.validation.accepted == Some(false) {
-        return Err(refusal(checked));
+fn checked_command(
+    site: &Site,
+    formula: &str,
+    checked: &Checked,
+    errors: &[Diagnostic],
+) -> Result<String, String> {
+    if !errors.is_empty() {
+        let codes: BTreeSet<&str> = errors.iter().map(|found| found.code.name()).collect();
+        let codes = Vec::from_iter(codes).join(", ");
+        return Err(format!(
+            "`jsf check` finds an error in the formula ({codes})"
+        ));
+    }
+    if is_refused(checked) {
+        let message = &checked.validation.message;
+        return Err(format!("the server refuses the formula: {message}"));
     }
     if checked.runs_slurm {
         return Err(NO_FORMULA_IN_SLURM.to_owned());
@@ -108,20 +123,6 @@ fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<Stri
     Ok(command)
 }
 
-fn errors(checked: &Checked) -> Vec<&Diagnostic> {
-    checked
-        .findings
-        .iter()
-        .filter(|found| found.severity == Severity::Error)
-        .collect()
-}
-
-fn has_no_errors(checked: &Option<Checked>) -> bool {
-    checked
-        .as_ref()
-        .is_none_or(|checked| errors(checked).is_empty())
-}
-
 /// An error of a formula.
 #[derive(Serialize)]
 struct FormulaError<'a> {
@@ -130,32 +131,11 @@ struct FormulaError<'a> {
 }
 
 fn serialize_errors<S: Serializer>(
-    checked: &Option<Checked>,
+    errors: &[Diagnostic],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let errors = checked.as_ref().map(errors).unwrap_or_default();
-    serializer.collect_seq(errors.into_iter().map(|found| FormulaError {
+    serializer.collect_seq(errors.iter().map(|found| FormulaError {
         code: found.code.name(),
         message: &found.message,
     }))
-}
-
-fn refusal(checked: &Checked) -> String {
-    let mut codes: Vec<&str> = errors(checked)
-        .into_iter()
-        .map(|found| found.code.name())
-        .collect();
-    codes.sort_unstable();
-    codes.dedup();
-    if codes.is_empty() {
-        format!(
-            "the server refuses the formula: {}",
-            checked.validation.message
-        )
-    } else {
-        format!(
-            "`jsf check` finds an error in the formula ({})",
-            codes.join(", ")
-        )
-    }
 }

@@ -472,8 +472,8 @@ fn who_pays(fit: &GoalFit) -> Section<'_> {
         .prose(effect(&fit.difference))
         .in_full();
     let kinds = [
-        ("processors", &fit.difference.classes.sizes.groups),
-        ("entity", &fit.difference.classes.entities.groups),
+        ("processors", &fit.difference.classes.sizes),
+        ("entity", &fit.difference.classes.entities),
     ];
     for (what, groups) in kinds {
         if groups.len() > 1 {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
-    ByKind, Classes, Difference, GroupDifference, GroupStatistics, Shake, Validation, Whole,
+    ByKind, Difference, GroupDifference, GroupStatistics, Shake, Validation, Whole,
 };
 use serde::Serialize;
 
@@ -147,13 +147,13 @@ impl Answer for SimulatedChangeReport<'_> {
 
 /// The groups that have jobs on both sides, each with its waits.
 fn compared_groups(
-    classes: &Classes,
+    changes: &[GroupDifference],
     old: &[GroupStatistics],
     new: &[GroupStatistics],
 ) -> Vec<ComparedGroup> {
     let [old, new] = [old, new].map(by_name);
-    let mut compared = Vec::with_capacity(classes.groups.len());
-    for change in &classes.groups {
+    let mut compared = Vec::with_capacity(changes.len());
+    for change in changes {
         let name = &*change.name;
         if let (Some(old), Some(new)) = (old.get(name), new.get(name)) {
             let sides = OldNew { old, new };

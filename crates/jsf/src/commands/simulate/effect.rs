@@ -1,8 +1,8 @@
-//! What a new formula does to the waits of a simulation, in sentences: which classes of jobs wait
+//! What a new formula does to the waits of a simulation, in a sentence: which classes of jobs wait
 //! less and which wait more, with their part of the jobs and of the core hours, as far as that is
 //! more than chance.
 
-use jsf_simulate::{Classes, ClassesTogether, Difference, MeanChange};
+use jsf_simulate::{Difference, GroupDifference, MeanChange};
 
 use crate::view::words::{
     duration, first_names, grouped_count, grouped_number, listed, percent, signed_rough_duration,
@@ -11,14 +11,8 @@ use crate::view::words::{
 /// The most names in a sentence; more are counted.
 const MAX_NAMES: usize = 4;
 
-/// What is more than chance about the classes of one kind: on how many sides, and in words.
-struct Claim {
-    sides: usize,
-    sentence: String,
-}
-
-/// The effect in sentences: for the kind of classes that has both winners and losers, sizes before
-/// all others, and for entities, or groups if the log has no entities.
+/// The effect in sentences: for the kind of classes of which some wait less and others more, sizes
+/// before all others, and for entities, or groups if the log has no entities.
 pub(crate) fn effect(difference: &Difference) -> String {
     let jobs = grouped_count(difference.jobs, "job");
     if !difference.is_of_same_jobs() {
@@ -32,23 +26,23 @@ pub(crate) fn effect(difference: &Difference) -> String {
     if difference.longer + difference.shorter == 0 {
         return format!("None of {jobs} starts at another second under the new formula.");
     }
-    let claims = [
-        claim("processors", &difference.classes.sizes, difference),
-        claim("run times", &difference.classes.lengths, difference),
-        claim("queues", &difference.classes.queues, difference),
+    let classes = &difference.classes;
+    let clauses = |kind, groups: &[GroupDifference]| clauses(kind, groups, difference);
+    let of_jobs = [
+        clauses("processors", &classes.sizes),
+        clauses("run times", &classes.lengths),
+        clauses("queues", &classes.queues),
     ];
-    let who = claim("entities", &difference.classes.entities, difference)
-        .or_else(|| claim("groups", &difference.classes.groups, difference));
+    let mut of_users = clauses("entities", &classes.entities);
+    if of_users.is_empty() {
+        of_users = clauses("groups", &classes.groups);
+    }
     // of those with as many sides, the first one
-    let best = claims
-        .into_iter()
-        .flatten()
-        .rev()
-        .max_by_key(|claim| claim.sides);
-    let sentences: Vec<String> = best
-        .into_iter()
-        .chain(who)
-        .map(|claim| claim.sentence)
+    let best = of_jobs.into_iter().rev().max_by_key(Vec::len);
+    let claims = best.into_iter().chain([of_users]);
+    let sentences: Vec<String> = claims
+        .filter(|clauses| !clauses.is_empty())
+        .map(|clauses| format!("{}.", clauses.join(", ")))
         .collect();
     if sentences.is_empty() {
         without_classes(difference)
@@ -57,51 +51,39 @@ pub(crate) fn effect(difference: &Difference) -> String {
     }
 }
 
-/// Which classes wait less and which wait more, of those of one kind; `None` if that may be chance.
-fn claim(kind: &str, classes: &Classes, all: &Difference) -> Option<Claim> {
-    let sides: Vec<&ClassesTogether> = classes.winners.iter().chain(&classes.losers).collect();
-    if classes.groups.len() < 2 || sides.is_empty() {
-        return None;
-    }
-    let rest = match sides[..] {
-        [only] if only.others.jobs > 0 && only.others.wait.is_significant() => format!(
-            "; the other {} wait {}",
-            grouped_number(only.others.jobs),
-            change(&only.others.wait)
-        ),
-        [only] if only.others.jobs > 0 => "; what changes for the others may be chance".to_owned(),
-        _ => String::new(),
-    };
-    let clauses: Vec<String> = sides
-        .iter()
-        .map(|side| clause(kind, classes, side, all))
-        .collect();
-    Some(Claim {
-        sides: sides.len(),
-        sentence: format!("{}{rest}.", clauses.join(", ")),
-    })
-}
-
-/// How many jobs, and which, wait how much more or less.
-fn clause(kind: &str, classes: &Classes, side: &ClassesTogether, all: &Difference) -> String {
+/// How many jobs, and which, of the classes of one kind wait how much less, and how many wait more;
+/// none of what may be chance.
+fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<String> {
     let is_user_text = !matches!(kind, "processors" | "run times");
-    let names = side.places.iter().map(|&place| {
-        let name = &classes.groups[place].name;
-        if is_user_text {
-            format!("`{name}`")
-        } else {
-            name.clone()
+    let sides: [(_, fn(&MeanChange) -> bool); 2] = [
+        ("less", MeanChange::is_decrease),
+        ("more", MeanChange::is_increase),
+    ];
+    let mut clauses = Vec::new();
+    for (direction, is_one) in sides {
+        let own: Vec<_> = groups.iter().filter(|group| is_one(&group.wait)).collect();
+        if groups.len() < 2 || own.is_empty() {
+            continue;
         }
-    });
-    let part = side.together.core_seconds as f64 / all.core_seconds.max(1) as f64;
-    format!(
-        "{} of {} ({kind} {}; {} of core hours) wait {}",
-        grouped_number(side.together.jobs),
-        grouped_count(all.jobs, "job"),
-        first_names(names, MAX_NAMES),
-        percent(part),
-        change(&side.together.wait)
-    )
+        let jobs: usize = own.iter().map(|group| group.jobs).sum();
+        let core_seconds: u128 = own.iter().map(|group| group.core_seconds).sum();
+        let changes = own
+            .iter()
+            .map(|group| group.wait.difference() * group.jobs as f64);
+        let names = own.iter().map(|group| match &group.name {
+            name if is_user_text => format!("`{name}`"),
+            name => name.clone(),
+        });
+        clauses.push(format!(
+            "{} of {} ({kind} {}; {} of core hours) wait {} {direction}",
+            grouped_number(jobs),
+            grouped_count(all.jobs, "job"),
+            first_names(names, MAX_NAMES),
+            percent(core_seconds as f64 / all.core_seconds.max(1) as f64),
+            duration(changes.sum::<f64>().abs() / jobs as f64)
+        ));
+    }
+    clauses
 }
 
 /// The change of the means of all jobs, where no class of them differs from the others.
@@ -181,56 +163,18 @@ mod tests {
         }
     }
 
-    /// Classes, of which those win and lose that do so by more than chance; `others` is by how much
-    /// the change of all others may differ.
-    fn classes(groups: Vec<GroupDifference>, others: f64) -> Classes {
-        let side = |is_one: fn(&MeanChange) -> bool| {
-            let places: Vec<usize> = (0..groups.len())
-                .filter(|&place| is_one(&groups[place].wait))
-                .collect();
-            let sum = |is_member: bool, within: f64| {
-                let members = groups
-                    .iter()
-                    .enumerate()
-                    .filter(|(place, _)| places.contains(place) == is_member);
-                let members: Vec<&GroupDifference> = members.map(|(_, group)| group).collect();
-                let jobs: usize = members.iter().map(|group| group.jobs).sum();
-                let change = members
-                    .iter()
-                    .map(|group| group.wait.difference() * group.jobs as f64)
-                    .sum::<f64>();
-                class("", jobs, change / jobs.max(1) as f64 / HOUR, within)
-            };
-            let together = sum(true, 0.5);
-            (!places.is_empty()).then(|| ClassesTogether {
-                places: places.clone(),
-                together,
-                others: sum(false, others),
-            })
-        };
-        Classes {
-            winners: side(MeanChange::is_decrease),
-            losers: side(MeanChange::is_increase),
-            groups,
-        }
-    }
-
-    fn difference(sizes: Classes, entities: Classes) -> Difference {
-        let jobs: usize = sizes.groups.iter().map(|size| size.jobs).sum();
-        let core_seconds = sizes.groups.iter().map(|size| size.core_seconds).sum();
-        let change = sizes
-            .groups
+    fn difference(sizes: Vec<GroupDifference>, entities: Vec<GroupDifference>) -> Difference {
+        let jobs: usize = sizes.iter().map(|size| size.jobs).sum();
+        let changes = sizes
             .iter()
-            .map(|size| size.wait.difference() * size.jobs as f64)
-            .sum::<f64>();
-        let GroupDifference { wait, .. } = class("", jobs, change / jobs as f64 / HOUR, 100.0);
-        let (longer, shorter) = (jobs / 2, jobs / 4);
+            .map(|size| size.wait.difference() * size.jobs as f64);
+        let change = changes.sum::<f64>() / jobs as f64 / HOUR;
         Difference {
             jobs,
-            longer,
-            shorter,
-            wait,
-            core_seconds,
+            longer: jobs / 2,
+            shorter: jobs / 4,
+            wait: class("", jobs, change, 100.0).wait,
+            core_seconds: sizes.iter().map(|size| size.core_seconds).sum(),
             classes: ByKind {
                 sizes,
                 entities,
@@ -241,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_wins_and_all_others_that_pay_are_named() {
+    fn a_class_that_wins_and_entities_that_pay_are_named() {
         let sizes = vec![
             class("1", 60, 3.0, 9.0),
             class("2-4", 20, 2.0, 9.0),
@@ -252,12 +196,10 @@ mod tests {
             class("bob", 30, 3.0, 1.0),
             class("cy", 20, 0.0, 9.0),
         ];
-        let difference = difference(classes(sizes, 1.0), classes(entities, 9.0));
         assert_eq!(
-            effect(&difference),
-            "By the mean, 20 of 100 jobs (processors 5-16; 20.0 % of core hours) wait 1 d 6 h less (-1 d 7 h to -1 d 6 h); the other \
-             80 wait 2 h 45 min more (+1 h 45 min to +3 h 45 min). 80 of 100 jobs (entities `ada`, `bob`; 80.0 % of core hours) wait \
-             3 h 38 min more (+3 h 8 min to +4 h 8 min); what changes for the others may be chance."
+            effect(&difference(sizes, entities)),
+            "By the mean, 20 of 100 jobs (processors 5-16; 20.0 % of core hours) wait 1 d 6 h less. 80 of 100 jobs (entities `ada`, \
+             `bob`; 80.0 % of core hours) wait 3 h 38 min more."
         );
     }
 
@@ -269,19 +211,16 @@ mod tests {
             class("5-16", 20, -2.0, 9.0),
         ];
         assert_eq!(
-            effect(&difference(classes(sizes, 9.0), Classes::default())),
-            "By the mean, 40 of 100 jobs (processors 1; 40.0 % of core hours) wait 2 h less (-2 h 30 min to -1 h 30 min), 40 of 100 \
-             jobs (processors 2-4; 40.0 % of core hours) wait 4 h more (+3 h 30 min to +4 h 30 min)."
+            effect(&difference(sizes, Vec::new())),
+            "By the mean, 40 of 100 jobs (processors 1; 40.0 % of core hours) wait 2 h less, 40 of 100 jobs (processors 2-4; 40.0 % \
+             of core hours) wait 4 h more."
         );
     }
 
     #[test]
     fn what_may_be_chance_is_called_so() {
-        let sizes = classes(
-            vec![class("1", 60, 3.0, 9.0), class("2-4", 40, -1.0, 9.0)],
-            9.0,
-        );
-        let mut difference = difference(sizes, Classes::default());
+        let sizes = vec![class("1", 60, 3.0, 9.0), class("2-4", 40, -1.0, 9.0)];
+        let mut difference = difference(sizes, Vec::new());
         let jobs = ": 100 jobs wait 1 h 24 min more (-4 d 3 h to +4 d 5 h) on average; 50 wait longer, 25 less, 25 alike.";
         assert_eq!(
             effect(&difference),
@@ -311,9 +250,9 @@ mod tests {
 
     #[test]
     fn one_entity_is_not_compared_with_others() {
-        let one = |name: &str| classes(vec![class(name, 100, 3.0, 1.0)], 1.0);
+        let one = |name: &str| vec![class(name, 100, 3.0, 1.0)];
         let mut difference = difference(one("1"), one("ada"));
-        difference.wait = one("1").groups[0].wait;
+        difference.wait = one("1")[0].wait;
         let first = "More than chance is a change of the mean wait alone: 100 jobs wait 3 h more (+2 h to +4 h) on average";
         assert!(effect(&difference).starts_with(first));
     }

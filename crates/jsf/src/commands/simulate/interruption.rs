@@ -1,14 +1,16 @@
-//! Ctrl-C during a simulation.
+//! Ctrl-C during simulations, one of which shows how far it is, and several of which run beside each
+//! other.
 
 use std::ops::ControlFlow;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use job_sort_formula::parallel;
 use jsf_simulate::Observer;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
-use crate::cli::Progress;
+use crate::cli::{CliError, Progress};
 
 /// Whether Ctrl-C was pressed.
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -26,7 +28,7 @@ pub(crate) fn end_simulation_at_interrupt() {
 }
 
 /// Whether Ctrl-C was pressed.
-pub(crate) fn is_interrupted() -> bool {
+fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
@@ -66,4 +68,24 @@ impl Observer for Counter {
             None => until_interrupted(),
         }
     }
+}
+
+/// The results of some runs on all cores in their order, without those that Ctrl-C has ended.
+pub(crate) fn on_all_cores<T: Send>(
+    what: &'static str,
+    count: usize,
+    run: impl Fn(usize) -> Result<Option<T>, CliError> + Sync,
+) -> Result<Vec<T>, CliError> {
+    let progress = Progress::start(what);
+    let ended = AtomicUsize::new(0);
+    let runs = parallel::map((0..count).collect(), |index| {
+        if is_interrupted() {
+            return Ok(None);
+        }
+        let result = run(index);
+        progress.show_fraction(ended.fetch_add(1, Ordering::Relaxed) + 1, count);
+        result
+    });
+    let runs: Vec<Option<T>> = runs.into_iter().collect::<Result<_, _>>()?;
+    Ok(runs.into_iter().flatten().collect())
 }

@@ -10,8 +10,6 @@ pub mod failures;
 #[cfg(feature = "command")]
 pub(crate) mod interruption;
 #[cfg(feature = "command")]
-mod judgement;
-#[cfg(feature = "command")]
 mod log;
 pub mod log_facts;
 #[cfg(feature = "command")]
@@ -20,8 +18,6 @@ pub mod request;
 mod rules_in_words;
 #[cfg(feature = "command")]
 pub mod run;
-#[cfg(feature = "command")]
-pub mod runs;
 #[cfg(feature = "command")]
 pub mod shake;
 #[cfg(feature = "command")]

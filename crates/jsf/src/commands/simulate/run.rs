@@ -3,21 +3,20 @@
 use std::io::Write;
 
 use job_sort_formula::rank::OldNew;
-use jsf_simulate::Validation;
+use jsf_simulate::{GoalState, JudgedGoal, Validation};
 use jsf_site::Site;
 
 use crate::answer::Format;
 use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
-use crate::cli::{CliError, Outcome, read_formula};
+use crate::cli::{CliError, Outcome, read_formula, report};
 use crate::commands::simulate::anonymity::warn_of_site;
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change::SimulatedChangeReport;
-use crate::commands::simulate::judgement::{meets_goals, report_failing};
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::shake::shaken;
-use crate::commands::simulate::side::Simulation;
+use crate::commands::simulate::side::{Simulation, failure_kind};
 use crate::commands::simulate::site_of_log::{
     is_change, open_site, options_from_stdin, read_files, read_formulas,
 };
@@ -119,6 +118,18 @@ fn outcome(report: &SimulationReport<'_>, is_fine: bool) -> Outcome {
         Outcome::Fine
     } else {
         Outcome::Findings
+    }
+}
+
+/// Whether no goal is missed.
+pub(crate) fn meets_goals(goals: &[JudgedGoal]) -> bool {
+    goals.iter().all(|goal| goal.state != GoalState::Missed)
+}
+
+/// Says for which jobs formulas fail, where no document does.
+fn report_failing(arguments: &SimulateArgs, clauses: &[String]) {
+    if !clauses.is_empty() && !arguments.format.is_document() {
+        report(failure_kind(arguments), clauses.join("; "));
     }
 }
 

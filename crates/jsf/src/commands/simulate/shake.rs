@@ -5,8 +5,7 @@ use jsf_simulate::{Difference, Shake, Workload};
 use jsf_site::SimulatedQueue;
 
 use crate::cli::CliError;
-use crate::commands::simulate::interruption::Interruptible;
-use crate::commands::simulate::runs::on_all_cores;
+use crate::commands::simulate::interruption::{Interruptible, on_all_cores};
 use crate::commands::simulate::side::{Simulation, run_once};
 
 /// What moved submissions make of the means under a formula, or of their changes from one formula to

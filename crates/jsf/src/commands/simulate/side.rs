@@ -1,10 +1,11 @@
 //! A log simulated under one formula, and what is found about that.
 
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::rank::{Consequence, OnError};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_simulate::{Observer, Workload};
+use jsf_simulate::{EvaluationErrors, Observer, Workload};
 use jsf_site::{FormulaText, SimulatedQueue, Site, SiteError};
 
 use crate::cli::page_file::draw_on_page;
@@ -14,7 +15,6 @@ use crate::commands::simulate::anonymity::{without_findings_of_queue, without_na
 use crate::commands::simulate::answer::{Found, SimulationReport};
 use crate::commands::simulate::failures::{FailingJobs, is_fatal};
 use crate::commands::simulate::interruption::{Counter, end_simulation_at_interrupt};
-use crate::commands::simulate::judgement::{fails, failure_kind, has_error, is_unusable};
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::rules_in_words::rules_in_words;
@@ -67,9 +67,12 @@ impl<'a> Simulation<'a> {
         let mut checked = self.check(submitted)?;
         // the old formula of a comparison may be the one that is mended
         let is_judged = before.is_some() || !is_change(arguments);
-        let is_fine = !(fails(errors, workload.jobs().len(), on_error)
-            || has_error(&found)
-            || is_judged && is_unusable(&checked, errors));
+        let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+        // for every job, or for one where that is not allowed
+        let fails = errors.jobs() > 0
+            && (on_error == OnError::Fail || errors.jobs() == workload.jobs().len());
+        let is_fine =
+            !(fails || found.iter().any(is_error) || is_judged && is_unusable(&checked, errors));
         let mut drawn = draw_on_page(source, submitted, &found);
         let mut lines: Vec<String> = own_warnings
             .iter()
@@ -166,6 +169,23 @@ fn own_warnings(simulated: &SimulatedQueue, before: Option<&SimulationReport<'_>
         .filter(|warning| !before.warnings.contains(warning));
     own.map(|warning| format!("under the new formula: {warning}"))
         .collect()
+}
+
+/// Whether the server refuses a formula, or the scheduler crashes of it, with the jobs of the
+/// site's queue or of the log.
+fn is_unusable(checked: &Checked, errors: &EvaluationErrors) -> bool {
+    let mut kinds = errors.kinds();
+    let crashes = kinds.any(|(_, error)| error.consequence == Consequence::Crash);
+    checked.has_errors() || crashes || is_fatal(checked)
+}
+
+/// The kind of a message about jobs for which a formula fails.
+pub(crate) fn failure_kind(arguments: &SimulateArgs) -> &'static str {
+    if arguments.site.on_error == OnError::Fail {
+        "error"
+    } else {
+        "warning"
+    }
 }
 
 /// Adds the findings that are not there yet.

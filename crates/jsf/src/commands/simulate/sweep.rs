@@ -8,11 +8,12 @@ use jsf_site::{FormulaText, Site, SiteError};
 use crate::answer::Format;
 use crate::cli::output::Output;
 use crate::cli::{CliError, Outcome, read_formula, warn};
-use crate::commands::simulate::interruption::{Interruptible, end_simulation_at_interrupt};
-use crate::commands::simulate::judgement::meets_goals;
+use crate::commands::simulate::interruption::{
+    Interruptible, end_simulation_at_interrupt, on_all_cores,
+};
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::request::{Param, SimulateArgs};
-use crate::commands::simulate::runs::on_all_cores;
+use crate::commands::simulate::run::meets_goals;
 use crate::commands::simulate::side::run_once;
 use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun};
 

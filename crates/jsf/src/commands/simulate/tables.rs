@@ -177,12 +177,7 @@ pub(crate) fn all_jobs_sections<'a>(
 
 /// Whether a change on the first screen is more than chance.
 fn has_star(difference: &Difference) -> bool {
-    let sizes = difference
-        .classes
-        .sizes
-        .groups
-        .iter()
-        .map(|group| &group.wait);
+    let sizes = difference.classes.sizes.iter().map(|group| &group.wait);
     sizes
         .chain([&difference.wait, &difference.wait_per_core_hour])
         .any(MeanChange::is_significant)
