@@ -90,11 +90,12 @@ fn simulations(site: &Site, workload: &Workload, fitted: &GoalFit) -> f64 {
         .map(|point| simulation(site, &searched, &point.formula))
         .sum();
     let of_searched = of_points / fitted.points.len() as f64 * fitted.evaluations as f64;
-    let in_force = simulation(site, &searched, &fitted.current.formula);
+    let in_force = simulation(site, &searched, &fitted.held_out.current.formula);
     let others = fitted
+        .held_out
         .baselines
         .iter()
-        .chain([&fitted.current])
+        .chain([&fitted.held_out.current])
         .map(|formula| &*formula.formula);
     let of_whole: f64 = others
         .chain([&*fitted.formula])

@@ -17,14 +17,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::formula::{Formula, Template, TemplateConstant};
-use jsf_simulate::{Difference, GoalState, Goals, MeanChange, Measure, Validation, Workload};
-use jsf_site::{Processors, SimulationOptions, Site, SiteError};
+use jsf_simulate::{Difference, GoalState, Goals, MeanChange, Measure, Workload};
+use jsf_site::{SimulationOptions, Site, SiteError};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use exclusions::Exclusion;
-pub use held_out::HeldOutFormula;
+pub use held_out::{HeldOut, HeldOutFormula};
 pub use objective::Objective;
 pub use score::{GoalValue, Score};
 pub use search::EvaluatedPoint;
@@ -32,7 +32,7 @@ pub use split::Split;
 
 use crate::starts;
 use exclusions::{best_value, exclusions};
-use held_out::{FIRST_COME_FIRST_SERVED, HeldOut, reason};
+use held_out::{FIRST_COME_FIRST_SERVED, reason};
 use objective::Searched;
 use search::Search;
 use sensitivity::reserve;
@@ -124,15 +124,6 @@ pub struct GoalFit {
     /// The objective.
     #[serde(skip)]
     pub objective: Option<FittedObjective>,
-    /// The formula in force on the held-out part. Without one, this is first come, first served.
-    #[serde(skip)]
-    pub current: HeldOutFormula,
-    /// The fitted formula on the held-out part.
-    #[serde(skip)]
-    pub fitted: HeldOutFormula,
-    /// Other formulas on the held-out part.
-    #[serde(skip)]
-    pub baselines: Vec<HeldOutFormula>,
     /// All constants that were simulated in the search, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<EvaluatedPoint>,
@@ -146,29 +137,15 @@ pub struct GoalFit {
     /// The parts of the log.
     #[serde(skip)]
     pub split: Split,
-    /// The waits under the fitted formula against those under the one in force, on the held-out
-    /// part.
-    #[serde(skip)]
-    pub difference: Difference,
-    /// The longest wait under the formula in force and under the fitted one, in seconds, on the
-    /// held-out part.
-    #[serde(skip)]
-    pub longest_waits: [Option<f64>; 2],
     /// Whether a formula is known to be in force, and not assumed to be first come, first served.
     #[serde(skip)]
     pub is_in_force_known: bool,
-    /// The waits under the formula in force against those in the log; `None` if it has none.
-    #[serde(skip)]
-    pub validation: Option<Validation>,
     /// Whether the search ended early.
     #[serde(rename = "complete", serialize_with = "serialize_negated")]
     pub is_interrupted: bool,
-    /// The processors of the machine.
-    #[serde(skip)]
-    pub processors: Processors,
-    /// What the simulation of the whole log under the formula in force leaves out or assumes, one
-    /// sentence each.
-    pub warnings: Vec<String>,
+    /// What the formulas do on the held-out part.
+    #[serde(flatten)]
+    pub held_out: HeldOut,
 }
 
 /// What is advised.
@@ -418,12 +395,13 @@ pub fn fit_goals(
         .in_force
         .as_deref()
         .unwrap_or(FIRST_COME_FIRST_SERVED);
+    let searched = Searched::new(&simulator, template, workload)?;
     let Searched {
-        space,
         split,
-        part: searched,
+        part,
         in_force,
-    } = Searched::new(&simulator, template, workload)?;
+        ..
+    } = &searched;
     let is_judged = in_force
         .goals
         .iter()
@@ -431,21 +409,14 @@ pub fn fit_goals(
     if goals.objective.is_none() && !is_judged {
         return Err(FitError::NothingToJudge);
     }
-    let mut search = Search::new(
-        &simulator,
-        template,
-        &space,
-        &searched,
-        &in_force,
-        options.evaluations,
-    );
+    let mut search = Search::new(&simulator, template, &searched, options.evaluations);
     let kept = reserve(options.evaluations, template.constants().len());
     match search.run(options.evaluations.saturating_sub(kept), options.seed) {
         Err(FitError::Interrupted) => {}
         ended => ended?,
     }
     let best = search.best().ok_or(FitError::Interrupted)?;
-    let block_seconds = block_seconds(&searched, &split, &in_force);
+    let block_seconds = block_seconds(part, split, in_force);
     let (fitted, constants) = match search.round_best(best, block_seconds) {
         Err(FitError::Interrupted) => (best.clone(), unknown_ranges(template, &best.values)),
         fitted => {
@@ -459,16 +430,13 @@ pub fn fit_goals(
         warm_up: split.before_held_out(),
         is_interruptible: false,
     };
-    let held_out = HeldOut::new(&simulator, &split, &whole, in_force_text, &fitted.formula)?;
+    let held_out = HeldOut::new(&simulator, split, &whole, in_force_text, &fitted.formula)?;
     Ok(GoalFit {
         reason: reason(&simulator, &in_force.goals, &fitted, &held_out),
         constants,
-        goals: fitted_goals(goals, &in_force, &fitted, &held_out, &search.points),
-        objective: fitted_objective(goals, &in_force, &fitted, &held_out),
+        goals: fitted_goals(goals, in_force, &fitted, &held_out, &search.points),
+        objective: fitted_objective(goals, in_force, &fitted, &held_out),
         formula: fitted.formula,
-        current: held_out.current,
-        fitted: held_out.fitted,
-        baselines: held_out.baselines,
         exclusions: if fitted.score.missed > 0.0 {
             exclusions(goals, &search.points)
         } else {
@@ -476,13 +444,9 @@ pub fn fit_goals(
         },
         evaluations: search.evaluations(),
         seed: options.seed,
-        split,
-        difference: held_out.difference,
-        longest_waits: held_out.longest_waits,
+        split: *split,
         is_in_force_known: options.in_force.is_some(),
-        validation: held_out.validation,
-        processors: held_out.simulated.processors,
-        warnings: held_out.simulated.warnings,
+        held_out,
         is_interrupted: simulator.is_interrupted.load(Ordering::Relaxed),
         points: search.points,
     })

@@ -2,7 +2,7 @@
 
 use job_sort_formula::parallel;
 use jsf_simulate::{Difference, Goal, MeanChange, Schedule, Validation, Workload, wait_of};
-use jsf_site::SimulatedQueue;
+use jsf_site::Processors;
 use serde::Serialize;
 
 use super::score::GoalValue;
@@ -40,19 +40,37 @@ pub struct HeldOutFormula {
 }
 
 /// The fitted formula and the one in force on the held-out part.
-pub(super) struct HeldOut {
-    pub(super) current: HeldOutFormula,
-    pub(super) fitted: HeldOutFormula,
-    pub(super) baselines: Vec<HeldOutFormula>,
+#[derive(Debug, Clone, Serialize)]
+pub struct HeldOut {
+    /// The formula in force. Without one, this is first come, first served.
+    #[serde(skip)]
+    pub current: HeldOutFormula,
+    /// The fitted formula.
+    #[serde(skip)]
+    pub fitted: HeldOutFormula,
+    /// Other formulas.
+    #[serde(skip)]
+    pub baselines: Vec<HeldOutFormula>,
     /// How the value of each goal changes.
+    #[serde(skip)]
     pub(super) goals: Vec<Option<MeanChange>>,
+    #[serde(skip)]
     pub(super) objective: Option<MeanChange>,
-    pub(super) difference: Difference,
-    /// The longest wait under the formula in force and under the fitted one.
-    pub(super) longest_waits: [Option<f64>; 2],
-    pub(super) validation: Option<Validation>,
-    /// The whole log under the formula in force.
-    pub(super) simulated: SimulatedQueue,
+    /// The waits under the fitted formula against those under the one in force.
+    #[serde(skip)]
+    pub difference: Difference,
+    /// The longest wait under the formula in force and under the fitted one, in seconds.
+    #[serde(skip)]
+    pub longest_waits: [Option<f64>; 2],
+    /// The waits under the formula in force against those in the log; `None` if it has none.
+    #[serde(skip)]
+    pub validation: Option<Validation>,
+    /// The processors of the machine.
+    #[serde(skip)]
+    pub processors: Processors,
+    /// What the simulation of the whole log under the formula in force leaves out or assumes, one
+    /// sentence each.
+    pub warnings: Vec<String>,
 }
 
 impl HeldOut {
@@ -95,7 +113,8 @@ impl HeldOut {
             longest_waits: schedules.map(|schedule| longest_wait(workload, schedule, warm_up)),
             validation: Validation::new(workload, schedules[0], split.counted_from - split.begin),
             difference,
-            simulated: current.simulated,
+            processors: current.simulated.processors,
+            warnings: current.simulated.warnings,
         })
     }
 }

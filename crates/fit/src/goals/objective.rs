@@ -84,14 +84,7 @@ impl Objective {
             observer,
             is_interrupted: AtomicBool::new(false),
         };
-        let search = Search::new(
-            &simulator,
-            template,
-            &searched.space,
-            &searched.part,
-            &searched.in_force,
-            1,
-        );
+        let search = Search::new(&simulator, template, searched, 1);
         Ok(search.evaluate(&template.fill(values), values)?.point)
     }
 }

@@ -9,10 +9,11 @@ use job_sort_formula::formula::Template;
 use job_sort_formula::parallel;
 use serde::Serialize;
 
+use super::objective::Searched;
 use super::score::{GoalValue, Score};
-use super::simulator::{Part, Run, Simulator};
+use super::simulator::{Run, Simulator};
 use super::{FitError, FitProgress};
-use crate::search::{Space, cma_es};
+use crate::search::cma_es;
 
 /// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are
 /// rounded to two digits.
@@ -48,10 +49,7 @@ pub(super) struct Evaluated {
 pub(super) struct Search<'a> {
     pub(super) simulator: &'a Simulator<'a>,
     pub(super) template: &'a Template,
-    pub(super) space: &'a Space,
-    pub(super) part: &'a Part,
-    /// The run under the formula in force.
-    pub(super) in_force: &'a Run,
+    pub(super) searched: &'a Searched,
     /// The number of formulas that are to be simulated.
     pub(super) planned: usize,
     pub(super) points: Vec<EvaluatedPoint>,
@@ -65,17 +63,13 @@ impl<'a> Search<'a> {
     pub(super) fn new(
         simulator: &'a Simulator<'a>,
         template: &'a Template,
-        space: &'a Space,
-        part: &'a Part,
-        in_force: &'a Run,
+        searched: &'a Searched,
         planned: usize,
     ) -> Self {
         Self {
             simulator,
             template,
-            space,
-            part,
-            in_force,
+            searched,
             planned,
             points: Vec::new(),
             places: HashMap::new(),
@@ -90,7 +84,7 @@ impl<'a> Search<'a> {
     /// A formula cannot be simulated, or the observer ends the search; what was found until then is
     /// kept.
     pub(super) fn run(&mut self, evaluations: usize, seed: u64) -> Result<(), FitError> {
-        let space = self.space;
+        let space = &self.searched.space;
         let start = space.start();
         self.evaluate_values(vec![start.clone()])?;
         if start.is_empty() {
@@ -160,14 +154,18 @@ impl<'a> Search<'a> {
 
     /// Simulates one formula.
     pub(super) fn evaluate(&self, formula: &str, values: &[f64]) -> Result<Evaluated, FitError> {
-        let run = self
-            .simulator
-            .run(formula, self.part, Some(self.in_force))?;
+        let Searched {
+            part,
+            in_force,
+            space,
+            ..
+        } = self.searched;
+        let run = self.simulator.run(formula, part, Some(in_force))?;
         let goals = run.goals.clone();
         let score = Score {
             missed: goals.iter().map(|goal| goal.missed).sum(),
             objective: self.objective_score(run.objective, &goals),
-            distance: self.space.distance_to_start(values),
+            distance: space.distance_to_start(values),
         };
         let (values, formula) = (values.to_vec(), formula.to_owned());
         let point = EvaluatedPoint {

@@ -57,13 +57,13 @@ impl Search<'_> {
         block_seconds: i64,
     ) -> Result<Evaluated, FitError> {
         let exact = self.evaluate(&best.formula, &best.values)?;
-        let start = self.space.start();
+        let start = self.searched.space.start();
         if best.values == start {
             return Ok(exact);
         }
-        let rescaled = self.space.rescaled_to_start(&best.values);
+        let rescaled = self.searched.space.rescaled_to_start(&best.values);
         let candidates = DIGITS.map(|digits| {
-            let mut values = self.space.clamped(&rounded(&rescaled, digits));
+            let mut values = self.searched.space.clamped(&rounded(&rescaled, digits));
             for (index, value) in values.iter_mut().enumerate() {
                 if rescaled[index] == start[index] {
                     *value = start[index];
@@ -94,7 +94,7 @@ impl Search<'_> {
         evaluations: usize,
         block_seconds: i64,
     ) -> Result<Vec<FittedConstant>, FitError> {
-        let count = self.space.constants().len();
+        let count = self.searched.space.constants().len();
         let places = places(evaluations, count);
         let reference = self.reference(fitted, block_seconds);
         let tried: Vec<(usize, f64)> = (0..count)
@@ -125,7 +125,7 @@ impl Search<'_> {
     /// The values of a constant that are tried: equally far apart from one end of its range to the
     /// other.
     fn tried(&self, index: usize, places: usize) -> Vec<(usize, f64)> {
-        let range = &self.space.constants()[index];
+        let range = &self.searched.space.constants()[index];
         let last = places.saturating_sub(1).max(1) as f64;
         let mut values: Vec<f64> = (0..places)
             .map(|place| value_at(range, place as f64 / last))
@@ -155,7 +155,7 @@ impl Search<'_> {
         FittedConstant {
             name: self.template.constants()[index].name.to_string(),
             value,
-            range: self.space.constants()[index].clone(),
+            range: self.searched.space.constants()[index].clone(),
             within: is_known.then(|| [low, high].map(|end| end.map_or(value, |end| end.value))),
             hardly_matters: is_known && tried.iter().all(|tried| is_good(&tried)),
         }
@@ -163,9 +163,12 @@ impl Search<'_> {
 
     fn reference<'f>(&self, fitted: &'f Evaluated, block_seconds: i64) -> Reference<'f> {
         let goals = self.simulator.goals;
-        let gain = self
-            .part
-            .objective_change(goals, self.in_force, &fitted.run, block_seconds);
+        let gain = self.searched.part.objective_change(
+            goals,
+            &self.searched.in_force,
+            &fitted.run,
+            block_seconds,
+        );
         let error_of_gain = gain.and_then(|gain| gain.standard_error()).unwrap_or(0.0);
         Reference {
             fitted,
@@ -191,9 +194,10 @@ impl Search<'_> {
         let Some(objective) = &goals.objective else {
             return true;
         };
-        let change = self
-            .part
-            .objective_change(goals, &fitted.run, &other.run, block_seconds);
+        let change =
+            self.searched
+                .part
+                .objective_change(goals, &fitted.run, &other.run, block_seconds);
         match change.and_then(|change| Some((change.difference(), change.standard_error()?))) {
             Some((growth, error)) => {
                 let loss = if objective.is_minimised {

@@ -136,7 +136,7 @@ fn a_formula_that_helps_is_advised() {
         .expect("an interval");
     assert!(high < 0.0 && found < current);
     // the change is that of the comparison
-    let compared = fitted.difference.bounded_slowdown;
+    let compared = fitted.held_out.difference.bounded_slowdown;
     let values = current.zip(found).expect("values");
     assert!((compared.old - values.0).abs() + (compared.new - values.1).abs() < 1e-9);
     let short = &fitted.constants[0];
@@ -147,12 +147,13 @@ fn a_formula_that_helps_is_advised() {
     );
     // the formula in force is first come, first served, which is no baseline beside it
     let names: Vec<&str> = fitted
+        .held_out
         .baselines
         .iter()
         .map(|baseline| baseline.name)
         .collect();
     assert_eq!(names, ["shortest first", "expansion factor"]);
-    assert!(fitted.split.held_out_days() > 60.0 && fitted.validation.is_none());
+    assert!(fitted.split.held_out_days() > 60.0 && fitted.held_out.validation.is_none());
 }
 
 #[test]
@@ -282,8 +283,8 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     let other = run(2, 2);
     assert_ne!(fitted[0].points, other.points);
     assert_eq!(
-        (&fitted[0].current, &fitted[0].baselines),
-        (&other.current, &other.baselines)
+        (&fitted[0].held_out.current, &fitted[0].held_out.baselines),
+        (&other.held_out.current, &other.held_out.baselines)
     );
     assert_eq!(fitted[0].points[0].values, [1.0, 0.0, 1.0]);
 }

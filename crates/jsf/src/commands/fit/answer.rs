@@ -108,14 +108,15 @@ impl<'a> GoalFitReport<'a> {
             wishes: (),
             objective: fit.objective.as_ref().map(|objective| Objective {
                 objective,
-                baselines: &fit.baselines,
+                baselines: &fit.held_out.baselines,
             }),
             held_out_waits: HeldOutWaits::new(fit),
             log: FittedLog {
-                processors: fit.processors,
+                processors: fit.held_out.processors,
                 searched_days: fit.split.searched_days(),
                 held_out_days: fit.split.held_out_days(),
                 tau_b: fit
+                    .held_out
                     .validation
                     .as_ref()
                     .and_then(|validation| validation.rank_correlation),
@@ -180,7 +181,7 @@ struct Compared {
 
 impl HeldOutWaits {
     fn new(fit: &GoalFit) -> Self {
-        let wait = &fit.difference.wait;
+        let wait = &fit.held_out.difference.wait;
         let MeanChange { old, new, jobs, .. } = *wait;
         let if_any = |mean: f64| Some(mean).filter(|_| jobs > 0);
         let significant = wait.is_significant();
@@ -189,7 +190,7 @@ impl HeldOutWaits {
             high,
             significant,
         });
-        let [current, fitted] = fit.longest_waits;
+        let [current, fitted] = fit.held_out.longest_waits;
         Self {
             jobs,
             mean: MeanWait {

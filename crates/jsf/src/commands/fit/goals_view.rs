@@ -27,8 +27,15 @@ const MAX_GROUPS: usize = 20;
 impl<'a> GoalFitReport<'a> {
     pub(super) fn goals_document(&self) -> Document<'a> {
         let fit = self.fit;
-        let warnings = fit.warnings.iter().map(|text| format!("warning {text}"));
-        let mut sections = vec![Section::formulas(&fit.current.formula, &fit.formula)];
+        let warnings = fit
+            .held_out
+            .warnings
+            .iter()
+            .map(|text| format!("warning {text}"));
+        let mut sections = vec![Section::formulas(
+            &fit.held_out.current.formula,
+            &fit.formula,
+        )];
         sections.extend(warning_sections(warnings.collect()));
         sections.push(goals_section(fit));
         if self.recommendation == Recommendation::Use {
@@ -49,7 +56,7 @@ impl<'a> GoalFitReport<'a> {
 
     fn facts(&self) -> Vec<Fact> {
         let fit = self.fit;
-        let formula = &fit.current.formula;
+        let formula = &fit.held_out.current.formula;
         let in_force = if fit.is_in_force_known {
             Fact::new("in force", formula).in_full()
         } else {
@@ -64,14 +71,14 @@ impl<'a> GoalFitReport<'a> {
         );
         let machine = format!(
             "{} {}",
-            count(fit.processors.total as usize, "processor"),
-            fit.processors.from.in_words()
+            count(fit.held_out.processors.total as usize, "processor"),
+            fit.held_out.processors.from.in_words()
         );
         let machine = Fact::new("machine", machine)
-            .in_full_unless(|_| fit.processors.from != ProcessorsSource::Given);
-        let MeanChange { old, new, .. } = fit.difference.wait;
+            .in_full_unless(|_| fit.held_out.processors.from != ProcessorsSource::Given);
+        let MeanChange { old, new, .. } = fit.held_out.difference.wait;
         let [old, new] = [old, new].map(duration);
-        let longest = fit.longest_waits.map(Option::unwrap_or_default);
+        let longest = fit.held_out.longest_waits.map(Option::unwrap_or_default);
         let [longest_old, longest_new] = longest.map(duration);
         let waits = format!("held out: mean {old} → {new}, longest {longest_old} → {longest_new}");
         let mut facts = vec![
@@ -98,7 +105,7 @@ impl<'a> GoalFitReport<'a> {
             let text = "the best so far; the ranges of the constants are not known";
             facts.push(Fact::new("interrupted", text));
         }
-        let validation = fit.validation.as_ref();
+        let validation = fit.held_out.validation.as_ref();
         if let Some(doubtful) = validation.filter(|validation| validation.is_doubtful()) {
             facts.push(validation_fact(doubtful, "the formula in force"));
             facts.push(Fact::new("a hypothesis", DOUBT));
@@ -137,7 +144,7 @@ impl<'a> GoalFitReport<'a> {
     /// Which means of all jobs get worse on the held-out days by more than chance.
     fn worse(&self) -> Option<String> {
         let mut worse = Vec::new();
-        for (name, change) in self.fit.difference.means() {
+        for (name, change) in self.fit.held_out.difference.means() {
             let is_wait = name.starts_with("mean wait");
             let words = if is_wait { duration } else { significant };
             if change.is_increase() {
@@ -288,11 +295,11 @@ fn simpler(fit: &GoalFit) -> Option<Fact> {
         (Some(_), Some(value)) => -value,
         _ => f64::INFINITY,
     };
-    let best = fit.baselines.iter().min_by(|one, other| {
+    let best = fit.held_out.baselines.iter().min_by(|one, other| {
         let by_goals = met(other).cmp(&met(one));
         by_goals.then(loss(one).total_cmp(&loss(other)))
     })?;
-    if met(best) < met(&fit.current) {
+    if met(best) < met(&fit.held_out.current) {
         return None;
     }
     let mut words = Vec::new();
@@ -469,16 +476,16 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
 /// Who wins and who pays on the held-out days.
 fn who_pays(fit: &GoalFit) -> Section<'_> {
     let mut section = Section::new("who pays, on the days held out")
-        .prose(effect(&fit.difference))
+        .prose(effect(&fit.held_out.difference))
         .in_full();
     let kinds = [
-        ("processors", &fit.difference.classes.sizes),
-        ("entity", &fit.difference.classes.entities),
+        ("processors", &fit.held_out.difference.classes.sizes),
+        ("entity", &fit.held_out.difference.classes.entities),
     ];
     for (what, groups) in kinds {
         if groups.len() > 1 {
             let (first, last) = RowLimit::Ends(MAX_GROUPS).shown_ends(groups.len());
-            let mut rows = vec![("all jobs", fit.difference.wait)];
+            let mut rows = vec![("all jobs", fit.held_out.difference.wait)];
             let shown = groups[..first].iter().chain(&groups[last..]);
             rows.extend(shown.map(|group| (&*group.name, group.wait)));
             section = section.chart(move || Chart::new(waits::forest(what, &rows), &FOREST_LEGEND));
@@ -489,8 +496,8 @@ fn who_pays(fit: &GoalFit) -> Section<'_> {
 
 /// The formulas that the answer is compared with.
 fn baselines_section(fit: &GoalFit) -> Section<'_> {
-    let known = std::iter::once(&fit.current).chain(&fit.baselines);
-    let mut table = Table::of(known.chain([&fit.fitted]))
+    let known = std::iter::once(&fit.held_out.current).chain(&fit.held_out.baselines);
+    let mut table = Table::of(known.chain([&fit.held_out.fitted]))
         .column(Column::text("formula", 12), |formula| {
             Cell::text(formula.name)
         })

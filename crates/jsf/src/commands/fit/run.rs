@@ -161,7 +161,7 @@ fn fit_log(
     let fit = fit.map_err(fit_error)?;
     warn_if_interrupted(fit.is_interrupted);
     if !arguments.format.is_document() {
-        warn_all(&fit.warnings);
+        warn_all(&fit.held_out.warnings);
     }
     let to_set = FormulaToSet::new(&site, &fit.formula, not_advised(&fit));
     let report = GoalFitReport::new(template.text(), &fit, &to_set);
