@@ -70,17 +70,21 @@ fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<Stri
         let changes = own
             .iter()
             .map(|group| group.wait.difference() * group.jobs as f64);
+        let mean = changes.sum::<f64>().abs() / jobs as f64;
+        let wait = match own[..] {
+            [only] => change(&only.wait),
+            _ => format!("{} {direction}", duration(mean)),
+        };
         let names = own.iter().map(|group| match &group.name {
             name if is_user_text => format!("`{name}`"),
             name => name.clone(),
         });
         clauses.push(format!(
-            "{} of {} ({kind} {}; {} of core hours) wait {} {direction}",
+            "{} of {} ({kind} {}; {} of core hours) wait {wait}",
             grouped_number(jobs),
             grouped_count(all.jobs, "job"),
             first_names(names, MAX_NAMES),
             percent(core_seconds as f64 / all.core_seconds.max(1) as f64),
-            duration(changes.sum::<f64>().abs() / jobs as f64)
         ));
     }
     clauses
@@ -198,7 +202,7 @@ mod tests {
         ];
         assert_eq!(
             effect(&difference(sizes, entities)),
-            "By the mean, 20 of 100 jobs (processors 5-16; 20.0 % of core hours) wait 1 d 6 h less. 80 of 100 jobs (entities `ada`, \
+            "By the mean, 20 of 100 jobs (processors 5-16; 20.0 % of core hours) wait 1 d 6 h less (-1 d 16 h to -20 h). 80 of 100 jobs (entities `ada`, \
              `bob`; 80.0 % of core hours) wait 3 h 38 min more."
         );
     }
@@ -212,8 +216,8 @@ mod tests {
         ];
         assert_eq!(
             effect(&difference(sizes, Vec::new())),
-            "By the mean, 40 of 100 jobs (processors 1; 40.0 % of core hours) wait 2 h less, 40 of 100 jobs (processors 2-4; 40.0 % \
-             of core hours) wait 4 h more."
+            "By the mean, 40 of 100 jobs (processors 1; 40.0 % of core hours) wait 2 h less (-3 h to -1 h), 40 of 100 jobs (processors 2-4; 40.0 % \
+             of core hours) wait 4 h more (+3 h to +5 h)."
         );
     }
 

@@ -1,5 +1,6 @@
 //! Simulations under one formula with several values of its parameters, as JSON and as CSV.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use jsf_simulate::{GoalState, JudgedGoal, Summary};
@@ -108,36 +109,23 @@ impl<'a> SweepReport<'a> {
         ];
         let header: Vec<&str> = self.names.iter().copied().chain(numbers).collect();
         let records = self.runs.iter().map(|run| {
-            let Summary {
-                wait,
-                bounded_slowdown,
-                utilisation,
-                makespan,
-                mean_queue,
-                ..
-            } = run.summary;
-            let numbers = [
-                wait.mean,
-                wait.median,
-                wait.p95,
-                bounded_slowdown.mean,
-                utilisation,
+            let summary = &run.summary;
+            let numbers: [&dyn Display; 7] = [
+                &summary.wait.mean,
+                &summary.wait.median,
+                &summary.wait.p95,
+                &summary.bounded_slowdown.mean,
+                &summary.utilisation,
+                &summary.makespan,
+                &summary.mean_queue,
             ];
-            let mut record: Vec<String> =
-                run.params.iter().map(|(_, value)| value.clone()).collect();
+            let counts = [run.failed, met(run), judged(run), run.never_start];
+            let values = run.params.iter().map(|(_, value)| value.clone());
+            let mut record: Vec<String> = values.collect();
             // without a job there is no mean, and its field is empty
-            let of_jobs = |number: String| {
-                if run.summary.jobs > 0 {
-                    number
-                } else {
-                    String::new()
-                }
-            };
-            record.extend(numbers.map(|number| of_jobs(number.to_string())));
-            record.extend([makespan.to_string(), mean_queue.to_string()].map(of_jobs));
-            record.extend(
-                [run.failed, met(run), judged(run), run.never_start].map(|count| count.to_string()),
-            );
+            let text = |number: &dyn Display| summary.if_any(number.to_string());
+            record.extend(numbers.map(|number| text(number).unwrap_or_default()));
+            record.extend(counts.map(|count| count.to_string()));
             record
         });
         write_csv(&header, records, out)

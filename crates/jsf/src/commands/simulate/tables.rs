@@ -70,7 +70,7 @@ impl Quantity {
         match self {
             Self::Time => Cell::Duration(value),
             Self::Number => Cell::significant(value),
-            Self::Percent => percent_cell(Some(value)),
+            Self::Percent => Cell::Share(value),
         }
     }
 
@@ -128,13 +128,6 @@ impl Quantity {
 /// A number of jobs, with the digits of a long one in groups as those of every other number.
 fn count_cell(count: usize) -> Cell<'static> {
     Cell::Written(grouped_number(count), Some(count as f64))
-}
-
-/// A part of a whole.
-fn percent_cell(part: Option<f64>) -> Cell<'static> {
-    part.map_or(Cell::Missing, |part| {
-        Cell::Written(percent(part), Some(part))
-    })
 }
 
 /// The interval of a change.
@@ -315,7 +308,7 @@ fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) ->
             Cell::Duration(group.wait.p95)
         })
         .column(Column::number("within 1 h", 5), |group| {
-            percent_cell(Some(group.within_hour))
+            Cell::Share(group.within_hour)
         })
         .column(Column::number("longest", 3), |group| {
             Cell::Duration(group.wait.max)
@@ -392,7 +385,7 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             old_to_new(waits.old, waits.new)
         })
         .column(Column::number("within 1 h", 4), |group| {
-            let parts = group.within_hour.map(|part| percent_cell(Some(part)));
+            let parts = group.within_hour.map(|part| Cell::Share(part));
             old_to_new(parts.old, parts.new)
         })
         .table()
@@ -453,7 +446,7 @@ pub(crate) fn periods_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Section
             )
             .column(
                 Column::number(format!("{name}utilisation"), 7),
-                move |(index, _)| percent_cell(period(*index).map(|period| period.utilisation)),
+                move |(index, _)| Cell::share(period(*index).map(|period| period.utilisation)),
             )
             .column(
                 Column::number(format!("{name}jobs waiting"), 6),
@@ -496,7 +489,7 @@ pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<S
             Cell::text(&*first[index].name)
         })
         .column(Column::number("share", 8), |&index| {
-            percent_cell(first[index].perc)
+            Cell::share(first[index].perc)
         });
     for (&entities, side) in uses.iter().zip(side_names(sides.len())) {
         table = table
@@ -509,7 +502,7 @@ pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<S
             })
             .column(
                 Column::number(format!("{side}used of promised"), 7),
-                |&index| percent_cell(entities[index].ratio()),
+                |&index| Cell::share(entities[index].ratio()),
             );
     }
     let table = table.table().limit(RowLimit::First(MAX_GROUPS));

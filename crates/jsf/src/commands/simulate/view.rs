@@ -53,16 +53,7 @@ pub(crate) fn simulation_document<'a>(report: &'a SimulationReport<'a>) -> Docum
     )));
     sections.extend(Section::findings(&found.drawn));
     if has_waits(report) {
-        sections.extend(goals_section(OldNew {
-            old: &report.goals,
-            new: &report.goals,
-        }));
-        sections.extend(all_jobs_sections(&[report], None));
-        sections.extend(class_sections(report));
-        sections.push(start_values_section("values at the start", report));
-        sections.push(periods_section(&[report]));
-        sections.extend(shares_section(&[report]));
-        sections.push(jobs_section(report, None));
+        sections.extend(wait_sections(&[report], None));
     }
     let doubt = found.has_no_waits.then_some(NO_WAITS);
     let answer = [Some(sentence(report)), without_sentence(report)];
@@ -109,19 +100,7 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
         },
     ));
     if have_waits {
-        sections.extend(goals_section(
-            report.sides.as_ref().map(|side| &*side.goals),
-        ));
-        sections.extend(all_jobs_sections(&[old, new], Some(schedules)));
-        // the means of different jobs are not compared
-        if schedules.is_of_same_jobs() {
-            sections.extend(difference_sections(&report.difference));
-        }
-        let heading = "values at the start under the new formula";
-        sections.push(start_values_section(heading, new));
-        sections.push(periods_section(&[old, new]));
-        sections.extend(shares_section(&[old, new]));
-        sections.push(jobs_section(old, Some(new)));
+        sections.extend(wait_sections(&[old, new], Some(&report.difference)));
     }
     let shake = shake.as_ref().filter(|_| schedules.is_of_same_jobs());
     let is_doubtful = validation.is_some_and(Validation::is_doubtful);
@@ -140,6 +119,39 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
         sections,
         read_on: "--report FILE.html",
     }
+}
+
+/// The sections about waits, under one formula or under the old and the new one.
+fn wait_sections<'a>(
+    sides: &[&'a SimulationReport<'a>],
+    change: Option<&'a Compared>,
+) -> Vec<Section<'a>> {
+    let (Some(&first), Some(&last)) = (sides.first(), sides.last()) else {
+        return Vec::new();
+    };
+    let difference = change.map(|change| &change.schedules);
+    let mut sections = Vec::from_iter(goals_section(OldNew {
+        old: &first.goals,
+        new: &last.goals,
+    }));
+    sections.extend(all_jobs_sections(sides, difference));
+    match change {
+        None => sections.extend(class_sections(first)),
+        Some(change) if change.schedules.is_of_same_jobs() => {
+            sections.extend(difference_sections(change));
+        }
+        // the means of different jobs are not compared
+        Some(_) => {}
+    }
+    let heading = match change {
+        None => "values at the start",
+        Some(_) => "values at the start under the new formula",
+    };
+    sections.push(start_values_section(heading, last));
+    sections.push(periods_section(sides));
+    sections.extend(shares_section(sides));
+    sections.push(jobs_section(first, change.map(|_| last)));
+    sections
 }
 
 /// The sides of a comparison, the new one first; one formula on both sides is one.
