@@ -16,10 +16,9 @@ mod split;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use job_sort_formula::formula::{Formula, Template, TemplateConstant};
+use job_sort_formula::formula::{Formula, Template};
 use jsf_simulate::{Difference, GoalState, Goals, MeanChange, Measure, Workload};
 use jsf_site::{SimulationOptions, Site, SiteError};
-use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
@@ -30,7 +29,8 @@ pub use score::{GoalValue, Score};
 pub use search::EvaluatedPoint;
 pub use split::Split;
 
-use crate::starts;
+use crate::constant::serialize_ends;
+use crate::{FittedConstant, starts};
 use exclusions::{best_value, exclusions};
 use held_out::{FIRST_COME_FIRST_SERVED, reason};
 use objective::Searched;
@@ -206,38 +206,8 @@ impl Reason {
     }
 }
 
-/// A constant that was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FittedConstant {
-    /// Its name.
-    pub name: String,
-    /// Its value.
-    pub value: f64,
-    /// The values that it may have.
-    #[serde(skip)]
-    pub range: TemplateConstant,
-    /// The least and the greatest value that do as well within one standard error on the searched
-    /// part, all others being fixed; `None` where that was not tried.
-    #[serde(flatten, serialize_with = "serialize_ends")]
-    pub within: Option<[f64; 2]>,
-    /// Whether all values of the range do as well.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub hardly_matters: bool,
-}
-
 fn serialize_negated<S: Serializer>(value: &bool, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bool(!value)
-}
-
-/// Serialises the ends of an interval as `low` and `high`, which are null where it is not known.
-fn serialize_ends<S: Serializer>(
-    ends: &Option<[f64; 2]>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let mut members = serializer.serialize_struct("Ends", 2)?;
-    members.serialize_field("low", &ends.map(|[low, _]| low))?;
-    members.serialize_field("high", &ends.map(|[_, high]| high))?;
-    members.end()
 }
 
 fn serialize_interval<S: Serializer>(
@@ -418,7 +388,12 @@ pub fn fit_goals(
     let best = search.best().ok_or(FitError::Interrupted)?;
     let block_seconds = block_seconds(part, split, in_force);
     let (fitted, constants) = match search.round_best(best, block_seconds) {
-        Err(FitError::Interrupted) => (best.clone(), unknown_ranges(template, &best.values)),
+        // an interrupted search does not know the ranges
+        Err(FitError::Interrupted) => {
+            let constants = template.constants().iter().zip(&best.values);
+            let unknown = constants.map(|(range, value)| FittedConstant::new(range, *value, None));
+            (best.clone(), unknown.collect())
+        }
         fitted => {
             let fitted = fitted?;
             let constants = search.constants(&fitted, options.evaluations, block_seconds)?;
@@ -460,22 +435,6 @@ fn block_seconds(part: &Part, split: &Split, in_force: &Run) -> i64 {
     compared
         .min((split.searched_until - split.counted_from) / MIN_BLOCKS)
         .max(1)
-}
-
-/// The constants without their ranges, which an interrupted search does not know.
-fn unknown_ranges(template: &Template, values: &[f64]) -> Vec<FittedConstant> {
-    let constants = template
-        .constants()
-        .iter()
-        .zip(values)
-        .map(|(constant, value)| FittedConstant {
-            name: constant.name.to_string(),
-            value: *value,
-            range: constant.clone(),
-            within: None,
-            hardly_matters: false,
-        });
-    constants.collect()
 }
 
 fn fitted_goals(

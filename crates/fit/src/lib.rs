@@ -6,11 +6,13 @@
 
 #![forbid(unsafe_code)]
 
+mod constant;
 pub mod goals;
 mod scale;
 pub mod search;
 pub mod wishes;
 
+pub use constant::FittedConstant;
 pub use scale::is_scale_free;
 
 /// The constants of a template with which a search begins.

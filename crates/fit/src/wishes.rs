@@ -27,7 +27,7 @@ use thiserror::Error;
 
 pub use fit::{WishOptions, WishProgress, fit_wishes};
 pub use read::Wishes;
-pub use result::{FittedParameter, WishFit, WishesMet};
+pub use result::{WishFit, WishesMet};
 
 /// Wishes that cannot be read, or that do not fit to the queue.
 #[derive(Debug, Error)]

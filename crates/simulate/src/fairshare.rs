@@ -292,20 +292,6 @@ impl Fairshare {
 
     /// Computes the numbers of those entities for which `is_waiting` holds.
     pub(super) fn assess(&mut self, is_waiting: impl Fn(usize) -> bool) {
-        self.assess_exactly(is_waiting);
-        if self.is_printed {
-            let EntityNumbers {
-                perc,
-                tree_usage,
-                factor,
-            } = &mut self.numbers;
-            for number in perc.iter_mut().chain(tree_usage).chain(factor) {
-                *number = number_format::fairshare(*number);
-            }
-        }
-    }
-
-    fn assess_exactly(&mut self, is_waiting: impl Fn(usize) -> bool) {
         let waiting: Box<dyn Policy>;
         let policy = match &self.policy {
             FairsharePolicy::TicketBased(rules) => {
@@ -331,9 +317,14 @@ impl Fairshare {
         let shares = policy.assess(&self.tree);
         for (entity, node) in self.nodes.iter().enumerate() {
             let numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
-            self.numbers.perc[entity] = numbers.fairshare_perc;
-            self.numbers.tree_usage[entity] = numbers.fairshare_tree_usage;
-            self.numbers.factor[entity] = numbers.fairshare_factor;
+            let reaching = if self.is_printed {
+                number_format::fairshare
+            } else {
+                |number| number
+            };
+            self.numbers.perc[entity] = reaching(numbers.fairshare_perc);
+            self.numbers.tree_usage[entity] = reaching(numbers.fairshare_tree_usage);
+            self.numbers.factor[entity] = reaching(numbers.fairshare_factor);
         }
     }
 }

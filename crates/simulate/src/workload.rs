@@ -347,13 +347,21 @@ pub struct Workload {
     inputs: Vec<Input>,
     /// The inputs of each job, job by job.
     amounts: Vec<Amount>,
-    complete_from: Option<i64>,
-    machine_processors: Option<u32>,
-    clock: Vec<Box<str>>,
+    /// From when on the logs are complete, in seconds of their clock, if jobs that were submitted
+    /// before are left out.
+    pub complete_from: Option<i64>,
+    /// The number of processors of the machine that wrote the logs, where they say it; of several
+    /// the most.
+    pub machine_processors: Option<u32>,
+    /// What the headers of the logs say of their clock, such as `UnixStartTime: 0`; of several logs
+    /// the first one counts.
+    pub clock: Vec<Box<str>>,
     /// By the day, what the clock of the server showed, and when.
     clock_samples: BTreeMap<i64, (i64, i64)>,
-    assumed: AssumedWalltimes,
-    notes: Vec<String>,
+    /// What jobs get that do not say how long they ask for.
+    pub assumed_walltimes: AssumedWalltimes,
+    /// Remarks on the logs, one sentence each.
+    pub notes: Vec<String>,
     faults: Faults,
 }
 
@@ -436,18 +444,6 @@ impl Workload {
             .any(|input| &*input.name == name && input.is_set)
     }
 
-    /// The number of processors of the machine that wrote the logs, where they say it; of several
-    /// the most.
-    pub fn machine_processors(&self) -> Option<u32> {
-        self.machine_processors
-    }
-
-    /// What the headers of the logs say of their clock, such as `UnixStartTime: 0`; of several logs
-    /// the first one counts.
-    pub fn clock(&self) -> &[Box<str>] {
-        &self.clock
-    }
-
     /// What the clock of the server showed at some times in seconds of the logs.
     pub fn clock_samples(&self) -> impl Iterator<Item = (i64, i64)> {
         self.clock_samples.values().copied()
@@ -504,25 +500,9 @@ impl Workload {
         )
     }
 
-    /// From when on the logs are complete, in seconds of their clock, if jobs that were submitted
-    /// before are left out.
-    pub fn complete_from(&self) -> Option<i64> {
-        self.complete_from
-    }
-
     /// What of the logs is left out.
     pub fn faults(&self) -> &Faults {
         &self.faults
-    }
-
-    /// What jobs get that do not say how long they ask for.
-    pub fn assumed_walltimes(&self) -> AssumedWalltimes {
-        self.assumed
-    }
-
-    /// Remarks on the logs, one sentence each.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     /// The jobs that are submitted before a time, with the names of all.
@@ -871,7 +851,7 @@ impl WorkloadBuilder {
             jobs,
             ids,
             faults,
-            assumed,
+            assumed_walltimes,
             complete_from: is_complete_from,
             ..
         } = &mut read;
@@ -882,7 +862,7 @@ impl WorkloadBuilder {
             let default = default_walltimes.get(&*queues[job.queue as usize]);
             job.assume_walltime(
                 default.or_else(|| default_walltimes.get("")).copied(),
-                assumed,
+                assumed_walltimes,
             );
         }
         jobs.sort_by(|one, other| {

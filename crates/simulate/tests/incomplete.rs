@@ -57,7 +57,7 @@ fn a_log_that_is_cut_by_the_ends_of_its_jobs_begins_at_its_first_end() {
         let mut generator = Generator(seed);
         let users = generator.pick(&[2, 10, 100]);
         let all = random_jobs(&mut generator, 90, users);
-        assert_eq!(read(&swf(&all)).complete_from(), None, "seed {seed}");
+        assert_eq!(read(&swf(&all)).complete_from, None, "seed {seed}");
         let cut: Vec<Job> = all
             .iter()
             .copied()
@@ -65,7 +65,7 @@ fn a_log_that_is_cut_by_the_ends_of_its_jobs_begins_at_its_first_end() {
             .collect();
         let first_end = cut.iter().map(|(_, _, end, _)| *end).min();
         let workload = read(&swf(&cut));
-        assert_eq!(workload.complete_from(), first_end, "seed {seed}");
+        assert_eq!(workload.complete_from, first_end, "seed {seed}");
         assert!(
             workload
                 .jobs()
@@ -91,7 +91,7 @@ fn a_job_that_was_submitted_long_before_all_others_does_not_stretch_the_log() {
     jobs.push((0, 110 * DAY, 110 * DAY + HOUR, 1));
     let workload = read(&swf(&jobs));
     assert!(workload.jobs().iter().all(|job| job.submit >= 100 * DAY));
-    assert!(workload.complete_from().is_some());
+    assert!(workload.complete_from.is_some());
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_time_that_is_asked_for_is_that_of_the_submissions() {
         );
         assert_eq!(
             (
-                workload.complete_from(),
+                workload.complete_from,
                 workload.faults().of(LeftOutReason::Incomplete)
             ),
             (None, 0)

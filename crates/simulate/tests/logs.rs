@@ -101,7 +101,7 @@ fn swf_with_more_columns() {
         ["1 7 3 2 10 60 90 4", "2 7 3 2 10 60 90 4"]
     );
     assert_eq!(
-        workload.notes(),
+        &*workload.notes,
         ["`log` has 20 columns; those after the first 18, which are the format's, are not read"]
     );
     assert_eq!(left_out(&workload), [("damaged", 1)]);
@@ -177,7 +177,7 @@ fn requested_times_that_the_log_does_not_say() {
 3 12 5 60 2 -1 -1 4 90 -1 1 7 3 -1 short -1 -1 -1
 4 13 5 60 2 -1 -1 4 -1 -1 1 7 3 -1 long -1 -1 -1
 ";
-    let assumed = |workload: &Workload| workload.assumed_walltimes().in_words();
+    let assumed = |workload: &Workload| workload.assumed_walltimes.in_words();
     let workload = read(log);
     assert_eq!(
         workload

@@ -393,10 +393,7 @@ fn values_of_ndjson_that_cannot_be_read() {
     ];
     let workload = read(&lines.concat());
     assert_eq!(
-        (
-            workload.jobs().len(),
-            workload.assumed_walltimes().run_times
-        ),
+        (workload.jobs().len(), workload.assumed_walltimes.run_times),
         (1, 0)
     );
     let mut messages = workload.faults().messages();

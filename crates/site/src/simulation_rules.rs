@@ -270,7 +270,7 @@ impl Site {
         if let Some(processors) = slurm.and_then(|slurm| slurm.cluster.usable_processors()) {
             return Ok(one_pool(processors, ProcessorsSource::Nodes));
         }
-        match workload.machine_processors() {
+        match workload.machine_processors {
             Some(processors) => Ok(one_pool(processors, ProcessorsSource::Log)),
             None => Err(SiteError::missing(
                 "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",

@@ -2,8 +2,9 @@
 
 use job_sort_formula::parallel;
 
+use super::FitError;
 use super::search::{Evaluated, EvaluatedPoint, Search, rounded, unless_interrupted};
-use super::{FitError, FittedConstant};
+use crate::FittedConstant;
 use crate::search::value_at;
 
 /// The digits to which constants are rounded, the fewest first; the last ones are those that were
@@ -152,12 +153,10 @@ impl Search<'_> {
             .filter(|tried| tried.value >= value)
             .take_while(is_good)
             .last();
+        let within = is_known.then(|| [low, high].map(|end| end.map_or(value, |end| end.value)));
         FittedConstant {
-            name: self.template.constants()[index].name.to_string(),
-            value,
-            range: self.searched.space.constants()[index].clone(),
-            within: is_known.then(|| [low, high].map(|end| end.map_or(value, |end| end.value))),
             hardly_matters: is_known && tried.iter().all(|tried| is_good(&tried)),
+            ..FittedConstant::new(&self.template.constants()[index], value, within)
         }
     }
 

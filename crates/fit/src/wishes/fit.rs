@@ -9,10 +9,11 @@ use jsf_site::Site;
 use super::circle::shortest_circle;
 use super::queue::{WishedQueue, count};
 use super::read::Wishes;
-use super::result::{FittedParameter, WishFit, WishesMet};
+use super::result::{WishFit, WishesMet};
 use super::search::search;
 use super::shorten::{inside, range_of, shortened, with_starts};
 use super::{Wish, WishError};
+use crate::FittedConstant;
 
 /// By how much a mean deviation from scores may grow for the sake of few digits: a part of the
 /// median, which wrong scores hardly change, and of the scores.
@@ -127,18 +128,13 @@ fn keeps(queue: &mut WishedQueue<'_>, values: &[f64], met: &[bool], most: Option
         })
 }
 
-fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedParameter> {
+fn parameters(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<FittedConstant> {
     let met = queue.met(values);
     let constants = queue.template.constants();
     let mut is_good = |values: &[f64]| keeps(queue, values, &met, None);
     let parameter = |index: usize| {
         let (low, high) = range_of(index, values, &constants[index], &mut is_good);
-        FittedParameter {
-            name: constants[index].name.to_string(),
-            value: values[index],
-            low,
-            high,
-        }
+        FittedConstant::new(&constants[index], values[index], Some([low, high]))
     };
     (0..constants.len()).map(parameter).collect()
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::constant::FittedConstant;
+
 /// The constants that were found, and the wishes that they meet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WishFit {
@@ -10,8 +12,9 @@ pub struct WishFit {
     /// Whether all wishes are met.
     #[serde(rename = "feasible")]
     pub is_feasible: bool,
-    /// The constants, in the order of the template.
-    pub parameters: Vec<FittedParameter>,
+    /// The constants, in the order of the template; between the ends of each, the same wishes are met
+    /// by all that were tried, the other constants being as they are.
+    pub parameters: Vec<FittedConstant>,
     /// The wishes that are met and that are not.
     #[serde(skip)]
     pub wishes: WishesMet,
@@ -22,20 +25,6 @@ pub struct WishFit {
     /// Whether the search came to its end and was not interrupted.
     #[serde(rename = "complete")]
     pub is_complete: bool,
-}
-
-/// A constant that was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FittedParameter {
-    /// Its name in the template.
-    pub name: String,
-    /// Its value.
-    pub value: f64,
-    /// The least value down to which the same wishes are met by all that were tried, the other
-    /// constants being as they are.
-    pub low: f64,
-    /// The greatest value up to which the same wishes are met.
-    pub high: f64,
 }
 
 /// Which wishes the jobs' order meets.

@@ -57,7 +57,7 @@ pub(crate) fn open(
 /// What is to be said about a log; with counts of what was left out and assumed, where no document
 /// has them.
 pub(crate) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
-    let mut messages = [&*workload.faults().messages(), workload.notes()].concat();
+    let mut messages = [&*workload.faults().messages(), &*workload.notes].concat();
     if has_counts {
         let cut = cut_by_end(workload).map(|cut| format!("the log is {cut}"));
         messages.extend(cut.into_iter().chain(left_out_and_assumed(workload)));

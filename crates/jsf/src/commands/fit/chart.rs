@@ -1,6 +1,7 @@
 //! The charts of a fit: goals against their limits, and how well each constant does.
 
-use jsf_fit::goals::{FittedConstant, FittedGoal};
+use jsf_fit::FittedConstant;
+use jsf_fit::goals::FittedGoal;
 
 use crate::commands::fit::goals_view::{ends_in_words, limit_in_words};
 use crate::view::charts::intervals::{Intervals, Row};

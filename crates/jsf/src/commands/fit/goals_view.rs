@@ -1,8 +1,9 @@
 //! Constants that meet goals on a log, for people: the advice, the goals on the days that were
 //! searched and on those that were not, what else was tried, and who pays.
 
+use jsf_fit::FittedConstant;
 use jsf_fit::goals::{
-    FittedConstant, FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
+    FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
 };
 use jsf_simulate::{GoalState, MeanChange, Measure};
 use jsf_site::ProcessorsSource;
@@ -158,12 +159,7 @@ impl<'a> GoalFitReport<'a> {
 
     fn advice(&self) -> String {
         let fit = self.fit;
-        let chosen: Vec<String> = fit
-            .constants
-            .iter()
-            .map(|constant| format!("{} = {}", constant.name, constant.value))
-            .collect();
-        let chosen = chosen.join(", ");
+        let chosen = chosen_values(&fit.constants);
         let unseen = "on the days that were not searched";
         let days = fit.split.held_out_days();
         let keep = match fit.reason {
@@ -247,6 +243,14 @@ impl<'a> GoalFitReport<'a> {
     }
 }
 
+/// `fs = 120, age = 2`.
+pub(crate) fn chosen_values(constants: &[FittedConstant]) -> String {
+    let values = constants
+        .iter()
+        .map(|constant| format!("{} = {}", constant.name, constant.value));
+    Vec::from_iter(values).join(", ")
+}
+
 /// Whether the formula in force misses a goal on either part of the log.
 fn is_missed_in_force(goal: &FittedGoal) -> bool {
     goal.held_out_current.is_missed() || goal.current.is_missed()
@@ -316,7 +320,7 @@ fn simpler(fit: &GoalFit) -> Option<Fact> {
 }
 
 /// The values of a constant that do as well; a dash where that is not known.
-fn within_in_words(constant: &FittedConstant) -> String {
+pub(crate) fn within_in_words(constant: &FittedConstant) -> String {
     let Some(ends) = constant.within else {
         return "–".to_owned();
     };

@@ -3,7 +3,7 @@
 use jsf_fit::wishes::WishFit;
 
 use crate::commands::fit::answer::WishFitReport;
-use crate::commands::fit::goals_view::ends_in_words;
+use crate::commands::fit::goals_view::{chosen_values, within_in_words};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
 use crate::view::words::significant;
 
@@ -49,11 +49,6 @@ impl<'a> WishFitReport<'a> {
 }
 
 fn headline(fit: &WishFit) -> String {
-    let chosen: Vec<String> = fit
-        .parameters
-        .iter()
-        .map(|parameter| format!("{} = {}", parameter.name, parameter.value))
-        .collect();
     let wishes = &fit.wishes;
     let conflict = match wishes.conflict.len() {
         0 => String::new(),
@@ -65,7 +60,7 @@ fn headline(fit: &WishFit) -> String {
     });
     format!(
         "{} meets {} of {} wishes.{conflict}{deviation}",
-        chosen.join(", "),
+        chosen_values(&fit.parameters),
         wishes.met,
         wishes.total
     )
@@ -81,7 +76,7 @@ fn constants_section(fit: &WishFit) -> Section<'_> {
         })
         .column(
             Column::text("the same wishes are met from", 10),
-            |parameter| Cell::prose(ends_in_words([parameter.low, parameter.high])),
+            |parameter| Cell::prose(within_in_words(parameter)),
         )
         .table();
     Section::new("constants").table(table)

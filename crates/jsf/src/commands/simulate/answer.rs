@@ -120,7 +120,7 @@ impl<'a> SimulationReport<'a> {
             policy,
             decay: decay.filter(|_| policy.is_some()),
             warnings,
-            complete_from: workload.complete_from(),
+            complete_from: workload.complete_from,
             statistics: results.statistics,
             goals,
             fairness: results.fairness,
@@ -266,7 +266,7 @@ impl<'a> SimulatedJobs<'a> {
         let workload = self.workload;
         writeln!(out, "; Version: 2.2\n; MaxProcs: {}", processors)?;
         workload
-            .clock()
+            .clock
             .iter()
             .try_for_each(|line| writeln!(out, "; {}", printable(line)))?;
         writeln!(

@@ -26,7 +26,7 @@ pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
         ("log", cut_by_end(workload)),
         ("left out", workload.faults().summary([too_large])),
         ("cut", Some(cut_runs).filter(|_| cut.jobs > 0)),
-        ("walltime", workload.assumed_walltimes().in_words()),
+        ("walltime", workload.assumed_walltimes.in_words()),
     ];
     texts
         .into_iter()
@@ -37,7 +37,7 @@ pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
 /// That a log is cut by the end of its jobs, and how many are left out for it; `None` for one that
 /// is complete.
 pub fn cut_by_end(workload: &Workload) -> Option<String> {
-    let from = moment_of_log(workload.complete_from()?);
+    let from = moment_of_log(workload.complete_from?);
     let jobs = count(workload.faults().of(LeftOutReason::Incomplete), "job");
     Some(format!(
         "cut by the end of its jobs, and complete from {from} on, its first end; {jobs} submitted before left out, as others of that \
@@ -48,7 +48,7 @@ pub fn cut_by_end(workload: &Workload) -> Option<String> {
 /// What is left out of a log, and which requested times are assumed, a sentence each.
 pub fn left_out_and_assumed(workload: &Workload) -> impl Iterator<Item = String> {
     let left_out = workload.faults().summary([]);
-    let assumed = workload.assumed_walltimes().in_words();
+    let assumed = workload.assumed_walltimes.in_words();
     [
         ("left out of the log", left_out),
         ("requested times that the log does not say", assumed),
