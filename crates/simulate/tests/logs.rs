@@ -379,10 +379,10 @@ fn courses_of_jobs_and_reservations() {
     let jobs = ["1.vm ada  workq 1000 60 120 4", "7.vm ada  R1 1300 9 60 2"];
     let reasons = [
         ("cancelled", 2),
-        ("running", 1),
         ("moved", 1),
         ("rerun", 2),
         ("reservation", 1),
+        ("running", 1),
     ];
     let workload = read(COURSES);
     assert_eq!(
