@@ -25,37 +25,29 @@ pub struct LogRules {
     pub anonymise: bool,
 }
 
-/// What is made of a job that was cancelled before it ran.
+/// What is made of jobs that were cancelled before they ran. Each text is the help of its option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cancelled {
-    /// It is left out: nobody knows for how long it would have run.
+    /// They are left out and counted
+    ///
+    /// Nobody knows for how long they would have run.
     #[default]
-    #[cfg_attr(feature = "clap", value(help = "They are left out and counted"))]
     LeaveOut,
-    /// It waits for its turn, and ends as it starts.
-    #[cfg_attr(
-        feature = "clap",
-        value(help = "They wait for their turn, and end as they start")
-    )]
+    /// They wait for their turn, and end as they start
     Keep,
 }
 
-/// What is made of a run that is longer than the job asks for.
+/// What is made of jobs that run longer than they ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Overrun {
-    /// It ends after the requested time.
+    /// They end after the requested time, and are counted
     #[default]
-    #[cfg_attr(
-        feature = "clap",
-        value(help = "They end after the requested time, and are counted")
-    )]
     Cut,
-    /// It runs as long as in the log.
-    #[cfg_attr(feature = "clap", value(help = "They run as long as in the log"))]
+    /// They run as long as in the log
     Keep,
 }
 
@@ -64,15 +56,10 @@ pub enum Overrun {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessorsOf {
-    /// What it asks for.
+    /// What the job asks for
     #[default]
-    #[cfg_attr(feature = "clap", value(help = "What the job asks for"))]
     Requested,
-    /// What it was given, such as whole nodes.
-    #[cfg_attr(
-        feature = "clap",
-        value(help = "What the job was given, such as whole nodes")
-    )]
+    /// What the job was given, such as whole nodes
     Allocated,
 }
 

@@ -9,13 +9,10 @@ use serde::Deserialize;
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Backfill {
-    /// Those that do not delay the first job that does not fit, as far as the walltimes tell
-    /// (EASY).
+    /// Those that do not delay the first job that does not fit
+    ///
+    /// As far as the walltimes tell (EASY).
     #[default]
-    #[cfg_attr(
-        feature = "clap",
-        value(help = "Those that do not delay the first job that does not fit")
-    )]
     Easy,
     /// All that fit.
     Greedy,

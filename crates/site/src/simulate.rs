@@ -54,16 +54,12 @@ pub struct SimulationOptions {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum StartingUsage {
-    /// That in the tree.
+    /// The usage in the tree
     #[default]
     #[serde(rename = "start")]
-    #[cfg_attr(
-        feature = "clap",
-        value(name = "start", help = "The usage in the tree")
-    )]
+    #[cfg_attr(feature = "clap", value(name = "start"))]
     Tree,
-    /// None, which is 1 for every entity.
-    #[cfg_attr(feature = "clap", value(help = "None, which is 1 for every entity"))]
+    /// None, which is 1 for every entity
     Fresh,
 }
 
