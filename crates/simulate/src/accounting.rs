@@ -63,12 +63,7 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
             }
             return read;
         }
-        "B" => {
-            return Err(Fault::new(
-                LeftOutReason::Reservation,
-                "a reservation held processors",
-            ));
-        }
+        "B" => return Err(LeftOutReason::Reservation.into()),
         "Q" => Mention::Queued,
         "D" | "A" => Mention::Deleted,
         "M" => Mention::Moved,
@@ -84,7 +79,7 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
             let _ = push(id, &record, None, Extent::Queued, builder);
             Ok(())
         }
-        Mention::Requeued => Err(Fault::RERUN),
+        Mention::Requeued => Err(LeftOutReason::Rerun.into()),
         _ => Ok(()),
     }
 }
@@ -119,7 +114,7 @@ pub(super) fn read_end(
         (None, Some(_)) if !builder.leaves_out_cancelled() => {
             push(id, record, None, Extent::Whole, builder)
         }
-        (None, Some(_)) => Err(Fault::CANCELLED),
+        (None, Some(_)) => Err(LeftOutReason::Cancelled.into()),
         _ => Err(Fault::from("no start or end")),
     }
 }
@@ -179,8 +174,8 @@ fn push(
         let input = input.or(is_limit.then_some(name));
         if let Some(name) = input.filter(|name| builder.takes(name)) {
             amounts.push(LoggedAmount {
-                name,
-                text,
+                name: name.into(),
+                text: text.into(),
                 source: Some(AmountSource::Server),
             });
         }

@@ -3,7 +3,7 @@
 //! of users and projects are numbers there, and times are in UTC.
 
 use super::fields::Fields;
-use super::left_out::Fault;
+use super::left_out::{Fault, LeftOutReason};
 use super::log_rules::processor_count;
 use super::sacct::time;
 use super::workload::{LoggedJob, WorkloadBuilder};
@@ -45,7 +45,7 @@ impl AlcfColumns {
         }
         let start = timestamp(job.get("START_TIMESTAMP"));
         if start.is_none() && builder.leaves_out_cancelled() {
-            return Err(Fault::CANCELLED);
+            return Err(LeftOutReason::Cancelled.into());
         }
         let between = || Some(timestamp(job.get("END_TIMESTAMP"))? - start?);
         let run = whole(job.get("RUNTIME_SECONDS")).parse().ok();

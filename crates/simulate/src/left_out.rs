@@ -95,11 +95,6 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A job that was cancelled while it waited.
-    pub(super) const CANCELLED: Self = Self::new(
-        LeftOutReason::Cancelled,
-        "the job was cancelled before it ran",
-    );
     /// A job without a number of processors.
     pub(super) const NO_PROCESSORS: Self =
         Self::new(LeftOutReason::NoProcessors, "no number of processors");
@@ -138,6 +133,15 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+impl From<LeftOutReason> for Fault {
+    /// The fault of a line with which nothing is wrong.
+    fn from(reason: LeftOutReason) -> Self {
+        let mut all = LeftOutReason::ALL.into_iter();
+        let words = all.find(|(other, ..)| *other == reason);
+        Self::new(reason, words.map_or("", |(.., words)| words))
+    }
+}
 
 impl From<&'static str> for Fault {
     fn from(kind: &'static str) -> Self {

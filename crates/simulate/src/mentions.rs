@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::left_out::{Fault, LeftOutReason};
+use super::left_out::LeftOutReason;
 
 /// What a line says of a job besides its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,32 +34,17 @@ struct Course {
     is_left_out: bool,
 }
 
-impl Fault {
-    pub(super) const RUNNING: Self = Self::new(
-        LeftOutReason::Running,
-        "the job still runs at the end of the log",
-    );
-    pub(super) const WAITING: Self = Self::new(
-        LeftOutReason::Waiting,
-        "the job still waits at the end of the log",
-    );
-    pub(super) const RERUN: Self = Self::new(
-        LeftOutReason::Rerun,
-        "an execution after which the job was queued again",
-    );
-}
-
 impl Course {
     /// What became of a job that did not end.
-    fn fate(&self) -> Fault {
+    fn fate(&self) -> LeftOutReason {
         if self.started > 0 && self.started >= self.requeued {
-            Fault::RUNNING
+            LeftOutReason::Running
         } else if self.is_deleted {
-            Fault::CANCELLED
+            LeftOutReason::Cancelled
         } else if self.is_moved {
-            Fault::new(LeftOutReason::Moved, "the job was moved to another server")
+            LeftOutReason::Moved
         } else {
-            Fault::WAITING
+            LeftOutReason::Waiting
         }
     }
 }
@@ -105,7 +90,7 @@ impl Mentions {
     pub(super) fn is_cancelled(&self, id: &str) -> bool {
         self.courses
             .get(id)
-            .is_some_and(|course| course.fate() == Fault::CANCELLED)
+            .is_some_and(|course| course.fate() == LeftOutReason::Cancelled)
     }
 
     /// Whether a job was queued again after an execution.
@@ -116,7 +101,7 @@ impl Mentions {
     }
 
     /// What became of each job whose end was not read.
-    pub(super) fn fates(&self) -> impl Iterator<Item = (&str, Fault)> {
+    pub(super) fn fates(&self) -> impl Iterator<Item = (&str, LeftOutReason)> {
         let others = self
             .courses
             .iter()

@@ -64,14 +64,6 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     let started = moment(&job.start, "`start` is not a number of seconds")?;
     let run = run_time(&job.run, started.unwrap_or(submit))?;
     let amounts = amounts(&job, builder);
-    let amounts: Vec<LoggedAmount<'_>> = amounts
-        .iter()
-        .map(|(name, text, source)| LoggedAmount {
-            name,
-            text,
-            source: *source,
-        })
-        .collect();
     let resources = &job.resources;
     let select = text(resources, "select");
     let logged = LoggedJob {
@@ -114,11 +106,8 @@ fn integer(value: &Value) -> Option<i64> {
     })
 }
 
-/// The texts of the amounts that are taken from the log; those that count most come last.
-fn amounts<'j>(
-    job: &'j NativeJob,
-    builder: &WorkloadBuilder,
-) -> Vec<(&'j str, Cow<'j, str>, Option<AmountSource>)> {
+/// The amounts that are taken from the log; those that count most come last.
+fn amounts<'j>(job: &'j NativeJob, builder: &WorkloadBuilder) -> Vec<LoggedAmount<'j>> {
     let resources = job
         .resources
         .iter()
@@ -136,7 +125,11 @@ fn amounts<'j>(
     let all = resources.chain(special).chain(inputs);
     let taken = all.filter(|(name, value, _)| builder.takes(name) && !value.is_null());
     taken
-        .map(|(name, value, source)| (name, amount(value, source), source))
+        .map(|(name, value, source)| LoggedAmount {
+            name: name.into(),
+            text: amount(value, source),
+            source,
+        })
         .collect()
 }
 

@@ -149,10 +149,7 @@ impl Array {
         // of one that begins, some subjobs have finished
         let fault = match unfinished(&self.state) {
             Some(fault) if fault.reason != LeftOutReason::Running => fault,
-            _ => Fault::new(
-                LeftOutReason::Unlisted,
-                "the subjobs of the array are not listed",
-            ),
+            _ => LeftOutReason::Unlisted.into(),
         };
         builder
             .faults()
@@ -178,10 +175,10 @@ fn unfinished(state: &str) -> Option<Fault> {
     Some(match state {
         // a subjob of an array that is over is in the state X
         "F" | "X" => return None,
-        "M" => Fault::new(LeftOutReason::Moved, "the job was moved to another server"),
-        "R" | "E" | "S" | "U" | "B" => Fault::RUNNING,
+        "M" => LeftOutReason::Moved.into(),
+        "R" | "E" | "S" | "U" | "B" => LeftOutReason::Running.into(),
         "" => "no `job_state`".into(),
-        _ => Fault::WAITING,
+        _ => LeftOutReason::Waiting.into(),
     })
 }
 

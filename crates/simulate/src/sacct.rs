@@ -229,39 +229,28 @@ impl SacctColumns {
         let submit = eligible.or(submit).ok_or("no time of submission")?;
         let state = job.get("state");
         if state.starts_with("REVOKED") {
-            return Err(Fault::new(
-                LeftOutReason::Moved,
-                "the job was moved to another cluster",
-            ));
+            return Err(LeftOutReason::Moved.into());
         }
         let has_started = !self.has("start") || start.is_some();
         if self.has("end") && end.is_none() {
             return Err(if has_started {
-                Fault::RUNNING
+                LeftOutReason::Running.into()
             } else {
-                Fault::WAITING.of_jobs(tasks(id))
+                Fault::from(LeftOutReason::Waiting).of_jobs(tasks(id))
             });
         }
         if has_started && state.starts_with("REQUEUED") {
-            return Err(Fault::RERUN);
+            return Err(LeftOutReason::Rerun.into());
         }
         let run = number(job.get("elapsedraw"))
             .or_else(|| duration(job.get("elapsed")))
             .or_else(|| Some(end? - start?));
         let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
         if is_cancelled && builder.leaves_out_cancelled() {
-            return Err(Fault::CANCELLED.of_jobs(tasks(id)));
+            return Err(Fault::from(LeftOutReason::Cancelled).of_jobs(tasks(id)));
         }
         let run = if is_cancelled { Some(0) } else { run };
-        let texts = priority_inputs(&job, submit, builder);
-        let amounts: Vec<LoggedAmount<'_>> = texts
-            .iter()
-            .map(|(name, text)| LoggedAmount {
-                name,
-                text,
-                source: None,
-            })
-            .collect();
+        let amounts = priority_inputs(&job, submit, builder);
         let (user, account) = (job.get("user"), job.get("account"));
         let association = format!("{account}/{user}");
         let is_association =
@@ -289,12 +278,12 @@ impl SacctColumns {
     }
 }
 
-/// The numbers of Slurm's priority that are taken from the log, as texts.
+/// The numbers of Slurm's priority that are taken from the log.
 fn priority_inputs(
     job: &Fields<'_>,
     submit: i64,
     builder: &WorkloadBuilder,
-) -> Vec<(String, String)> {
+) -> Vec<LoggedAmount<'static>> {
     let Some(slurm) = &builder.given.slurm else {
         return Vec::new();
     };
@@ -306,14 +295,18 @@ fn priority_inputs(
     let weighed = PriorityInputs::new(&job, &slurm.settings, &slurm.cluster, submit);
     let unweighted = PriorityInputs::unweighted(&job, &slurm.cluster);
     let unweighted = unweighted.map(|(name, number)| (name.to_owned(), number));
-    let mut texts = Vec::new();
+    let mut amounts = Vec::new();
     for (name, number) in [weighed.named(&slurm.settings), unweighted.to_vec()].concat() {
         if builder.takes(&name) {
-            // all digits, so that the same number is read
-            texts.push((name, format!("{number:?}")));
+            amounts.push(LoggedAmount {
+                name: name.into(),
+                // all digits, so that the same number is read
+                text: format!("{number:?}").into(),
+                source: None,
+            });
         }
     }
-    texts
+    amounts
 }
 
 /// The job of a row with what its priority depends on, as it was when it was submitted.

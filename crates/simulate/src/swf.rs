@@ -12,7 +12,7 @@
 //! Source: D. G. Feitelson, "The Standard Workload Format",
 //! <https://www.cs.huji.ac.il/labs/parallel/workload/swf.html>.
 
-use super::left_out::Fault;
+use super::left_out::{Fault, LeftOutReason};
 use super::workload::{Extent, LoggedJob, UNKNOWN, WorkloadBuilder};
 
 /// The number of fields that are read of a line.
@@ -105,7 +105,7 @@ pub(super) fn read_line(
     }
     let is_cancelled = status == CANCELLED && times.run.is_none_or(|run| run == 0);
     if is_cancelled && builder.leaves_out_cancelled() {
-        return Err(Fault::CANCELLED);
+        return Err(LeftOutReason::Cancelled.into());
     }
     let run = times
         .run

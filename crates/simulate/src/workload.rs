@@ -1,6 +1,7 @@
 //! A workload: jobs with the times at which they were submitted, the processors and the time that
 //! they ask for, and how long they run.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -67,9 +68,9 @@ const QUEUE_PRIORITY: &str = "queue_priority";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedAmount<'a> {
     /// The name of the input.
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     /// The amount, such as `4gb`.
-    pub text: &'a str,
+    pub text: Cow<'a, str>,
     /// Who wrote the amount; `None` for a number that reaches the formula as it is.
     pub source: Option<AmountSource>,
 }
@@ -809,7 +810,7 @@ impl WorkloadBuilder {
     /// What a job has of an input; `None` if neither the log nor the job's queue says.
     fn amount(&self, index: usize, job: &LoggedJob<'_>) -> Result<Option<Amount>, Fault> {
         let Input { name, kind, .. } = &self.read.inputs[index];
-        let Some(logged) = job.amounts.iter().rfind(|amount| *amount.name == **name) else {
+        let Some(logged) = job.amounts.iter().rfind(|amount| amount.name == **name) else {
             let priority = self
                 .given
                 .queue_priorities
@@ -820,10 +821,10 @@ impl WorkloadBuilder {
         let value = match logged.source {
             Some(source) => {
                 let numbers = &self.given.numbers;
-                let amount = numbers.amount(logged.text, *kind, source).ok();
+                let amount = numbers.amount(&logged.text, *kind, source).ok();
                 amount.map(|amount| numbers.resource(amount))
             }
-            None => number(logged.text),
+            None => number(&logged.text),
         };
         let amount = value.and_then(|value| Amount::new(&value));
         amount.map(Some).ok_or_else(|| {
@@ -938,8 +939,7 @@ fn keep_submitted(
     });
     let left_out = all - jobs.len();
     if left_out > 0 {
-        let kind = "a job submitted at another time";
-        faults.add(Fault::new(reason, kind).of_jobs(left_out), String::new);
+        faults.add(Fault::from(reason).of_jobs(left_out), String::new);
     }
 }
 

@@ -43,8 +43,8 @@ fn log(jobs: usize, (processors, load): (u32, f64), seed: u64) -> Workload {
     for (index, job) in generated.jobs().iter().enumerate() {
         let numbers = RANDOM.map(|_| generator.below(1 << 40).to_string());
         let amounts = [0, 1].map(|input| LoggedAmount {
-            name: RANDOM[input],
-            text: &numbers[input],
+            name: RANDOM[input].into(),
+            text: (&*numbers[input]).into(),
             source: None,
         });
         let logged = LoggedJob {
@@ -342,8 +342,8 @@ impl Bursts {
             ];
             let numbers = job.priorities.map(|number| number.to_string());
             let amounts = [0, 1].map(|input| LoggedAmount {
-                name: RANDOM[input],
-                text: &numbers[input],
+                name: RANDOM[input].into(),
+                text: (&*numbers[input]).into(),
                 source: None,
             });
             let logged = LoggedJob {

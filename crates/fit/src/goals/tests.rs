@@ -54,8 +54,8 @@ fn log(jobs: usize, weeks: i64, load: f64, seed: u64) -> Workload {
     {
         let numbers = RANDOM.map(|_| generator.below(1 << 40).to_string());
         let amounts = [0, 1].map(|input| LoggedAmount {
-            name: RANDOM[input],
-            text: &numbers[input],
+            name: RANDOM[input].into(),
+            text: (&*numbers[input]).into(),
             source: None,
         });
         let logged = LoggedJob {
