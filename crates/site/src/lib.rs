@@ -85,7 +85,7 @@ pub use replay::LogReplay;
 pub use role::Role;
 pub use shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulate::{SimulatedQueue, SimulationOptions, StartingUsage};
-pub use simulation_rules::{LeftOut, Processors, ProcessorsSource};
+pub use simulation_rules::{LeftOut, Processors};
 pub use source::{FileSource, is_stdin};
 pub use translate::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
 pub use warm_up::check_warm_up;

@@ -127,11 +127,11 @@ impl SimulatedQueue {
             .map_or_else(String::new, |most| {
                 format!("; the jobs of the log never used more than {most} at once")
             });
-        let Processors { total, from } = self.processors;
         Some(format!(
-            "hardly any job waits, so that no formula makes a difference: the machine has {total} processors \
+            "hardly any job waits, so that no formula makes a difference: the machine has {} processors \
              {}{logged}; give the number that the machine of the log had, or a busier log",
-            from.in_words()
+            self.processors.total,
+            self.processors.source_in_words()
         ))
     }
 }

@@ -56,13 +56,18 @@ pub enum ProcessorsSource {
     Log,
 }
 
-impl ProcessorsSource {
-    /// What follows the number of processors in a sentence.
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::Given => "as given",
-            Self::Nodes => "of the site's nodes",
-            Self::Log => "by the log",
+impl Processors {
+    /// Whether their number was given.
+    pub fn are_given(self) -> bool {
+        self.from == ProcessorsSource::Given
+    }
+
+    /// Where their number is from, which follows it in a sentence.
+    pub fn source_in_words(self) -> &'static str {
+        match self.from {
+            ProcessorsSource::Given => "as given",
+            ProcessorsSource::Nodes => "of the site's nodes",
+            ProcessorsSource::Log => "by the log",
         }
     }
 }

@@ -6,7 +6,6 @@ use jsf_fit::goals::{
     FittedGoal, FittedObjective, GoalFit, HeldOutFormula, Reason, Recommendation,
 };
 use jsf_simulate::{GoalState, MeanChange, Measure};
-use jsf_site::ProcessorsSource;
 
 use crate::commands::fit::answer::GoalFitReport;
 use crate::commands::fit::chart;
@@ -73,10 +72,10 @@ impl<'a> GoalFitReport<'a> {
         let machine = format!(
             "{} {}",
             count(fit.held_out.processors.total as usize, "processor"),
-            fit.held_out.processors.from.in_words()
+            fit.held_out.processors.source_in_words()
         );
-        let machine = Fact::new("machine", machine)
-            .in_full_unless(|_| fit.held_out.processors.from != ProcessorsSource::Given);
+        let machine =
+            Fact::new("machine", machine).in_full_unless(|_| !fit.held_out.processors.are_given());
         let MeanChange { old, new, .. } = fit.held_out.difference.wait;
         let [old, new] = [old, new].map(duration);
         let longest = fit.held_out.longest_waits.map(Option::unwrap_or_default);

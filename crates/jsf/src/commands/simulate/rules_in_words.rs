@@ -2,7 +2,7 @@
 
 use job_sort_formula::fairshare::PolicyRules;
 use jsf_simulate::{Decay, Preemptions};
-use jsf_site::{ProcessorsSource, SimulatedQueue, Site};
+use jsf_site::{SimulatedQueue, Site};
 
 use crate::commands::simulate::log::Log;
 use crate::commands::simulate::site_of_log::has_tree;
@@ -68,9 +68,11 @@ fn preemptions_in_words(preemptions: &Preemptions) -> String {
 /// The size of the machine with where it is from, and what a cycle starts.
 fn machine_in_words(simulated: &SimulatedQueue) -> String {
     let processors = count(simulated.processors.total as usize, "processor");
-    let source = match simulated.processors.from {
-        ProcessorsSource::Given => String::new(),
-        source => format!(" {} (--processors)", source.in_words()),
+    let source = if simulated.processors.are_given() {
+        String::new()
+    } else {
+        let source = simulated.processors.source_in_words();
+        format!(" {source} (--processors)")
     };
     let placed = match simulated.placed {
         0 => String::new(),

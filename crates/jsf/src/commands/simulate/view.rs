@@ -4,7 +4,6 @@
 use job_sort_formula::diagnostic::Code;
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{Difference, JudgedGoal, SHAKE_SECONDS, Shake, Validation};
-use jsf_site::ProcessorsSource;
 
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change::{Compared, SimulatedChangeReport};
@@ -174,7 +173,7 @@ fn is_one_formula(sides: &OldNew<SimulationReport<'_>>) -> bool {
 fn first_facts(facts: Vec<Fact>, report: &SimulationReport<'_>) -> Vec<Fact> {
     let is_first = |fact: &Fact| match &*fact.heading {
         "formula" | "warm-up" | "preemption" => true,
-        "machine" => report.processors.from != ProcessorsSource::Given,
+        "machine" => !report.processors.are_given(),
         _ => is_policy_of_others(fact),
     };
     facts
