@@ -6,9 +6,9 @@
 
 mod exclusions;
 mod held_out;
-mod objective;
 mod score;
 mod search;
+mod searched;
 mod sensitivity;
 mod simulator;
 mod split;
@@ -24,7 +24,6 @@ use thiserror::Error;
 
 pub use exclusions::Exclusion;
 pub use held_out::{HeldOut, HeldOutFormula};
-pub use objective::Objective;
 pub use score::{GoalValue, Score};
 pub use search::EvaluatedPoint;
 pub use split::Split;
@@ -33,8 +32,8 @@ use crate::constant::serialize_ends;
 use crate::{FittedConstant, starts};
 use exclusions::{best_value, exclusions};
 use held_out::{FIRST_COME_FIRST_SERVED, reason};
-use objective::Searched;
 use search::Search;
+use searched::Searched;
 use sensitivity::reserve;
 use simulator::{Part, Run, Simulator};
 use split::{MIN_JOBS, MIN_WEEKS};
@@ -85,7 +84,7 @@ impl Default for FitOptions {
 /// one at a time.
 pub trait FitObserver: Sync {
     /// Is called after each formula; may end the search.
-    fn progress(&self, _progress: &FitProgress<'_>) -> ControlFlow<()> {
+    fn progress(&self, _progress: &FitProgress) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -100,13 +99,11 @@ impl FitObserver for () {}
 
 /// How far a fit is.
 #[derive(Debug, Clone, Copy)]
-pub struct FitProgress<'a> {
+pub struct FitProgress {
     /// The number of formulas that were simulated on the searched part.
     pub evaluations: usize,
     /// The number that are planned.
     pub planned: usize,
-    /// The best one so far.
-    pub best: Option<&'a EvaluatedPoint>,
 }
 
 /// The result of a fit.

@@ -28,7 +28,7 @@ use jsf_simulate::{
 };
 use jsf_site::{
     CompareRequest, CycleRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest,
-    RankedQueue, SharesRequest, SimulateRequest, Site, SiteError, SiteFiles, SiteOptions,
+    RankedQueue, SharesRequest, SimulationOptions, Site, SiteError, SiteFiles, SiteOptions,
     StartingUsage, check_warm_up,
 };
 use serde::de::{DeserializeOwned, Error as _};
@@ -270,6 +270,17 @@ fn seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>, D::Error>
 }
 
 impl LogAsked {
+    /// How the log is run through time.
+    fn simulation(&self) -> SimulationOptions {
+        SimulationOptions {
+            processors: self.processors.map(NonZeroU32::get),
+            backfill: self.backfill,
+            usage: self.usage,
+            decay_period: self.decay,
+            decay_factor: self.decay_factor,
+        }
+    }
+
     fn warm_up_seconds(&self) -> Option<i64> {
         self.warm_up
             .map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
@@ -303,7 +314,7 @@ impl FitObserver for End {
         }
     }
 
-    fn progress(&self, _: &jsf_fit::goals::FitProgress<'_>) -> ControlFlow<()> {
+    fn progress(&self, _: &jsf_fit::goals::FitProgress) -> ControlFlow<()> {
         self.poll()
     }
 }
@@ -567,19 +578,13 @@ impl AskedSite<'_> {
         let log = self.log(by, &[&formula.parsed])?;
         let default = match by.warm_up {
             Some(_) => WarmUp::None,
-            None => self.site.warm_up(&log.workload, by.usage, by.decay)?,
+            None => self.site.warm_up(&log.workload, &by.simulation())?,
         };
         let warm_up = by.warm_up_seconds().unwrap_or(default.seconds());
         check_warm_up(&log.workload, warm_up)?;
         let simulated = self.until_interrupted(|mut end| {
-            self.site.simulate(SimulateRequest {
-                processors: by.processors.map(NonZeroU32::get),
-                backfill: by.backfill,
-                usage: by.usage,
-                decay_period: by.decay,
-                decay_factor: by.decay_factor,
-                ..SimulateRequest::new(&formula.parsed, &log.workload, &mut end)
-            })
+            self.site
+                .simulate(&formula.parsed, &log.workload, by.simulation(), &mut end)
         })?;
         let simulated = match simulated {
             Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic([formula])),
@@ -696,11 +701,7 @@ impl AskedSite<'_> {
             held_out,
             force: asked.force,
             warm_up: by.warm_up_seconds(),
-            processors: by.processors.map(NonZeroU32::get),
-            backfill: by.backfill,
-            usage: by.usage,
-            decay_period: by.decay,
-            decay_factor: by.decay_factor,
+            simulation: by.simulation(),
         };
         let fit = self.until_interrupted(|end| {
             fit_goals(self.site, template, &log.workload, goals, &options, end)
@@ -713,8 +714,11 @@ impl AskedSite<'_> {
             error => RunError::Request(error.to_string()),
         })?;
         let to_set = FormulaToSet::new(self.site, &fit.formula, not_advised(&fit));
-        let found = log.warnings.into_iter().chain(fit.warnings.drain(..));
-        fit.warnings = self.warnings(found.chain(to_set.warning()).map(Message::from));
+        let found = log
+            .warnings
+            .into_iter()
+            .chain(fit.held_out.warnings.drain(..));
+        fit.held_out.warnings = self.warnings(found.chain(to_set.warning()).map(Message::from));
         json_of(&GoalFitReport::new(template.text(), &fit, &to_set), &[])
     }
 
@@ -759,7 +763,7 @@ impl AskedSite<'_> {
             ..LogRules::default()
         };
         let workload = self.site.open_workload(&sources, &formulas, rules)?;
-        let mut warnings = [&*workload.faults().messages(), workload.notes()].concat();
+        let mut warnings = [&*workload.faults().messages(), &*workload.notes].concat();
         warnings.extend(left_out_and_assumed(&workload));
         if let Some(goals) = &goals {
             warnings.extend(self.site.check_goals(goals, &workload)?);

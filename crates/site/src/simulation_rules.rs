@@ -41,13 +41,13 @@ pub struct Processors {
     /// How many there are.
     pub total: u32,
     /// Where that number is from.
-    pub from: ProcessorsSource,
+    pub(crate) from: ProcessorsSource,
 }
 
 /// Where the number of processors of a simulated machine is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ProcessorsSource {
+pub(crate) enum ProcessorsSource {
     /// It was given.
     Given,
     /// They are those of the site's nodes.

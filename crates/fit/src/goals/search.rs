@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use job_sort_formula::formula::Template;
 use job_sort_formula::parallel;
 use serde::Serialize;
 
-use super::objective::Searched;
 use super::score::{GoalValue, Score};
+use super::searched::Searched;
 use super::simulator::{Run, Simulator};
 use super::{FitError, FitProgress};
 use crate::search::cma_es;
@@ -55,8 +55,8 @@ pub(super) struct Search<'a> {
     pub(super) points: Vec<EvaluatedPoint>,
     /// The place of each formula among the points.
     places: HashMap<String, usize>,
-    evaluated: AtomicUsize,
-    best: Mutex<Option<EvaluatedPoint>>,
+    /// The number of formulas that were simulated.
+    evaluated: Mutex<usize>,
 }
 
 impl<'a> Search<'a> {
@@ -73,8 +73,7 @@ impl<'a> Search<'a> {
             planned,
             points: Vec::new(),
             places: HashMap::new(),
-            evaluated: AtomicUsize::new(0),
-            best: Mutex::new(None),
+            evaluated: Mutex::new(0),
         }
     }
 
@@ -116,7 +115,7 @@ impl<'a> Search<'a> {
 
     /// The number of formulas that were simulated.
     pub(super) fn evaluations(&self) -> usize {
-        self.evaluated.load(Ordering::Relaxed)
+        self.evaluated.lock().map_or(0, |evaluated| *evaluated)
     }
 
     /// The scores of the formulas with these constants. Those that are new are simulated in
@@ -175,7 +174,7 @@ impl<'a> Search<'a> {
             objective: run.objective,
             score,
         };
-        self.note(&point);
+        self.note_evaluated();
         Ok(Evaluated { point, run })
     }
 
@@ -192,19 +191,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Tells the observer of a point, one at a time.
-    fn note(&self, point: &EvaluatedPoint) {
-        let Ok(mut best) = self.best.lock() else {
+    /// Tells the observer that a formula was simulated, one at a time.
+    fn note_evaluated(&self) {
+        let Ok(mut evaluated) = self.evaluated.lock() else {
             return;
         };
-        if best.as_ref().is_none_or(|best| point.score < best.score) {
-            *best = Some(point.clone());
-        }
-        let evaluations = self.evaluated.fetch_add(1, Ordering::Relaxed) + 1;
+        *evaluated += 1;
         let progress = FitProgress {
-            evaluations,
-            planned: self.planned.max(evaluations),
-            best: best.as_ref(),
+            evaluations: *evaluated,
+            planned: self.planned.max(*evaluated),
         };
         if self.simulator.observer.progress(&progress).is_break() {
             self.simulator.is_interrupted.store(true, Ordering::Relaxed);

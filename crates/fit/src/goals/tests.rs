@@ -296,8 +296,8 @@ struct EndAfter {
 }
 
 impl FitObserver for EndAfter {
-    fn progress(&self, progress: &FitProgress<'_>) -> ControlFlow<()> {
-        assert!(progress.best.is_some() && progress.evaluations <= progress.planned);
+    fn progress(&self, progress: &FitProgress) -> ControlFlow<()> {
+        assert!(progress.evaluations <= progress.planned);
         self.seen.store(progress.evaluations, Ordering::Relaxed);
         if progress.evaluations >= self.formulas {
             ControlFlow::Break(())

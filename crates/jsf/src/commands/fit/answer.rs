@@ -2,7 +2,6 @@
 
 use jsf_fit::goals::{FittedObjective, GoalFit, GoalValue, HeldOutFormula, Recommendation};
 use jsf_fit::wishes::{WishFit, WishesMet};
-use jsf_simulate::MeanChange;
 use jsf_site::Processors;
 use serde::Serialize;
 
@@ -153,54 +152,43 @@ struct Objective<'a> {
 #[derive(Debug, Serialize)]
 struct HeldOutWaits {
     jobs: usize,
-    mean: MeanWait,
+    mean: Compared,
     longest: Compared,
 }
 
-#[derive(Debug, Serialize)]
-struct MeanWait {
-    #[serde(flatten)]
-    waits: Compared,
-    #[serde(flatten)]
-    interval: Option<WaitInterval>,
-}
-
-#[derive(Debug, Serialize)]
-struct WaitInterval {
-    low: f64,
-    high: f64,
-    significant: bool,
-}
-
-/// A number under the formula in force and under the fitted one.
-#[derive(Debug, Serialize)]
+/// A number under the formula in force and under the fitted one; of a mean also the interval of its
+/// change, if it has one.
+#[derive(Debug, Default, Serialize)]
 struct Compared {
     current: Option<f64>,
     fitted: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    significant: Option<bool>,
 }
 
 impl HeldOutWaits {
     fn new(fit: &GoalFit) -> Self {
         let wait = &fit.held_out.difference.wait;
-        let MeanChange { old, new, jobs, .. } = *wait;
-        let if_any = |mean: f64| Some(mean).filter(|_| jobs > 0);
-        let significant = wait.is_significant();
-        let interval = wait.interval().map(|[low, high]| WaitInterval {
-            low,
-            high,
-            significant,
-        });
+        let interval = wait.interval();
         let [current, fitted] = fit.held_out.longest_waits;
         Self {
-            jobs,
-            mean: MeanWait {
-                waits: Compared {
-                    current: if_any(old),
-                    fitted: if_any(new),
-                },
-                interval,
+            jobs: wait.jobs,
+            mean: Compared {
+                current: (wait.jobs > 0).then_some(wait.old),
+                fitted: (wait.jobs > 0).then_some(wait.new),
+                low: interval.map(|[low, _]| low),
+                high: interval.map(|[_, high]| high),
+                significant: interval.map(|_| wait.is_significant()),
             },
-            longest: Compared { current, fitted },
+            longest: Compared {
+                current,
+                fitted,
+                ..Compared::default()
+            },
         }
     }
 }

@@ -201,7 +201,7 @@ fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<boo
 struct Counter(Progress);
 
 impl FitObserver for Counter {
-    fn progress(&self, progress: &FitProgress<'_>) -> ControlFlow<()> {
+    fn progress(&self, progress: &FitProgress) -> ControlFlow<()> {
         self.0.show_fraction(progress.evaluations, progress.planned);
         self.poll()
     }
