@@ -55,12 +55,12 @@ pub(crate) fn effect(difference: &Difference) -> String {
 /// none of what may be chance.
 fn clauses(kind: &str, groups: &[GroupDifference], all: &Difference) -> Vec<String> {
     let is_user_text = !matches!(kind, "processors" | "run times");
-    let sides: [(_, fn(&MeanChange) -> bool); 2] = [
-        ("less", MeanChange::is_decrease),
-        ("more", MeanChange::is_increase),
-    ];
     let mut clauses = Vec::new();
-    for (direction, is_one) in sides {
+    for direction in ["less", "more"] {
+        let is_one = match direction {
+            "less" => MeanChange::is_decrease,
+            _ => MeanChange::is_increase,
+        };
         let own: Vec<_> = groups.iter().filter(|group| is_one(&group.wait)).collect();
         if groups.len() < 2 || own.is_empty() {
             continue;

@@ -385,7 +385,7 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             old_to_new(waits.old, waits.new)
         })
         .column(Column::number("within 1 h", 4), |group| {
-            let parts = group.within_hour.map(|part| Cell::Share(part));
+            let parts = group.within_hour.map(Cell::Share);
             old_to_new(parts.old, parts.new)
         })
         .table()
