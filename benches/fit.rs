@@ -54,7 +54,10 @@ fn fit(
         evaluations,
         is_scale_free,
         force: true,
-        processors: Some(PROCESSORS),
+        simulation: SimulationOptions {
+            processors: Some(PROCESSORS),
+            ..SimulationOptions::default()
+        },
         ..FitOptions::default()
     };
     let start = Instant::now();
