@@ -26,7 +26,8 @@ pub struct SiteJobs {
     pub schema: Schema,
     /// The findings about the text of the formula and its names, without evaluating it.
     pub findings: Vec<Diagnostic>,
-    /// The formula, compiled for these names; `None` if it is not arithmetic.
+    /// The formula, compiled for these names; `None` if it is not arithmetic, or if the jobs were
+    /// read for names alone, as by [`Site::jobs`].
     pub program: Option<Program>,
     /// The problems of single jobs, one sentence each.
     pub warnings: Vec<Message>,
