@@ -8,55 +8,15 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unnameable_types)]
 
-mod applied_tree;
-mod archive;
-mod bundle;
-mod check;
-mod compare;
-mod compression;
-mod cycle;
-mod cycle_machine;
-mod cycle_pools;
-mod cycle_preemption;
-mod cycle_shortage;
-mod cycle_times;
-mod described_job;
-mod documents;
-mod explain;
-mod file_warnings;
-mod files;
-mod formula_text;
-mod job_warnings;
+mod formulas;
 mod jobs;
-mod layout;
-mod placement;
-mod policy;
-mod printed_fairshare;
-mod printed_priority;
-mod python;
-mod quoted_mail;
-mod rank;
-mod reach_rank;
-mod replay;
-mod reservations;
-mod role;
-mod sched_config;
-mod scheduling;
+mod next_cycle;
+mod opening;
+mod ranking;
+mod settings;
 mod shares;
-mod simulate;
-mod simulated_nodes;
-mod simulated_times;
-mod simulation_rules;
-mod site_constants;
+mod simulation;
 mod slurm;
-mod source;
-mod summary;
-mod trajectory;
-mod translate;
-mod tree;
-mod warm_up;
-mod what_if;
-mod workload_findings;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,36 +24,36 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use bundle::SiteBundle;
-pub use compare::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
-pub use cycle::{
+pub use formulas::formula_text::{FormulaText, WrittenDifference};
+pub use formulas::log_replay::LogReplay;
+pub use formulas::translation::{
+    LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart,
+};
+pub use formulas::what_if::WhatIf;
+pub use jobs::described_job::DescribedJob;
+pub use jobs::site_jobs::SiteJobs;
+pub use next_cycle::cycled_queue::{
     CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, PreemptedJob, ReservedJob,
     RulesInWords, WaitingJob,
 };
-pub use described_job::DescribedJob;
-pub use explain::{
+pub use opening::bundle::SiteBundle;
+pub use opening::file_source::{FileSource, is_stdin};
+pub use opening::role::Role;
+pub use opening::site_files::SiteFiles;
+pub use ranking::compared_queue::{CompareRequest, ComparedJobs, ComparedQueue, ComparedSide};
+pub use ranking::explanation::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,
     OtherValues, RankReached, Rounding,
 };
-pub use files::SiteFiles;
-pub use formula_text::{FormulaText, WrittenDifference};
-pub use jobs::SiteJobs;
-pub use policy::PolicyName;
-pub use rank::{RankRequest, RankedQueue};
-pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
-pub use replay::LogReplay;
-pub use role::Role;
-pub use shares::{PolicyShares, SharesRequest, UsageChange};
-pub use simulate::{SimulatedQueue, SimulationOptions, StartingUsage};
-pub use simulation_rules::{LeftOut, Processors};
-pub use source::{FileSource, is_stdin};
-pub use translate::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
-pub use warm_up::check_warm_up;
-pub use what_if::WhatIf;
+pub use ranking::ranked_queue::{RankRequest, RankedQueue};
+pub use ranking::reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
+pub use shares::policy_selection::PolicyName;
+pub use shares::policy_shares::{PolicyShares, SharesRequest, UsageChange};
+pub use simulation::simulation_rules::{LeftOut, Processors};
+pub use simulation::site_simulation::{SimulatedQueue, SimulationOptions, StartingUsage};
+pub use simulation::warm_up::check_warm_up;
 
-use documents::Documents;
-use file_warnings::FileWarnings;
-use formula_text::SiteFormulas;
+use formulas::formula_text::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
@@ -105,13 +65,15 @@ use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::resource_amount::NumberMode;
-use policy::PolicySelection;
-use printed_fairshare::{compare_with_printed, follow_first_cycle};
-use python::ServerPython;
-use sched_config::{defaults_assumed, read_sched_config};
-use slurm::{SlurmQueue, different_clusters};
-use source::JobDocument;
-use tree::SiteTree;
+use opening::file_source::JobDocument;
+use opening::file_warnings::FileWarnings;
+use settings::scheduler_settings::{defaults_assumed, read_sched_config};
+use settings::server_documents::Documents;
+use settings::server_python::ServerPython;
+use shares::policy_selection::PolicySelection;
+use shares::printed_fairshare::{compare_with_printed, follow_first_cycle};
+use shares::site_tree::SiteTree;
+use slurm::slurm_queue::{SlurmQueue, different_clusters};
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]

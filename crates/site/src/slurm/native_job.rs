@@ -14,14 +14,14 @@ use jsf_slurm::priority::PriorityInputs;
 use jsf_slurm::sprio::Sprio;
 use serde::Serialize;
 
-use super::clock::Clock;
-use super::{SlurmQueue, is_direct, number};
+use super::priority_clock::Clock;
+use super::slurm_queue::{SlurmQueue, is_direct, number};
 use crate::SiteError;
-use crate::described_job::DescribedJob;
+use crate::jobs::described_job::DescribedJob;
 
 /// A job as native JSON.
 #[derive(Serialize)]
-pub(super) struct NativeJob<'a> {
+pub(crate) struct NativeJob<'a> {
     id: &'a str,
     entity: String,
     queue: &'a str,
@@ -37,7 +37,7 @@ pub(super) struct NativeJob<'a> {
     inputs: BTreeMap<String, f64>,
 }
 
-pub(super) fn native_job<'a>(
+pub(crate) fn native_job<'a>(
     job: &'a SlurmJob,
     conf: &SlurmConf,
     cluster: &Cluster,

@@ -1,0 +1,295 @@
+//! Checks a formula: what the server answers, and what it gives for each job of the queue.
+
+use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Need};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain::medians;
+use job_sort_formula::rank::{OldNew, Ranking, ScorePrecision, WorkBudget};
+use job_sort_formula::schema::{InputType, Schema};
+use jsf_openpbs::check::{Checked, ScoredQueue, SiteFacts};
+use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
+use jsf_openpbs::order::NotConsidered;
+use jsf_openpbs::share_tree::PbsTree;
+use jsf_openpbs::submission::FormulaSubmission;
+
+use crate::formulas::formula_text::submitted;
+use crate::jobs::site_jobs::ColumnsRequest;
+use crate::opening::file_source::FileSource;
+use crate::opening::role::Role;
+use crate::shares::applied_tree::AppliedTree;
+use crate::shares::site_tree::SiteTree;
+use crate::{
+    ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError,
+};
+
+/// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
+const RATES_WORK: u64 = 50_000_000;
+
+impl Site {
+    /// Checks a formula: the server's answer, and the result for every job of the queue, if there
+    /// is one. Without the fair-share tree that the formula needs, or if the queue is empty or
+    /// missing in the site's folder, a finding says that it was tried on none.
+    ///
+    /// # Errors
+    /// The jobs or the tree cannot be read.
+    pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
+        self.check_with(submitted, self.request(&[]).document)
+    }
+
+    /// Checks a formula as [`check`](Self::check) does, with the jobs that wait beside those of a
+    /// log, if the files were [opened](crate::SiteFiles::for_workload) for one and there are any.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check).
+    pub fn check_with_queue(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+    ) -> Result<Option<Checked>, SiteError> {
+        let Some(queue) = &self.files.queue_beside_log else {
+            return Ok(None);
+        };
+        queue.check(Role::Queue)?;
+        self.check_with(submitted, Some(queue)).map(Some)
+    }
+
+    fn check_with(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+        queue: Option<&FileSource>,
+    ) -> Result<Checked, SiteError> {
+        let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
+            let mut checked = self.checked(submitted, &self.schema, None);
+            if self.files.root.is_some() && self.files.lacks_queue() {
+                checked
+                    .findings
+                    .extend(untried(submitted, "the site has no jobs (`qstat -f`)"));
+            }
+            return Ok(checked);
+        };
+        let names = formula.names();
+        let request = ColumnsRequest {
+            document: queue,
+            ..self.request(&names).again()
+        };
+        let mut jobs = self.read_for_formula(formula, &request)?;
+        let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
+        jobs.warnings
+            .extend(guessed_types.iter().map(|name| guessed_type(name)));
+        let is_empty = jobs.table.is_empty();
+        let inputs = jobs.program.as_ref().map(Program::inputs);
+        let inputs = inputs.filter(|_| self.tree.is_none());
+        let missing = inputs.and_then(|inputs| self.require_own_shares(inputs, &jobs.table).err());
+        let mut checked = if jobs.program.is_some() && missing.is_none() {
+            let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
+            let checked = self.check_ranked(submitted, &ranked);
+            Checked {
+                warnings: ranked.warnings,
+                ..checked
+            }
+        } else {
+            Checked {
+                warnings: jobs.warnings,
+                ..self.checked(submitted, &jobs.schema, None)
+            }
+        };
+        let reason = match missing {
+            Some(missing) => Some(missing.to_string()),
+            None => is_empty.then(|| format!("`{}` has no job", source.name())),
+        };
+        checked.guessed_types = guessed_types;
+        checked
+            .findings
+            .extend(reason.and_then(|reason| untried(submitted, &reason)));
+        Ok(checked)
+    }
+
+    /// Checks the text of a formula as [`check`](Self::check) does, with the numbers of this site,
+    /// and of the site of a log as [`check_with_queue`](Self::check_with_queue) does if there are
+    /// jobs that wait.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check).
+    pub fn check_text(&self, text: &str) -> Result<Checked, SiteError> {
+        let submitted = submitted(text, self.rules.numbers);
+        match self.check_with_queue(&submitted)? {
+            Some(checked) => Ok(checked),
+            None => self.check(&submitted),
+        }
+    }
+
+    /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
+    pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
+        let tree = queue.tree.as_ref();
+        let scored = self.scored(&queue.table, &queue.ranking, &queue.not_considered, tree);
+        self.checked(submitted, &queue.schema, Some(scored))
+    }
+
+    /// Checks the formula of a cycle, as [`check`](Self::check) does.
+    pub fn check_cycled(&self, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) -> Checked {
+        let tree = cycle.tree.as_ref();
+        let scored = self.scored(&cycle.table, &cycle.ranking, &cycle.not_considered, tree);
+        self.checked(submitted, &cycle.schema, Some(scored))
+    }
+
+    /// Checks both formulas of a comparison with another site, or with this one, as
+    /// [`check`](Self::check) does.
+    pub fn check_compared(
+        &self,
+        new_site: &Self,
+        submitted: OldNew<&FormulaSubmission<'_>>,
+        queue: &ComparedQueue,
+    ) -> OldNew<Checked> {
+        let tables = queue.tables();
+        let new_tree = queue.trees.new.as_ref();
+        let old_tree = if queue.old_table.is_some() {
+            queue.trees.old.as_ref()
+        } else {
+            new_tree
+        };
+        let OldNew { old, new } = &queue.sides;
+        OldNew::new(
+            self.check_side(submitted.old, &queue.schema, old, tables.old, old_tree),
+            new_site.check_side(submitted.new, &queue.schema, new, tables.new, new_tree),
+        )
+    }
+
+    pub(crate) fn check_side(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+        schema: &Schema,
+        side: &ComparedSide,
+        table: &JobTable,
+        tree: Option<&AppliedTree>,
+    ) -> Checked {
+        let tree = tree
+            .filter(|_| self.needs_shares(side.program.inputs()))
+            .and_then(AppliedTree::pbs);
+        let scored = self.scored(table, &side.ranking, &side.not_considered, tree);
+        self.checked(submitted, schema, Some(scored))
+    }
+
+    fn scored<'a>(
+        &self,
+        table: &'a JobTable,
+        ranking: &'a Ranking,
+        not_considered: &'a [(usize, NotConsidered)],
+        tree: Option<&'a PbsTree>,
+    ) -> ScoredQueue<'a> {
+        ScoredQueue {
+            table,
+            ranking,
+            not_considered,
+            precision: self.precision(),
+            tree,
+        }
+    }
+
+    /// Checks a formula against jobs that it has ranked, if there are any.
+    fn checked(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+        schema: &Schema,
+        queue: Option<ScoredQueue<'_>>,
+    ) -> Checked {
+        let formula = submitted.formula().ok();
+        let program = formula.and_then(|formula| formula.compile(schema).ok());
+        let (_, python_source) = self.python();
+        let table = queue.map(|queue| queue.table);
+        let names = formula.map(Formula::names).unwrap_or_default();
+        let constants = names
+            .iter()
+            .filter_map(|name| Some((*name, self.site_constant(name, schema, table)?)));
+        let facts = SiteFacts {
+            program: program.as_ref(),
+            queue,
+            config: Some(&self.config),
+            server: Some(&self.server),
+            threshold: self.threshold(),
+            defaulted: &self.queues.defaulted_resources(),
+            queues: Some(&self.queues),
+            hidden: &self.hidden,
+            constants: &constants.collect::<Vec<_>>(),
+            python_source: python_source.as_deref(),
+            runs_slurm: self.slurm.is_some()
+                || self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
+        };
+        let mut checked = Checked::new(submitted, schema, &facts);
+        if let Some(program) = &program {
+            checked.rates = self.rates(program, schema, &facts);
+        }
+        checked
+    }
+
+    /// What inputs are worth in time of waiting, but for those that the site alone decides.
+    fn rates(
+        &self,
+        program: &Program,
+        schema: &Schema,
+        facts: &SiteFacts<'_>,
+    ) -> Vec<ExchangeRate> {
+        if self.precision() == ScorePrecision::Decimal {
+            return Vec::new();
+        }
+        let queue = facts
+            .queue
+            .filter(|queue| !queue.ranking.order().is_empty());
+        let inputs = match queue {
+            Some(queue) => medians(program, queue.table, queue.ranking.order()),
+            None => {
+                let names = program.inputs().iter();
+                names.map(|name| plain_value(schema, name)).collect()
+            }
+        };
+        let mut rates = exchange_rates(program, schema, &inputs, &mut WorkBudget::new(RATES_WORK));
+        rates.retain(|rate| {
+            let is_known = queue.is_some() || rate.is_constant;
+            is_known && facts.constants.iter().all(|(name, _)| **name != *rate.name)
+        });
+        rates
+    }
+
+    /// The names of a formula that no document declares and that are numbers by the amounts of the
+    /// jobs only: a string can have such amounts too.
+    pub(crate) fn guessed_types(
+        &self,
+        formula: &Formula,
+        table: &JobTable,
+        schema: &Schema,
+    ) -> Vec<String> {
+        let names = formula.names();
+        let guessed = table.undeclared().map(|(name, _)| name);
+        let guessed = guessed.filter(|name| {
+            names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name)
+        });
+        guessed.map(str::to_owned).collect()
+    }
+}
+
+/// The finding that a formula was tried on no job.
+fn untried(submitted: &FormulaSubmission<'_>, reason: &str) -> Option<Diagnostic> {
+    let expr = submitted.formula().ok()?.expr();
+    let message = format!("the formula was tried on no job: {reason}");
+    let found = Diagnostic::new(Code::TriedOnNoJob, message, expr.span());
+    Some(submitted.in_source(found))
+}
+
+/// A value at which rates that hold for every job are measured.
+fn plain_value(schema: &Schema, name: &str) -> Value {
+    match schema.input_type(name) {
+        Some(InputType::Ratio) => Value::Float(0.5),
+        Some(InputType::Duration) => Value::Int(3600),
+        Some(InputType::Size) => Value::Int(1 << 20),
+        _ => Value::Int(1),
+    }
+}
+
+/// A warning about a name whose type is known from the jobs only.
+fn guessed_type(name: &str) -> Message {
+    let guess = format!(
+        "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; qmgr refuses \
+         the formula if it is a string, so "
+    );
+    Message::asking(guess, [Need::ResourceType, Need::Resources])
+}

@@ -1,0 +1,412 @@
+//! The text of a formula and its source.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use job_sort_formula::diagnostic::Message;
+use jsf_json::decode_utf8;
+use jsf_openpbs::files::formula_source::{
+    NoFormula, SourceFormula, formula_in, other_directive, pasted,
+};
+use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::schedulers::{DEFAULT, listed_schedulers, scheduler_of_partition};
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::submission::FormulaSubmission;
+
+use crate::SiteError;
+use crate::opening::file_source::FileSource;
+use crate::opening::quoted_mail::unquoted;
+use crate::opening::role::Role;
+use crate::settings::server_documents::{SiteDocument, SiteText};
+
+/// In how many places a document is searched for a formula.
+const MAX_STARTS: usize = 1000;
+
+/// The text of a formula and its source.
+///
+/// ```
+/// use jsf_site::Site;
+///
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let site = Site::open("examples/site")?;
+/// assert_eq!(site.formula_text()?.text, "pow(2, -(fairshare_tree_usage/fairshare_perc))");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FormulaText {
+    /// The formula.
+    pub text: String,
+    /// The name of its source for messages: a file, or `FORMULA` for the command line.
+    pub origin: String,
+    /// The text before the formula in its source; empty if the source does not contain the formula.
+    pub before: String,
+    /// The formula as its source has it: with the line breaks of a listing of PBS, or with the
+    /// escapes of JSON.
+    pub written: String,
+    /// Where `written` differs from `text`, ascending.
+    pub differences: Vec<WrittenDifference>,
+    /// The text below the formula, which is the first line that was given: PBS ignores it.
+    pub below: String,
+}
+
+/// A place where the formula in its source differs from its text. Up to the next one, both are
+/// alike again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenDifference {
+    /// The byte of the formula.
+    pub at: usize,
+    /// Where what precedes this byte ends in the source's form.
+    pub end: usize,
+    /// Where what follows starts there: after a line break, or where an escape ends.
+    pub start: usize,
+}
+
+impl FormulaText {
+    /// A formula that was given as text: the formula alone, or pasted as `job_sort_formula = …`, as
+    /// the directive `set server job_sort_formula = "…"` or as the command `qmgr -c '…'`.
+    ///
+    /// # Errors
+    /// The text is another directive, such as one that sets `job_sort_formula_threshold`.
+    pub fn new(text: impl Into<String>) -> Result<Self, SiteError> {
+        let given = text.into();
+        let given = match unquoted(given.as_bytes()) {
+            Cow::Owned(text) => decode_utf8(&text).into_owned(),
+            Cow::Borrowed(_) => given,
+        };
+        if let Some(directive) = other_directive(&given) {
+            return Err(SiteError::Content(directive.into()));
+        }
+        Ok(match pasted(&given) {
+            Some(text) => {
+                Self::in_document(SourceFormula { text, at: 0 }, "FORMULA".into(), &given)
+            }
+            None => Self::alone(given, "FORMULA".into()),
+        })
+    }
+
+    fn in_document(formula: SourceFormula, origin: String, document: &str) -> Self {
+        // in a file a carriage return belongs to the end of the line
+        let alone = Self::alone(formula.text.replacen("\r\n", "\n", 1), origin);
+        match Place::find(document, formula.at, &alone.text) {
+            Some(Place {
+                before,
+                written,
+                differences,
+            }) => Self {
+                before: before.to_owned(),
+                written: written.to_owned(),
+                differences,
+                ..alone
+            },
+            None => alone,
+        }
+    }
+
+    /// The first line as a formula, without its document.
+    fn alone(mut text: String, origin: String) -> Self {
+        let below = text
+            .find('\n')
+            .map(|end| text.split_off(end))
+            .unwrap_or_default();
+        Self {
+            written: text.clone(),
+            text,
+            origin,
+            before: String::new(),
+            differences: Vec::new(),
+            below,
+        }
+    }
+
+    /// All lines that were given, for a command that joins them.
+    pub fn all_lines(&self) -> String {
+        format!("{}{}", self.text, self.below)
+    }
+
+    /// Replaces the formula in its document.
+    #[must_use]
+    pub fn with_text(self, text: String) -> Self {
+        Self {
+            before: self.before,
+            below: self.below,
+            ..Self::alone(text, self.origin)
+        }
+    }
+
+    /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`,
+    /// `qstat -Bf` as text or JSON; the format is detected from the content.
+    ///
+    /// # Errors
+    /// The file cannot be read, or it contains no formula.
+    pub fn read(path: &Path) -> Result<Self, SiteError> {
+        let source = FileSource::from(path);
+        let text = SiteText::read(&source, Role::Formula)?;
+        let document = SiteDocument::new(&text);
+        document.given_formula(None).map_err(SiteError::Content)
+    }
+
+    /// The file with a formula as a source that can be read several times, for [`Role::Formula`];
+    /// `-` is standard input.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub fn source(path: &Path) -> Result<FileSource, SiteError> {
+        FileSource::from(path).kept()
+    }
+
+    /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the
+    /// scheduler's script.
+    pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
+        submitted(&self.text, numbers).followed_by(&self.below)
+    }
+}
+
+/// The formula of the only scheduler beside the default one that has one.
+fn only_formula(objects: &Objects<'_>) -> Option<SourceFormula> {
+    let listed = listed_schedulers(objects)
+        .into_iter()
+        .filter(|listed| listed.name != DEFAULT);
+    let mut formulas = listed.filter_map(|listed| listed.formula);
+    formulas.next().filter(|_| formulas.next().is_none())
+}
+
+impl SiteDocument<'_> {
+    /// The formula of the server or of the default scheduler, or that is all of the document.
+    pub(crate) fn formula(&self) -> Result<FormulaText, Message> {
+        self.require(Role::Formula)
+            .map_err(|error| error.message())?;
+        Ok(self.text(formula_in(&self.name, &self.objects)?))
+    }
+
+    /// The formula of the scheduler with a partition.
+    pub(crate) fn formula_of_partition(&self, partition: &str) -> Option<FormulaText> {
+        let formula = scheduler_of_partition(&self.objects, partition)?.formula?;
+        Some(self.text(formula))
+    }
+
+    /// The formula of a document that was given for it: that of the scheduler with the partition,
+    /// else that of the default scheduler, else that of the only one that has one.
+    pub(crate) fn given_formula(&self, partition: Option<&str>) -> Result<FormulaText, Message> {
+        self.require(Role::Formula)
+            .map_err(|error| error.message())?;
+        if let Some(formula) = partition.and_then(|name| self.formula_of_partition(name)) {
+            return Ok(formula);
+        }
+        let formula = formula_in(&self.name, &self.objects).or_else(|refusal| match refusal {
+            NoFormula::OtherScheduler { .. } => only_formula(&self.objects).ok_or(refusal),
+            refusal => Err(refusal),
+        });
+        Ok(self.text(formula?))
+    }
+
+    fn text(&self, formula: SourceFormula) -> FormulaText {
+        FormulaText::in_document(formula, self.name.clone(), self.objects.text)
+    }
+}
+
+/// The formulas in the documents of a site.
+#[derive(Debug, Default)]
+pub(crate) struct SiteFormulas {
+    /// The one of the file that was given for it.
+    pub given: Option<Result<FormulaText, Message>>,
+    /// The first one of the documents of the server, else that of `sched_priv/sched_formula`; of a
+    /// scheduler with a partition, its own.
+    pub in_force: Option<Result<FormulaText, Message>>,
+    /// All of them.
+    pub all: Vec<FormulaText>,
+}
+
+impl SiteFormulas {
+    /// Adds what a document of the server or the scheduler has, which is in force if no document
+    /// before has a formula.
+    pub(crate) fn add(&mut self, formula: Result<FormulaText, Message>) {
+        self.all.extend(formula.as_ref().ok().cloned());
+        if self.in_force.is_none() || (formula.is_ok() && matches!(self.in_force, Some(Err(_)))) {
+            self.in_force = Some(formula);
+        }
+    }
+}
+
+/// A formula as Python reads it.
+pub(crate) fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission<'_> {
+    match numbers {
+        NumberMode::OpenPbs => FormulaSubmission::to_openpbs(text),
+        NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(text),
+    }
+}
+
+/// Where a document contains a formula.
+#[derive(Debug, PartialEq, Eq)]
+struct Place<'d> {
+    /// The text before it.
+    before: &'d str,
+    /// The formula as the document has it.
+    written: &'d str,
+    differences: Vec<WrittenDifference>,
+}
+
+impl<'d> Place<'d> {
+    /// Finds a formula from a byte of the document on.
+    fn find(document: &'d str, from: usize, formula: &str) -> Option<Self> {
+        let from = document
+            .find("job_sort_formula")
+            .map_or(from, |at| from.max(at + "job_sort_formula".len()));
+        let text = document.trim_start_matches('\u{feff}').trim_start();
+        let is_json = text.starts_with('{');
+        let first = formula.chars().next()?;
+        let starts = document[from..]
+            .char_indices()
+            .filter(|&(_, character)| character == first || (is_json && character == '\\'))
+            .take(MAX_STARTS);
+        let mut places = starts.filter_map(|(at, _)| {
+            let (before, text) = document.split_at(from + at);
+            let (length, differences) = match_formula(text, formula, is_json)?;
+            let after = &text[length..];
+            let place = Self {
+                before,
+                written: &text[..length],
+                differences,
+            };
+            let is_whole = after.is_empty() || after.starts_with(['"', '\'', '\n', '\r']);
+            Some((place, is_whole))
+        });
+        // a longer formula that is not in force may begin in the same way
+        let (begins_alike, is_whole) = places.next()?;
+        let whole = if is_whole {
+            None
+        } else {
+            places.find(|(_, is_whole)| *is_whole)
+        };
+        Some(whole.map_or(begins_alike, |(place, _)| place))
+    }
+}
+
+/// Compares the start of a text with a formula; the text may wrap it, and escape its characters if
+/// it is JSON. The length of the formula in the text, and where both differ; `None` if the text
+/// does not begin with the formula.
+fn match_formula(
+    text: &str,
+    formula: &str,
+    is_json: bool,
+) -> Option<(usize, Vec<WrittenDifference>)> {
+    let mut rest = text;
+    let mut differences = Vec::new();
+    for (at, character) in formula.char_indices() {
+        if let Some(after) = rest
+            .strip_prefix("\r\n\t")
+            .or_else(|| rest.strip_prefix("\n\t"))
+            && after.starts_with(character)
+        {
+            differences.push(WrittenDifference {
+                at,
+                end: text.len() - rest.len(),
+                start: text.len() - after.len(),
+            });
+            rest = after;
+        }
+        match rest.strip_prefix('\\').filter(|_| is_json) {
+            Some(escape) => {
+                rest = after_escape(escape, character)?;
+                let end = text.len() - rest.len();
+                differences.push(WrittenDifference {
+                    at: at + character.len_utf8(),
+                    end,
+                    start: end,
+                });
+            }
+            None => rest = rest.strip_prefix(character)?,
+        }
+    }
+    Some((text.len() - rest.len(), differences))
+}
+
+/// What follows the escape of this character in JSON; `escape` begins after its backslash.
+fn after_escape(escape: &str, character: char) -> Option<&str> {
+    let mut rest = escape.chars();
+    let is_same = match rest.next()? {
+        'b' => character == '\u{8}',
+        'f' => character == '\u{c}',
+        'n' => character == '\n',
+        'r' => character == '\r',
+        't' => character == '\t',
+        'u' => {
+            let mut units = [0; 2];
+            let mut digits = escape;
+            for (index, unit) in character.encode_utf16(&mut units).iter().enumerate() {
+                digits = digits.strip_prefix(if index == 0 { "u" } else { "\\u" })?;
+                let (hexadecimal, after) = digits.split_at_checked(4)?;
+                if u16::from_str_radix(hexadecimal, 16) != Ok(*unit) {
+                    return None;
+                }
+                digits = after;
+            }
+            return Some(digits);
+        }
+        other => other == character,
+    };
+    is_same.then_some(rest.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The start, the text and the differences of a formula in its document.
+    type Found = (usize, String, Vec<(usize, usize, usize)>);
+
+    fn place(document: &str, formula: &str) -> Option<Found> {
+        let Place {
+            before,
+            written,
+            differences,
+        } = Place::find(document, 0, formula)?;
+        let differences = differences
+            .iter()
+            .map(|place| (place.at, place.end, place.start))
+            .collect();
+        Some((before.len(), written.to_owned(), differences))
+    }
+
+    #[test]
+    fn a_formula_is_found_in_its_document() {
+        let listing = "Server: vm\n    job_sort_formula = a + b\n\t + c\n    x = a\n";
+        assert_eq!(
+            place(listing, "a + b + c"),
+            Some((34, "a + b\n\t + c".into(), vec![(5, 5, 7)]))
+        );
+        let windows = listing.replace('\n', "\r\n");
+        assert_eq!(
+            place(&windows, "a + b + c"),
+            Some((35, "a + b\r\n\t + c".into(), vec![(5, 5, 8)]))
+        );
+        let json = "{\"Server\":{\"a\":{\n\"job_sort_formula\": \"a + b\"}}}";
+        assert_eq!(place(json, "a + b"), Some((38, "a + b".into(), vec![])));
+        let twice =
+            "set server job_sort_formula = \"a + bc\"\nset server job_sort_formula = \"a + b\"\n";
+        assert_eq!(place(twice, "a + b"), Some((70, "a + b".into(), vec![])));
+        assert_eq!(place("x", "a + b"), None);
+        assert_eq!(place("a", ""), None);
+    }
+
+    #[test]
+    fn escapes_of_json_are_longer_than_their_characters() {
+        let json = r#"{"job_sort_formula":"a\/b+\"c\"+\u00e9\ud835\udc4e"}"#;
+        let formula = "a/b+\"c\"+é𝑎";
+        let expected = vec![
+            (2, 3, 3),
+            (5, 7, 7),
+            (7, 10, 10),
+            (10, 17, 17),
+            (14, 29, 29),
+        ];
+        assert_eq!(
+            place(json, formula),
+            Some((21, r#"a\/b+\"c\"+\u00e9\ud835\udc4e"#.into(), expected))
+        );
+        assert_eq!(
+            place(r#"{"job_sort_formula":"\u0061"}"#, "a"),
+            Some((21, r"\u0061".into(), vec![(1, 6, 6)]))
+        );
+        assert_eq!(place(r#"{"job_sort_formula":"\u00"}"#, "a"), None);
+    }
+}

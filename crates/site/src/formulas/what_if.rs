@@ -1,0 +1,197 @@
+//! Tries one formula after another on the jobs of a site, each compared with the formula in force.
+//!
+//! In: a site, the formula in force, and the texts of other formulas. Out: a [`ComparedQueue`] and
+//! what `check` finds. The jobs are read again only if a formula needs an input that none before it
+//! needed, so a number in a formula can be moved while the ranking follows.
+
+use std::collections::BTreeSet;
+
+use job_sort_formula::fairshare::AssessedTree;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::rank::{Comparison, OldNew, SIZES};
+use jsf_openpbs::check::Checked;
+
+use crate::formulas::formula_text::submitted;
+use crate::shares::applied_tree::AppliedTree;
+use crate::{ComparedJobs, ComparedQueue, Site, SiteError};
+
+/// A site whose queue is ranked by one formula after another.
+#[derive(Debug)]
+pub struct WhatIf {
+    site: Site,
+    in_force: String,
+    jobs: Option<HeldJobs>,
+}
+
+/// The jobs, with the columns that all formulas so far need.
+#[derive(Debug)]
+struct HeldJobs {
+    names: BTreeSet<String>,
+    queue: ComparedQueue,
+    /// The text of the formula that ranks the new side.
+    formula: String,
+}
+
+impl WhatIf {
+    /// A site without a ranking. `in_force` is the formula with which the others are compared.
+    pub fn new(site: Site, in_force: impl Into<String>) -> Self {
+        Self {
+            site,
+            in_force: in_force.into(),
+            jobs: None,
+        }
+    }
+
+    /// The site.
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The formula with which the others are compared.
+    pub fn in_force(&self) -> &str {
+        &self.in_force
+    }
+
+    /// Compares with another formula from now on. The next ranking reads the jobs again.
+    pub fn set_in_force(&mut self, formula: impl Into<String>) {
+        self.in_force = formula.into();
+        self.jobs = None;
+    }
+
+    /// The last ranking and its comparison with the formula in force, if a formula was ranked.
+    pub fn queue(&self) -> Option<&ComparedQueue> {
+        self.jobs.as_ref().map(|jobs| &jobs.queue)
+    }
+
+    /// The last formula that was ranked.
+    pub fn formula(&self) -> Option<&str> {
+        self.jobs.as_ref().map(|jobs| &*jobs.formula)
+    }
+
+    /// The tree with the numbers that the ranking has, if the site has one.
+    pub fn tree(&self) -> Option<&AssessedTree> {
+        self.queue()?.trees.new.as_ref().map(AppliedTree::assessed)
+    }
+
+    /// Ranks the queue by a formula and compares the ranking with that of the formula in force. If
+    /// this fails, the last ranking is kept.
+    ///
+    /// # Errors
+    /// The text is not an arithmetic formula, or as for [`Site::compare`].
+    pub fn rank(&mut self, text: &str) -> Result<&ComparedQueue, SiteError> {
+        let submitted = submitted(text, self.site.rules.numbers);
+        let formula = submitted
+            .formula()
+            .map_err(|refusal| SiteError::content(&refusal.finding.message))?;
+        let held = self.jobs.take_if(|jobs| {
+            formula
+                .names()
+                .iter()
+                .all(|name| jobs.names.contains(*name))
+        });
+        let (jobs, ranked) = match held {
+            Some(mut jobs) => {
+                let ranked = self.rank_again(&mut jobs, formula);
+                (jobs, ranked)
+            }
+            None => (self.read(formula)?, Ok(())),
+        };
+        let jobs = self.jobs.insert(jobs);
+        ranked?;
+        text.clone_into(&mut jobs.formula);
+        Ok(&jobs.queue)
+    }
+
+    /// Checks a formula as [`Site::check`] does. The jobs are not read again if the formula is the
+    /// one that was ranked last.
+    ///
+    /// # Errors
+    /// As for [`Site::check`].
+    pub fn check(&self, text: &str) -> Result<Checked, SiteError> {
+        let submitted = submitted(text, self.site.rules.numbers);
+        match &self.jobs {
+            Some(jobs) if jobs.formula == text => {
+                let queue = &jobs.queue;
+                let mut checked = self.site.check_side(
+                    &submitted,
+                    &queue.schema,
+                    &queue.sides.new,
+                    &queue.table,
+                    queue.trees.new.as_ref(),
+                );
+                if let Ok(formula) = submitted.formula() {
+                    checked.guessed_types =
+                        self.site
+                            .guessed_types(formula, &queue.table, &queue.schema);
+                }
+                Ok(checked)
+            }
+            _ => self.site.check(&submitted),
+        }
+    }
+
+    /// Reads the jobs with the columns that this formula, the one in force and the formulas before
+    /// need, and ranks them.
+    fn read(&self, formula: &Formula) -> Result<HeldJobs, SiteError> {
+        let site = &self.site;
+        let in_force = submitted(&self.in_force, site.rules.numbers);
+        let old = in_force
+            .formula()
+            .map_err(|refusal| unusable(&refusal.finding.message))?;
+        let before = self
+            .jobs
+            .iter()
+            .flat_map(|jobs| jobs.names.iter().map(String::as_str));
+        let mut names: BTreeSet<&str> = before
+            .chain(old.names())
+            .chain(formula.names())
+            .chain(SIZES)
+            .collect();
+        if site.tree.is_none() {
+            names.insert("fairshare_perc");
+        }
+        let needed: Vec<&str> = names.iter().copied().collect();
+        let jobs = site.read_columns(&site.request(&needed).again())?;
+        let old = old
+            .compile(&jobs.schema)
+            .map_err(|_| unusable("it is not arithmetic"))?;
+        let new = formula
+            .compile(&jobs.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
+        let jobs = ComparedJobs {
+            table: jobs.table,
+            new_table: None,
+            schema: jobs.schema,
+            findings: OldNew::default(),
+            warnings: jobs.warnings,
+        };
+        let queue = site.compare_jobs(old, site, new, jobs)?;
+        let names = names.into_iter().map(str::to_owned).collect();
+        Ok(HeldJobs {
+            names,
+            queue,
+            formula: String::new(),
+        })
+    }
+
+    /// Ranks jobs that have all columns which the formula needs.
+    fn rank_again(&self, jobs: &mut HeldJobs, formula: &Formula) -> Result<(), SiteError> {
+        let program = formula
+            .compile(&jobs.queue.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
+        let queue = &mut jobs.queue;
+        let tree = queue.trees.new.as_ref();
+        queue.sides.new = self.site.compared_side(program, &queue.table, tree);
+        queue.comparison = Comparison::new(
+            &queue.sides.old.compared(&queue.table, tree),
+            &queue.sides.new.compared(&queue.table, tree),
+        );
+        Ok(())
+    }
+}
+
+fn unusable(reason: &str) -> SiteError {
+    SiteError::content(format!(
+        "the formula to compare with cannot be ranked: {reason}"
+    ))
+}

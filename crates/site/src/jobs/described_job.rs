@@ -1,0 +1,333 @@
+//! A job that is only described, as if it were submitted now.
+//!
+//! In: what a user would request, such as `queue=gpu,ncpus=12,walltime=4h`. Out: one more row in
+//! the table of jobs, with what the server and the queue give to a job when it is queued.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Job, JobState, JobTable};
+use job_sort_formula::schema::suggestions::did_you_mean;
+use job_sort_formula::schema::{FairshareInput, InputType, Origin};
+use jsf_ingest::{ReadOptions, read_jobs};
+use jsf_openpbs::duration_notation::parse_duration;
+use jsf_openpbs::resource_amount::AmountSource;
+use serde_json::{Map, Number, Value};
+
+use crate::{Site, SiteError, SiteJobs};
+
+/// The id of a described job.
+const ID: &str = "described";
+/// What the server makes of a job that requests no chunks: one, of one processor
+/// (pbs_resources(7B)).
+const WITHOUT_CHUNKS: [(&str, &str); 2] = [("nodect", "1"), ("ncpus", "1")];
+
+/// A job as its user describes it: its queue, the amounts that it requests, and attributes that a
+/// formula reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DescribedJob {
+    /// The queue; `None` for the server's default queue.
+    pub queue: Option<String>,
+    /// The fair-share entity; empty if none is named.
+    pub entity: String,
+    /// The names of inputs, each with its value as it is written.
+    pub inputs: Vec<(String, String)>,
+}
+
+impl FromStr for DescribedJob {
+    type Err = String;
+
+    /// Reads `NAME=VALUE`, separated by commas, where `queue` names the queue.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut job = Self::default();
+        for word in text
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+        {
+            let (name, value) = word.split_once('=').unwrap_or_default();
+            let (name, value) = (name.trim(), value.trim());
+            if name.is_empty() || value.is_empty() {
+                return Err(format!("`{word}` is not NAME=VALUE, such as `ncpus=12`"));
+            }
+            if job.inputs.iter().any(|(known, _)| known == name)
+                || (name == "queue" && job.queue.is_some())
+            {
+                return Err(format!("`{name}` is given more than once"));
+            }
+            match name {
+                "queue" => job.queue = Some(value.to_owned()),
+                _ => job.inputs.push((name.to_owned(), value.to_owned())),
+            }
+        }
+        if job == Self::default() {
+            Err("the job is not described".to_owned())
+        } else {
+            Ok(job)
+        }
+    }
+}
+
+impl Site {
+    /// Adds a described job to jobs that were read for a formula, and returns its row: it waits,
+    /// has waited no time, and was submitted after all others.
+    ///
+    /// # Errors
+    /// The server would refuse it, a name or a value is wrong, or the formula needs the shares of
+    /// an entity and none is named.
+    pub fn add_described(
+        &self,
+        jobs: &mut SiteJobs,
+        described: &DescribedJob,
+    ) -> Result<usize, SiteError> {
+        let queue = self.queue_of(described)?;
+        let mut job = match &self.slurm {
+            Some(slurm) => slurm.described(described, &queue, &self.policy.conf)?,
+            None => self.described_of_openpbs(jobs, described, &queue)?,
+        };
+        job.insert("id".to_owned(), ID.into());
+        job.insert("entity".to_owned(), (&*described.entity).into());
+        job.insert("queue".to_owned(), (&*queue).into());
+        let names: Vec<&str> = jobs.table.columns().map(|(name, _)| name).collect();
+        let priorities = self.queues.priorities();
+        let options = ReadOptions {
+            source_name: "the described job",
+            numbers: self.rules.numbers,
+            queue_priorities: &priorities,
+            record_origins: true,
+            ..ReadOptions::new(&jobs.schema, &names)
+        };
+        let read = read_jobs(Value::from(job).to_string().as_bytes(), &options)
+            .map_err(SiteError::content)?;
+        if let Some(problem) = read.problems.listed().first() {
+            return Err(SiteError::content(problem));
+        }
+        if let Some(exclusion) = read.table.exclusion(0) {
+            return Err(SiteError::content(format!(
+                "the described job cannot wait for the scheduler: {exclusion}"
+            )));
+        }
+        check_ranges(jobs, &read.table)?;
+        self.check_shares(jobs, described)?;
+        append(&mut jobs.table, &read.table, 0)
+    }
+
+    /// A job with what the server and the queue give to it, as native JSON.
+    fn described_of_openpbs(
+        &self,
+        jobs: &SiteJobs,
+        described: &DescribedJob,
+        queue: &str,
+    ) -> Result<Map<String, Value>, SiteError> {
+        self.check_names(jobs, described)?;
+        let mut resources = Map::new();
+        let mut attributes = Map::new();
+        for (name, value) in &described.inputs {
+            let is_special = jobs.schema.origin(name) == Some(Origin::Special);
+            let inputs = if is_special {
+                &mut attributes
+            } else {
+                &mut resources
+            };
+            inputs.insert(name.clone(), self.given_value(jobs, name, value)?);
+            self.check_limits(jobs, queue, name, &inputs[name])?;
+        }
+        for (name, _) in jobs.table.columns() {
+            let of_server = WITHOUT_CHUNKS.into_iter().find(|(known, _)| *known == name);
+            let default = self.queues.default_amount(queue, name);
+            let default = default.or(of_server.map(|(_, one)| one));
+            if let Some(default) = default.filter(|_| !resources.contains_key(name)) {
+                resources.insert(name.to_owned(), default.into());
+            }
+        }
+        let mut job = attributes;
+        job.insert("resources".to_owned(), resources.into());
+        Ok(job)
+    }
+
+    /// The queue in which the job waits.
+    fn queue_of(&self, described: &DescribedJob) -> Result<String, SiteError> {
+        let Some(queue) = described.queue.as_deref().or(self.queues.default_queue()) else {
+            return Err(SiteError::content(
+                "the described job has no queue, and no default queue is known: add `queue=NAME`",
+            ));
+        };
+        if !self.queues.is_empty() && !self.queues.contains(queue) {
+            let similar = did_you_mean(queue, self.queues.iter().map(|(name, _)| name));
+            return Err(SiteError::content(format!(
+                "no queue is called `{queue}`{similar}"
+            )));
+        }
+        if self.queues.is_route(queue) {
+            let message = format!(
+                "`{queue}` is a routing queue: name the queue to which the server moves the job"
+            );
+            return Err(SiteError::content(message));
+        }
+        if !self.queues.is_enabled(queue) {
+            return Err(SiteError::content(format!(
+                "the queue `{queue}` accepts no jobs (`enabled` is false)"
+            )));
+        }
+        if self.queues.partition(queue) != self.partition.as_deref() {
+            return Err(SiteError::content(format!(
+                "the jobs of the queue `{queue}` belong to another scheduler"
+            )));
+        }
+        Ok(queue.to_owned())
+    }
+
+    /// Each name must be known, or unlike those that the formula reads.
+    fn check_names(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
+        for (name, _) in &described.inputs {
+            if let Some(entry) = jobs.schema.entry(name) {
+                if !entry.input_type.is_numeric() {
+                    let message = format!(
+                        "`{name}` is not a number: describe the job by the amounts that it requests in all"
+                    );
+                    return Err(SiteError::content(message));
+                }
+                continue;
+            }
+            let similar = did_you_mean(name, jobs.schema.iter().map(|(known, _)| known));
+            if !similar.is_empty() {
+                return Err(SiteError::content(format!(
+                    "no resource is called `{name}`{similar}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// A value as a document of jobs has it: a number, or an amount with a unit.
+    fn given_value(&self, jobs: &SiteJobs, name: &str, value: &str) -> Result<Value, SiteError> {
+        let kind = jobs.schema.input_type(name);
+        if kind == Some(InputType::Duration) {
+            let seconds = parse_duration(value)
+                .map_err(|error| SiteError::content(format!("`{name}`: {error}")))?;
+            return Ok(seconds.into());
+        }
+        let number = value.parse::<Number>();
+        Ok(number.map_or_else(|_| value.into(), Value::from))
+    }
+
+    /// The server refuses a job that requests more than `resources_max` or less than
+    /// `resources_min`.
+    fn check_limits(
+        &self,
+        jobs: &SiteJobs,
+        queue: &str,
+        name: &str,
+        value: &Value,
+    ) -> Result<(), SiteError> {
+        let kind = jobs.schema.input_type(name);
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        let given = self.amount(&text, kind);
+        let bounds = [
+            ("most", self.queues.maximum(queue, name), Ordering::Greater),
+            ("least", self.queues.minimum(queue, name), Ordering::Less),
+        ];
+        for (bound, limit, beyond) in bounds {
+            let limit_amount = limit.and_then(|limit| self.amount(limit, kind));
+            if let Some(limit) = limit
+                && given
+                    .zip(limit_amount)
+                    .and_then(|(given, limit)| given.partial_cmp(&limit))
+                    == Some(beyond)
+            {
+                return Err(SiteError::content(format!(
+                    "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
+        self.rules
+            .numbers
+            .amount(text, kind, AmountSource::Server)
+            .ok()?
+            .to_f64()
+    }
+
+    /// A formula with fair-share numbers needs the job's own, or an entity.
+    fn check_shares(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
+        let inputs = jobs.program.as_ref().map(|program| program.inputs());
+        let given = |input| {
+            let mut names = described.inputs.iter();
+            names.any(|(name, _)| FairshareInput::from_name(name) == Some(input))
+        };
+        let missing = inputs
+            .unwrap_or_default()
+            .iter()
+            .find(|name| FairshareInput::from_name(name).is_some_and(|input| !given(input)));
+        match missing {
+            Some(name) if described.entity.is_empty() => {
+                let message = format!(
+                    "the formula reads `{name}`, and the described job has no entity: add `{name}=…`, or "
+                );
+                Err(SiteError::Missing(Message::asking(message, [Need::Entity])))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// No value is outside the range of its name.
+fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> {
+    for (name, column) in described.columns() {
+        let Some(entry) = jobs.schema.entry(name) else {
+            continue;
+        };
+        let value = column.nearest_double(0);
+        if value < entry.range.least || value > entry.range.most {
+            let value = column.value(0).repr();
+            let (least, most) = (entry.range.least, entry.range.most);
+            let bounds = if most.is_finite() {
+                format!("from {least} to {most}")
+            } else {
+                format!("of at least {least}")
+            };
+            return Err(SiteError::content(format!(
+                "`{name}` is {value}, expected a number {bounds}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Appends a row of another table with the same columns, and returns its new row.
+fn append(table: &mut JobTable, other: &JobTable, row: usize) -> Result<usize, SiteError> {
+    let job = Job {
+        id: ID,
+        entity: other.entity(row),
+        queue: other.queue(row),
+        state: JobState::Queued,
+        queued_at: None,
+        exclusion: None,
+    };
+    let mut values = Vec::new();
+    for (_, column) in other.columns() {
+        let value = column.value(row);
+        values.push(if column.is_set(row) {
+            Ok(value)
+        } else {
+            Err(value)
+        });
+    }
+    table.push(&job, &values).map_err(SiteError::content)?;
+    let sources = other
+        .columns()
+        .map(|(name, _)| match other.origin(name, row) {
+            Some(InputOrigin::Queue) => Some(InputPrecedence::Queue),
+            Some(InputOrigin::Inputs) => Some(InputPrecedence::Input),
+            Some(InputOrigin::ResourceList | InputOrigin::Job) => Some(InputPrecedence::Job),
+            Some(InputOrigin::FairShareTree | InputOrigin::Unset) | None => None,
+        });
+    table.push_origins(&sources.collect::<Vec<_>>());
+    Ok(table.len() - 1)
+}

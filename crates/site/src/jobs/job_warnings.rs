@@ -1,0 +1,190 @@
+//! Warnings about single jobs and their inputs: a few of each kind, then how many more there are.
+
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
+
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::jobs::{Exclusion, JobTable, Problems};
+use jsf_json::clipped;
+use jsf_openpbs::check::counted;
+use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::order::Order;
+use jsf_openpbs::share_tree::PbsTree;
+
+use crate::Site;
+
+/// The most warnings of one kind that are shown; the others are counted.
+const MAX_WARNINGS: usize = 10;
+
+/// The first problems of each kind, how many more there are, and how many jobs are skipped.
+pub(crate) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
+    let mut counts = HashMap::new();
+    let mut warnings = Vec::new();
+    for found in problems.listed() {
+        let kind = mem::discriminant(&found.problem);
+        let count = counts.entry(kind).or_insert(0_usize);
+        *count += 1;
+        if *count <= MAX_WARNINGS {
+            warnings.push(format!("`{source_name}`: {found}").into());
+        }
+    }
+    if problems.total() > warnings.len() {
+        let (one, several) = ("more problem of this kind", "more problems of these kinds");
+        let more = counted(problems.total() - warnings.len(), one, several);
+        warnings.push(format!("`{source_name}`: and {more}").into());
+    }
+    if problems.skipped() > 0 {
+        let skipped = problems.skipped();
+        let jobs = if skipped == 1 { "job is" } else { "jobs are" };
+        warnings.push(format!("`{source_name}`: {skipped} {jobs} skipped").into());
+    }
+    warnings
+}
+
+/// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
+pub(crate) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
+    let mut all = Vec::new();
+    for row in table.excluded_rows().map(|row| row as usize) {
+        if let Some(exclusion @ Exclusion::Invalid { .. }) = table.exclusion(row) {
+            let id = table.id(row);
+            all.push(format!("`{source_name}`: job `{id}`: {exclusion}"));
+        }
+    }
+    let mut warnings = Vec::new();
+    let more = "more jobs that the scheduler ignores as invalid";
+    extend_limited(&mut warnings, all.into_iter(), more);
+    warnings
+}
+
+/// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
+pub(crate) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
+    let column = table
+        .column("eligible_time")
+        .filter(|column| !column.are_all_set())?;
+    let count = table.considered_rows().count();
+    let missing = table
+        .considered_rows()
+        .filter(|&row| !column.is_set(row))
+        .count();
+    let message = match missing {
+        0 => return None,
+        _ if missing == count => format!(
+            "`{source_name}`: no job that waits has `eligible_time`, so it is 0 for each of them: the server records it only \
+             with `eligible_time_enable = True`"
+        ),
+        _ => format!(
+            "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"
+        ),
+    };
+    Some(message.into())
+}
+
+/// Says how many jobs lack what `fairshare_entity` asks for.
+pub(crate) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Message> {
+    let entities = (0..table.len()).map(|row| table.entity(row));
+    let missing = entities.filter(|name| {
+        name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))
+    });
+    let count = missing.count();
+    (count > 0).then(|| {
+        format!(
+            "`{entity}`, the fair-share entity (`fairshare_entity` in `sched_config`), is missing in {count} of {} jobs, \
+             which count as unknown entities",
+            table.len()
+        )
+        .into()
+    })
+}
+
+/// Says that the tree has a line for no entity of the queue.
+pub(crate) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
+    let mut named = table.entities().iter().filter(|entity| !entity.is_empty());
+    let count = named.clone().count();
+    let first = named.clone().next()?;
+    let are_unknown = named.all(|entity| {
+        tree.tree()
+            .find(entity)
+            .is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown()))
+    });
+    are_unknown.then(|| {
+        format!(
+            "the tree has none of the {count} entities of the queue, of which the first is `{first}`; all of them are in the group \
+             `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)"
+        )
+        .into()
+    })
+}
+
+/// Appends the first warnings of one kind, and how many more there are.
+pub(crate) fn extend_limited(
+    warnings: &mut Vec<Message>,
+    mut all: impl ExactSizeIterator<Item = String>,
+    more: &str,
+) {
+    warnings.extend(all.by_ref().take(MAX_WARNINGS).map(Message::from));
+    if all.len() > 0 {
+        warnings.push(format!("and {} {more}", all.len()).into());
+    }
+}
+
+impl Site {
+    /// A warning for each `job_sort_key` by which nothing is sorted.
+    pub(crate) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
+        let order = Order::new(&self.config, &self.queues);
+        let unknown = order
+            .job_sort_keys()
+            .iter()
+            .filter(|key| !self.is_known_key(key, table));
+        let warnings = unknown.map(|key| {
+            let name = clipped(&key.name);
+            let reason = match self.schema.entry(&key.name) {
+                Some(_) => format!("`{name}` is for formulas and is not a resource"),
+                None => format!("no document declares a resource `{name}`, and no job has it"),
+            };
+            format!(
+                "`job_sort_key` `{name}` decides nothing: {reason}; for a name that is not a resource the scheduler takes 0 for \
+                 every job, without a message"
+            )
+            .into()
+        });
+        warnings.collect()
+    }
+
+    /// A warning if jobs are in queues that the documents of the queues do not have, and so have no
+    /// `queue_priority`.
+    pub(crate) fn jobs_of_unlisted_queues(&self, table: &JobTable) -> Option<Message> {
+        let column = table.column("queue_priority")?;
+        if self.queues.is_empty() {
+            return None;
+        }
+        let is_unlisted = |row: &usize| {
+            let queue = table.queue(*row);
+            !queue.is_empty() && !self.queues.contains(queue) && column.nearest_double(*row) == 0.0
+        };
+        let rows: Vec<usize> = (0..table.len()).filter(is_unlisted).collect();
+        let names: BTreeSet<&str> = rows.iter().map(|&row| table.queue(row)).collect();
+        let first = *names.first()?;
+        let others = if names.len() > 1 {
+            format!(" and {} more", names.len() - 1)
+        } else {
+            String::new()
+        };
+        let message = format!(
+            "`queue_priority` is 0 for {} of {} jobs, because no document lists their queues (`{first}`{others}): are the queues those of \
+             this site?",
+            rows.len(),
+            table.len()
+        );
+        Some(message.into())
+    }
+
+    /// A warning if no job has a `queue_priority` because no document of the queues was given.
+    pub(crate) fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
+        let column = table.column("queue_priority")?;
+        let is_unknown = self.queues.is_empty()
+            && (0..table.len()).any(|row| !table.queue(row).is_empty())
+            && (0..table.len()).all(|row| column.nearest_double(row) == 0.0);
+        let message = "`queue_priority` is 0 for every job, because no document lists the queues: ";
+        is_unknown.then(|| Message::asking(message, [Need::Queues]))
+    }
+}

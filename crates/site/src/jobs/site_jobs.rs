@@ -1,0 +1,262 @@
+//! Reads the jobs of a site, with the columns that a formula needs.
+
+use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::{Exclusion, JobTable};
+use job_sort_formula::schema::Schema;
+use jsf_ingest::{CycleJobs, ReadOptions};
+use jsf_openpbs::check::CHECKED_COLUMNS;
+use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::order::Order;
+
+use crate::jobs::job_warnings::{invalid_jobs, job_problems, missing_eligible_time};
+use crate::opening::file_source::FileSource;
+use crate::opening::file_warnings::in_file;
+use crate::opening::role::Role;
+use crate::slurm::slurm_queue::{AGE, AgingFormula};
+use crate::{Site, SiteError};
+
+/// The jobs of a site, with the columns that one formula needs.
+#[derive(Debug, Clone)]
+pub struct SiteJobs {
+    /// The jobs, with a column for every name of the formula.
+    pub table: JobTable,
+    /// The names that a formula may use: the site's, and those that only its jobs contain.
+    pub schema: Schema,
+    /// The findings about the text of the formula and its names, without evaluating it.
+    pub findings: Vec<Diagnostic>,
+    /// The formula, compiled for these names; `None` if it is not arithmetic, or if the jobs were
+    /// read for names alone, as by [`Site::jobs`].
+    pub program: Option<Program>,
+    /// The problems of single jobs, one sentence each.
+    pub warnings: Vec<Message>,
+    /// Whether the formula is Slurm's priority at this site.
+    pub(crate) is_slurm_priority: bool,
+    /// The formula for later times, if it reads the age of Slurm's jobs.
+    pub(crate) aging: Option<AgingFormula>,
+    /// The columns of `sprio`, if they were asked for: the name and the program of each.
+    pub(crate) sprio_columns: Vec<(String, Program)>,
+    /// The jobs as a scheduling cycle sees them, if that was asked for.
+    pub(crate) cycle: Option<CycleJobs>,
+}
+
+/// What is read of the jobs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnsRequest<'a> {
+    /// The document of the jobs.
+    pub document: Option<&'a FileSource>,
+    /// The names, each of which gets a column.
+    pub names: &'a [&'a str],
+    /// The types of the names, if they are not those that the site declares.
+    pub schema: Option<&'a Schema>,
+    /// What names the entity of a job.
+    pub entity: FairshareEntity,
+    /// Whether the jobs may be read once more.
+    pub again: bool,
+    /// Whether to record where the inputs come from.
+    pub record_origins: bool,
+    /// Whether to read the jobs also as a scheduling cycle sees them.
+    pub cycle: bool,
+}
+
+impl ColumnsRequest<'_> {
+    /// The same for jobs that may be read once more.
+    pub(crate) fn again(self) -> Self {
+        Self {
+            again: true,
+            ..self
+        }
+    }
+}
+
+impl Site {
+    /// Reads the jobs, with a column for each of these names and for every key that orders the
+    /// queue.
+    ///
+    /// # Errors
+    /// The site has no job document, or it cannot be read. A problem of a single job is a warning.
+    pub fn jobs(&self, names: &[&str]) -> Result<SiteJobs, SiteError> {
+        self.read_columns(&self.request(names))
+    }
+
+    /// A request for a column for each of these names, as the site declares them.
+    pub(crate) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
+        let native = self.slurm.as_ref().and_then(|slurm| slurm.jobs.as_ref());
+        ColumnsRequest {
+            document: native.or_else(|| self.files.first(Role::Queue)),
+            names,
+            schema: None,
+            entity: self.config.fairshare_entity,
+            again: false,
+            record_origins: false,
+            cycle: false,
+        }
+    }
+
+    /// Reads the jobs with the columns of a request, which names those of the formula, and compiles
+    /// the formula; nothing is found in its text yet.
+    pub(crate) fn read_for_formula(
+        &self,
+        formula: &Formula,
+        request: &ColumnsRequest<'_>,
+    ) -> Result<SiteJobs, SiteError> {
+        let mut jobs = self.read_columns(request)?;
+        jobs.program = formula.compile(&jobs.schema).ok();
+        let slurm = self.slurm.as_ref();
+        jobs.is_slurm_priority = slurm.is_some_and(|slurm| slurm.is_priority(formula));
+        jobs.aging = slurm.and_then(|slurm| slurm.aging_formula(formula, &jobs.schema));
+        Ok(jobs)
+    }
+
+    /// Reads the jobs with the columns of a request, and those for every key that orders the queue
+    /// and for what is found in the jobs under any formula. Jobs that may be read again are kept
+    /// for a request for no other columns, as a formula that was mended makes it.
+    pub(crate) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
+        let Some(document) = request.document else {
+            let missing = "no jobs (`qstat -f` as JSON, dsv or text, `squeue --json`, `scontrol show job`, native JSON or NDJSON): ";
+            return Err(SiteError::missing(missing, Need::Queue));
+        };
+        self.require_start_of_slurm()?;
+        let mut jobs = match self.jobs.kept(document, request) {
+            Some(kept) => kept,
+            None => {
+                let jobs = self.parse_jobs(document, request)?;
+                self.jobs.keep(document, request, &jobs);
+                jobs
+            }
+        };
+        let table = &jobs.table;
+        if request.names.contains(&"queue_priority") {
+            jobs.warnings.extend(self.unknown_queue_priority(table));
+            jobs.warnings.extend(self.jobs_of_unlisted_queues(table));
+        }
+        if request.names.contains(&"eligible_time") {
+            let missing = missing_eligible_time(table, &document.name());
+            jobs.warnings.extend(missing);
+        }
+        Ok(jobs)
+    }
+
+    fn parse_jobs(
+        &self,
+        document: &FileSource,
+        request: &ColumnsRequest<'_>,
+    ) -> Result<SiteJobs, SiteError> {
+        let mut schema = request.schema.unwrap_or(&self.schema).clone();
+        let source_name = document.name();
+        let mut needed = request.names.to_vec();
+        needed.extend(self.order_columns());
+        needed.extend(CHECKED_COLUMNS);
+        if needed.contains(&AGE) {
+            needed.push("eligible_time");
+        }
+        let options = ReadOptions {
+            source_name: &source_name,
+            needed: &needed,
+            schema: &schema,
+            numbers: self.rules.numbers,
+            entity: request.entity,
+            queue_priorities: &self.queues.priorities(),
+            strict: self.rules.strict,
+            cycle_jobs: request.cycle,
+            record_origins: request.record_origins,
+        };
+        let mut read = self.jobs.read(document, &options, request.again)?;
+        let mut problems = read.problems.listed().iter();
+        let skipping = problems.find(|one| one.problem.skips_the_job());
+        if let Some(first) = skipping.filter(|_| read.table.is_empty()) {
+            let skipped = read.problems.skipped();
+            return Err(SiteError::content(format!(
+                "`{source_name}`: none of its {skipped} jobs can be read: {first}"
+            )));
+        }
+        for (name, kind) in read.table.undeclared() {
+            schema.add_seen(name, kind);
+        }
+        let notes = in_file(&source_name, &read.notes);
+        let mut warnings: Vec<Message> = notes.map(Message::from).collect();
+        warnings.extend(job_problems(&read.problems, &source_name));
+        warnings.extend(self.exclude_by_queue(&mut read.table));
+        warnings.extend(self.unknown_sort_keys(&read.table));
+        warnings.extend(invalid_jobs(&read.table, &source_name));
+        Ok(SiteJobs {
+            table: read.table,
+            schema,
+            findings: Vec::new(),
+            program: None,
+            warnings,
+            is_slurm_priority: false,
+            aging: None,
+            sprio_columns: Vec::new(),
+            cycle: read.cycle_jobs,
+        })
+    }
+
+    /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
+    /// are.
+    fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
+        let queues = table.queues().iter();
+        let reasons: Vec<Option<Exclusion>> =
+            queues.map(|queue| self.queue_excludes(queue)).collect();
+        let mut in_routing = Vec::new();
+        let mut of_others = Vec::new();
+        for row in 0..table.len() {
+            let Some(reason) = &reasons[table.queue_index(row)] else {
+                continue;
+            };
+            match reason {
+                Exclusion::RoutingQueue => in_routing.push(row),
+                _ => of_others.push(row),
+            }
+            table.exclude(row, reason.clone());
+        }
+        routed_jobs(&in_routing, table)
+            .into_iter()
+            .chain(jobs_of_others(&of_others, table))
+            .collect()
+    }
+
+    /// Why the scheduler does not get the jobs of a queue.
+    fn queue_excludes(&self, queue: &str) -> Option<Exclusion> {
+        if self.queues.is_route(queue) {
+            return Some(Exclusion::RoutingQueue);
+        }
+        let partition = self.queues.partition(queue);
+        (partition != self.partition.as_deref()).then(|| Exclusion::Partition {
+            partition: partition.map(str::to_owned),
+        })
+    }
+
+    /// The columns for the keys that order the queue.
+    pub(crate) fn order_columns(&self) -> Vec<&str> {
+        Order::new(&self.config, &self.queues).columns()
+    }
+}
+
+/// A warning about jobs in routing queues.
+fn routed_jobs(rows: &[usize], table: &JobTable) -> Option<Message> {
+    let queue = table.queue(*rows.first()?);
+    let found = match rows.len() {
+        1 => format!(
+            "1 job is in a routing queue (`{queue}`), which the scheduler does not read, and is not ranked"
+        ),
+        count => format!(
+            "{count} jobs are in routing queues (first `{queue}`), which the scheduler does not read, and are not ranked"
+        ),
+    };
+    Some(found.into())
+}
+
+/// A warning about jobs of other schedulers.
+fn jobs_of_others(rows: &[usize], table: &JobTable) -> Option<Message> {
+    let queue = table.queue(*rows.first()?);
+    let (jobs, are) = match rows.len() {
+        1 => ("1 job belongs".to_owned(), "is"),
+        count => (format!("{count} jobs belong"), "are"),
+    };
+    let found = format!(
+        "{jobs} to another scheduler, because of the partition of the queue (first `{queue}`), and {are} not ranked"
+    );
+    Some(found.into())
+}

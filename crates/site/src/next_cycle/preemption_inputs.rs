@@ -1,0 +1,257 @@
+//! What preemption has to know of the jobs of a site.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use job_sort_formula::jobs::{JobState, JobTable};
+use jsf_ingest::QueuedJob;
+use jsf_openpbs::cycle::{
+    JobSource, LimitKind, PreemptionJob, PreemptionLevels, PreemptionMethod, Request, SuspendedJob,
+};
+use jsf_openpbs::share_tree::PbsTree;
+
+use crate::Site;
+use crate::next_cycle::cycled_queue::GaveWay;
+use crate::next_cycle::site_machine::CycleMachine;
+use crate::simulation::simulation_rules::LeftOut;
+
+/// The resource of a job that names the jobs that it may preempt.
+const TARGETS: &str = "preempt_targets";
+
+impl CycleMachine {
+    /// Completes the levels with the jobs. The places are those of
+    /// [`Order::places_of_running`](jsf_openpbs::order::Order::places_of_running).
+    pub(crate) fn add_preemption(
+        &mut self,
+        site: &Site,
+        table: &JobTable,
+        queued: &[QueuedJob],
+        tree: Option<&PbsTree>,
+        places: impl FnOnce() -> Vec<u32>,
+    ) {
+        let Some(mut levels) = self.rules.levels.take() else {
+            return;
+        };
+        let places = places();
+        let mut targets = Targets {
+            site,
+            table,
+            queued,
+            found: HashMap::new(),
+        };
+        let mut methods = levels.methods.iter().flat_map(|entry| &entry.methods);
+        let requeues = methods.any(|method| *method == PreemptionMethod::Requeue);
+        let mut classes: HashMap<JobClass<'_>, u32> = HashMap::new();
+        for (row, job) in queued.iter().enumerate() {
+            let class = self.class(&levels, row as u32, job);
+            let count = classes.len() as u32;
+            let class = *classes.entry(class).or_insert(count);
+            let state = table.state(row);
+            if requeues && state == JobState::Queued && job.has_run {
+                levels.preempted.insert(row as u32, i64::MIN);
+            }
+            levels.jobs.push(PreemptionJob {
+                started: job.stime,
+                place: places.get(row).copied().unwrap_or(0),
+                used: job.used_walltime,
+                is_rerunable: job.is_rerunable,
+                is_over_share: tree.is_some_and(|tree| is_over_share(tree, &job.entity)),
+                targets: targets.of(job),
+                class: (state != JobState::Suspended).then_some(class),
+            });
+        }
+        for (row, job) in queued.iter().enumerate() {
+            if table.state(row) == JobState::Suspended && !job.placed.is_empty() {
+                let suspended = self.suspended(&levels, row as u32, job);
+                levels.suspended.insert(row as u32, suspended);
+                levels.preempted.insert(row as u32, i64::MIN);
+            }
+        }
+        self.rules.levels = Some(levels);
+    }
+
+    /// What of preemption may be otherwise, as the documents do not say it or it is not followed.
+    pub(crate) fn left_out_of_preemption(
+        &self,
+        site: &Site,
+        waiting: &[usize],
+        preempted: &[GaveWay],
+    ) -> Vec<LeftOut> {
+        let Some(levels) = self
+            .rules
+            .levels
+            .as_ref()
+            .filter(|levels| levels.is_preemptive)
+        else {
+            return Vec::new();
+        };
+        let order = site.server.preempt_order();
+        let by_checkpoint = preempted.iter().filter(|one| {
+            let tries_checkpoint = |word: &str| {
+                let [checkpoint, taken] = ['C', letter(one.method)].map(|letter| word.find(letter));
+                checkpoint.is_some_and(|checkpoint| taken.is_some_and(|taken| checkpoint < taken))
+            };
+            order.split_ascii_whitespace().any(tries_checkpoint)
+        });
+        let requeued = levels.preempted.len() - levels.suspended.len();
+        let suspended = waiting
+            .iter()
+            .filter(|row| levels.suspended.contains_key(&(**row as u32)));
+        let suspended = suspended.count();
+        let uses = [
+            (
+                format!("checkpoints of preempt_order {order}"),
+                by_checkpoint.count(),
+            ),
+            (
+                "the second in which jobs were suspended, which orders them".to_owned(),
+                if suspended > 1 { suspended } else { 0 },
+            ),
+            (
+                "why jobs wait that ran before (run_count), taken as preempted".to_owned(),
+                requeued,
+            ),
+        ];
+        let uses = uses.into_iter().filter(|(_, jobs)| *jobs > 0);
+        uses.map(|(what, jobs)| LeftOut { what, jobs }).collect()
+    }
+
+    /// A suspended job keeps what it did not give back.
+    fn suspended(&mut self, levels: &PreemptionLevels, row: u32, job: &QueuedJob) -> SuspendedJob {
+        let requested = self.jobs.job(row);
+        let placement = self.placement(job, &requested);
+        let released = levels.released(&placement);
+        self.machine.exchange(&released, &placement);
+        let used = job.used_walltime.unwrap_or(0).max(0);
+        SuspendedJob {
+            left: (requested.walltime - used).max(0),
+            placement,
+            released,
+        }
+    }
+
+    /// What a job has in common with those that the scheduler takes to be like it.
+    fn class<'j>(
+        &'j self,
+        levels: &PreemptionLevels,
+        row: u32,
+        job: &'j QueuedJob,
+    ) -> JobClass<'j> {
+        let requested = self.jobs.job(row);
+        let Request {
+            counts,
+            amounts,
+            pool_lists,
+            placing,
+        } = requested.request;
+        let has_limits =
+            |queue| self.limits.has_queue(queue) || levels.soft_limits.has_queue(queue);
+        let queue = requested.queue;
+        let counts_by = |kind, subject: u32| {
+            let is_limited =
+                self.limits.has_kind(kind, queue) || levels.soft_limits.has_kind(kind, queue);
+            is_limited.then_some(subject)
+        };
+        JobClass {
+            request: (counts, amounts, pool_lists, placing),
+            counted: requested.counted,
+            walltime: requested.walltime,
+            targets: text(job, TARGETS),
+            queue: has_limits(queue).then_some(queue),
+            subjects: [
+                counts_by(LimitKind::User, requested.user),
+                counts_by(LimitKind::Group, requested.group),
+                counts_by(LimitKind::Project, requested.project),
+            ],
+        }
+    }
+}
+
+/// The letter of a method in `preempt_order`.
+fn letter(method: PreemptionMethod) -> char {
+    match method {
+        PreemptionMethod::Suspend => 'S',
+        PreemptionMethod::Requeue => 'R',
+        PreemptionMethod::Delete => 'D',
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct JobClass<'j> {
+    request: (&'j [u32], &'j [i64], &'j [u32], jsf_openpbs::cycle::Placing),
+    counted: &'j [i64],
+    walltime: i64,
+    targets: Option<&'j str>,
+    queue: Option<u32>,
+    subjects: [Option<u32>; 3],
+}
+
+/// The jobs that others may preempt.
+struct Targets<'s> {
+    site: &'s Site,
+    table: &'s JobTable,
+    queued: &'s [QueuedJob],
+    /// By `preempt_targets`.
+    found: HashMap<&'s str, Arc<[u32]>>,
+}
+
+impl<'s> Targets<'s> {
+    /// Those of a job; `None`: all.
+    fn of(&mut self, job: &'s QueuedJob) -> Option<Arc<[u32]>> {
+        let text = text(job, TARGETS).filter(|_| self.site.server.has_preempt_targets())?;
+        if let Some(found) = self.found.get(text) {
+            return Some(found.clone());
+        }
+        let rows = self.queued.iter().enumerate();
+        let found: Arc<[u32]> = rows
+            .filter(|(row, _)| text.split(',').any(|target| self.is_target(target, *row)))
+            .map(|(row, _)| row as u32)
+            .collect();
+        self.found.insert(text, found.clone());
+        Some(found)
+    }
+
+    /// Whether a job is in a queue as in `queue=low`, or asks for a resource as in
+    /// `Resource_List.ngpus=1`. `NONE` is no job.
+    fn is_target(&self, target: &str, row: usize) -> bool {
+        let Some((name, value)) = target.trim().split_once('=') else {
+            return false;
+        };
+        if name.eq_ignore_ascii_case("queue") {
+            return self.table.queue(row) == value;
+        }
+        let Some((list, resource)) = name.split_once('.') else {
+            return false;
+        };
+        let job = &self.queued[row];
+        let asks = match text(job, resource) {
+            Some(asked) => asked == value,
+            None => {
+                let kind = self
+                    .site
+                    .schema
+                    .entry(resource)
+                    .map(|entry| entry.input_type);
+                let value = jsf_openpbs::files::limits::whole_amount(value, kind);
+                value.is_some() && value.as_ref() == job.amounts.get(resource)
+            }
+        };
+        list.eq_ignore_ascii_case("Resource_List") && asks
+    }
+}
+
+fn text<'j>(job: &'j QueuedJob, resource: &str) -> Option<&'j str> {
+    let found = job.texts.iter().find(|(name, _)| **name == *resource);
+    found.map(|(_, text)| &**text)
+}
+
+/// Whether an entity has used more than its share of all usage.
+fn is_over_share(tree: &PbsTree, entity: &str) -> bool {
+    let usages = tree.tree();
+    let node = usages.find(entity).unwrap_or(tree.unknown());
+    let share = tree
+        .shares()
+        .get(node)
+        .map_or(0.0, |shares| shares.fairshare_perc);
+    usages.usage(usages.root()) * share < usages.usage(node)
+}

@@ -1,0 +1,164 @@
+//! Prime time and dedicated time at the moment of a cycle, and after it.
+
+use std::ops::Range;
+
+use job_sort_formula::diagnostic::{Message, limit_each_kind};
+use jsf_ingest::Clock;
+use jsf_openpbs::cycle::{QueueTime, TimeConflict, Times};
+use jsf_openpbs::files::dedicated_time;
+use jsf_openpbs::files::holidays::{Holidays, UnusedLine};
+use jsf_openpbs::files::sched_config::ByTime;
+
+use crate::next_cycle::reserved_nodes::Reservations;
+use crate::opening::role::Role;
+use crate::simulation::simulation_rules::LeftOut;
+use crate::{Site, SiteError};
+
+/// How many changes between prime time and the time outside it a cycle looks at: those of a month.
+pub(crate) const MAX_CHANGES: usize = 64;
+/// How many dedicated times are looked at, the first ones that are not over.
+const MAX_DEDICATED: usize = 500;
+
+impl Site {
+    /// The times from a moment on, without those of the queues, with so many changes between prime
+    /// time and the time outside it.
+    pub(crate) fn times(
+        &self,
+        clock: &Clock,
+        at: i64,
+        changes: usize,
+        warnings: &mut Vec<Message>,
+    ) -> Result<Times, SiteError> {
+        let holidays = self.read_times(Role::Holidays, Holidays::read, warnings)?;
+        let mut dedicated: Vec<Range<i64>> =
+            self.read_times(Role::DedicatedTime, dedicated_time::read, warnings)?;
+        for time in &mut dedicated {
+            *time = clock.utc_of_wall(time.start)..clock.utc_of_wall(time.end);
+        }
+        dedicated.retain(|time| time.end > at);
+        dedicated.truncate(MAX_DEDICATED);
+        let wall = clock.wall_of_utc(at);
+        let all = std::iter::successors(holidays.next_change(wall), |&change| {
+            holidays.next_change(change)
+        });
+        let config = &self.config;
+        let [prime, non_prime] = [true, false]
+            .map(|is_prime| i64::try_from(*config.prime_spill.at(is_prime)).unwrap_or(i64::MAX));
+        Ok(Times {
+            begins_in_prime: holidays.is_prime_at(wall),
+            prime_changes: all
+                .take(changes)
+                .map(|change| clock.utc_of_wall(change))
+                .collect(),
+            dedicated,
+            queues: Vec::new(),
+            backfill_prime: config.backfill_prime,
+            prime_spill: ByTime { prime, non_prime },
+            are_ordinary_exempt: config.prime_exempt_anytime_queues,
+        })
+    }
+
+    /// Reads one of the files of times; without it, the default.
+    fn read_times<T: Default>(
+        &self,
+        role: Role,
+        read: impl Fn(&[u8]) -> (T, Vec<UnusedLine>),
+        warnings: &mut Vec<Message>,
+    ) -> Result<T, SiteError> {
+        let Some(source) = self.files.first(role) else {
+            return Ok(T::default());
+        };
+        let (times, unused) = read(&source.read_expected(role)?.bytes);
+        let name = source.name();
+        let unused = unused
+            .into_iter()
+            .map(|unused| Message::from(format!("`{name}`: {unused}")));
+        warnings.extend(limit_each_kind(unused));
+        Ok(times)
+    }
+
+    /// When the jobs of each queue run.
+    pub(crate) fn queue_times(
+        &self,
+        queues: &[impl AsRef<str>],
+        reservations: &Reservations,
+    ) -> Vec<QueueTime> {
+        let mut times = Vec::with_capacity(queues.len());
+        for queue in queues {
+            let queue = queue.as_ref();
+            let of_prefix = self
+                .prefixes()
+                .find(|(prefix, _)| has_prefix(queue, prefix));
+            times.push(match of_prefix {
+                _ if reservations.has_queue(queue) => QueueTime::Reservation,
+                Some((_, time)) => time,
+                None => QueueTime::Ordinary,
+            });
+        }
+        times
+    }
+
+    fn prefixes(&self) -> impl Iterator<Item = (&str, QueueTime)> {
+        let config = &self.config;
+        [
+            (&*config.primetime_prefix, QueueTime::Prime),
+            (&*config.nonprimetime_prefix, QueueTime::NonPrime),
+            (&*config.dedicated_prefix, QueueTime::Dedicated),
+        ]
+        .into_iter()
+    }
+
+    /// This site outside prime time, if other settings count then.
+    pub(crate) fn in_non_prime_time(&self) -> Result<Option<Self>, SiteError> {
+        let Some(config) = self.config.in_non_prime_time() else {
+            return Ok(None);
+        };
+        let opened = Self::from_files(self.files.clone(), self.rules)?;
+        Ok(Some(Self { config, ..opened }))
+    }
+
+    /// What of the site depends on prime time and dedicated time, each with the file that says when
+    /// these are. The queues are those with jobs, each with their number.
+    pub(crate) fn uses_of_times(&self, queues: &[(&str, usize)]) -> Vec<(Role, LeftOut)> {
+        let mut uses = Vec::new();
+        let mut add = |role, what, jobs| {
+            if jobs > 0 {
+                uses.push((role, LeftOut { what, jobs }));
+            }
+        };
+        for (prefix, time) in self.prefixes() {
+            let (role, of) = match time {
+                QueueTime::Prime => (Role::Holidays, "prime"),
+                QueueTime::NonPrime => (Role::Holidays, "non-prime"),
+                _ => (Role::DedicatedTime, "dedicated"),
+            };
+            let concerned = queues.iter().filter(|(queue, _)| has_prefix(queue, prefix));
+            let jobs = concerned.map(|(_, jobs)| jobs).sum();
+            add(role, format!("queues of {of} time (`{prefix}`)"), jobs);
+        }
+        let ByTime { prime, non_prime } = self.config.backfill_prime;
+        if prime || non_prime {
+            let all = queues.iter().map(|(_, jobs)| jobs).sum();
+            add(Role::Holidays, "backfill_prime".to_owned(), all);
+        }
+        uses
+    }
+}
+
+fn has_prefix(queue: &str, prefix: &str) -> bool {
+    !prefix.is_empty() && queue.starts_with(prefix)
+}
+
+/// Why a job does not start, in words.
+pub(crate) fn conflict_in_words(conflict: TimeConflict) -> &'static str {
+    match conflict {
+        TimeConflict::PrimeOnly => "will run in prime time only",
+        TimeConflict::NonPrimeOnly => "will run in non-prime time only",
+        TimeConflict::DedicatedOnly => "will run in dedicated time only",
+        TimeConflict::NotInDedicated => "will run outside dedicated time only",
+        TimeConflict::IntoDedicated => "would run into dedicated time",
+        TimeConflict::BeyondDedicated => "would run beyond the end of dedicated time",
+        TimeConflict::IntoPrime => "would run into prime time (backfill_prime)",
+        TimeConflict::IntoNonPrime => "would run into non-prime time (backfill_prime)",
+    }
+}

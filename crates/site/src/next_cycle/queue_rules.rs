@@ -1,0 +1,266 @@
+//! The rules of a scheduling cycle at a site: what orders the queues, which limits there are, how
+//! many jobs are promised a start.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+
+use job_sort_formula::schema::InputType;
+use jsf_openpbs::cycle::{
+    CycleRules, Limit, LimitKind, Limits, PreemptionLevels, PreemptionStatus,
+};
+use jsf_openpbs::files::limits::{RunLimit, RunLimits, Subject};
+use jsf_openpbs::files::queues::Queues;
+
+use crate::Site;
+use crate::opening::role::Role;
+
+/// The names that limits are about, each with its index.
+pub(crate) struct LimitedNames<'n> {
+    pub queues: &'n [Box<str>],
+    pub users: &'n [Box<str>],
+    pub groups: &'n [Box<str>],
+    pub projects: &'n [Box<str>],
+    /// The resources that are counted, in the order of the machine's amounts.
+    pub amounts: &'n [Box<str>],
+}
+
+/// The places of queues in the order of a cycle.
+pub(crate) struct QueuePlaces {
+    /// By queue: the place; jobs at an earlier place come first.
+    pub places: Vec<u32>,
+    /// By queue: its turn at its place, under `round_robin`.
+    pub turns: Vec<u32>,
+}
+
+impl Site {
+    /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
+    /// indices.
+    pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
+        let depths = queues.iter().map(|queue| {
+            self.queues
+                .backfill_depth(queue)
+                .filter(|_| !queue.is_empty())
+        });
+        let mut queue_depths: Vec<Option<u32>> = depths.collect();
+        if queue_depths.iter().all(Option::is_none) {
+            queue_depths.clear();
+        }
+        CycleRules {
+            strict_ordering: self.config.strict_ordering.prime,
+            backfill_depth: self.queues.backfill_depth("").unwrap_or(1),
+            queue_depths,
+            window: self.server.backfill_fuzzy().into(),
+            ..CycleRules::default()
+        }
+    }
+
+    /// Whether a `sched_config` says what a cycle starts.
+    pub(crate) fn has_cycle_rules(&self) -> bool {
+        self.files.has(Role::SchedConfig)
+    }
+
+    /// The places of queues: by priority under `by_queue` and `round_robin`, else only express
+    /// queues before the others.
+    pub(crate) fn queue_places(&self, queues: &[Box<str>]) -> QueuePlaces {
+        let priority = |queue: &str| self.queues.priority(queue).unwrap_or(0);
+        let position = |queue: &str| self.queues.position(queue).unwrap_or(usize::MAX);
+        let turns = queues
+            .iter()
+            .map(|queue| position(queue).try_into().unwrap_or(u32::MAX))
+            .collect();
+        let config = &self.config;
+        let mut keys: Vec<(Reverse<i64>, usize)> = Vec::new();
+        for queue in queues {
+            let is_express = config.preemptive_sched.prime
+                && priority(queue) >= i64::from(config.preempt_queue_prio);
+            keys.push(match (config.round_robin.prime, config.by_queue.prime) {
+                (true, _) => (Reverse(priority(queue)), 0),
+                (false, true) => (Reverse(priority(queue)), position(queue)),
+                (false, false) => (Reverse(i64::from(is_express)), 0),
+            });
+        }
+        let mut distinct = keys.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let place = |key| distinct.binary_search(key).unwrap_or(0) as u32;
+        QueuePlaces {
+            places: keys.iter().map(place).collect(),
+            turns,
+        }
+    }
+
+    /// By queue, the group of the queues of its priority, the highest first, where queues follow each
+    /// other; empty if they do not.
+    pub(crate) fn queue_groups(&self, queues: &[Box<str>]) -> Vec<u32> {
+        if !(self.config.by_queue.prime || self.config.round_robin.prime) {
+            return Vec::new();
+        }
+        let priority = |queue: &str| Reverse(self.queues.priority(queue).unwrap_or(0));
+        let distinct: BTreeSet<_> = queues.iter().map(|queue| priority(queue)).collect();
+        let group = |queue: &str| distinct.range(..priority(queue)).count() as u32;
+        queues.iter().map(|queue| group(queue)).collect()
+    }
+
+    /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
+    pub(crate) fn is_checked(&self, resource: &str) -> bool {
+        self.config
+            .checked_resources
+            .iter()
+            .any(|name| name == resource)
+    }
+
+    /// The resources of which the server or a queue has an amount as a whole, or that `max_run_res`
+    /// limits.
+    pub(crate) fn limited_resources(&self, queues: &[Box<str>]) -> BTreeSet<Box<str>> {
+        let owners = || std::iter::once("").chain(queues.iter().map(|queue| &**queue));
+        let limits = owners()
+            .flat_map(|queue| {
+                [
+                    self.queues.run_limits(queue),
+                    self.queues.soft_limits(queue),
+                ]
+            })
+            .flatten()
+            .flat_map(|limits| limits.iter());
+        let limited = limits.filter_map(|limit| limit.resource.as_deref());
+        let available = self.queues.available_resources().into_iter();
+        let available =
+            available.filter(|name| owners().any(|queue| self.available(queue, name).is_some()));
+        limited.chain(available).map(Into::into).collect()
+    }
+
+    /// What the jobs of a queue, or with an empty name of the server, may hold together of a
+    /// resource. Without an amount there is no bound; a time is not held.
+    pub(crate) fn available(&self, queue: &str, resource: &str) -> Option<i64> {
+        let kind = self.schema.entry(resource).map(|entry| entry.input_type);
+        let is_held = self.is_checked(resource) && kind != Some(InputType::Duration);
+        if is_held {
+            self.queues.available(queue, resource, kind)
+        } else {
+            None
+        }
+    }
+
+    /// The limits of running jobs, of the server and of these queues.
+    pub(crate) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
+        let mut limits = self.limits_of_jobs(names, Queues::run_limits);
+        for (name, queue) in owners(names) {
+            let amounts = names.amounts.iter().enumerate();
+            limits.extend(amounts.filter_map(|(amount, resource)| {
+                let generic = Some(self.available(name, resource)?);
+                let named = HashMap::new();
+                Some(Limit {
+                    queue,
+                    kind: LimitKind::Available,
+                    amount: Some(amount),
+                    generic,
+                    named,
+                })
+            }));
+        }
+        limits
+    }
+
+    /// The levels of jobs in preemption, if jobs can have different ones or soft limits decide who
+    /// is eligible.
+    pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> Option<PreemptionLevels> {
+        use PreemptionStatus::{Fairshare, QueueSoftLimits, ServerSoftLimits};
+
+        let priorities = names.queues.iter();
+        let soft_limits = self.limits_of_jobs(names, Queues::soft_limits);
+        let released = self.queues.released_on_suspend().map(|listed| {
+            let amounts = names.amounts.iter().enumerate();
+            let released =
+                amounts.filter(|(_, name)| listed.split(',').any(|one| one.trim() == &***name));
+            released.map(|(amount, _)| amount).collect()
+        });
+        let levels = PreemptionLevels {
+            is_preemptive: self.config.preemptive_sched.prime,
+            levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
+            express_priority: self.config.preempt_queue_prio.into(),
+            queue_priorities: priorities
+                .map(|queue| self.queues.priority(queue).unwrap_or(0))
+                .collect(),
+            soft_limits: Limits::new(soft_limits),
+            methods: PreemptionLevels::read_order(self.server.preempt_order()),
+            enforces_resumption: self.server.is_true("sched_preempt_enforce_resumption"),
+            released,
+            ..PreemptionLevels::default()
+        };
+        let has_soft_limits = !levels.soft_limits.is_empty()
+            && levels.has_level_of(&[ServerSoftLimits, QueueSoftLimits]);
+        let mut priorities = levels.queue_priorities.iter();
+        let is_used = priorities.any(|priority| *priority >= levels.express_priority)
+            || self.config.fair_share.prime && levels.has_level_of(&[Fairshare]);
+        (has_soft_limits || is_used && levels.is_preemptive).then_some(levels)
+    }
+
+    /// The limits of the jobs of the server and of the queues.
+    fn limits_of_jobs<'s>(
+        &'s self,
+        names: &LimitedNames<'_>,
+        of: impl Fn(&'s Queues, &str) -> Option<&'s RunLimits>,
+    ) -> Vec<Limit> {
+        let mut limits = Vec::new();
+        for (name, queue) in owners(names) {
+            for entry in of(&self.queues, name).into_iter().flat_map(RunLimits::iter) {
+                add_limit(&mut limits, queue, entry, names);
+            }
+        }
+        limits
+    }
+}
+
+/// The server and the queues, with the names by which their limits are found.
+fn owners<'n>(names: &LimitedNames<'n>) -> impl Iterator<Item = (&'n str, Option<u32>)> + use<'n> {
+    let queues = names.queues.iter().zip(0..);
+    let of_queues = queues.filter(|(queue, _)| !queue.is_empty());
+    std::iter::once(("", None)).chain(of_queues.map(|(queue, index)| (&**queue, Some(index))))
+}
+
+/// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no
+/// limit.
+fn add_limit(
+    limits: &mut Vec<Limit>,
+    queue: Option<u32>,
+    entry: &RunLimit,
+    names: &LimitedNames<'_>,
+) {
+    let amount = match &entry.resource {
+        None => None,
+        Some(resource) => match names.amounts.iter().position(|name| name == resource) {
+            Some(amount) => Some(amount),
+            None => return,
+        },
+    };
+    let (kind, name) = match &entry.subject {
+        Subject::All => (LimitKind::All, None),
+        Subject::EachUser => (LimitKind::User, None),
+        Subject::User(name) => (LimitKind::User, Some((names.users, name))),
+        Subject::EachGroup => (LimitKind::Group, None),
+        Subject::Group(name) => (LimitKind::Group, Some((names.groups, name))),
+        Subject::EachProject => (LimitKind::Project, None),
+        Subject::Project(name) => (LimitKind::Project, Some((names.projects, name))),
+    };
+    let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
+    let index = limits.iter().position(is_same).unwrap_or(limits.len());
+    if index == limits.len() {
+        limits.push(Limit {
+            queue,
+            kind,
+            amount,
+            generic: None,
+            named: HashMap::new(),
+        });
+    }
+    let limit = &mut limits[index];
+    match name {
+        None => limit.generic = Some(entry.most),
+        Some((names, name)) => {
+            if let Some(index) = names.iter().position(|other| other == name) {
+                limit.named.insert(index as u32, entry.most);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The reservations of a site: what they hold of the nodes, and where their jobs run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use job_sort_formula::jobs::JobTable;
+use jsf_ingest::CycleJobs;
+use jsf_openpbs::files::nodes::Node;
+use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::reservations::{ListedReservation, read};
+
+use crate::opening::role::Role;
+use crate::simulation::simulation_rules::LeftOut;
+use crate::{Site, SiteError};
+
+/// The most reservations that a cycle keeps places for, the first ones by their starts.
+const MAX_RESERVATIONS: usize = 500;
+
+/// The reservations of a cycle. Their times are in seconds since 1970.
+#[derive(Default)]
+pub(crate) struct Reservations {
+    /// Those that have nodes, by their starts.
+    confirmed: Vec<ListedReservation>,
+    /// The ids of those that have none yet, by their queues.
+    unconfirmed: BTreeMap<Box<str>, Box<str>>,
+    /// How many confirmed ones are not looked at.
+    beyond: usize,
+}
+
+impl Reservations {
+    /// Those of a site at the moment of a cycle.
+    pub(crate) fn read(site: &Site, cycle: &CycleJobs, at: i64) -> Result<Self, SiteError> {
+        let Some(source) = site.files.first(Role::Reservations) else {
+            return Ok(Self::default());
+        };
+        let text = source.read_expected(Role::Reservations)?.into_text();
+        let mut made = Self::default();
+        for reservation in
+            read(&source.name(), &Objects::read(&text)).map_err(SiteError::content)?
+        {
+            if !reservation.is_confirmed {
+                made.unconfirmed.insert(reservation.queue, reservation.id);
+                continue;
+            }
+            let [mut start, mut end] =
+                [reservation.start, reservation.end].map(|time| cycle.clock.utc_of_wall(time));
+            if reservation.is_running {
+                start = start.min(at);
+                // its jobs are being ended
+                end = end.max(at + 1);
+            }
+            if end > at {
+                made.confirmed.push(ListedReservation {
+                    start,
+                    end,
+                    ..reservation
+                });
+            }
+        }
+        // a document may be given twice over
+        made.confirmed
+            .sort_by(|left, right| (left.start, &left.id).cmp(&(right.start, &right.id)));
+        made.confirmed.dedup_by(|left, right| left.id == right.id);
+        made.beyond = made.confirmed.len().saturating_sub(MAX_RESERVATIONS);
+        made.confirmed.truncate(MAX_RESERVATIONS);
+        Ok(made)
+    }
+
+    /// Those that have nodes.
+    pub(crate) fn confirmed(&self) -> &[ListedReservation] {
+        &self.confirmed
+    }
+
+    /// Why no job of a queue is looked at, if its reservation has not begun.
+    pub(crate) fn not_begun(&self, queue: &str, at: i64) -> Option<String> {
+        if let Some(id) = self.unconfirmed.get(queue) {
+            return Some(format!("its reservation {id} is not confirmed"));
+        }
+        let of_queue = self
+            .confirmed
+            .iter()
+            .find(|reservation| *reservation.queue == *queue && reservation.start > at)?;
+        Some(format!("its reservation {} has not begun", of_queue.id))
+    }
+
+    /// Whether a job of this queue belongs to a reservation.
+    pub(crate) fn has_queue(&self, queue: &str) -> bool {
+        self.unconfirmed.contains_key(queue)
+            || self
+                .confirmed
+                .iter()
+                .any(|reservation| *reservation.queue == *queue)
+    }
+
+    /// Whether a node is kept for one of them.
+    pub(crate) fn have(&self, node: &Node) -> bool {
+        let mut reserved = self
+            .confirmed
+            .iter()
+            .flat_map(|reservation| &reservation.nodes);
+        reserved.any(|reserved| reserved.node == node.name)
+    }
+
+    /// What a cycle does without; `nodes` are those of its machine, none if it is one count.
+    pub(crate) fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
+        let all = table.considered_rows().count();
+        let confirmed = self.confirmed.iter().map(|reservation| &*reservation.id);
+        let known: BTreeSet<&str> = confirmed
+            .chain(self.unconfirmed.values().map(|id| &**id))
+            .collect();
+        let mut of_nodes = nodes.iter().flat_map(|node| &node.reservations);
+        let is_node_of_unknown = of_nodes.any(|id| !known.contains(&**id));
+        let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
+        let of_unknown = if is_node_of_unknown || is_idle || self.beyond > 0 {
+            all
+        } else {
+            let queues = table.considered_rows().map(|row| table.queue(row));
+            queues
+                .filter(|queue| is_of_reservation(queue) && !self.has_queue(queue))
+                .count()
+        };
+        let has_later = self
+            .confirmed
+            .iter()
+            .any(|reservation| reservation.later_occurrences > 0);
+        let found = [
+            ("reservations (`pbs_rstat -f`)", of_unknown),
+            (
+                "reservations that are not confirmed",
+                if self.unconfirmed.is_empty() { 0 } else { all },
+            ),
+            (
+                "later occurrences of standing reservations",
+                if has_later { all } else { 0 },
+            ),
+        ];
+        let found = found.into_iter().filter(|(_, jobs)| *jobs > 0);
+        found
+            .map(|(what, jobs)| LeftOut {
+                what: what.to_owned(),
+                jobs,
+            })
+            .collect()
+    }
+}
+
+/// Whether a queue has the name that the server gives to the queue of a reservation: `R`, `S` or
+/// `M` and a number.
+fn is_of_reservation(queue: &str) -> bool {
+    let number = queue.strip_prefix(['R', 'S', 'M']).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,311 @@
+//! Reads a site's files in place from a tar archive. Nothing is written to disk, and no other
+//! member is opened.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::path::Path;
+
+use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
+
+use crate::SiteError;
+use crate::opening::compression::{Compression, decompressed, read_head};
+use crate::opening::file_source::FileSource;
+use crate::opening::layout::{FoundFiles, is_site_file};
+
+/// The most members of an archive.
+const MAX_MEMBERS: usize = 200_000;
+/// The most bytes that the site's files may have together.
+const MAX_KEPT: u64 = 1 << 30;
+/// The most bytes of a member that holds the name of the next one.
+const MAX_NAME: u64 = 64 << 10;
+/// The most bytes after the end of an archive, where tar only pads.
+const MAX_AFTER: u64 = 16 << 20;
+/// The number of bytes by which an archive is recognised.
+const HEAD: usize = 512;
+/// The bytes of a block; a header is one, and every content is padded to whole blocks.
+const BLOCK: u64 = 512;
+
+/// Reads the site's files from an archive, which gzip or zstd may have compressed.
+pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
+    let failed = SiteError::reading(path);
+    let head = read_head(&mut file, HEAD).map_err(&failed)?;
+    let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    if !is_regular || Compression::detect(&head).is_some() {
+        return read_stream(path, Cursor::new(head).chain(file));
+    }
+    require_tar(path, &head)?;
+    file.rewind().map_err(&failed)?;
+    let length = file.metadata().map_err(&failed)?.len();
+    let mut archive = Archive::new(BufReader::new(file));
+    let (mut found, end) = collect(
+        path,
+        archive.entries_with_seek().map_err(&failed)?,
+        Some(length),
+    )?;
+    found.warnings.extend(missing_end(path, end, length));
+    Ok(found)
+}
+
+/// Reads the site's files from an archive that arrives on a stream.
+pub(crate) fn read_archive_stream(
+    name: &str,
+    stream: impl Read + Send,
+) -> Result<FoundFiles, SiteError> {
+    read_stream(Path::new(name), stream)
+}
+
+fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
+    let failed = SiteError::reading(path);
+    let mut content = decompressed(stream).map_err(&failed)?;
+    let head = read_head(&mut content, HEAD).map_err(&failed)?;
+    require_tar(path, &head)?;
+    let read = Cell::new(0);
+    let mut archive = Archive::new(Counted {
+        source: Cursor::new(head).chain(content),
+        read: &read,
+    });
+    let (mut found, end) = collect(path, archive.entries().map_err(&failed)?, None)?;
+    // the checksum of the compressed data follows the last member
+    let after =
+        io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(&failed)?;
+    if after == MAX_AFTER {
+        let message = format!(
+            "`{}` has more than {MAX_AFTER} bytes after the end of the archive",
+            path.display()
+        );
+        return Err(SiteError::content(message));
+    }
+    found.warnings.extend(missing_end(path, end, read.get()));
+    Ok(found)
+}
+
+/// A reader that counts the bytes which it has read.
+struct Counted<'c, R> {
+    source: R,
+    read: &'c Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.read.set(self.read.get().saturating_add(read as u64));
+        Ok(read)
+    }
+}
+
+/// A warning if no block of zeros follows the last member, whose content ends at `end`.
+fn missing_end(path: &Path, end: u64, length: u64) -> Option<String> {
+    let is_marked = end
+        .checked_next_multiple_of(BLOCK)
+        .is_some_and(|end| length >= end.saturating_add(BLOCK));
+    (!is_marked).then(|| {
+        format!(
+            "`{}` ends without the two blocks of zeros that end a tar archive: it may be cut, so files may be missing; \
+             compare its size with the original",
+            FileSource::from(path).name()
+        )
+    })
+}
+
+fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
+    if head.get(257..262) == Some(b"ustar") {
+        return Ok(());
+    }
+    let expected = "expected a folder or a tar archive (`.tar`, `.tar.gz`, `.tar.zst`) with the files of a site";
+    Err(SiteError::content(format!(
+        "`{}` is neither: {expected}",
+        path.display()
+    )))
+}
+
+/// The files by the folder that contains them, empty for the top of the archive, and by their paths
+/// in it.
+type ByFolder = BTreeMap<String, FoundFiles>;
+
+/// The site's files, and where the content of the last member ends. An archive in a file is given
+/// with its `length`: a seek does not notice that the file ends before the member does.
+fn collect<R: Read>(
+    path: &Path,
+    entries: Entries<'_, R>,
+    length: Option<u64>,
+) -> Result<(FoundFiles, u64), SiteError> {
+    let archive = path.display().to_string();
+    let failed = SiteError::reading(path);
+    let mut folders = ByFolder::new();
+    let mut kept = 0_u64;
+    let mut long_name = None;
+    let mut end = 0;
+    // the library would read the name of the next member to its end, however long it is
+    for (index, entry) in entries.raw(true).enumerate() {
+        let mut entry = entry.map_err(&failed)?;
+        if index >= MAX_MEMBERS {
+            return Err(refusal(
+                &archive,
+                &format!("the archive has more than {MAX_MEMBERS} members"),
+            ));
+        }
+        end = entry.raw_file_position().saturating_add(entry.size());
+        if let Some(length) = length.filter(|length| *length < end) {
+            let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            return Err(cut(
+                &archive,
+                &name,
+                entry.size(),
+                length.saturating_sub(entry.raw_file_position()),
+            ));
+        }
+        if describes_next(entry.header().entry_type()) {
+            long_name = read_next_name(&mut entry).map_err(&failed)?.or(long_name);
+            continue;
+        }
+        let name = long_name
+            .take()
+            .unwrap_or_else(|| entry.path_bytes().into_owned());
+        let name = String::from_utf8_lossy(&name).into_owned();
+        let place = split_site_path(&name).map_err(|reason| refusal(&archive, &reason))?;
+        let Some((folder, file)) = place else {
+            continue;
+        };
+        match entry.header().entry_type() {
+            EntryType::Regular | EntryType::Continuous => {}
+            EntryType::Directory => {
+                folders
+                    .entry(folder)
+                    .or_default()
+                    .warn_of_folder(&archive, &file);
+                continue;
+            }
+            _ => {
+                return Err(refusal(
+                    &archive,
+                    &format!("`{name}` is a link or a device, expected a regular file"),
+                ));
+            }
+        }
+        kept = kept.saturating_add(entry.size());
+        if kept > MAX_KEPT {
+            let reason = format!("`{name}`: the files of the site have more than {MAX_KEPT} bytes");
+            return Err(refusal(&archive, &reason));
+        }
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).map_err(&failed)?;
+        if (bytes.len() as u64) < entry.size() {
+            return Err(cut(&archive, &name, entry.size(), bytes.len() as u64));
+        }
+        let source = FileSource::Bytes {
+            name: format!("{archive}: {name}"),
+            bytes: bytes.into(),
+        };
+        folders
+            .entry(folder)
+            .or_default()
+            .add(&archive, file, source, entry.size() == 0);
+    }
+    Ok((
+        only_folder(folders).map_err(|reason| refusal(&archive, &reason))?,
+        end,
+    ))
+}
+
+fn refusal(archive: &str, reason: &str) -> SiteError {
+    SiteError::content(format!("`{archive}`: {reason}"))
+}
+
+/// The error on a member that has fewer bytes than its header says.
+fn cut(archive: &str, name: &str, size: u64, left: u64) -> SiteError {
+    let name = jsf_json::clipped(name);
+    let reason = format!(
+        "the archive is cut: `{name}` has {left} bytes, expected {size} as its header says; copy it again"
+    );
+    refusal(archive, &reason)
+}
+
+/// Whether a member only describes the next one.
+fn describes_next(entry_type: EntryType) -> bool {
+    use EntryType::{GNULongLink, GNULongName, XGlobalHeader, XHeader};
+    matches!(
+        entry_type,
+        GNULongName | GNULongLink | XHeader | XGlobalHeader
+    )
+}
+
+/// The name of the next member, if the member that describes it gives one.
+fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Vec<u8>>> {
+    if entry.size() > MAX_NAME {
+        return Err(io::Error::other(format!(
+            "the name of a member has more than {MAX_NAME} bytes"
+        )));
+    }
+    let mut content = Vec::new();
+    entry.read_to_end(&mut content)?;
+    Ok(match entry.header().entry_type() {
+        EntryType::GNULongName => content.split(|&byte| byte == 0).next().map(<[u8]>::to_vec),
+        EntryType::XHeader => {
+            let mut extensions = PaxExtensions::new(&content).filter_map(Result::ok);
+            let path = extensions.find(|found| found.key_bytes() == b"path");
+            path.map(|found| found.value_bytes().to_vec())
+        }
+        _ => None,
+    })
+}
+
+/// Splits the name of a member into the folder of a site and the path of the file in it; `None` if
+/// no site has a file with that path.
+///
+/// # Errors
+/// The name is absolute or leaves the archive, which no tool writes without being told to.
+fn split_site_path(name: &str) -> Result<Option<(String, String)>, String> {
+    let parts: Vec<&str> = name
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
+    if name.starts_with('/') || parts.contains(&"..") {
+        let shown = jsf_json::clipped(name);
+        return Err(format!(
+            "the member `{shown}` has a name outside the archive, so none of its members is read"
+        ));
+    }
+    let at_top = parts.join("/");
+    if is_site_file(&at_top) {
+        return Ok(Some((String::new(), at_top)));
+    }
+    let in_folder = parts
+        .split_first()
+        .map(|(folder, rest)| ((*folder).to_owned(), rest.join("/")));
+    Ok(in_folder.filter(|(_, file)| is_site_file(file)))
+}
+
+/// The files at the top, else those of the only folder with a site.
+fn only_folder(mut folders: ByFolder) -> Result<FoundFiles, String> {
+    folders.retain(|_, found| !found.is_empty());
+    if let Some(top) = folders.remove("") {
+        return Ok(top);
+    }
+    FoundFiles::of_only_folder(folders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_placed_by_its_name() {
+        for (name, expected) in [
+            ("./sched_priv/usage", Some(("", "sched_priv/usage"))),
+            (
+                "snapshot/sched_priv/usage",
+                Some(("snapshot", "sched_priv/usage")),
+            ),
+            ("snapshot/server_logs/20240101", None),
+            ("a/b/qstat.json", None),
+        ] {
+            let expected = expected.map(|(folder, file)| (folder.to_owned(), file.to_owned()));
+            assert_eq!(split_site_path(name).unwrap(), expected);
+        }
+        assert!(
+            split_site_path("/qstat.json").is_err() && split_site_path("a/../qstat.json").is_err()
+        );
+    }
+}

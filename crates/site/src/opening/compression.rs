@@ -1,0 +1,299 @@
+//! Decompresses what gzip or zstd has compressed, recognised by its first bytes, and refuses
+//! archive bombs and other methods of compression.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use crate::opening::quoted_mail::unquoted_stream;
+
+/// How many bytes at the start of a document show that it is compressed.
+pub(crate) const MAGIC: usize = 7;
+
+/// A stream that can be passed to another thread.
+pub(crate) type Stream<'s> = Box<dyn Read + Send + 's>;
+
+/// A method of compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compression {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+    /// What `compress` writes, `.Z`.
+    Compress,
+    Zip,
+    SevenZip,
+}
+
+impl Compression {
+    /// The method by which a document that begins with these bytes is compressed.
+    pub(crate) fn detect(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            // a skippable frame, with which pzstd begins
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            // the name of a user could begin like the first four bytes
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, ..] => Some(Self::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            [0x1f, 0x9d, ..] => Some(Self::Compress),
+            [b'P', b'K', 3, 4, ..] => Some(Self::Zip),
+            [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some(Self::SevenZip),
+            _ => None,
+        }
+    }
+
+    /// Reads the start of a stream, and returns the method by which the stream is compressed.
+    pub(crate) fn detect_at_start(stream: &mut impl Read) -> io::Result<(Vec<u8>, Option<Self>)> {
+        let head = read_head(stream, MAGIC)?;
+        let compression = Self::detect(&head);
+        Ok((head, compression))
+    }
+
+    /// What a file is that cannot be read here, and the command that unpacks it.
+    fn refusal(self) -> io::Error {
+        let (name, command) = match self {
+            Self::Gzip => ("gzip", "gzip -dc"),
+            Self::Zstd => ("zstd", "zstd -dc"),
+            Self::Bzip2 => ("bzip2", "bzip2 -dc"),
+            Self::Xz => ("xz", "xz -dc"),
+            Self::Compress => ("compress", "uncompress -c"),
+            Self::Zip => ("zip", "unzip"),
+            Self::SevenZip => ("7-Zip", "7z x"),
+        };
+        let is_archive = matches!(self, Self::Zip | Self::SevenZip);
+        io::Error::other(if is_archive {
+            format!(
+                "it is a {name} archive: unpack it, `{command} FILE`, and give what it contains"
+            )
+        } else {
+            format!(
+                "it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file"
+            )
+        })
+    }
+}
+
+/// The start of a stream, of at most so many bytes.
+pub(crate) fn read_head(stream: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    stream.take(bytes as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// The content of a stream: decompressed if it is compressed, and without the marks of a mail that
+/// quotes it.
+///
+/// # Errors
+/// The stream cannot be read, or it is compressed by another method than gzip and zstd, or this
+/// build does not decompress.
+pub(crate) fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<Stream<'s>> {
+    let (head, compression) = Compression::detect_at_start(&mut stream)?;
+    let whole = Cursor::new(head).chain(stream);
+    unquoted_stream(match compression {
+        None => Box::new(whole),
+        Some(compression) => decoder(compression, whole)?,
+    })
+}
+
+/// A document of at most this many bytes when decompressed is accepted, however small it was when
+/// compressed.
+const ALWAYS_ACCEPTED: u64 = 64 << 20;
+/// The factor by which a larger document may expand. Real outputs of schedulers stay below 100.
+const MAX_EXPANSION: u64 = 200;
+
+pub(crate) fn decoder<'s>(
+    compression: Compression,
+    source: impl Read + Send + 's,
+) -> io::Result<Stream<'s>> {
+    let consumed = Arc::new(AtomicU64::new(0));
+    let source = BufReader::new(Counted {
+        source,
+        read: Arc::clone(&consumed),
+    });
+    let decoder: Stream<'s> = match compression {
+        Compression::Gzip => Box::new(MultiGzDecoder::new(source)),
+        Compression::Zstd => Box::new(ZstdFrames {
+            source,
+            decoder: FrameDecoder::new(),
+            is_open: false,
+        }),
+        other => return Err(other.refusal()),
+    };
+    Ok(Box::new(BoundedExpansion {
+        decoder,
+        consumed,
+        produced: 0,
+    }))
+}
+
+struct Counted<R> {
+    source: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Fails when the decoder has produced far more bytes than it has consumed.
+struct BoundedExpansion<'s> {
+    decoder: Stream<'s>,
+    consumed: Arc<AtomicU64>,
+    produced: u64,
+}
+
+impl Read for BoundedExpansion<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(buffer)?;
+        self.produced += read as u64;
+        let bound = self
+            .consumed
+            .load(Ordering::Relaxed)
+            .saturating_mul(MAX_EXPANSION);
+        if self.produced > ALWAYS_ACCEPTED.max(bound) {
+            return Err(io::Error::other(format!(
+                "it expands to more than {MAX_EXPANSION} times its compressed size, which no file of a scheduler does"
+            )));
+        }
+        Ok(read)
+    }
+}
+
+/// The frames of a zstd stream, one after another. Skippable frames are skipped.
+struct ZstdFrames<R> {
+    source: R,
+    decoder: FrameDecoder,
+    /// Whether the decoder is inside a frame.
+    is_open: bool,
+}
+
+impl<R: BufRead> ZstdFrames<R> {
+    /// Begins the next frame; returns `false` at the end of the stream.
+    fn open_frame(&mut self) -> io::Result<bool> {
+        loop {
+            if self.source.fill_buf()?.is_empty() {
+                return Ok(false);
+            }
+            match self.decoder.init(&mut self.source) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let length = u64::from(length);
+                    if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
+                        return Err(io::Error::other(
+                            "it is not valid zstd: it ends inside a skippable frame",
+                        ));
+                    }
+                }
+                Err(error) => return Err(invalid(&error)),
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.is_open {
+                self.is_open = self.open_frame()?;
+                if !self.is_open {
+                    return Ok(0);
+                }
+            }
+            let read = self.decoder.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            if !self.decoder.is_finished() {
+                let one_block = BlockDecodingStrategy::UptoBlocks(1);
+                self.decoder
+                    .decode_blocks(&mut self.source, one_block)
+                    .map_err(|error| invalid(&error))?;
+                continue;
+            }
+            let expected = self.decoder.get_checksum_from_data();
+            if expected.is_some() && expected != self.decoder.get_calculated_checksum() {
+                return Err(io::Error::other("its zstd checksum is wrong"));
+            }
+            self.is_open = false;
+        }
+    }
+}
+
+fn invalid(error: &FrameDecoderError) -> io::Error {
+    io::Error::other(format!("it is not valid zstd: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::read::GzEncoder;
+
+    use super::*;
+
+    fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        decompressed(bytes)?.read_to_end(&mut content)?;
+        Ok(content)
+    }
+
+    #[test]
+    fn a_document_that_is_not_compressed_is_unchanged() {
+        for document in [&b""[..], b"a", b"\x1f", b"plain text"] {
+            assert_eq!(read(document).unwrap(), document);
+        }
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut compressed = Vec::new();
+        GzEncoder::new(text, flate2::Compression::fast())
+            .read_to_end(&mut compressed)
+            .unwrap();
+        compressed
+    }
+
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    #[test]
+    fn gzip_and_zstd_are_decompressed_with_all_their_parts() {
+        assert_eq!(
+            read(&[gzip(b"one, "), gzip(b"two")].concat()).unwrap(),
+            b"one, two"
+        );
+        let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
+        let frames = [skippable, zstd(b"one, "), zstd(b"two")].concat();
+        assert_eq!(read(&frames).unwrap(), b"one, two");
+        let cut = &gzip(b"a document that ends too early")[..20];
+        assert!(read(cut).is_err());
+        // between two frames a stream may end
+        let ends = [11, frames.len() - zstd(b"two").len(), frames.len()];
+        for end in (4..=frames.len()).filter(|end| !ends.contains(end)) {
+            assert!(read(&frames[..end]).is_err(), "{end}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_an_error() {
+        let zeros = GzEncoder::new(io::repeat(0).take(300 << 20), flate2::Compression::fast());
+        let copied = io::copy(&mut decompressed(zeros).unwrap(), &mut io::sink());
+        assert!(
+            copied
+                .unwrap_err()
+                .to_string()
+                .contains("more than 200 times")
+        );
+    }
+}

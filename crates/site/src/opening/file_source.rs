@@ -1,0 +1,469 @@
+//! Where the bytes of a site's file come from, and reading them within limits.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use jsf_ingest::{FileKind, JobReader, ParsedJobs, ReadOptions};
+use jsf_json::decode_utf8;
+use jsf_openpbs::entity::FairshareEntity;
+use jsf_slurm::conf::SlurmConf;
+
+use crate::SiteError;
+use crate::jobs::site_jobs::{ColumnsRequest, SiteJobs};
+use crate::opening::compression::{Compression, Stream, decompressed, read_head};
+use crate::opening::quoted_mail::may_be_quoted;
+use crate::opening::role::Role;
+
+/// The number of bytes by which a file is recognised.
+const HEAD: usize = 64 << 10;
+/// The largest file that is kept to be read several times, in bytes: no kind of file has a greater
+/// limit but the jobs.
+const MAX_FILE: u64 = 256 << 20;
+/// The largest job document that is read, in bytes.
+const MAX_JOBS: u64 = 64 << 30;
+/// The largest job document on standard input that is kept in memory to be read again, in bytes.
+const MAX_KEPT_JOBS: u64 = 4 << 30;
+
+/// The start of a file, decompressed and without the marks of a quotation, and what it shows.
+pub(crate) struct OpenedFile<'s> {
+    pub head: Vec<u8>,
+    pub kind: FileKind,
+    /// What follows the head.
+    pub rest: Stream<'s>,
+}
+
+/// A whole file, and what its start shows.
+pub(crate) struct Content {
+    pub bytes: Vec<u8>,
+    pub kind: FileKind,
+}
+
+impl Content {
+    /// The content as text; bytes that are not UTF-8 are replaced.
+    pub(crate) fn into_text(self) -> String {
+        decode_utf8(&self.bytes).into_owned()
+    }
+}
+
+/// A file of a site: a path, standard input (the path `-`), or a member of an archive that was read
+/// before.
+///
+/// A file that gzip or zstd has compressed is decompressed. Of a text whose lines all begin with
+/// `>`, as a mail quotes it, these marks are removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileSource {
+    /// A file; `-` is standard input.
+    Path(PathBuf),
+    /// A member of an archive, or any other content in memory.
+    Bytes {
+        /// The name in messages, such as `snapshot.tgz: server/qstat_Bf.out`.
+        name: String,
+        /// The content.
+        bytes: Arc<[u8]>,
+    },
+}
+
+impl<P: Into<PathBuf>> From<P> for FileSource {
+    fn from(path: P) -> Self {
+        Self::Path(path.into())
+    }
+}
+
+impl FileSource {
+    /// The name in messages.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Path(path) if is_stdin(path) => "standard input".into(),
+            Self::Path(path) => path.display().to_string(),
+            Self::Bytes { name, .. } => name.clone(),
+        }
+    }
+
+    /// The whole content, at most 256 MiB.
+    ///
+    /// # Errors
+    /// The file cannot be read or is larger.
+    pub fn read(&self) -> Result<Vec<u8>, SiteError> {
+        self.read_up_to(MAX_FILE)
+    }
+
+    /// The whole content, at most `limit` bytes.
+    ///
+    /// # Errors
+    /// The file cannot be read or is larger.
+    pub fn read_up_to(&self, limit: u64) -> Result<Vec<u8>, SiteError> {
+        self.read_whole(limit, |_, _| Ok(()))
+            .map(|content| content.bytes)
+    }
+
+    /// What a content seems to be, such as `is the state of the server`, if it is one of a site's
+    /// files.
+    pub fn description(content: &[u8]) -> Option<&'static str> {
+        let kind = kind_of(&content[..content.len().min(HEAD)]);
+        (!matches!(kind, FileKind::Text | FileKind::Empty)).then(|| kind.description())
+    }
+
+    /// The file as a source that can be read several times: the content of standard input is kept
+    /// in memory.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub fn kept(self) -> Result<Self, SiteError> {
+        match &self {
+            Self::Path(path) if is_stdin(path) => Ok(Self::Bytes {
+                name: self.name(),
+                bytes: self.read()?.into(),
+            }),
+            _ => Ok(self),
+        }
+    }
+
+    /// Opens the file and looks at its start. Only documents of jobs are looked at again, by the
+    /// reader of their format.
+    pub(crate) fn opened(&self) -> Result<OpenedFile<'_>, SiteError> {
+        let mut rest = decompressed(self.open()?).map_err(|error| self.error(error))?;
+        let head = read_head(&mut rest, HEAD).map_err(|error| self.error(error))?;
+        Ok(OpenedFile {
+            kind: kind_of(&head),
+            head,
+            rest,
+        })
+    }
+
+    /// The whole content, at most `limit` bytes, unless `check` refuses the file by its kind and
+    /// its start.
+    fn read_whole(
+        &self,
+        limit: u64,
+        check: impl FnOnce(FileKind, &[u8]) -> Result<(), SiteError>,
+    ) -> Result<Content, SiteError> {
+        let OpenedFile {
+            head: mut bytes,
+            kind,
+            rest,
+        } = self.opened()?;
+        if bytes.len() == HEAD && bytes.iter().all(|&byte| byte == 0) {
+            let name = self.name();
+            let message =
+                format!("`{name}` begins with {HEAD} zero bytes, as no file of a site does");
+            return Err(SiteError::content(message));
+        }
+        check(kind, &bytes)?;
+        rest.take(limit + 1 - (HEAD as u64).min(limit))
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.error(error))?;
+        if bytes.len() as u64 > limit {
+            return Err(SiteError::TooLarge {
+                path: self.name().into(),
+                limit,
+            });
+        }
+        Ok(Content { bytes, kind })
+    }
+
+    /// The whole content of a file that must be one of a role. A file whose start shows another
+    /// kind is not read further.
+    pub(crate) fn read_expected(&self, role: Role) -> Result<Content, SiteError> {
+        let expected = role.files();
+        self.read_whole(expected.limit, |kind, head| {
+            expected.require(kind, &self.name(), head)
+        })
+    }
+
+    /// Checks that the file can be read and seems to be one of a role, by its first bytes, so that
+    /// a wrong file is refused even if it is not needed. What can be read only once, such as a
+    /// pipe, is not opened.
+    pub(crate) fn check(&self, role: Role) -> Result<(), SiteError> {
+        if let Self::Path(path) = self {
+            if is_stdin(path) {
+                return Ok(());
+            }
+            let metadata = path.metadata().map_err(SiteError::reading(path))?;
+            if !metadata.is_file() && !metadata.is_dir() {
+                return Ok(());
+            }
+        }
+        let OpenedFile { head, kind, .. } = self.opened()?;
+        role.files().require(kind, &self.name(), &head)
+    }
+
+    /// The whole content of a file that may turn out to be of another kind, unless it is binary and
+    /// large.
+    pub(crate) fn read_unless_binary(&self, role: Role) -> Result<Content, SiteError> {
+        let expected = role.files();
+        self.read_whole(expected.limit, |kind, head| match kind {
+            FileKind::Binary if head.len() == HEAD => expected.require(kind, &self.name(), head),
+            _ => Ok(()),
+        })
+    }
+
+    /// The whole content as text; bytes that are not UTF-8 are replaced.
+    pub(crate) fn read_text(&self, role: Role) -> Result<String, SiteError> {
+        self.read_unless_binary(role).map(Content::into_text)
+    }
+
+    /// Reads `slurm.conf`. Only a file can include others.
+    pub(crate) fn read_slurm_conf(&self) -> Result<SlurmConf, SiteError> {
+        match self {
+            Self::Path(path) if !is_stdin(path) && self.is_plain_file() => {
+                let OpenedFile { head, kind, .. } = self.opened()?;
+                self.require_settings(kind, &head)?;
+                SlurmConf::read(path).map_err(SiteError::content)
+            }
+            _ => {
+                let Content { bytes, kind } = self.read_unless_binary(Role::SlurmConf)?;
+                self.require_settings(kind, &bytes)?;
+                Ok(SlurmConf::parse(&self.name(), &bytes))
+            }
+        }
+    }
+
+    /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one
+    /// too if half of its lines or more begin with `NAME=`.
+    fn require_settings(&self, kind: FileKind, bytes: &[u8]) -> Result<(), SiteError> {
+        let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let lines: Vec<&[u8]> = lines
+            .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+            .collect();
+        let is_setting = |line: &&&[u8]| {
+            let end = line
+                .iter()
+                .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+                .unwrap_or(line.len());
+            end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
+        };
+        let settings = lines.iter().filter(is_setting).count();
+        if kind == FileKind::Text && settings > 0 && 2 * settings >= lines.len() {
+            return Ok(());
+        }
+        Role::SlurmConf.files().require(kind, &self.name(), bytes)
+    }
+
+    /// Whether opening it does not consume it.
+    pub(crate) fn can_be_opened_again(&self) -> bool {
+        matches!(self, Self::Bytes { .. }) || self.is_plain_file()
+    }
+
+    fn is_plain_file(&self) -> bool {
+        matches!(self, Self::Path(path) if open(path).is_ok_and(|mut file| is_plain(&mut file).unwrap_or(false)))
+    }
+
+    pub(crate) fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
+        Ok(match self {
+            Self::Path(path) if is_stdin(path) => Box::new(io::stdin()),
+            Self::Path(path) => Box::new(open(path).map_err(SiteError::reading(path))?),
+            Self::Bytes { bytes, .. } => Box::new(&**bytes),
+        })
+    }
+
+    fn error(&self, error: io::Error) -> SiteError {
+        SiteError::read(Path::new(&self.name()), error)
+    }
+}
+
+/// What a file is that begins with these bytes.
+fn kind_of(head: &[u8]) -> FileKind {
+    match Compression::detect(head) {
+        Some(_) => FileKind::Archive,
+        None => FileKind::detect(head),
+    }
+}
+
+/// Whether a path means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Opens a file. A named pipe is refused: nothing may ever write to it, and to open it would wait
+/// for that. What a shell passes for `<(command)` has a writer.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+
+        let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc");
+        if !is_of_shell
+            && path
+                .metadata()
+                .is_ok_and(|metadata| metadata.file_type().is_fifo())
+        {
+            return Err(io::Error::other(
+                "it is a named pipe; give `-` and standard input from it",
+            ));
+        }
+    }
+    File::open(path)
+}
+
+/// The job document of a site. Standard input can be read only once, so its bytes are kept for a
+/// second reading.
+#[derive(Debug, Default)]
+pub(crate) struct JobDocument {
+    stdin: OnceLock<Vec<u8>>,
+    /// The jobs that were read last, if they may be read again.
+    last: Mutex<Option<KeptJobs>>,
+}
+
+/// Jobs that were read, and for which request.
+#[derive(Debug)]
+struct KeptJobs {
+    source: FileSource,
+    names: Vec<String>,
+    entity: FairshareEntity,
+    jobs: SiteJobs,
+}
+
+impl JobDocument {
+    /// The jobs that were read last, if they have all that is asked for.
+    pub(crate) fn kept(
+        &self,
+        source: &FileSource,
+        request: &ColumnsRequest<'_>,
+    ) -> Option<SiteJobs> {
+        let last = self.last.lock().ok()?;
+        let last = last.as_ref().filter(|_| is_kept(request))?;
+        let has = |name: &&str| last.names.iter().any(|known| known == name);
+        let has_all = last.source == *source
+            && last.entity == request.entity
+            && request.names.iter().all(has);
+        has_all.then(|| last.jobs.clone())
+    }
+
+    /// Keeps jobs in place of those that were read last, if they may be read once more.
+    pub(crate) fn keep(&self, source: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) {
+        if is_kept(request)
+            && let Ok(mut last) = self.last.lock()
+        {
+            *last = Some(KeptJobs {
+                source: source.clone(),
+                names: request.names.iter().map(|&name| name.into()).collect(),
+                entity: request.entity,
+                jobs: jobs.clone(),
+            });
+        }
+    }
+
+    /// Reads the jobs while the document arrives; `again` means that the site may read them once
+    /// more.
+    pub(crate) fn read(
+        &self,
+        source: &FileSource,
+        options: &ReadOptions<'_>,
+        again: bool,
+    ) -> Result<ParsedJobs, SiteError> {
+        let reader = JobReader::new(options);
+        let read = match source {
+            FileSource::Path(path) if is_stdin(path) => {
+                if again || self.stdin.get().is_some() {
+                    reader.read(&self.kept_stdin(source)?)
+                } else {
+                    reader.read_stream(limited(source, io::stdin())?)
+                }
+            }
+            FileSource::Path(path) => {
+                let mut file = open(path).map_err(SiteError::reading(path))?;
+                if is_plain(&mut file).map_err(SiteError::reading(path))? {
+                    if file
+                        .metadata()
+                        .is_ok_and(|metadata| metadata.len() > MAX_JOBS)
+                    {
+                        return Err(SiteError::TooLarge {
+                            path: path.clone(),
+                            limit: MAX_JOBS,
+                        });
+                    }
+                    reader.read_file(file)
+                } else {
+                    reader.read_stream(limited(source, file)?)
+                }
+            }
+            FileSource::Bytes { bytes, .. } if is_read_as_it_is(bytes) => reader.read(bytes),
+            FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
+        };
+        read.map_err(|error| match source.check(Role::Queue) {
+            Err(refusal @ SiteError::Content(_)) => refusal,
+            _ => SiteError::content(error),
+        })
+    }
+
+    fn kept_stdin(&self, source: &FileSource) -> Result<Cow<'_, [u8]>, SiteError> {
+        if self.stdin.get().is_none() {
+            let _ = self.stdin.set(source.read_up_to(MAX_KEPT_JOBS)?);
+        }
+        Ok(Cow::Borrowed(self.stdin.get().map_or(&[], Vec::as_slice)))
+    }
+}
+
+/// Whether the jobs of a request are kept: those with other types, or with more than columns, are
+/// asked for once.
+fn is_kept(request: &ColumnsRequest<'_>) -> bool {
+    request.again && request.schema.is_none() && !request.record_origins && !request.cycle
+}
+
+/// Whether the file is a regular one that is neither compressed nor quoted. Leaves a regular file
+/// at its start.
+fn is_plain(file: &mut File) -> io::Result<bool> {
+    if !file.metadata()?.is_file() {
+        return Ok(false);
+    }
+    let (head, _) = Compression::detect_at_start(file)?;
+    file.rewind()?;
+    Ok(is_read_as_it_is(&head))
+}
+
+/// Whether a document that begins with these bytes is neither compressed nor quoted.
+fn is_read_as_it_is(head: &[u8]) -> bool {
+    Compression::detect(head).is_none() && !may_be_quoted(head)
+}
+
+/// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.
+fn limited<'s>(
+    source: &FileSource,
+    stream: impl Read + Send + 's,
+) -> Result<impl Read + Send + 's, SiteError> {
+    let content = decompressed(stream).map_err(|error| source.error(error))?;
+    Ok(LimitedReader {
+        source: content,
+        left: MAX_JOBS,
+    })
+}
+
+/// A reader that fails when its source has more bytes than `left`.
+struct LimitedReader<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R: Read> Read for LimitedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            io::Error::other(format!(
+                "it is larger than {MAX_JOBS} bytes, the limit for jobs"
+            ))
+        })?;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_beyond_its_limit_is_an_error() {
+        let read = [5, 4].map(|left| {
+            LimitedReader {
+                source: &b"12345"[..],
+                left,
+            }
+            .read_to_end(&mut Vec::new())
+            .ok()
+        });
+        assert_eq!(read, [Some(5), None]);
+    }
+}

@@ -1,0 +1,62 @@
+//! What is doubtful about the files of a site.
+
+use std::fmt::Display;
+
+use job_sort_formula::diagnostic::limit_each_kind;
+
+use crate::SiteError;
+
+/// Sentences about the files that are read.
+#[derive(Debug, Default)]
+pub(crate) struct FileWarnings {
+    /// Whether the rules of the site are strict.
+    is_strict: bool,
+    pub all: Vec<String>,
+}
+
+impl FileWarnings {
+    pub(crate) fn new(is_strict: bool) -> Self {
+        Self {
+            is_strict,
+            all: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, message: String) {
+        self.all.push(message);
+    }
+
+    /// Adds a few messages of each kind.
+    pub(crate) fn extend(&mut self, messages: impl IntoIterator<Item = String>) {
+        self.all.extend(limit_each_kind(messages));
+    }
+
+    /// Adds a few messages of each kind about what is refused where the rules are strict, such as
+    /// what a file gives twice.
+    ///
+    /// # Errors
+    /// The first of them, if the rules are strict.
+    pub(crate) fn extend_unless_strict(
+        &mut self,
+        messages: impl IntoIterator<Item = String>,
+    ) -> Result<(), SiteError> {
+        let mut messages = messages.into_iter();
+        if self.is_strict
+            && let Some(first) = messages.next()
+        {
+            return Err(SiteError::content(first));
+        }
+        self.extend(messages);
+        Ok(())
+    }
+}
+
+/// The messages about a file.
+pub(crate) fn in_file<M: Display>(
+    name: &str,
+    messages: impl IntoIterator<Item = M>,
+) -> impl Iterator<Item = String> {
+    messages
+        .into_iter()
+        .map(move |message| format!("`{name}`: {message}"))
+}

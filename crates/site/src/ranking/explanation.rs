@@ -1,0 +1,713 @@
+//! Why jobs have their places in the queue.
+
+use std::cmp::{Ordering, Reverse};
+
+use job_sort_formula::diagnostic::Need;
+use job_sort_formula::fairshare::NodeId;
+use job_sort_formula::formula::program::{Term, Trace};
+use job_sort_formula::jobs::InputOrigin;
+use job_sort_formula::python::{Python, Value};
+use job_sort_formula::rank::explain::{self, Influence, NodeValue, TermDifference};
+use job_sort_formula::rank::{
+    FormulaResult, SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number,
+    higher_first, python_result, row_work,
+};
+use job_sort_formula::schema::{FairshareInput, InputType};
+use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
+use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
+use jsf_openpbs::resource_amount::NumberMode;
+use serde::{Serialize, Serializer};
+
+use crate::opening::role::Role;
+use crate::ranking::reach_rank::{SmallestChanges, Wait};
+use crate::shares::policy_shares::entities_of;
+use crate::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError};
+
+/// The most neighbours above and below a job.
+const NEIGHBOURS: usize = 5;
+/// The number of places that the smallest changes gain.
+const GAINED_PLACES: usize = 10;
+
+/// Why jobs have their places in the queue.
+#[derive(Debug)]
+pub struct Explanations {
+    /// The jobs.
+    pub jobs: Vec<Explanation>,
+    /// Whether the usage of the fair-share tree is unknown, because its file is not given.
+    pub lacks_usage: bool,
+    /// The fair-share tree under the policy in force; `None` if the site has none.
+    pub shares: Option<PolicyShares>,
+    /// The unit of the usage in the tree.
+    pub usage_unit: String,
+}
+
+/// Why a job has its place in the queue.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The row of the job.
+    pub row: usize,
+    /// The rank, from 1; `None` for a job that the scheduler does not consider.
+    pub rank: Option<usize>,
+    /// Why a waiting job is not considered, if the order says so.
+    pub not_considered: Option<NotConsidered>,
+    /// The result of the formula before it is rounded, or the error; `None` if an input of the job
+    /// cannot be read.
+    pub result: Option<Result<FormulaResult, ScoreError>>,
+    /// The value that jobs are compared by.
+    pub score: Option<f64>,
+    /// The inputs of the formula.
+    pub inputs: Vec<ExplainedInput>,
+    /// The value of every sub-expression that was evaluated, in the order of the spans.
+    pub nodes: Vec<NodeValue>,
+    /// The terms that add up to the result.
+    pub terms: Vec<Term>,
+    /// How much each input contributes against the median of the considered jobs, the largest
+    /// contribution first.
+    pub influences: Vec<Influence>,
+    /// The inputs that move the job if it has the values of others, those that move it most first.
+    pub causes: Vec<Cause>,
+    /// The other jobs with the same error at the same place, by row.
+    pub same_error: Vec<usize>,
+    /// The path from the root of the fair-share tree to the entity; empty if the site has no tree,
+    /// or the tree no such entity.
+    pub path: Vec<NodeId>,
+    /// The next considered jobs that are ahead, the nearest first.
+    pub above: Vec<Neighbour>,
+    /// The next considered jobs that are behind, the nearest first.
+    pub below: Vec<Neighbour>,
+    /// The rank that `changes` are for: that of [`ExplainOptions::to`] if it is better than the
+    /// job's, else ten places better; `None` if there is no better one.
+    pub goal: Option<usize>,
+    /// For each input the smallest change that gives this rank.
+    pub changes: SmallestChanges,
+    /// What inputs of the job are worth in time of waiting, but for those that the site alone
+    /// decides.
+    pub rates: Vec<ExchangeRate>,
+    /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
+    pub reached: Option<RankReached>,
+    /// Whether all searches were completed. They share one budget of work; once it is spent,
+    /// influences, causes and changes may be missing.
+    pub is_complete: bool,
+}
+
+/// With which jobs the inputs of a job are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Against {
+    /// The jobs just ahead.
+    Ahead,
+    /// The median of the considered jobs.
+    Median,
+    /// The jobs just behind.
+    Behind,
+}
+
+/// An input that moves a job if it has the value of other jobs instead of its own, while nothing
+/// else changes.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cause {
+    /// The inputs: one, or all fair-share inputs of the formula together.
+    pub inputs: Vec<String>,
+    /// The values of the job.
+    pub values: Vec<Value>,
+    /// With which jobs it is compared.
+    pub against: Against,
+    /// The places that it gains with their values, added up over these jobs; negative if it loses
+    /// places.
+    pub gained: i64,
+    /// The values of these jobs, each with the row of the job, if it is one, and the rank that it
+    /// gives.
+    pub others: Vec<OtherValues>,
+}
+
+/// The inputs of another job, and what they would do to a job.
+#[derive(Debug, Clone, Serialize)]
+pub struct OtherValues {
+    /// The row of the other job; `None` for the medians.
+    #[serde(skip)]
+    pub row: Option<usize>,
+    /// Its id.
+    pub job: Option<String>,
+    /// The values.
+    pub values: Vec<Value>,
+    /// The value of the formula with them minus that of the job.
+    #[serde(skip)]
+    pub effect: f64,
+    /// The rank that the job would have with them.
+    pub rank: usize,
+}
+
+/// The row of a job, or `None` for the medians, with the inputs.
+type ComparedInputs = (Option<usize>, Vec<Value>);
+
+/// What an explanation contains in addition.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainOptions {
+    /// The rank for which the necessary wait is determined.
+    pub to: Option<usize>,
+    /// The longest wait that is considered, in seconds.
+    pub within: i64,
+    /// Whether the smallest change of each input that gains places is determined, which takes
+    /// longer than all the rest.
+    pub changes: bool,
+    /// The most work of the searches for one job, in units of a [`WorkBudget`].
+    pub work: u64,
+}
+
+impl Default for ExplainOptions {
+    /// No rank; 30 days; with the smallest changes.
+    fn default() -> Self {
+        Self {
+            to: None,
+            within: 30 * 24 * 3600,
+            changes: true,
+            work: SEARCH_WORK,
+        }
+    }
+}
+
+/// When a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankReached {
+    /// The rank.
+    pub rank: usize,
+    /// The longest wait that was considered, in seconds.
+    pub within: i64,
+    /// Whether and when the job reaches it.
+    pub wait: Wait,
+    /// Whether it never does because all jobs gain the same in the same time.
+    pub gain_alike: bool,
+}
+
+/// An input of a formula, as a job has it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExplainedInput {
+    /// Its name.
+    pub name: String,
+    /// Its value; `None` if it cannot be read.
+    pub value: Option<Value>,
+    /// The unit of the value.
+    pub unit: Option<&'static str>,
+    /// Where it comes from.
+    pub origin: InputOrigin,
+}
+
+/// A job near another one in the order.
+#[derive(Debug, Clone)]
+pub struct Neighbour {
+    /// Its row.
+    pub row: usize,
+    /// Its rank, from 1.
+    pub rank: usize,
+    /// The terms of the explained job minus those of this one, the largest magnitude first.
+    pub differences: Vec<TermDifference>,
+    /// The criterion that decides which of the two is ahead; `None` if none does, which happens
+    /// only if some value is NaN.
+    pub decided_by: Option<Criterion>,
+    /// The criterion in words.
+    pub reason: String,
+    /// The effect of rounding on the order of the two.
+    pub rounding: Option<Rounding>,
+}
+
+/// What rounding does to the order of two jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// The values differ, but not as float32.
+    EqualAsFloat32,
+    /// The values are equal only because the fair-share numbers have six decimals.
+    EqualWithSixDecimals,
+    /// The values are in this order only because the fair-share numbers have six decimals.
+    OrderedBySixDecimals,
+}
+
+impl Serialize for Rounding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl Rounding {
+    /// What it does, in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EqualAsFloat32 => "equal only after rounding to float32",
+            Self::EqualWithSixDecimals => "equal only because fair-share numbers have six decimals",
+            Self::OrderedBySixDecimals => {
+                "in this order only because fair-share numbers have six decimals"
+            }
+        }
+    }
+}
+
+impl Site {
+    /// Explains the places of jobs in a queue that was [ranked](Self::rank) without a limit, with
+    /// the origins of its inputs.
+    ///
+    /// # Errors
+    /// The tree cannot be built, or numbers are decimals.
+    pub fn explain(
+        &self,
+        ranked: &RankedQueue,
+        rows: &[usize],
+        options: &ExplainOptions,
+    ) -> Result<Explanations, SiteError> {
+        if self.precision() == ScorePrecision::Decimal {
+            return Err(SiteError::missing(
+                "an explanation follows Python's arithmetic: ",
+                Need::PythonNumbers,
+            ));
+        }
+        let mut ranks = vec![None; ranked.table.len()];
+        ranked
+            .ranking
+            .order()
+            .iter()
+            .zip(1..)
+            .for_each(|(&row, rank)| ranks[row] = Some(rank));
+        let shares = self.shares_of_jobs(ranked)?;
+        let explainer = Explainer {
+            site: self,
+            ranked,
+            options,
+            ranks,
+            medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
+            comparison: self
+                .order_rules(ranked.tree.as_ref(), self.threshold())
+                .comparison(ranked.ranking.scores(), &ranked.table),
+            criteria: self.criteria(&ranked.table, ranked.tree.as_ref()),
+            shares: shares.as_ref(),
+        };
+        let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
+        let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs())
+            && !self.files.has(Role::Usage);
+        Ok(Explanations {
+            jobs,
+            lacks_usage,
+            shares,
+            usage_unit: self.usage_unit(),
+        })
+    }
+
+    /// The fair-share tree with the entities of the jobs, under the policy in force.
+    fn shares_of_jobs(&self, ranked: &RankedQueue) -> Result<Option<PolicyShares>, SiteError> {
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
+        let entities = entities_of(&ranked.table);
+        self.policy_shares(self.policy.name, tree, &entities, &SharesRequest::default())
+            .map(Some)
+    }
+}
+
+/// A ranked queue whose jobs are explained.
+struct Explainer<'a> {
+    site: &'a Site,
+    ranked: &'a RankedQueue,
+    options: &'a ExplainOptions,
+    /// By row.
+    ranks: Vec<Option<usize>>,
+    /// The medians of the inputs over the considered jobs.
+    medians: Vec<Value>,
+    comparison: JobComparison<'a>,
+    criteria: Vec<(Criterion, String)>,
+    shares: Option<&'a PolicyShares>,
+}
+
+/// The evaluation of the formula for a job.
+struct Evaluation {
+    inputs: Vec<Value>,
+    trace: Trace,
+    terms: Vec<Term>,
+}
+
+impl Explainer<'_> {
+    fn explain(&self, row: usize) -> Explanation {
+        let ranked = self.ranked;
+        let program = &ranked.program;
+        let evaluation = self.evaluate(row);
+        let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
+        let result = evaluation.as_ref().map(|own| self.result(own));
+        let score = match (&result, ranked.ranking.score(row)) {
+            (_, Some(score)) => Some(score.value),
+            (Some(Ok(unscored)), None) => Some(self.site.precision().round(unscored.to_f64())),
+            _ => None,
+        };
+        let goal = self.goal(row);
+        let mut budget = WorkBudget::new(self.options.work);
+        let mut influences = Vec::new();
+        let mut causes = Vec::new();
+        let mut rates = Vec::new();
+        let mut is_complete = true;
+        let (above, below) = budget.with_part(4, |part| {
+            let neighbours = self.neighbours(row, evaluation.as_ref(), part);
+            is_complete = !part.is_spent();
+            neighbours
+        });
+        if let Some(evaluation) = &evaluation
+            && let Some(value) =
+                trace.and_then(|trace| explain::nearest_double(trace.result.as_ref().ok()?))
+        {
+            budget.with_part(4, |part| {
+                influences =
+                    explain::influences(program, &evaluation.inputs, value, &self.medians, part);
+                causes = self.causes(row, evaluation, value, part);
+                rates = exchange_rates(program, &ranked.schema, &evaluation.inputs, part);
+                is_complete &= !part.is_spent();
+            });
+        }
+        rates.retain(|rate| {
+            self.site
+                .site_constant(&rate.name, &ranked.schema, Some(&ranked.table))
+                .is_none()
+        });
+        let reached = self.options.to.map(|rank| {
+            budget.with_part(2, |part| {
+                self.site
+                    .reached(ranked, row, rank, self.options.within, part)
+            })
+        });
+        let changes = goal.map_or_else(SmallestChanges::default, |goal| {
+            self.site.smallest_changes(ranked, row, goal, &mut budget)
+        });
+        is_complete &= changes.unknown.is_empty();
+        is_complete &= reached.is_none_or(|reached| reached.wait != Wait::Unknown);
+        Explanation {
+            row,
+            rank: self.ranks[row],
+            not_considered: ranked
+                .not_considered
+                .iter()
+                .find(|(other, _)| *other == row)
+                .map(|(_, reason)| *reason),
+            score,
+            inputs: self.inputs(row),
+            influences,
+            causes,
+            nodes: trace
+                .map(|trace| explain::nodes(program, trace))
+                .unwrap_or_default(),
+            same_error: match &result {
+                Some(Err(error)) => self.same_error(row, error),
+                _ => Vec::new(),
+            },
+            result,
+            path: self
+                .shares
+                .and_then(|shares| Some(shares.path(shares.node(ranked.table.entity(row))?)))
+                .unwrap_or_default(),
+            terms: evaluation
+                .map(|evaluation| evaluation.terms)
+                .unwrap_or_default(),
+            above,
+            below,
+            goal,
+            changes,
+            rates,
+            reached,
+            is_complete,
+        }
+    }
+
+    /// The result of an evaluation before it is rounded.
+    fn result(&self, own: &Evaluation) -> Result<FormulaResult, ScoreError> {
+        let program = &self.ranked.program;
+        let span = program.expr().span();
+        match &own.trace.result {
+            Ok(value) => python_result(value.clone(), span),
+            Err(error) => Err(ScoreError::from_evaluation::<Python>(
+                error.clone(),
+                program,
+                &own.inputs,
+            )),
+        }
+    }
+
+    /// The other jobs with the same error at the same place.
+    fn same_error(&self, row: usize, error: &ScoreError) -> Vec<usize> {
+        let mut same = Vec::new();
+        for (other, found) in self.ranked.ranking.scores().errors() {
+            if other != row && found.kind() == error.kind() && found.span() == error.span() {
+                same.push(other);
+            }
+        }
+        same
+    }
+
+    /// The rows of the next considered jobs ahead of a rank and behind it, the nearest first.
+    fn near(&self, rank: usize) -> [Vec<usize>; 2] {
+        let order = self.ranked.ranking.order();
+        let ahead = order[..rank - 1].iter().rev().take(NEIGHBOURS);
+        let behind = order[rank..].iter().take(NEIGHBOURS);
+        [ahead.copied().collect(), behind.copied().collect()]
+    }
+
+    /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just
+    /// behind, or the medians.
+    fn causes(
+        &self,
+        row: usize,
+        own: &Evaluation,
+        value: f64,
+        budget: &mut WorkBudget,
+    ) -> Vec<Cause> {
+        let ranked = self.ranked;
+        let program = &ranked.program;
+        let Some(rank) = self.ranks[row] else {
+            return Vec::new();
+        };
+        let competition = self
+            .site
+            .order_rules(ranked.tree.as_ref(), self.site.threshold())
+            .competition(&ranked.ranking, &ranked.table, row);
+        let [ahead, behind] = self.near(rank).map(|rows| self.compared_inputs(&rows));
+        let compared = [
+            (Against::Ahead, ahead),
+            (Against::Median, vec![(None, self.medians.clone())]),
+            (Against::Behind, behind),
+        ];
+        let mut causes = Vec::new();
+        for (against, others) in &compared {
+            for group in explain::groups(program) {
+                let others = others.iter().filter_map(|(row, values)| {
+                    let changed = explain::exchanged(program, &own.inputs, values, &group, budget)?;
+                    Some(OtherValues {
+                        row: *row,
+                        job: row.map(|row| ranked.table.id(row).to_owned()),
+                        values: of_group(values, &group),
+                        effect: changed - value,
+                        rank: self.rank_with(changed, &competition)?,
+                    })
+                });
+                let others: Vec<OtherValues> = others.collect();
+                if budget.is_spent() {
+                    // some of the others are missing
+                    break;
+                }
+                let gains = others.iter().map(|other| rank as i64 - other.rank as i64);
+                let gained: i64 = gains.sum();
+                if gained != 0 {
+                    let inputs = group
+                        .iter()
+                        .map(|&index| program.inputs()[index].to_string());
+                    causes.push(Cause {
+                        inputs: inputs.collect(),
+                        values: of_group(&own.inputs, &group),
+                        against: *against,
+                        gained,
+                        others,
+                    });
+                }
+            }
+        }
+        causes.sort_by_key(|cause| Reverse(cause.gained.abs()));
+        causes
+    }
+
+    fn compared_inputs(&self, rows: &[usize]) -> Vec<ComparedInputs> {
+        let mut compared = Vec::new();
+        for &row in rows {
+            let inputs = explain::inputs(&self.ranked.program, &self.ranked.table, row);
+            compared.extend(inputs.map(|inputs| (Some(row), inputs)));
+        }
+        compared
+    }
+
+    /// The rank of a job with another value; `None` if it has none.
+    fn rank_with(&self, value: f64, competition: &Competition) -> Option<usize> {
+        let value = self.site.precision().round(value);
+        let ahead = competition
+            .competitors
+            .partition_point(|&(other, wins_ties)| {
+                let other = self.ranked.ranking.score(other);
+                let order =
+                    other.map_or(Ordering::Greater, |other| higher_first(other.value, value));
+                order.is_lt() || (order.is_eq() && wins_ties)
+            });
+        competition.rank(if value > competition.threshold {
+            ahead
+        } else {
+            competition.competitors.len()
+        })
+    }
+
+    /// The rank that the changes of single inputs are to give.
+    fn goal(&self, row: usize) -> Option<usize> {
+        let rank = self.ranks[row].filter(|&rank| rank > 1 && self.options.changes)?;
+        let asked = self.options.to.filter(|&to| to < rank);
+        Some(asked.unwrap_or_else(|| rank.saturating_sub(GAINED_PLACES).max(1)))
+    }
+
+    fn evaluate(&self, row: usize) -> Option<Evaluation> {
+        let program = &self.ranked.program;
+        let inputs = explain::inputs(program, &self.ranked.table, row)?;
+        let trace = program.trace(&inputs);
+        let terms = program.terms(&trace);
+        Some(Evaluation {
+            inputs,
+            trace,
+            terms,
+        })
+    }
+
+    fn inputs(&self, row: usize) -> Vec<ExplainedInput> {
+        let table = &self.ranked.table;
+        let inputs = self.ranked.program.inputs().iter().map(|name| {
+            let column = table.column(name);
+            let is_set = column.is_some_and(|column| column.is_set(row));
+            let is_filled = is_set && FairshareInput::from_name(name).is_some();
+            let mut origin = table.origin(name, row).unwrap_or(InputOrigin::Unset);
+            if is_filled && origin == InputOrigin::Unset {
+                origin = InputOrigin::FairShareTree;
+            }
+            let is_read = is_set || table.exclusion(row).is_none();
+            ExplainedInput {
+                name: name.to_string(),
+                value: is_read.then(|| column.map_or(Value::Int(0), |column| column.value(row))),
+                unit: self
+                    .ranked
+                    .schema
+                    .input_type(name)
+                    .and_then(InputType::unit),
+                origin,
+            }
+        });
+        inputs.collect()
+    }
+
+    fn neighbours(
+        &self,
+        row: usize,
+        own: Option<&Evaluation>,
+        budget: &mut WorkBudget,
+    ) -> (Vec<Neighbour>, Vec<Neighbour>) {
+        let (Some(rank), Some(own)) = (self.ranks[row], own) else {
+            return Default::default();
+        };
+        let [above, below] = self.near(rank).map(|rows| {
+            let neighbours = rows
+                .into_iter()
+                .map(|other| self.neighbour(row, own, other, budget));
+            neighbours.collect()
+        });
+        (above, below)
+    }
+
+    fn neighbour(
+        &self,
+        row: usize,
+        own: &Evaluation,
+        other: usize,
+        budget: &mut WorkBudget,
+    ) -> Neighbour {
+        let program = &self.ranked.program;
+        let evaluation = budget
+            .take(row_work(program))
+            .and_then(|()| self.evaluate(other));
+        let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
+        budget.charge(trace.map_or(0, |trace| trace.work));
+        let differences = evaluation.as_ref().map_or_else(Vec::new, |evaluation| {
+            explain::differences(
+                program,
+                (&own.trace, &own.terms),
+                (&evaluation.trace, &evaluation.terms),
+            )
+        });
+        let (criterion, order) = self.comparison.decide(row, other);
+        let is_right =
+            order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
+        let decided_by = is_right.then_some(criterion);
+        Neighbour {
+            row: other,
+            rank: self.ranks[other].unwrap_or_default(),
+            differences,
+            decided_by,
+            reason: self.words(decided_by),
+            rounding: evaluation.and_then(|other_evaluation| {
+                self.rounding(decided_by?, (row, own), (other, &other_evaluation), budget)
+            }),
+        }
+    }
+
+    fn words(&self, criterion: Option<Criterion>) -> String {
+        let Some(criterion) = criterion else {
+            return "NaN equals every value, so the algorithm of the sort decides".to_owned();
+        };
+        let known = self.criteria.iter().find(|(known, _)| *known == criterion);
+        known.map_or_else(|| criterion.to_string(), |(_, words)| words.clone())
+    }
+
+    /// Whether rounding makes two values equal, or orders them.
+    fn rounding(
+        &self,
+        criterion: Criterion,
+        (row, own): (usize, &Evaluation),
+        (other, others): (usize, &Evaluation),
+        budget: &mut WorkBudget,
+    ) -> Option<Rounding> {
+        if matches!(
+            criterion,
+            Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue
+        ) {
+            return None;
+        }
+        let scores = self.ranked.ranking.scores();
+        let values = [row, other].map(|row| scores.get(row).map(|score| score.value));
+        let [Some(value), Some(other_value)] = values else {
+            return None;
+        };
+        let (Ok(exact), Ok(other_exact)) = (&own.trace.result, &others.trace.result) else {
+            return None;
+        };
+        let order = higher_first(value, other_value);
+        let is_exactly_equal =
+            explain::compare_exactly(exact, other_exact).is_none_or(Ordering::is_eq);
+        if order.is_eq() && !is_exactly_equal {
+            return Some(Rounding::EqualAsFloat32);
+        }
+        let unprinted = [(row, own), (other, others)]
+            .map(|(row, evaluation)| self.with_unprinted_shares(row, evaluation, budget));
+        let [Some(value), Some(other_value)] = unprinted else {
+            return None;
+        };
+        match higher_first(value, other_value) {
+            unprinted if unprinted == order => None,
+            _ if order.is_eq() => Some(Rounding::EqualWithSixDecimals),
+            _ => Some(Rounding::OrderedBySixDecimals),
+        }
+    }
+
+    /// The value of a job if the formula got the numbers of the fair-share tree without rounding.
+    fn with_unprinted_shares(
+        &self,
+        row: usize,
+        evaluation: &Evaluation,
+        budget: &mut WorkBudget,
+    ) -> Option<f64> {
+        if self.site.rules.numbers != NumberMode::OpenPbs {
+            return None;
+        }
+        let shares = self.shares?;
+        let numbers = shares
+            .assessed
+            .shares()
+            .get(shares.node(self.ranked.table.entity(row))?)?;
+        let mut inputs = evaluation.inputs.clone();
+        for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
+            let is_own = self.ranked.table.origin(name, row) != Some(InputOrigin::Unset);
+            if let Some(input) = FairshareInput::from_name(name).filter(|_| !is_own) {
+                *value = Value::Float(fairshare_number(input, &numbers));
+            }
+        }
+        let program = &self.ranked.program;
+        let span = program.expr().span();
+        let result =
+            python_result(explain::evaluate(program, &inputs, budget)?.ok()?, span).ok()?;
+        Some(self.site.precision().round(result.to_f64()))
+    }
+}
+
+/// The values of a group of inputs.
+fn of_group(values: &[Value], group: &[usize]) -> Vec<Value> {
+    group.iter().map(|&index| values[index].clone()).collect()
+}

@@ -1,0 +1,332 @@
+//! Ranks a site's jobs by a formula, as the scheduler does.
+
+use job_sort_formula::diagnostic::{Diagnostic, Message};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::{
+    Ranking, ScorePrecision, SummandAgreement, score, summand_agreements,
+};
+use job_sort_formula::schema::{Origin, Schema};
+use jsf_openpbs::files::sched_config::SortKey;
+use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_openpbs::share_tree::PbsTree;
+
+use crate::jobs::site_jobs::ColumnsRequest;
+use crate::slurm::printed_priority::Agreement;
+use crate::slurm::slurm_queue::{AgingFormula, SlurmQueue};
+use crate::{SharesRequest, Site, SiteError, SiteJobs};
+
+/// A formula by which the jobs of a site are ranked, with the options of the ranking.
+pub struct RankRequest<'a> {
+    /// The formula.
+    pub formula: &'a Formula,
+    /// How many ranks are determined at most.
+    pub limit: usize,
+    /// Whether it is recorded where the inputs of the jobs come from, which [`Site::explain`]
+    /// shows.
+    pub record_origins: bool,
+    /// Whether the columns of `sprio` are read, if the formula is Slurm's priority.
+    pub sprio_columns: bool,
+}
+
+impl<'a> From<&'a Formula> for RankRequest<'a> {
+    /// All ranks.
+    fn from(formula: &'a Formula) -> Self {
+        Self {
+            formula,
+            limit: usize::MAX,
+            record_origins: false,
+            sprio_columns: false,
+        }
+    }
+}
+
+/// The jobs of a site, ranked by a formula.
+#[derive(Debug)]
+pub struct RankedQueue {
+    /// The jobs.
+    pub table: JobTable,
+    /// The names that the formula may use: the site's, and those that only its jobs contain.
+    pub schema: Schema,
+    /// Their scores, and the rows that the scheduler considers, best first.
+    pub ranking: Ranking,
+    /// The waiting rows that the scheduler does not consider, and why.
+    pub not_considered: Vec<(usize, NotConsidered)>,
+    /// The formula, compiled for this site.
+    pub program: Program,
+    /// OpenPBS's fair-share tree, where the formula or the order needs it.
+    pub tree: Option<PbsTree>,
+    /// The rules that the ranking follows, for people: a heading and a text each.
+    pub rules: Vec<(&'static str, String)>,
+    /// The findings about the text of the formula and its names.
+    pub findings: Vec<Diagnostic>,
+    /// The warnings, one sentence each: those about the jobs, then those about the inputs of the
+    /// formula.
+    pub warnings: Vec<Message>,
+    /// Whether the formula is Slurm's priority.
+    pub is_slurm_priority: bool,
+    /// The columns of `sprio`, if they were asked for: the name and the program of each.
+    pub sprio_columns: Vec<(String, Program)>,
+    /// The formula for later times, if it reads the age of Slurm's jobs.
+    pub(crate) aging: Option<AgingFormula>,
+    /// That the values are much different from those that Slurm printed, in one sentence.
+    pub contradiction: Option<String>,
+}
+
+impl RankedQueue {
+    /// What each summand of the formula decides of the order.
+    pub fn decides(&self) -> Vec<SummandAgreement> {
+        summand_agreements(&self.program, &self.schema, &self.table, &self.ranking)
+    }
+}
+
+impl Site {
+    /// Ranks the queue by a formula, as the scheduler does. The request may be the formula alone.
+    ///
+    /// # Errors
+    /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under
+    /// [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
+    pub fn rank<'a>(&self, request: impl Into<RankRequest<'a>>) -> Result<RankedQueue, SiteError> {
+        let request = request.into();
+        let ranked = self.rank_read_jobs(self.read_jobs_to_rank(&request)?, request.limit)?;
+        require_values(&ranked.table, &ranked.ranking)?;
+        Ok(ranked)
+    }
+
+    /// The first half of [`rank`](Self::rank): reads the jobs with the columns that the formula
+    /// needs, compiles the formula and finds what is to be said of its text.
+    ///
+    /// # Errors
+    /// The jobs cannot be read.
+    pub fn read_jobs_to_rank(&self, request: &RankRequest<'_>) -> Result<SiteJobs, SiteError> {
+        let mut names = request.formula.names();
+        let slurm = self.slurm.as_ref();
+        let slurm =
+            slurm.filter(|slurm| slurm.is_priority(request.formula) && request.sprio_columns);
+        let of_sprio: Vec<(String, Formula)> = slurm.map_or_else(Vec::new, SlurmQueue::columns);
+        names.extend(of_sprio.iter().flat_map(|(_, formula)| formula.names()));
+        let columns = ColumnsRequest {
+            record_origins: request.record_origins,
+            ..self.request(&names)
+        };
+        let mut jobs = self.read_for_formula(request.formula, &columns)?;
+        jobs.findings = lint(request.formula.expr(), &jobs.schema);
+        let columns = of_sprio.iter().filter_map(|(name, formula)| {
+            Some((name.clone(), formula.compile(&jobs.schema).ok()?))
+        });
+        jobs.sprio_columns = columns.collect();
+        Ok(jobs)
+    }
+
+    /// The second half of [`rank`](Self::rank): ranks the jobs, also if one fails under
+    /// [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
+    ///
+    /// # Errors
+    /// The tree cannot be read, or the formula is not arithmetic.
+    pub fn rank_read_jobs(&self, jobs: SiteJobs, limit: usize) -> Result<RankedQueue, SiteError> {
+        self.rank_jobs(jobs, limit, &SharesRequest::default())
+    }
+
+    /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same
+    /// one with other numbers. The jobs are not read again; a job that fails has the value of
+    /// [`OnError`](job_sort_formula::rank::OnError).
+    ///
+    /// # Errors
+    /// The formula is not arithmetic.
+    pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
+        let program = formula
+            .compile(&queue.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
+        let slurm = self.slurm.as_ref();
+        queue.aging = slurm.and_then(|slurm| slurm.aging_formula(formula, &queue.schema));
+        let tree = queue.tree.as_ref();
+        let threshold = self.threshold();
+        let ordered = self.score_and_order(&program, &queue.table, tree, threshold, usize::MAX);
+        queue.program = program;
+        queue.ranking = ordered.ranking;
+        queue.not_considered = ordered.not_considered;
+        Ok(())
+    }
+
+    /// Ranks jobs that were read for a formula, with the usage that a request assumes.
+    pub(crate) fn rank_jobs(
+        &self,
+        jobs: SiteJobs,
+        limit: usize,
+        assumed: &SharesRequest,
+    ) -> Result<RankedQueue, SiteError> {
+        let (mut table, mut warnings) = (jobs.table, jobs.warnings);
+        let program = jobs.program.ok_or(SiteError::NotArithmetic)?;
+        let tree = self.fill_shares(program.inputs(), &mut table, assumed, &mut warnings)?;
+        let Ordered {
+            ranking,
+            not_considered,
+        } = self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
+        let mut rules = self.rules(&program, &table, tree.as_ref());
+        let is_printed = jobs.is_slurm_priority && !assumed.assumes_usage();
+        let slurm = self.slurm.as_ref().filter(|_| is_printed);
+        let agreement =
+            slurm.and_then(|slurm| slurm.printed.agreement(&table, &ranking, &slurm.settings));
+        let mut headline = None;
+        match agreement {
+            Some(Agreement::Contradiction(contradiction)) => {
+                warnings.insert(0, contradiction.text.into());
+                headline = contradiction.headline;
+            }
+            Some(Agreement::Equal(text)) => rules.push(("priorities", text)),
+            None => {}
+        }
+        Ok(RankedQueue {
+            table,
+            schema: jobs.schema,
+            ranking,
+            not_considered,
+            program,
+            tree,
+            rules,
+            findings: jobs.findings,
+            warnings,
+            is_slurm_priority: jobs.is_slurm_priority,
+            aging: jobs.aging,
+            sprio_columns: jobs.sprio_columns,
+            contradiction: headline,
+        })
+    }
+
+    pub(crate) fn rules(
+        &self,
+        program: &Program,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+    ) -> Vec<(&'static str, String)> {
+        let mut rules = Vec::new();
+        if self.needs_shares(program.inputs()) && self.tree.is_some() {
+            rules.push(("policy", self.policy.in_force(&self.config)));
+        }
+        let (_, criteria): (Vec<Criterion>, Vec<String>) =
+            self.criteria(table, tree).into_iter().unzip();
+        rules.push(("order", criteria.join(", then ")));
+        if let Some(threshold) = self.threshold() {
+            rules.push(("threshold", threshold.to_string()));
+        }
+        rules.extend(self.python_rule());
+        rules
+    }
+
+    /// The criteria by which the jobs are ordered, the first one first, with words for each.
+    pub(crate) fn criteria(
+        &self,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+    ) -> Vec<(Criterion, String)> {
+        if self.precision() == ScorePrecision::Decimal {
+            return vec![
+                (Criterion::Value, "value of the formula, in decimals".into()),
+                (Criterion::Submission, "order of submission".into()),
+            ];
+        }
+        let order = self.order_rules(tree, None);
+        let mut criteria = order.criteria();
+        criteria.retain(|(criterion, _)| match criterion {
+            Criterion::SortKey(number) => {
+                self.is_known_key(&order.job_sort_keys()[number - 1], table)
+            }
+            _ => true,
+        });
+        criteria
+    }
+
+    /// Whether the scheduler sorts by a `job_sort_key`: by a resource, or by one of its special
+    /// names.
+    pub(crate) fn is_known_key(&self, key: &SortKey, table: &JobTable) -> bool {
+        let is_resource = self
+            .schema
+            .origin(&key.name)
+            .is_some_and(|origin| origin != Origin::Special);
+        key.is_special() || is_resource || table.undeclared().any(|(name, _)| name == key.name)
+    }
+
+    /// `job_sort_formula_threshold`: the one given, else the server's.
+    pub fn threshold(&self) -> Option<f64> {
+        self.rules
+            .threshold
+            .or(self.server.job_sort_formula_threshold())
+    }
+
+    /// The precision in which values are kept and compared.
+    pub(crate) fn precision(&self) -> ScorePrecision {
+        match self.rules.numbers {
+            NumberMode::OpenPbs => ScorePrecision::Float32,
+            NumberMode::Exact => ScorePrecision::Double,
+            NumberMode::Decimal => ScorePrecision::Decimal,
+        }
+    }
+
+    /// The rules by which the scheduler orders the jobs.
+    pub(crate) fn order_rules<'a>(
+        &'a self,
+        tree: Option<&'a PbsTree>,
+        threshold: Option<f64>,
+    ) -> Order<'a> {
+        Order::new(&self.config, &self.queues)
+            .tree(tree)
+            .threshold(threshold)
+    }
+
+    /// Scores the jobs and sorts them in the scheduler's order.
+    pub(crate) fn score_and_order(
+        &self,
+        program: &Program,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+        threshold: Option<f64>,
+        limit: usize,
+    ) -> Ordered {
+        let scores = score(program, table, self.precision(), self.rules.on_error);
+        if self.precision() == ScorePrecision::Decimal {
+            return self.order_decimals(Ranking::from_scores(scores, table), threshold);
+        }
+        self.order_rules(tree, threshold)
+            .limit(limit)
+            .order(scores, table)
+    }
+
+    /// Applies the threshold to a ranking in decimals.
+    fn order_decimals(&self, mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
+        let mut considered = ranking.order().to_vec();
+        considered.sort_unstable();
+        let not_considered = considered.into_iter().filter_map(|row| {
+            let score = ranking.score(row)?;
+            let has_error = || score.unrounded.is_err();
+            Some((
+                row,
+                NotConsidered::by_threshold(score.value, threshold?, has_error)?,
+            ))
+        });
+        let not_considered: Vec<(usize, NotConsidered)> = not_considered.collect();
+        ranking.retain(|row| {
+            not_considered
+                .binary_search_by_key(&row, |(under, _)| *under)
+                .is_err()
+        });
+        Ordered {
+            ranking,
+            not_considered,
+        }
+    }
+}
+
+/// Under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail) no job may fail.
+pub(crate) fn require_values(table: &JobTable, ranking: &Ranking) -> Result<(), SiteError> {
+    match ranking.failure() {
+        Some((row, error)) => Err(SiteError::JobFailed {
+            job: table.id(row).to_owned(),
+            error: error.to_string(),
+            count: ranking.error_count(),
+        }),
+        None => Ok(()),
+    }
+}

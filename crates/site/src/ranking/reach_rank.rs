@@ -1,0 +1,458 @@
+//! What it takes for a job to reach a rank: how long it waits, or how one of its inputs changes.
+
+use job_sort_formula::fairshare::NodeKind;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain;
+use job_sort_formula::rank::{
+    Competitor, FirstStep, Goal, ScorePrecision, Scoring, Sweep, WorkBudget, first_step,
+};
+use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema};
+use jsf_openpbs::order::Competition;
+use serde::Serialize;
+
+use crate::slurm::slurm_queue::{AGE, SlurmQueue};
+use crate::{PolicyName, RankReached, RankedQueue, Site};
+
+/// The fair-share numbers reach the formula with six decimals.
+const STEPS_OF_RATIO: f64 = 1e6;
+/// The amount of a resource reaches the formula with at most four decimals.
+const STEPS_OF_AMOUNT: f64 = 1e4;
+/// The most steps by which an input is changed: a terabyte in kilobytes.
+const MAX_STEPS: i64 = 1 << 30;
+/// The work of copying an input of a job, so that the inputs of all jobs fit into memory.
+const COPIED_INPUT: u64 = 64;
+/// The time after which a job counts as never having reached a rank: 68 years.
+const LIFETIME: i64 = i32::MAX as i64;
+
+/// Whether and when a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// It does.
+    Until(Reached),
+    /// It does not in the time that was considered.
+    Never,
+    /// Finding it out takes too long: the formula changes the order too irregularly.
+    Unknown,
+}
+
+/// When a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Reached {
+    /// The `eligible_time` of the job then, in seconds.
+    pub eligible_time: i64,
+    /// The time until then, in seconds.
+    pub wait: i64,
+}
+
+/// What is known of the changes of single inputs.
+#[derive(Debug, Clone, Default)]
+pub struct SmallestChanges {
+    /// The inputs of which a change gives the rank.
+    pub found: Vec<SmallestChange>,
+    /// The inputs for which finding it out takes too long.
+    pub unknown: Vec<Box<str>>,
+    /// Whether inputs are requests, of which a job never asks for more.
+    pub has_requests: bool,
+}
+
+/// How an input can be changed. A user can honestly make the first ones; they come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub enum Means {
+    /// The job asks for less of a resource, which it may if it needs no more.
+    #[serde(rename = "ask for less")]
+    AskForLess,
+    /// The job waits, as all others do.
+    #[serde(rename = "wait")]
+    Wait,
+    /// The job moves to another queue of the site.
+    #[serde(rename = "another queue")]
+    Queue,
+    /// What nobody can do for this job alone: the site's shares and usage, or another attribute of
+    /// the job.
+    #[serde(rename = "what if")]
+    WhatIf,
+}
+
+impl Means {
+    /// How a user would change an input.
+    fn from_input(name: &str, schema: &Schema) -> Self {
+        match (name, schema.origin(name)) {
+            ("eligible_time" | AGE, _) => Self::Wait,
+            ("queue_priority", _) => Self::Queue,
+            (_, Some(Origin::Special) | None) => Self::WhatIf,
+            _ => Self::AskForLess,
+        }
+    }
+}
+
+/// The resources of which every job needs some.
+const ALWAYS_NEEDED: [&str; 4] = ["ncpus", "mem", "nodect", "walltime"];
+
+/// The smallest change of one input that gives a job a rank, while nothing else changes.
+#[derive(Debug, Clone, Serialize)]
+pub struct SmallestChange {
+    /// The name of the input.
+    pub name: Box<str>,
+    /// Its unit.
+    pub unit: Option<&'static str>,
+    /// Its value now.
+    pub from: Value,
+    /// The nearest value that gives the rank.
+    pub to: Value,
+    /// The rank that it gives at most.
+    pub rank: usize,
+    /// How the input can be changed.
+    pub means: Means,
+    /// The other queues of the site, in their order, whose priority gives the rank, where that is
+    /// the input. What else a queue demands of its jobs is not considered.
+    pub queues: Vec<Box<str>>,
+}
+
+impl Site {
+    /// When a job first has at most this rank, in whole seconds from now up to `within`, if it and
+    /// all other considered jobs age alike.
+    ///
+    /// Exact for every formula: a time at which bounds of the values leave the order open is
+    /// evaluated. Unknown where the budget is spent.
+    pub(crate) fn reached(
+        &self,
+        ranked: &RankedQueue,
+        row: usize,
+        rank: usize,
+        within: i64,
+        budget: &mut WorkBudget,
+    ) -> RankReached {
+        let mut reached = RankReached {
+            rank,
+            within,
+            wait: Wait::Never,
+            gain_alike: false,
+        };
+        let Some(race) = self.race(ranked, row) else {
+            return reached;
+        };
+        let Some(places) = race.competition.places(rank) else {
+            return reached;
+        };
+        let Some(competitors) = race.waiting_competitors(ranked, budget) else {
+            reached.wait = Wait::Unknown;
+            return reached;
+        };
+        let job = race.waiting(ranked, row);
+        let goal = race.goal(&job, &competitors, places);
+        let now = ranked
+            .table
+            .column("eligible_time")
+            .map_or(0, |column| column.nearest_double(row) as i64);
+        reached.wait = match first_step(&goal, 0..=within, budget) {
+            FirstStep::At(wait) => Wait::Until(Reached {
+                eligible_time: now.saturating_add(wait),
+                wait,
+            }),
+            FirstStep::Never => Wait::Never,
+            FirstStep::Unknown => Wait::Unknown,
+        };
+        reached.gain_alike = reached.wait == Wait::Never && gain_alike(&goal, budget);
+        reached
+    }
+
+    /// For each input of the formula the smallest change that gives a job at most this rank, where
+    /// there is one within the `resources_max` of its queue or the server, those that a user can
+    /// honestly make first. A job never asks for more of a resource. Inputs that are a
+    /// `job_sort_key` too are left out, since they also change the order of equal values, and so is
+    /// what the site alone gives to every job.
+    pub(crate) fn smallest_changes(
+        &self,
+        ranked: &RankedQueue,
+        row: usize,
+        rank: usize,
+        budget: &mut WorkBudget,
+    ) -> SmallestChanges {
+        let mut changes = SmallestChanges::default();
+        let Some(race) = self.race(ranked, row) else {
+            return changes;
+        };
+        // the job that is now at the place must not be ahead
+        let at_place = race
+            .competition
+            .places(rank)
+            .and_then(|places| race.competition.competitors.get(places - 1));
+        let Some(&(other, wins_ties)) = at_place else {
+            return changes;
+        };
+        let sweep = Sweep::constant(race.rules, inputs(ranked, other));
+        let competitors = [Competitor { sweep, wins_ties }];
+        let sort_keys = self.order_rules(None, None).columns();
+        let schema = &ranked.schema;
+        let mut searches = Vec::new();
+        for (slot, name) in ranked.program.inputs().iter().enumerate() {
+            let is_constant = self
+                .site_constant(name, schema, Some(&ranked.table))
+                .is_some();
+            // what follows from the requests and the settings of Slurm does not change by itself
+            let entry = schema
+                .entry(name)
+                .filter(|entry| entry.origin != Origin::Slurm);
+            if let Some(entry) = entry.filter(|_| !is_constant && !sort_keys.contains(&&**name)) {
+                searches.push(Search {
+                    race: &race,
+                    competitors: &competitors,
+                    name,
+                    slot,
+                    range: entry.range,
+                    most: self.maximum(ranked.table.queue(row), name, schema),
+                    steps_per_unit: self.steps_per_unit(name, schema),
+                    means: Means::from_input(name, schema),
+                });
+            }
+        }
+        for (index, search) in searches.iter().enumerate() {
+            changes.has_requests |= search.means == Means::AskForLess;
+            let parts = (searches.len() - index) as u64;
+            match budget.with_part(parts, |part| {
+                search.smallest_change(inputs(ranked, row), part)
+            }) {
+                Found::Change { from, to } => {
+                    let queues = match search.means {
+                        Means::Queue => self.queues_with_rank(ranked, row, search, budget),
+                        _ => Vec::new(),
+                    };
+                    // a priority that no queue has is for the site to give
+                    let means = match search.means {
+                        Means::Queue if queues.is_empty() => Means::WhatIf,
+                        means => means,
+                    };
+                    changes.found.push(SmallestChange {
+                        name: search.name.into(),
+                        unit: schema.input_type(search.name).and_then(InputType::unit),
+                        from,
+                        to,
+                        rank,
+                        means,
+                        queues,
+                    });
+                }
+                Found::None => {}
+                Found::Unknown => changes.unknown.push(search.name.into()),
+            }
+        }
+        changes.found.sort_by_key(|change| change.means);
+        changes
+    }
+
+    /// The other queues that accept jobs and start them, and whose priority gives the job the rank.
+    fn queues_with_rank(
+        &self,
+        ranked: &RankedQueue,
+        row: usize,
+        search: &Search<'_, '_>,
+        budget: &mut WorkBudget,
+    ) -> Vec<Box<str>> {
+        let own = ranked.table.queue(row);
+        let others = self.queues.iter().filter(|(name, _)| {
+            let is_used = self.queues.is_started(name) && self.queues.is_enabled(name);
+            let is_of_scheduler = self.queues.partition(name) == self.queues.partition(own);
+            *name != own && is_used && is_of_scheduler && !self.queues.is_route(name)
+        });
+        let with_rank = others.filter(|(_, priority)| {
+            let mut changed = inputs(ranked, row);
+            changed[search.slot] = Value::Int(priority.unwrap_or(0));
+            let job = Sweep::constant(search.race.rules, changed);
+            let goal = search.race.goal(&job, search.competitors, 1);
+            matches!(first_step(&goal, 0..=0, budget), FirstStep::At(_))
+        });
+        with_rank.map(|(name, _)| name.into()).collect()
+    }
+
+    /// The most that a job of a queue may have of an input; infinite where no limit is known.
+    fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
+        let most = self.queues.maximum(queue, name);
+        most.and_then(|most| self.amount(most, schema.input_type(name)))
+            .unwrap_or(f64::INFINITY)
+    }
+
+    /// The number of values of an input between two integers.
+    fn steps_per_unit(&self, name: &str, schema: &Schema) -> f64 {
+        let is_rank = matches!(
+            self.policy.name,
+            PolicyName::FairTree | PolicyName::WeightedWalk
+        ) && FairshareInput::from_name(name) == Some(FairshareInput::Factor);
+        let tree = self
+            .tree
+            .as_ref()
+            .filter(|_| is_rank)
+            .and_then(|tree| tree.share_tree().ok());
+        match tree {
+            // the rank of a user divided by the number of users
+            Some(tree) => tree
+                .nodes()
+                .filter(|&node| tree.kind(node) == NodeKind::Entity)
+                .count() as f64,
+            None if schema
+                .entry(name)
+                .is_some_and(|entry| entry.input_type == InputType::Ratio) =>
+            {
+                STEPS_OF_RATIO
+            }
+            None => STEPS_OF_AMOUNT,
+        }
+    }
+
+    pub(crate) fn race<'a>(&'a self, ranked: &'a RankedQueue, row: usize) -> Option<Race<'a>> {
+        let precision = self.precision();
+        let is_waiting = ranked.table.is_considered(row) && ranked.ranking.score(row).is_some();
+        if precision == ScorePrecision::Decimal || !is_waiting {
+            return None;
+        }
+        let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
+        let rules = Scoring {
+            program: &ranked.program,
+            schema: &ranked.schema,
+            precision,
+            on_error: self.rules.on_error,
+        };
+        Some(Race {
+            rules,
+            slurm: self.slurm.as_ref(),
+            competition: order.competition(&ranked.ranking, &ranked.table, row),
+        })
+    }
+}
+
+/// A job among its competitors.
+pub(crate) struct Race<'a> {
+    pub(crate) rules: Scoring<'a>,
+    slurm: Option<&'a SlurmQueue>,
+    pub(crate) competition: Competition,
+}
+
+impl<'a> Race<'a> {
+    /// A job whose `eligible_time` or Slurm's age grows by a second in each step.
+    pub(crate) fn waiting(&self, ranked: &'a RankedQueue, row: usize) -> Sweep<'a> {
+        let inputs = inputs(ranked, row);
+        let Some((slurm, aging)) = self.slurm.zip(ranked.aging.as_ref()) else {
+            return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
+        };
+        if !slurm.is_aging(ranked.table.id(row)) {
+            return Sweep::constant(self.rules, inputs);
+        }
+        let rules = Scoring {
+            program: &aging.program,
+            ..self.rules
+        };
+        Sweep::new(rules, inputs, AGE, aging.max_age.into())
+    }
+
+    /// That fewer than `places` of some competitors are ahead of a job.
+    fn goal<'g>(
+        &self,
+        job: &'g Sweep<'a>,
+        competitors: &'g [Competitor<'a>],
+        places: usize,
+    ) -> Goal<'g, 'a> {
+        Goal {
+            job,
+            competitors,
+            places,
+            threshold: self.competition.threshold,
+        }
+    }
+
+    /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for
+    /// their inputs.
+    pub(crate) fn waiting_competitors(
+        &self,
+        ranked: &'a RankedQueue,
+        budget: &mut WorkBudget,
+    ) -> Option<Vec<Competitor<'a>>> {
+        let competitors = &self.competition.competitors;
+        let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
+        budget.take(inputs * COPIED_INPUT)?;
+        let competitors = competitors.iter();
+        Some(
+            competitors
+                .map(|&(row, wins_ties)| Competitor {
+                    sweep: self.waiting(ranked, row),
+                    wins_ties,
+                })
+                .collect(),
+        )
+    }
+}
+
+/// Whether a job never reaches a goal because the value of every considered job grows by the same
+/// in the same time.
+fn gain_alike(goal: &Goal<'_, '_>, budget: &mut WorkBudget) -> bool {
+    let gain = goal.job.constant_slope(0..=LIFETIME, budget);
+    let mut others = goal.competitors.iter();
+    gain.is_some()
+        && others.all(|other| other.sweep.constant_slope(0..=LIFETIME, budget) == gain)
+        && first_step(goal, 0..=LIFETIME, budget) == FirstStep::Never
+}
+
+/// The inputs of a considered job, in the order of the program.
+fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
+    explain::inputs(&ranked.program, &ranked.table, row).unwrap_or_default()
+}
+
+/// The search for the smallest change of an input.
+struct Search<'s, 'a> {
+    race: &'s Race<'a>,
+    competitors: &'s [Competitor<'a>],
+    name: &'s str,
+    /// The place of the input in the program.
+    slot: usize,
+    range: Range,
+    /// The most that a job may have of the input.
+    most: f64,
+    /// The number of values between two integers.
+    steps_per_unit: f64,
+    means: Means,
+}
+
+/// What is known of the change of an input.
+enum Found {
+    Change { from: Value, to: Value },
+    None,
+    Unknown,
+}
+
+impl<'a> Search<'_, 'a> {
+    fn smallest_change(&self, inputs: Vec<Value>, budget: &mut WorkBudget) -> Found {
+        let rules = self.race.rules;
+        let from = inputs[self.slot].clone();
+        let upward = Sweep::new(rules, inputs, self.name, self.steps_per_unit);
+        let downward = upward.clone().reversed();
+        let up = match self.means {
+            Means::AskForLess => FirstStep::Never,
+            _ => self.first_step(&upward, MAX_STEPS, budget),
+        };
+        // only a nearer value is searched
+        let limit = if let FirstStep::At(steps) = up {
+            steps - 1
+        } else {
+            MAX_STEPS
+        };
+        let to = match (up, self.first_step(&downward, limit, budget)) {
+            (FirstStep::Unknown, _) | (_, FirstStep::Unknown) => return Found::Unknown,
+            (_, FirstStep::At(steps)) => downward.input(steps),
+            (FirstStep::At(steps), FirstStep::Never) => upward.input(steps),
+            (FirstStep::Never, FirstStep::Never) => None,
+        };
+        to.map_or(Found::None, |to| Found::Change { from, to })
+    }
+
+    fn first_step(&self, job: &Sweep<'a>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
+        let goal = self.race.goal(job, self.competitors, 1);
+        let least = match self.means {
+            Means::AskForLess if ALWAYS_NEEDED.contains(&self.name) => 1.0,
+            // the types of a site's resources allow negative amounts, which nobody requests
+            Means::AskForLess => self.range.least.max(0.0),
+            _ => self.range.least,
+        };
+        let last = job
+            .steps_until(least, self.range.most.min(self.most))
+            .min(limit);
+        first_step(&goal, 1..=last, budget)
+    }
+}

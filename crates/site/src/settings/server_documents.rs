@@ -1,0 +1,492 @@
+//! Reads the files that describe the server, its queues and its resources, each of which may
+//! describe any of them, and the names in the formulas that the server has accepted.
+
+use std::collections::BTreeSet;
+
+use job_sort_formula::diagnostic::Message;
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::python::PythonVersion;
+use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
+use job_sort_formula::schema::{InputType, Origin, Schema};
+use jsf_ingest::FileKind;
+use jsf_json::clipped;
+use jsf_openpbs::check::quoted;
+use jsf_openpbs::files::formula_source::{SourceFormula, sets_only_formulas};
+use jsf_openpbs::files::objects::{Notation, ObjectKind, Objects};
+use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::files::repeated::repeated;
+use jsf_openpbs::files::resources::{add_resources, declared_names, is_name};
+use jsf_openpbs::files::schedulers::{DEFAULT, ListedScheduler, listed_schedulers};
+use jsf_openpbs::files::server::ServerSettings;
+
+use crate::SiteError;
+use crate::formulas::formula_text::{FormulaText, SiteFormulas};
+use crate::opening::file_source::FileSource;
+use crate::opening::file_warnings::{FileWarnings, in_file};
+use crate::opening::role::Role;
+use crate::opening::site_files::SiteFiles;
+use crate::settings::server_python::ServerPython;
+
+/// The server, its queues and the names that a formula may use.
+#[derive(Debug)]
+pub(crate) struct Documents {
+    pub schema: Schema,
+    pub queues: Queues,
+    pub server: ServerSettings,
+    pub python: ServerPython,
+    /// The resources that the documents declare under names that the scheduler defines.
+    pub hidden: Vec<String>,
+    /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
+    pub partition: Option<String>,
+    pub formulas: SiteFormulas,
+    pub warnings: FileWarnings,
+}
+
+/// A file of the site, read and recognised once.
+#[derive(Debug)]
+pub(crate) struct SiteText<'f> {
+    source: &'f FileSource,
+    text: String,
+    kind: FileKind,
+}
+
+impl<'f> SiteText<'f> {
+    pub(crate) fn read(source: &'f FileSource, role: Role) -> Result<Self, SiteError> {
+        let content = source.read_unless_binary(role)?;
+        Ok(Self {
+            source,
+            kind: content.kind,
+            text: content.into_text(),
+        })
+    }
+
+    /// Reads all files that describe the server, its queues or its resources, or have a formula.
+    fn read_all(files: &'f SiteFiles) -> Result<Vec<Self>, SiteError> {
+        let mut texts: Vec<Self> = Vec::new();
+        for (role, read_as) in [
+            (Role::Server, Role::Server),
+            (Role::Queues, Role::Queues),
+            (Role::Resources, Role::Resources),
+            (Role::Formula, Role::Formula),
+            (Role::SchedFormula, Role::Formula),
+        ] {
+            for source in files.all(role) {
+                if texts.iter().all(|known| known.source != source) {
+                    texts.push(Self::read(source, read_as)?);
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Whether it may be a `resourcedef` that only lists names, which looks like plain text.
+    fn is_list_of_names(&self) -> bool {
+        let text = self.text.trim_start_matches('\u{feff}');
+        let is_comment_or_name = |word: &str| word.starts_with('#') || is_name(word);
+        self.kind == FileKind::Text
+            && text
+                .lines()
+                .all(|line| line.split_whitespace().count() <= 1)
+            && text.split_whitespace().all(is_comment_or_name)
+    }
+}
+
+/// A document of the site, parsed once.
+#[derive(Debug)]
+pub(crate) struct SiteDocument<'d> {
+    source: &'d FileSource,
+    /// Its name in messages.
+    pub name: String,
+    pub kind: FileKind,
+    pub objects: Objects<'d>,
+}
+
+impl<'d> SiteDocument<'d> {
+    pub(crate) fn new(read: &'d SiteText<'d>) -> Self {
+        let is_resourcedef = read.kind == FileKind::ResourceDef || read.is_list_of_names();
+        Self {
+            source: read.source,
+            name: read.source.name(),
+            kind: read.kind,
+            objects: if is_resourcedef {
+                Objects::read_resourcedef(&read.text)
+            } else {
+                Objects::read(&read.text)
+            },
+        }
+    }
+
+    /// Refuses a document of a kind that the role does not accept.
+    pub(crate) fn require(&self, role: Role) -> Result<(), SiteError> {
+        let text = self.objects.text.as_bytes();
+        role.files().require(self.kind, &self.name, text)
+    }
+
+    /// Whether the server wrote it, as an answer of qstat or of `qmgr`.
+    fn is_of_server(&self) -> bool {
+        matches!(self.kind, FileKind::Server | FileKind::Qmgr)
+    }
+}
+
+/// The documents of these files.
+fn parsed<'d>(
+    documents: &'d [SiteDocument<'d>],
+    sources: &[FileSource],
+) -> impl Iterator<Item = &'d SiteDocument<'d>> {
+    sources
+        .iter()
+        .filter_map(|source| documents.iter().find(|document| document.source == source))
+}
+
+/// The name of the scheduler's own copy of the formula.
+const SCHEDULERS_FORMULA: &str = "sched_formula";
+
+/// What is said of documents that do not describe what they are given for.
+const NOT_DESCRIBED: [(Role, &str); 3] = [
+    (
+        Role::Server,
+        "describes no server, so the formula, threshold, defaults and `eligible_time_enable` are not known; what else is listed is used",
+    ),
+    (
+        Role::Queues,
+        "describes no queue, so `queue_priority` is 0 for every job; what else is listed is used",
+    ),
+    (
+        Role::Resources,
+        "declares no resource: expected a `resourcedef` or the output of `qmgr -c 'print resource'`",
+    ),
+];
+
+impl Documents {
+    /// Reads the documents: those of the server first, then those of the queues and of the
+    /// resources.
+    ///
+    /// # Errors
+    /// A document cannot be read, or describes neither a server nor queues nor resources; or it
+    /// gives something more than once, and the rules are strict.
+    pub(crate) fn read(
+        files: &SiteFiles,
+        python: Option<PythonVersion>,
+        is_strict: bool,
+    ) -> Result<Self, SiteError> {
+        let mut read = Self {
+            schema: Schema::openpbs(),
+            queues: Queues::default(),
+            server: ServerSettings::default(),
+            python: ServerPython::default(),
+            hidden: Vec::new(),
+            partition: files.partition.clone(),
+            formulas: SiteFormulas::default(),
+            warnings: FileWarnings::new(is_strict),
+        };
+        for (name, kind) in &files.declared {
+            read.schema.add_listed(name, *kind);
+        }
+        let texts = SiteText::read_all(files)?;
+        let documents: Vec<SiteDocument<'_>> = texts.iter().map(SiteDocument::new).collect();
+        read.add_all(files, &documents)?;
+        read.queues.add_seen_to(&mut read.schema);
+        read.check_declared(files);
+        // before names of formulas are resolved
+        let version = read.server.pbs_version();
+        read.python = ServerPython::find(python, files, version, &mut read.warnings.all)?;
+        read.schema = read.schema.with_python(read.python.version);
+        read.read_formulas(files, &documents)?;
+        Ok(read)
+    }
+
+    /// Adds the documents of the server, the queues and the resources, each once.
+    fn add_all(
+        &mut self,
+        files: &SiteFiles,
+        documents: &[SiteDocument<'_>],
+    ) -> Result<(), SiteError> {
+        let mut added: Vec<(&FileSource, Vec<Role>)> = Vec::new();
+        for (role, warning) in NOT_DESCRIBED {
+            let sources = files.all(role);
+            for document in parsed(documents, sources) {
+                if added.iter().all(|(source, _)| *source != document.source) {
+                    added.push((document.source, self.add(document, role)?));
+                }
+            }
+            let is_described = added
+                .iter()
+                .any(|(source, described)| sources.contains(source) && described.contains(&role));
+            if !sources.is_empty() && !is_described {
+                let names = quoted(sources.iter().map(FileSource::name));
+                self.warnings.push(format!("{names} {warning}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the formulas, and the scheduler whose formula is given.
+    fn read_formulas(
+        &mut self,
+        files: &SiteFiles,
+        documents: &[SiteDocument<'_>],
+    ) -> Result<(), SiteError> {
+        let partition = files.partition.as_deref();
+        let given = parsed(documents, files.all(Role::Formula)).next();
+        if let Some(document) = given {
+            let formula = document.given_formula(partition);
+            self.add_names_from_formula_file(document, formula.as_ref().ok())?;
+            self.formulas.all.extend(formula.as_ref().ok().cloned());
+            self.formulas.given = Some(formula);
+        }
+        let mut in_use = Vec::new();
+        for document in parsed(documents, files.all(Role::Server)) {
+            match partition {
+                Some(partition) => {
+                    let formula = document.formula_of_partition(partition);
+                    in_use.extend(formula.map(|formula| (document, Ok(formula))));
+                }
+                // the formula of the server is that of the default scheduler
+                None => in_use.push((document, document.formula())),
+            }
+        }
+        for document in parsed(documents, files.all(Role::SchedFormula)) {
+            in_use.push((document, document.formula()));
+        }
+        self.add_names_in_active_formula(&in_use);
+        for (_, formula) in in_use {
+            self.formulas.add(formula);
+        }
+        match partition {
+            Some(partition) => self.require_partition(partition)?,
+            None => {
+                let of_server = parsed(documents, files.all(Role::Server));
+                self.choose_scheduler(given, given.into_iter().chain(of_server));
+            }
+        }
+        Ok(())
+    }
+
+    /// Warns about each resource that was declared with a different type from the one that OpenPBS
+    /// or a document gives it.
+    fn check_declared(&mut self, files: &SiteFiles) {
+        for (name, declared) in &files.declared {
+            let entry = self.schema.entry(name);
+            let Some(entry) = entry.filter(|entry| entry.input_type != *declared) else {
+                continue;
+            };
+            let reason = match entry.origin {
+                Origin::Special | Origin::Standard => "OpenPBS defines it",
+                Origin::Site | Origin::Slurm => "a document of the site declares it",
+                Origin::Seen => "the jobs or queues of the site have it",
+            };
+            let given = declared.pbs_type();
+            let used = entry.input_type.pbs_type();
+            self.warnings.push(format!(
+                "`{name}` was declared as {given}, but {reason} as {used}; {used} is used"
+            ));
+        }
+    }
+
+    /// Adds the resources, queues and settings of a document, and returns the roles for which it
+    /// describes what it should.
+    fn add(&mut self, document: &SiteDocument<'_>, role: Role) -> Result<Vec<Role>, SiteError> {
+        let SiteDocument { name, objects, .. } = document;
+        let is_resourcedef = objects.notation == Notation::ResourceDef;
+        if !(is_resourcedef && role.files().accepted.contains(&FileKind::Empty)) {
+            document.require(role)?;
+        }
+        self.warn_of_repeated(name, &repeated(objects))?;
+        let problems = add_resources(name, objects, &mut self.schema);
+        self.warnings
+            .extend(problems.iter().map(ToString::to_string));
+        for name in declared_names(objects) {
+            if self.schema.origin(name) == Some(Origin::Special) {
+                self.hidden.push(name.to_owned());
+            }
+        }
+        let queues = Queues::read(name, objects).map_err(SiteError::content)?;
+        let mut described = Vec::new();
+        if objects.has(ObjectKind::Server) || objects.has(ObjectKind::Scheduler) {
+            described.push(Role::Server);
+        }
+        if !queues.is_empty() {
+            described.push(Role::Queues);
+        }
+        if objects.has(ObjectKind::Resource) || queues.lists_resources() {
+            described.push(Role::Resources);
+        }
+        self.queues.add(queues);
+        self.server.add(objects, self.partition.as_deref());
+        Ok(described)
+    }
+
+    /// Refuses a partition that no queue has.
+    fn require_partition(&self, partition: &str) -> Result<(), SiteError> {
+        let queues = self.queues.iter();
+        let names = queues.filter_map(|(queue, _)| self.queues.partition(queue));
+        if names.clone().any(|name| name == partition) {
+            return Ok(());
+        }
+        let similar = did_you_mean(partition, names.take(MAX_COMPARED));
+        Err(SiteError::content(format!(
+            "no queue has the partition `{partition}`{similar}"
+        )))
+    }
+
+    fn warn_of_repeated(
+        &mut self,
+        name: &str,
+        repeated: &BTreeSet<String>,
+    ) -> Result<(), SiteError> {
+        let repeated = repeated
+            .iter()
+            .map(|what| format!("`{what}` is given more than once; check which one is in force"));
+        self.warnings.extend_unless_strict(in_file(name, repeated))
+    }
+
+    /// If the file of the formula describes a server, adds the names that it lists; if the server
+    /// wrote it, those in its formula. Nothing else of it is used.
+    fn add_names_from_formula_file(
+        &mut self,
+        document: &SiteDocument<'_>,
+        formula: Option<&FormulaText>,
+    ) -> Result<(), SiteError> {
+        let SiteDocument { name, objects, .. } = document;
+        let mut repeated = repeated(objects);
+        repeated.retain(|what| what.ends_with(".job_sort_formula"));
+        self.warn_of_repeated(name, &repeated)?;
+        if document.is_of_server() {
+            add_resources(name, objects, &mut self.schema);
+            Queues::read(name, objects)
+                .map_err(SiteError::content)?
+                .add_seen_to(&mut self.schema);
+        }
+        if let Some(formula) = formula
+            && (document.is_of_server() || document.kind == FileKind::SchedFormula)
+        {
+            let added = self.add_formula_names(formula);
+            if document.kind == FileKind::Qmgr
+                && sets_only_formulas(objects.text)
+                && !added.is_empty()
+            {
+                self.warnings.push(format!(
+                    "`{name}` sets a formula with {}, which nothing else declares: that the server knows it is certain only if this is \
+                     what it has printed; to check a formula that is still to be set, give the formula alone",
+                    quoted(&added)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the names in the formulas that the server has accepted, so that PBS knows them. Warns
+    /// if files contain different formulas.
+    fn add_names_in_active_formula(
+        &mut self,
+        documents: &[(&SiteDocument<'_>, Result<FormulaText, Message>)],
+    ) {
+        let mut in_force: Option<(&str, String)> = None;
+        for (document, formula) in documents {
+            let Ok(formula) = formula else { continue };
+            let (name, text) = (&*document.name, formula.all_lines());
+            match in_force {
+                None => in_force = Some((name, text)),
+                Some((first, ref used)) if used.trim() != text.trim() => self.warnings.push(format!(
+                    "`{first}` and `{name}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you \
+                     give a formula{}",
+                    clipped(used),
+                    clipped(&text),
+                    if first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
+                            ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
+                             different times or servers"
+                        } else { "" }
+                )),
+                Some(_) => {}
+            }
+            self.add_formula_names(formula);
+        }
+    }
+
+    /// Warns about the formulas of other schedulers in the documents, and keeps the partition of
+    /// the scheduler whose formula is given.
+    fn choose_scheduler<'d>(
+        &mut self,
+        given: Option<&SiteDocument<'_>>,
+        documents: impl Iterator<Item = &'d SiteDocument<'d>>,
+    ) {
+        for document in documents.filter(|document| document.kind == FileKind::Qmgr) {
+            let SiteDocument { name, objects, .. } = document;
+            let of_server = SourceFormula::of_server(objects);
+            let mut schedulers = listed_schedulers(objects);
+            schedulers.retain(|scheduler| scheduler.formula.is_some());
+            let is_given = given.is_some_and(|given| given.source == document.source);
+            let is_only = of_server.is_none() && schedulers.len() == 1;
+            for scheduler in &schedulers {
+                let Some(SourceFormula { text: formula, .. }) = &scheduler.formula else {
+                    continue;
+                };
+                if scheduler.name == DEFAULT {
+                    let used = of_server.as_ref();
+                    let warning = used.and_then(|used| contradiction(name, &used.text, formula));
+                    self.warnings.all.extend(warning);
+                    continue;
+                }
+                let is_used = is_given && is_only;
+                self.warnings
+                    .push(formula_of_other(name, scheduler, formula, is_used));
+                if is_used {
+                    self.partition.clone_from(&scheduler.partition);
+                }
+            }
+        }
+    }
+
+    /// Adds the names in a formula that the server or the scheduler wrote. Returns those that
+    /// nothing declares.
+    fn add_formula_names(&mut self, formula: &FormulaText) -> Vec<String> {
+        let Ok(formula) = Formula::parse(&formula.all_lines()) else {
+            return Vec::new();
+        };
+        let mut added = Vec::new();
+        for name in formula.names() {
+            if let Resolution::Undefined = Resolution::from_schema(name, &self.schema) {
+                self.schema.add_seen(name, InputType::Float);
+                added.push(name.to_owned());
+            }
+        }
+        added
+    }
+}
+
+/// A warning if the server and its default scheduler have different formulas in one document.
+fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> Option<String> {
+    (of_server != of_scheduler).then(|| {
+        format!(
+            "`{source}` has the formula `{}` of the server and `{}` of the default scheduler, of which a server accepts only one \
+             (error 15226); that of the server is used, as by the scheduler",
+            clipped(of_server),
+            clipped(of_scheduler)
+        )
+    })
+}
+
+/// A warning about the formula of another scheduler than the default one.
+fn formula_of_other(
+    source: &str,
+    scheduler: &ListedScheduler,
+    formula: &str,
+    is_used: bool,
+) -> String {
+    let name = &scheduler.name;
+    let formula = clipped(formula);
+    let partition = match &scheduler.partition {
+        Some(partition) => format!("the partition `{partition}`"),
+        None => "its partition".to_owned(),
+    };
+    let consequence = if is_used {
+        "it is used here, as the only one"
+    } else {
+        "it is not used here: all other jobs belong to the default scheduler"
+    };
+    format!(
+        "`{source}`: the formula `{formula}` is that of the scheduler `{name}`, which orders the jobs of queues with {partition}; \
+         {consequence}"
+    )
+}

@@ -1,0 +1,112 @@
+//! Which Python the server embeds, and what says so.
+
+use std::path::Path;
+
+use job_sort_formula::diagnostic::is_control;
+use job_sort_formula::python::PythonVersion;
+use jsf_json::clipped;
+use jsf_openpbs::files::python_version::{python_of_system, version_in};
+use jsf_openpbs::files::server::PbsVersion;
+
+use crate::opening::file_source::FileSource;
+use crate::opening::role::Role;
+use crate::opening::site_files::SiteFiles;
+use crate::{Site, SiteError};
+
+/// The version of Python that the server embeds, and what says so.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServerPython {
+    pub version: PythonVersion,
+    /// The words of an option, the name of a file or that of a system; `None`: nothing says it, and
+    /// the version is the default.
+    pub source: Option<String>,
+}
+
+impl ServerPython {
+    /// The version that is given, else what the site's files say, else the default.
+    ///
+    /// # Errors
+    /// The file that should say it cannot be read.
+    pub(crate) fn find(
+        given: Option<PythonVersion>,
+        files: &SiteFiles,
+        pbs: Option<PbsVersion>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, SiteError> {
+        if let Some(version) = given {
+            return Ok(Self {
+                version,
+                source: Some("given".to_owned()),
+            });
+        }
+        if let Some(source) = files.first(Role::Python) {
+            let text = source.read_text(Role::Python)?;
+            match version_in(&text) {
+                Some(version) => return Ok(Self { version, source: Some(last_part(source)) }),
+                None => warnings.push(format!(
+                    "`{}` contains `{}`, expected a version of Python from {} to {}, such as `Python 3.9.18`; it is not used",
+                    source.name(),
+                    clipped(text.trim()),
+                    PythonVersion::OLDEST,
+                    PythonVersion::NEWEST
+                )),
+            }
+        }
+        let system = files
+            .first(Role::System)
+            .map(|source| source.read_text(Role::System))
+            .transpose()?;
+        let of_system = system
+            .zip(pbs)
+            .and_then(|(system, pbs)| python_of_system(&system, pbs));
+        let known = of_system.filter(|(_, name)| !name.contains(is_control));
+        Ok(known.map_or_else(Self::default, |(version, name)| Self {
+            version,
+            source: Some(format!("that of {name}")),
+        }))
+    }
+
+    /// The version and what says so, in words.
+    fn in_words(&self) -> String {
+        let source = self
+            .source
+            .as_deref()
+            .unwrap_or("assumed, as no file says it");
+        format!("{} ({source})", self.version)
+    }
+}
+
+/// The name of a file without its folders.
+fn last_part(source: &FileSource) -> String {
+    let name = source.name();
+    let last = Path::new(&name).file_name().and_then(|last| last.to_str());
+    last.unwrap_or(&name).to_owned()
+}
+
+impl Site {
+    /// The version of Python that the server embeds, and what says so: `None` if it is only
+    /// assumed.
+    pub fn python(&self) -> (PythonVersion, Option<String>) {
+        (self.python.version, self.python.source.clone())
+    }
+
+    /// The version of Python as one of the rules, a heading and a text; `None` if it is only
+    /// assumed.
+    pub fn python_rule(&self) -> Option<(&'static str, String)> {
+        self.python
+            .source
+            .is_some()
+            .then(|| ("python", self.python_in_words()))
+    }
+
+    /// The version of Python, and in parentheses what says so, or that it is assumed.
+    pub fn python_in_words(&self) -> String {
+        self.python.in_words()
+    }
+
+    /// What there is and what follows from what is missing: a line for each kind of file, with the
+    /// files, one for the server's Python, and one for each missing file.
+    pub fn summary(&self) -> Vec<String> {
+        self.files.summary(self.python.in_words())
+    }
+}

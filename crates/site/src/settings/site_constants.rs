@@ -1,0 +1,82 @@
+//! The resources of which the site alone decides what a job has.
+
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain::nearest_double;
+use job_sort_formula::schema::{Origin, Schema};
+use jsf_openpbs::resource_amount::AmountSource;
+
+use crate::Site;
+
+impl Site {
+    /// The amounts that the site gives to jobs of a resource that none of them requests, as far as
+    /// they are known; `None` if jobs may request it.
+    ///
+    /// No user can request what the flags of a resource withhold. Of another resource of the site,
+    /// every job must have what `resources_default` gives to it. What OpenPBS itself defines, such
+    /// as `walltime`, is there to be requested.
+    pub(crate) fn site_constant(
+        &self,
+        name: &str,
+        schema: &Schema,
+        table: Option<&JobTable>,
+    ) -> Option<Vec<Value>> {
+        let entry = schema
+            .entry(name)
+            .filter(|entry| matches!(entry.origin, Origin::Site | Origin::Seen))?;
+        let queues = self
+            .queues
+            .execution_queues()
+            .chain(self.queues.is_empty().then_some(""));
+        let defaults: Vec<Option<Value>> = queues
+            .map(|queue| self.default_value(queue, name, schema))
+            .collect();
+        let has_default = defaults.iter().any(Option::is_some);
+        let is_given =
+            has_default && table.is_some_and(|table| self.all_have_default(name, schema, table));
+        if !(entry.is_withheld || is_given) {
+            return None;
+        }
+        let mut amounts: Vec<Value> = Vec::new();
+        if has_default {
+            let defaults = defaults.into_iter();
+            amounts.extend(defaults.map(|default| default.unwrap_or(Value::Int(0))));
+        }
+        if let Some(column) = table.and_then(|table| table.column(name)) {
+            amounts.extend((0..column.len()).map(|row| column.value(row)));
+        }
+        Some(amounts)
+    }
+
+    /// Whether there are jobs, and each of them either lacks the resource or has the default amount
+    /// of its queue.
+    fn all_have_default(&self, name: &str, schema: &Schema, table: &JobTable) -> bool {
+        let Some(column) = table.column(name).filter(|column| !column.is_empty()) else {
+            return false;
+        };
+        let defaults = table
+            .queues()
+            .iter()
+            .map(|queue| self.default_value(queue, name, schema));
+        let defaults: Vec<Option<f64>> = defaults
+            .map(|default| default.as_ref().and_then(nearest_double))
+            .collect();
+        let mut rows = 0..table.len();
+        rows.all(|row| {
+            !column.is_set(row)
+                || defaults[table.queue_index(row)] == Some(column.nearest_double(row))
+        })
+    }
+
+    /// What the formula sees of the default amount of a resource in a queue, or in the server.
+    fn default_value(&self, queue: &str, name: &str, schema: &Schema) -> Option<Value> {
+        let kind = schema.input_type(name);
+        let text = self.queues.resources_default(queue, name)?;
+        let amount = self
+            .rules
+            .numbers
+            .amount(text, kind, AmountSource::Server)
+            .ok()?;
+        Some(self.rules.numbers.resource(amount))
+    }
+}

@@ -1,0 +1,514 @@
+//! Reads the fair-share tree of a site from whichever of its files contain one, and looks up its
+//! nodes by name.
+
+use std::collections::{BTreeSet, HashSet};
+
+use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
+use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareTree};
+use job_sort_formula::jobs::{JobState, JobTable};
+use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
+use jsf_ingest::FileKind;
+use jsf_ingest::native_tree::{read_flux_tree, read_tree};
+use jsf_json::clipped;
+use jsf_openpbs::check::{counted, quoted};
+use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
+use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
+use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
+use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarningKind};
+
+use crate::SiteError;
+use crate::opening::file_source::{Content, FileSource};
+use crate::opening::file_warnings::{FileWarnings, in_file};
+use crate::opening::role::Role;
+use crate::opening::site_files::SiteFiles;
+
+/// A tree as its files describe it, before a policy is applied.
+#[derive(Debug)]
+pub(crate) struct SiteTree {
+    document: TreeDocument,
+    /// The name of the tree's file; `None` for OpenPBS's files.
+    source_name: Option<String>,
+    /// Where the tree's file is from, if that is another scheduler.
+    origin: Option<TreeOrigin>,
+    /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or
+    /// without some of its rows.
+    printed_fairshare: Vec<Option<f64>>,
+    /// The cluster, if the tree's file names it.
+    cluster: Option<String>,
+}
+
+/// The scheduler other than OpenPBS that a tree's file is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TreeOrigin {
+    Slurm {
+        /// Whether it was printed under fair tree, where that can be told.
+        is_fair_tree: Option<bool>,
+    },
+    FluxAccounting,
+}
+
+impl SiteTree {
+    /// Reads the tree, if the site has one, and appends the problems of its files to `warnings`.
+    pub(crate) fn read(
+        files: &SiteFiles,
+        config: &SchedConfig,
+        warnings: &mut FileWarnings,
+    ) -> Result<Option<Self>, SiteError> {
+        let groups = files.first(Role::ResourceGroup);
+        let usage = files.first(Role::Usage);
+        if let Some(source) = files.first(Role::Tree) {
+            // files of another kind are refused, although their content is not used
+            let mut unused = FileWarnings::default();
+            if let Some(groups) = groups {
+                read_resource_group(groups, &mut unused)?;
+            }
+            if let Some(usage) = usage {
+                read_usage(usage, &mut unused)?;
+            }
+            return read_document(source, warnings).map(Some);
+        }
+        let Some(source) = groups else {
+            return Ok(None);
+        };
+        let lines = read_resource_group(source, warnings)?;
+        let usage = match usage {
+            Some(source) => read_usage(source, warnings)?,
+            None => {
+                warnings.push(format!(
+                    "`{}` is given without the file `usage`: the usage of every entity is 1, as if nothing had run",
+                    source.name()
+                ));
+                UsageFile::default()
+            }
+        };
+        warnings.all.extend(foreign_usage(&lines, &usage));
+        let builder = PbsTreeBuilder::new(&lines)
+            .usage(&usage)
+            .unknown_shares(config.unknown_shares);
+        Ok(Some(Self {
+            document: builder.into_document(),
+            source_name: None,
+            origin: None,
+            printed_fairshare: Vec::new(),
+            cluster: None,
+        }))
+    }
+
+    /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
+    pub(crate) fn pbs_tree<'e>(
+        &self,
+        rules: PolicyRules,
+        entities: impl IntoIterator<Item = &'e str>,
+    ) -> Result<PbsTree, SiteError> {
+        let builder = PbsTreeBuilder::from_document(&self.document)
+            .rules(rules)
+            .with_entities(entities);
+        let tree = builder.build().map_err(|error| self.error(&error))?;
+        // only the scheduler computes with infinite usage, and only with that in its own files
+        if !(self.is_of_openpbs() && rules == PolicyRules::Scheduler) {
+            self.require_finite_usage(tree.tree())?;
+        }
+        Ok(tree)
+    }
+
+    /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change`
+    /// has changed every usage in its files. An entity whose usage is then 1 has no record.
+    pub(crate) fn pbs_tree_with_usage<'e>(
+        &self,
+        rules: PolicyRules,
+        entities: impl IntoIterator<Item = &'e str>,
+        change: impl Fn(f64) -> f64,
+    ) -> Result<PbsTree, SiteError> {
+        let mut document = self.document.clone();
+        for record in &mut document.records {
+            record.usage = change(record.usage);
+        }
+        document.records.retain(|record| record.usage != MIN_USAGE);
+        for node in &mut document.nodes {
+            node.usage = node.usage.map(&change);
+        }
+        let builder = PbsTreeBuilder::from_document(&document)
+            .rules(rules)
+            .with_entities(entities);
+        builder.build().map_err(|error| self.error(&error))
+    }
+
+    /// The tree's file and its cluster, if the file names it.
+    pub(crate) fn cluster(&self) -> Option<(String, String)> {
+        self.source_name.clone().zip(self.cluster.clone())
+    }
+
+    /// Whether the tree is from OpenPBS's files.
+    pub(crate) fn is_of_openpbs(&self) -> bool {
+        self.source_name.is_none()
+    }
+
+    /// The scheduler other than OpenPBS that the tree's file is from, where the file is not native.
+    pub(crate) fn origin(&self) -> Option<TreeOrigin> {
+        self.origin
+    }
+
+    /// Whether the tree's file is from Slurm.
+    pub(crate) fn is_of_slurm(&self) -> bool {
+        matches!(self.origin, Some(TreeOrigin::Slurm { .. }))
+    }
+
+    /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node
+    /// below the root, in the order of the document; `None` without such a column.
+    pub(crate) fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
+        let is_printed = self.printed_fairshare.iter().any(Option::is_some);
+        self.source_name
+            .as_deref()
+            .filter(|_| is_printed)
+            .map(|name| (name, &*self.printed_fairshare))
+    }
+
+    /// The release of Slurm that wrote the tree, if its document contains it.
+    pub(crate) fn release(&self) -> Option<Release> {
+        self.document.release
+    }
+
+    /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group
+    /// `unknown`.
+    pub(crate) fn share_tree(&self) -> Result<ShareTree, SiteError> {
+        match self.source_name {
+            None => Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree()),
+            Some(_) => {
+                let tree = self
+                    .document
+                    .share_tree()
+                    .map_err(|error| self.error(&error))?;
+                self.require_finite_usage(&tree)?;
+                Ok(tree)
+            }
+        }
+    }
+
+    /// Refuses usage whose sum no double can hold: every part of it would be 0.
+    fn require_finite_usage(&self, tree: &ShareTree) -> Result<(), SiteError> {
+        match tree.usage(tree.root()).is_finite() {
+            true => Ok(()),
+            false if self.is_of_openpbs() => Err(self.error(
+                &"the sum of all usage is beyond the range of a double, with which only OpenPBS's scheduler computes",
+            )),
+            false => Err(self.error(&"the sum of all usage is beyond the range of a double")),
+        }
+    }
+
+    fn error(&self, error: &dyn std::fmt::Display) -> SiteError {
+        match &self.source_name {
+            Some(name) => SiteError::content(format!("`{name}`: {error}")),
+            None => SiteError::content(error),
+        }
+    }
+}
+
+fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<SiteTree, SiteError> {
+    let Content { bytes, kind } = source.read_expected(Role::Tree)?;
+    let name = source.name();
+    let is_of_flux = kind == FileKind::FluxTree;
+    if is_of_flux || is_native_json(&bytes) {
+        let read = if is_of_flux {
+            read_flux_tree
+        } else {
+            read_tree
+        };
+        let mut document = read(&name, &bytes).map_err(SiteError::content)?;
+        if is_of_flux {
+            let differences = take_usage_of_banks(&mut document);
+            warnings.extend(in_file(&name, differences));
+        }
+        let unknown = document.unknown_keys.iter();
+        let unknown = unknown.map(|key| format!("unknown key `{key}` is ignored"));
+        warnings.extend(in_file(&name, unknown));
+        let repeated = document.repeated_keys.iter().map(|(key, path)| {
+            let consequence = if *key == "children" {
+                "the lists are joined"
+            } else {
+                "the last one counts"
+            };
+            format!("{path} has `{key}` more than once; {consequence}")
+        });
+        warnings.extend_unless_strict(in_file(&name, repeated))?;
+        return Ok(SiteTree {
+            document,
+            source_name: Some(name),
+            origin: is_of_flux.then_some(TreeOrigin::FluxAccounting),
+            printed_fairshare: Vec::new(),
+            cluster: None,
+        });
+    }
+    let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
+    let (repeated, others): (Vec<_>, Vec<_>) = associations
+        .warnings
+        .iter()
+        .partition(|warning| warning.kind == TreeWarningKind::Duplicate);
+    warnings.extend_unless_strict(in_file(&name, repeated))?;
+    warnings.extend(in_file(&name, others));
+    if !associations.usage_known && associations.format != TreeFormat::Sshare {
+        warnings.push(format!(
+            "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
+        ));
+    }
+    // where rows are missing, all numbers differ, which has a warning
+    let is_whole = !associations
+        .warnings
+        .iter()
+        .any(|warning| warning.kind == TreeWarningKind::MissingRows);
+    Ok(SiteTree {
+        document: associations.document,
+        source_name: Some(name),
+        origin: Some(TreeOrigin::Slurm {
+            is_fair_tree: associations.is_fair_tree,
+        }),
+        printed_fairshare: if is_whole {
+            associations.printed_fairshare
+        } else {
+            Vec::new()
+        },
+        cluster: associations.cluster,
+    })
+}
+
+/// Takes off the usage of the banks, which is that of all below them, and says where it is not.
+fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
+    /// What the rounding of a long sum may change.
+    const PRECISION: f64 = 1e-6;
+    let sums = usage_below(document);
+    let stated_of_root = std::mem::take(&mut document.usage);
+    let mut stated = vec![(&*document.root, stated_of_root, sums[0])];
+    for (node, sum) in document.nodes.iter_mut().zip(&sums[1..]) {
+        if node.kind != NodeKind::Entity
+            && let Some(usage) = node.usage.take()
+        {
+            stated.push((&*node.name, usage, *sum));
+        }
+    }
+    stated.retain(|(_, usage, sum)| (usage - sum).abs() > PRECISION * sum.max(1.0));
+    let differing = stated.into_iter().map(|(name, usage, sum)| {
+        format!(
+            "the bank `{}` has the usage {usage}, but those below it have {sum}, which counts",
+            clipped(name)
+        )
+    });
+    differing.collect()
+}
+
+/// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of
+/// the users where there are no banks.
+fn usage_below(document: &TreeDocument) -> Vec<f64> {
+    let place_above = |node: &TreeNode| node.parent.map_or(0, |parent| parent + 1);
+    let is_bank = |node: &&TreeNode| node.kind != NodeKind::Entity;
+    let above_banks: HashSet<usize> = document
+        .nodes
+        .iter()
+        .filter(is_bank)
+        .map(place_above)
+        .collect();
+    let mut sums = vec![0.0; document.nodes.len() + 1];
+    for (index, node) in document.nodes.iter().enumerate().rev() {
+        let above = place_above(node);
+        match node.kind {
+            NodeKind::Entity if above_banks.contains(&above) => {}
+            NodeKind::Entity => sums[above] += node.usage.unwrap_or(0.0),
+            NodeKind::Group | NodeKind::Root => sums[above] += sums[index + 1],
+        }
+    }
+    sums
+}
+
+/// Adds native JSON to the expected formats of a document that is in none of them.
+fn or_native_json(error: TreeReadError) -> SiteError {
+    if !error.fault.is_unrecognised {
+        return SiteError::content(error);
+    }
+    SiteError::content(format!(
+        "{error}, `flux account export-db --fairshare-emulate`, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"
+    ))
+}
+
+/// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
+fn is_native_json(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
+}
+
+fn read_resource_group(
+    source: &FileSource,
+    warnings: &mut FileWarnings,
+) -> Result<ResourceGroup, SiteError> {
+    let Content { bytes, kind } = source.read_unless_binary(Role::ResourceGroup)?;
+    let lines = ResourceGroup::parse(&bytes);
+    if lines.lines.is_empty() && !lines.rejected.is_empty() || kind != FileKind::Text {
+        Role::ResourceGroup
+            .files()
+            .require(kind, &source.name(), &bytes)?;
+    }
+    let name = source.name();
+    if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
+        warnings.push(format!(
+            "`{name}` has Windows line ends, whose `\\r` is for the scheduler a part of the last field of a line: remove them \
+             (`dos2unix`)"
+        ));
+    }
+    let (repeated, rejected): (Vec<_>, Vec<_>) = lines
+        .rejected
+        .iter()
+        .partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
+    warnings.extend_unless_strict(in_file(&name, repeated))?;
+    let rejected = rejected.into_iter().map(ToString::to_string);
+    let wrapped = lines.wrapped.iter().map(ToString::to_string);
+    let others = rejected.chain(wrapped).chain(negative_shares(&lines));
+    warnings.extend(in_file(&name, others));
+    if lines.not_listed > 0 {
+        let lines = counted(lines.not_listed, "more line is", "more lines are");
+        warnings.push(format!("`{name}`: {lines} not valid"));
+    }
+    Ok(lines)
+}
+
+/// A warning if no entity of the usage is in the tree.
+fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
+    let first = usage.records.first().filter(|_| !groups.lines.is_empty())?;
+    let names: HashSet<&str> = groups.lines.iter().map(|line| &*line.name).collect();
+    let is_foreign = usage
+        .records
+        .iter()
+        .all(|record| !names.contains(&*record.entity));
+    is_foreign.then(|| {
+        format!(
+            "none of the {} entities of the usage is in the tree, of which the first is `{}`: are `usage` and `resource_group` of the same \
+             site?",
+            usage.records.len(),
+            first.entity
+        )
+    })
+}
+
+/// What is said of shares below 0, which the daemon accepts.
+fn negative_shares(groups: &ResourceGroup) -> impl Iterator<Item = String> {
+    groups.lines.iter().filter(|line| line.shares < 0).map(|line| {
+        format!(
+            "line {}: `{}` has {} shares: the daemon accepts that, and the shares of its siblings change with it",
+            line.line, line.name, line.shares
+        )
+    })
+}
+
+fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageFile, SiteError> {
+    let usage = UsageFile::parse(&source.read_expected(Role::Usage)?.bytes);
+    let (bad, others): (Vec<_>, Vec<_>) = usage
+        .faults
+        .iter()
+        .partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
+    let name = source.name();
+    warnings.extend(in_file(&name, others));
+    warnings.extend_unless_strict(in_file(&name, bad))?;
+    warnings.extend_unless_strict(in_file(&name, usage.implausible()))?;
+    let mut entities = HashSet::new();
+    let repeated: BTreeSet<&str> = usage
+        .records
+        .iter()
+        .map(|record| &*record.entity)
+        .filter(|entity| !entities.insert(*entity))
+        .collect();
+    let repeated = repeated.into_iter().map(|entity| {
+        format!(
+            "`{entity}` has more than one record; the last one counts for it, and all of them for its groups"
+        )
+    });
+    warnings.extend_unless_strict(in_file(&name, repeated))?;
+    if usage.records.is_empty() && usage.faults.is_empty() {
+        warnings.push(format!(
+            "`{name}` has no record: the usage of every entity is 1, as if nothing had run"
+        ));
+    }
+    Ok(usage)
+}
+
+/// Finds the node that a name denotes, see [`ShareTree::resolve`].
+pub(crate) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
+    tree.resolve(name)
+        .ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name).into()))
+}
+
+/// Why a name denotes no node, and what to write instead.
+pub(crate) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
+    let several = tree.candidates(name);
+    if !several.is_empty() {
+        return format!(
+            "the tree has several `{name}`, write one of {}",
+            listed(tree, &several)
+        );
+    }
+    let (above, user) = name
+        .rfind('/')
+        .map_or(("", name), |at| name.split_at(at + 1));
+    let mut with_partition = tree.nodes_with_partition();
+    with_partition.retain(|node| {
+        tree.base_name(*node) == user
+            && tree
+                .candidates(&format!("{above}{}", tree.name(*node)))
+                .contains(node)
+    });
+    if with_partition.is_empty() {
+        let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
+        let near = nearest(user, names).into_iter();
+        let near: Vec<String> = near.map(|name| format!("`{name}`")).collect();
+        match near.join(" or ") {
+            none if none.is_empty() => format!("the tree has no `{name}`"),
+            near => format!("the tree has no `{name}`; did you mean {near}?"),
+        }
+    } else {
+        format!(
+            "the tree has `{name}` for single partitions only, write one of {}",
+            listed(tree, &with_partition)
+        )
+    }
+}
+
+/// The full names of a few nodes.
+fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
+    const MAX_LISTED: usize = 4;
+    let mut nodes = nodes.to_vec();
+    nodes.sort_unstable();
+    let shown = nodes.iter().take(MAX_LISTED);
+    let names = quoted(shown.map(|&node| full_name(tree, node)));
+    match nodes.len().saturating_sub(MAX_LISTED) {
+        0 => names,
+        rest => format!("{names} and {rest} more"),
+    }
+}
+
+/// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.
+pub(crate) fn full_name(tree: &ShareTree, node: NodeId) -> String {
+    match (tree.kind(node), tree.parent(node)) {
+        (NodeKind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
+        _ => tree.path(node).join("/"),
+    }
+}
+
+/// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these
+/// are active for ticket-based fair share.
+pub(crate) fn pending_entities(table: &JobTable) -> Vec<usize> {
+    let pending = (0..table.len()).filter(|&row| {
+        matches!(
+            table.state(row),
+            JobState::Queued | JobState::Held | JobState::Waiting
+        )
+    });
+    let mut entities: Vec<usize> = pending.map(|row| table.entity_index(row)).collect();
+    entities.sort_unstable();
+    entities.dedup();
+    entities
+}
+
+/// The nodes of the entities with pending jobs.
+pub(crate) fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
+    pending_entities(table)
+        .into_iter()
+        .filter_map(|entity| tree.resolve(&table.entities()[entity]))
+        .collect()
+}

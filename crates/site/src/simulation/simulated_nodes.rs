@@ -1,0 +1,124 @@
+//! The nodes of a site as the machine of a simulation, and what the jobs of a log ask for on them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_openpbs::chunks::Chunk;
+use jsf_openpbs::resource_amount::AmountSource;
+use jsf_simulate::{PlacedRequests, Workload};
+
+use crate::next_cycle::node_pools::Pools;
+use crate::next_cycle::reserved_nodes::Reservations;
+use crate::next_cycle::site_machine::{Places, total_of};
+use crate::opening::role::Role;
+use crate::simulation::simulation_rules::{Counted, LeftOut, PROCESSORS, ProcessorsSource};
+use crate::{Site, SiteError};
+
+/// The jobs of a log as a cycle reads them, those that are alike once.
+struct QueuedJobs {
+    distinct: Vec<QueuedJob>,
+    /// By job: which of these it is.
+    of_jobs: Vec<u32>,
+}
+
+impl Site {
+    /// The nodes as a machine on which the jobs of a workload are placed; `None` without nodes, and
+    /// if the log says of no job which chunks it asks for.
+    pub(crate) fn placed(&self, workload: &Workload) -> Result<Option<Counted>, SiteError> {
+        let jobs = workload.jobs().iter();
+        let without_chunks = jobs.filter(|job| workload.chunks(job).0.is_empty()).count();
+        if without_chunks == workload.jobs().len() || !self.files.has(Role::Nodes) {
+            return Ok(None);
+        }
+        let queues = workload.queues();
+        let limited = self.limited_resources(queues);
+        let mut amounts = self.counted_resources()?;
+        amounts.extend(limited.iter().cloned());
+        let QueuedJobs { distinct, of_jobs } = self.queued_jobs(workload, &amounts);
+        let document = CycleJobs {
+            jobs: distinct,
+            ..CycleJobs::default()
+        };
+        let pools = Pools::new(self, &document, None, &Reservations::default())?;
+        let mut places = Places::new(self, &pools, queues);
+        let position = |job: &QueuedJob| queues.iter().position(|queue| *queue == job.queue);
+        let requests = document.jobs.iter();
+        let requests = requests
+            .map(|job| places.chunks(position(job).unwrap_or(0), job))
+            .collect();
+        let machine = places.machine();
+        let mut names = pools.names.clone();
+        names.extend(
+            limited
+                .into_iter()
+                .filter(|name| !pools.names.contains(name)),
+        );
+        let mut counted = Vec::with_capacity(of_jobs.len() * names.len());
+        for &job in &of_jobs {
+            let job = &document.jobs[job as usize];
+            counted.extend(names.iter().map(|name| total_of(job, name)));
+        }
+        let jobs: Vec<&QueuedJob> = of_jobs
+            .iter()
+            .map(|&job| &document.jobs[job as usize])
+            .collect();
+        let mut left_out = pools.left_out(self, &jobs);
+        left_out.extend((without_chunks > 0).then(|| LeftOut {
+            what: "chunks of jobs without `select` in the log (each is placed as one)".to_owned(),
+            jobs: without_chunks,
+        }));
+        Ok(Some(Counted {
+            names,
+            machine,
+            source: ProcessorsSource::Nodes,
+            requests: counted,
+            placed: Some(PlacedRequests { requests, of_jobs }),
+            placed_jobs: workload.jobs().len() - without_chunks,
+            left_out,
+        }))
+    }
+
+    fn queued_jobs(&self, workload: &Workload, amounts: &[Box<str>]) -> QueuedJobs {
+        let columns: Vec<(&str, Vec<f64>)> = amounts
+            .iter()
+            .filter_map(|name| Some((&**name, workload.amounts_of(name)?)))
+            .filter(|(name, _)| *name != PROCESSORS)
+            .collect();
+        let mut distinct = Vec::new();
+        let mut known: HashMap<(u32, u32, u32, Vec<i64>), u32> = HashMap::new();
+        let mut of_jobs = Vec::with_capacity(workload.jobs().len());
+        for (index, job) in workload.jobs().iter().enumerate() {
+            let amounts: Vec<i64> = columns
+                .iter()
+                .map(|(_, column)| column[index].ceil() as i64)
+                .collect();
+            let key = (job.queue, job.chunks, job.processors, amounts);
+            let next = distinct.len() as u32;
+            of_jobs.push(*known.entry(key).or_insert_with_key(|(.., amounts)| {
+                let (select, place) = workload.chunks(job);
+                let named = columns
+                    .iter()
+                    .zip(amounts)
+                    .filter(|(_, amount)| **amount > 0);
+                let amounts: BTreeMap<Box<str>, i64> = named
+                    .map(|((name, _), amount)| ((*name).into(), *amount))
+                    .collect();
+                let chunks = if select.is_empty() {
+                    Vec::new()
+                } else {
+                    Chunk::read_select(select, AmountSource::Server, &self.schema)
+                };
+                distinct.push(QueuedJob {
+                    queue: workload.queues()[job.queue as usize].clone(),
+                    ncpus: Some(job.processors.into()),
+                    chunks,
+                    place: place.into(),
+                    amounts,
+                    ..QueuedJob::default()
+                });
+                next
+            }));
+        }
+        QueuedJobs { distinct, of_jobs }
+    }
+}

@@ -1,0 +1,94 @@
+//! Prime time and dedicated time along the log of a simulation.
+
+use job_sort_formula::diagnostic::Message;
+use jsf_ingest::{Clock, CycleJobs};
+use jsf_openpbs::cycle::Times;
+use jsf_simulate::Workload;
+
+use crate::next_cycle::reserved_nodes::Reservations;
+use crate::opening::role::Role;
+use crate::simulation::simulation_rules::LeftOut;
+use crate::{Site, SiteError};
+
+/// Times before this one, of 1973, are those of a clock that begins with its log.
+const LEAST_EPOCH: i64 = 100_000_000;
+/// For how long after the last submission prime time is known, in days.
+const DAYS_AFTER: i64 = 366;
+
+impl Site {
+    /// Prime time and dedicated time along a workload, if its jobs depend on them, and what of them
+    /// is left out because it is not known when these are.
+    pub(crate) fn simulated_times(
+        &self,
+        workload: &Workload,
+        queues: &[(&str, usize)],
+        warnings: &mut Vec<String>,
+    ) -> Result<(Times, Vec<LeftOut>), SiteError> {
+        let uses = self.uses_of_times(queues);
+        let [first, last] = [workload.jobs().first(), workload.jobs().last()]
+            .map(|job| job.map_or(0, |job| job.submit));
+        let is_known = first >= LEAST_EPOCH;
+        let has = |role| is_known && self.files.has(role);
+        let unknown = uses.iter().filter(|(role, _)| !has(*role));
+        let mut left_out: Vec<LeftOut> = unknown.map(|(_, one)| one.clone()).collect();
+        let jobs = workload.jobs().len();
+        let clock = Clock::from_samples(workload.clock_samples());
+        if is_known && self.has_reservations_between(first, last, &clock)? {
+            let what = "reservations (`pbs_rstat -f`)".to_owned();
+            left_out.push(LeftOut { what, jobs });
+        }
+        let depends_on_prime = uses.iter().any(|(role, _)| *role == Role::Holidays)
+            || self.config.in_non_prime_time().is_some();
+        if !(has(Role::DedicatedTime) || has(Role::Holidays) && depends_on_prime) {
+            return Ok((Times::default(), left_out));
+        }
+        let config = &self.config;
+        let differ = [
+            (
+                "node_sort_key",
+                config.node_sort_key.prime != config.node_sort_key.non_prime,
+            ),
+            (
+                "preemptive_sched",
+                config.preemptive_sched.prime != config.preemptive_sched.non_prime,
+            ),
+        ];
+        let differ = differ.into_iter().filter(|(_, differs)| *differs);
+        left_out.extend(differ.map(|(name, _)| LeftOut {
+            what: format!("{name} outside prime time"),
+            jobs,
+        }));
+        let mut messages: Vec<Message> = Vec::new();
+        let days = (last - first) / 86400 + DAYS_AFTER;
+        let times = self.times(&clock, first, 2 * days as usize, &mut messages)?;
+        warnings.extend(messages.iter().map(ToString::to_string));
+        if !clock.is_known() {
+            warnings.push(
+                "the time zone of the log is not known and taken to be UTC: prime time and dedicated time may be off by hours"
+                    .to_owned(),
+            );
+        }
+        let queues = workload.queues();
+        let times = Times {
+            queues: self.queue_times(queues, &Reservations::default()),
+            ..times
+        };
+        Ok((times, left_out))
+    }
+
+    /// Whether a reservation of the site's document may hold nodes in this time.
+    fn has_reservations_between(
+        &self,
+        first: i64,
+        last: i64,
+        clock: &Clock,
+    ) -> Result<bool, SiteError> {
+        let document = CycleJobs {
+            clock: clock.clone(),
+            ..CycleJobs::default()
+        };
+        let reservations = Reservations::read(self, &document, first)?;
+        let mut confirmed = reservations.confirmed().iter();
+        Ok(confirmed.any(|reservation| reservation.start <= last))
+    }
+}

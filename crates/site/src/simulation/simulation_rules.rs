@@ -1,0 +1,517 @@
+//! The machine and the rules of a simulation at a site.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use job_sort_formula::diagnostic::Need;
+use jsf_openpbs::array_id::array_and_index;
+use jsf_openpbs::cycle::{CycleRules, Limit, Machine, Times};
+use jsf_openpbs::files::nodes::{Node, Nodes};
+use jsf_openpbs::files::sched_config::SortFirst;
+use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
+use jsf_simulate::{
+    Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
+    UsageMeasure, Workload,
+};
+use serde::Serialize;
+
+use crate::next_cycle::queue_rules::{LimitedNames, QueuePlaces};
+use crate::opening::role::Role;
+use crate::simulation::site_simulation::is_always_known;
+use crate::{Site, SiteError};
+
+/// The resource that every machine counts.
+pub(crate) const PROCESSORS: &str = "ncpus";
+
+/// What of Slurm's scheduling is not simulated.
+const LEFT_OUT_OF_SLURM: &str = "the interval and the depth of Slurm's backfill, the limits of QOS, associations and partitions, \
+     PriorityTier, preemption, reservations";
+
+/// Something that the site has and a simulation does without.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// What it is, in words.
+    pub what: String,
+    /// The number of jobs of the workload that it concerns.
+    pub jobs: usize,
+}
+
+/// The processors of a simulated machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Processors {
+    /// How many there are.
+    pub total: u32,
+    /// Where that number is from.
+    pub(crate) from: ProcessorsSource,
+}
+
+/// Where the number of processors of a simulated machine is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ProcessorsSource {
+    /// It was given.
+    Given,
+    /// They are those of the site's nodes.
+    Nodes,
+    /// The log says it.
+    Log,
+}
+
+impl Processors {
+    /// Whether their number was given.
+    pub fn are_given(self) -> bool {
+        self.from == ProcessorsSource::Given
+    }
+
+    /// Where their number is from, which follows it in a sentence.
+    pub fn source_in_words(self) -> &'static str {
+        match self.from {
+            ProcessorsSource::Given => "as given",
+            ProcessorsSource::Nodes => "of the site's nodes",
+            ProcessorsSource::Log => "by the log",
+        }
+    }
+}
+
+/// The machine of a simulation.
+pub(crate) struct Counted {
+    /// Its amounts, then those that only limits count.
+    pub(crate) names: Vec<Box<str>>,
+    pub(crate) machine: Machine,
+    pub(crate) source: ProcessorsSource,
+    /// What each job asks for of these, job by job; empty if that is only processors.
+    pub(crate) requests: Vec<i64>,
+    /// What jobs ask for host by host, where they are placed.
+    pub(crate) placed: Option<PlacedRequests>,
+    /// The jobs that are placed by their `select`.
+    pub(crate) placed_jobs: usize,
+    /// What of the nodes and of the chunks of jobs the simulation does without.
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+impl Counted {
+    /// A machine of which only the processors are counted.
+    fn one_pool(
+        site: &Site,
+        workload: &Workload,
+        processors: u32,
+        source: ProcessorsSource,
+    ) -> Self {
+        let machine = Machine::new(&[vec![processors.into()]]);
+        Self::of_pools(site, workload, vec![PROCESSORS.into()], machine, source)
+    }
+
+    /// A machine of pools of which the hosts are not told apart.
+    fn of_pools(
+        site: &Site,
+        workload: &Workload,
+        mut names: Vec<Box<str>>,
+        machine: Machine,
+        source: ProcessorsSource,
+    ) -> Self {
+        let limited = site.limited_resources(workload.queues()).into_iter();
+        let limited: Vec<Box<str>> = limited.filter(|name| !names.contains(name)).collect();
+        names.extend(limited);
+        let requests = match names.len() {
+            1 => Vec::new(),
+            _ => requests(workload, &names),
+        };
+        Self {
+            names,
+            machine,
+            source,
+            requests,
+            placed: None,
+            placed_jobs: 0,
+            left_out: Vec::new(),
+        }
+    }
+}
+
+impl Site {
+    /// The resources besides processors that the nodes have and the scheduler looks at, so that
+    /// jobs wait for them.
+    pub(crate) fn counted_resources(&self) -> Result<Vec<Box<str>>, SiteError> {
+        let Some(nodes) = self.nodes()? else {
+            return Ok(Vec::new());
+        };
+        let usable = usable_nodes(&nodes, self.partition.as_deref());
+        let mut names: Vec<Box<str>> = usable
+            .iter()
+            .flat_map(|node| node.amounts.keys().cloned())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| **name != *PROCESSORS && self.is_checked(name));
+        Ok(names)
+    }
+
+    /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the
+    /// log.
+    pub(crate) fn sorted_resources(&self) -> Vec<Box<str>> {
+        let names = self
+            .config
+            .job_sort_key
+            .prime
+            .iter()
+            .map(|key| name_of_key(&key.name));
+        names
+            .filter(|name| self.schema.is_numeric(name) && !is_always_known(name))
+            .map(Into::into)
+            .collect()
+    }
+
+    /// The machine and the rules by which a workload is simulated.
+    pub(crate) fn simulation_rules(
+        &self,
+        workload: &Workload,
+        Counted {
+            names,
+            machine,
+            requests,
+            placed,
+            ..
+        }: Counted,
+        backfill: Option<Backfill>,
+        times: Times,
+    ) -> SimulationRules {
+        let queues = workload.queues();
+        let in_log = workload.names_in_log();
+        let limited = LimitedNames {
+            queues,
+            users: &in_log.users,
+            groups: &in_log.unix_groups,
+            projects: &in_log.projects,
+            amounts: &names,
+        };
+        let cycle = CycleRules {
+            times,
+            levels: self
+                .preemption_levels(&limited)
+                .filter(|levels| levels.is_preemptive),
+            ..self.simulated_cycle(queues, backfill)
+        };
+        let mut limits = self.cycle_limits(&limited);
+        let (arrays, of_arrays) = limited_arrays(workload);
+        limits.extend(of_arrays);
+        SimulationRules {
+            machine,
+            requests,
+            placed,
+            arrays,
+            cycle,
+            order: self.simulated_order(workload),
+            non_prime: None,
+            limits,
+            threshold: self.threshold(),
+            has_accrual: self.server.eligible_time_enable().unwrap_or(false),
+            max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
+            precision: self.precision(),
+            on_error: self.rules.on_error,
+        }
+    }
+
+    /// The rules outside prime time, if others hold then.
+    pub(crate) fn non_prime_rules(
+        &self,
+        workload: &Workload,
+        backfill: Option<Backfill>,
+    ) -> Result<Option<NonPrimeRules>, SiteError> {
+        let site = self.in_non_prime_time()?;
+        Ok(site.map(|site| NonPrimeRules {
+            cycle: site.simulated_cycle(workload.queues(), backfill),
+            order: site.simulated_order(workload),
+        }))
+    }
+
+    fn simulated_cycle(&self, queues: &[Box<str>], backfill: Option<Backfill>) -> CycleRules {
+        match backfill {
+            Some(backfill) => backfill.rules(),
+            None if self.has_cycle_rules() => self.cycle_rules(queues),
+            None => Backfill::Easy.rules(),
+        }
+    }
+
+    /// What a cycle starts, in words.
+    pub(crate) fn backfilling(&self, backfill: Option<Backfill>, rules: &CycleRules) -> String {
+        match backfill {
+            Some(Backfill::Easy) => "backfill easy".to_owned(),
+            Some(Backfill::Greedy) => "backfill greedy".to_owned(),
+            Some(Backfill::None) => "backfill none".to_owned(),
+            None if !self.has_cycle_rules() => "backfill easy".to_owned(),
+            None => starts_in_words(rules),
+        }
+    }
+
+    /// The machine: the number of processors that is given, else the site's nodes, else the machine
+    /// of the log.
+    pub(crate) fn counted(
+        &self,
+        workload: &Workload,
+        processors: Option<u32>,
+    ) -> Result<Counted, SiteError> {
+        let one_pool = |processors, source| Counted::one_pool(self, workload, processors, source);
+        if let Some(processors) = processors {
+            return Ok(one_pool(processors, ProcessorsSource::Given));
+        }
+        if let Some(placed) = self.placed(workload)? {
+            return Ok(placed);
+        }
+        if let Some(nodes) = self.nodes()? {
+            let mut names = vec![PROCESSORS.into()];
+            names.extend(self.counted_resources()?);
+            let usable = usable_nodes(&nodes, self.partition.as_deref());
+            let machine = machine(&usable, &names, workload.queues());
+            let hosts: BTreeSet<&str> = usable.iter().map(|node| &*node.host).collect();
+            let left_out = (hosts.len() > 1).then(|| LeftOut {
+                what: "the hosts of jobs without `select` in the log".to_owned(),
+                jobs: workload.jobs().len(),
+            });
+            return Ok(Counted {
+                left_out: left_out.into_iter().collect(),
+                ..Counted::of_pools(self, workload, names, machine, ProcessorsSource::Nodes)
+            });
+        }
+        let slurm = self.slurm.as_ref();
+        if let Some(processors) = slurm.and_then(|slurm| slurm.cluster.usable_processors()) {
+            return Ok(one_pool(processors, ProcessorsSource::Nodes));
+        }
+        match workload.machine_processors {
+            Some(processors) => Ok(one_pool(processors, ProcessorsSource::Log)),
+            None => Err(SiteError::missing(
+                "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
+                Need::Processors,
+            )),
+        }
+    }
+
+    /// In which order a cycle considers the jobs of a workload.
+    fn simulated_order(&self, workload: &Workload) -> OrderRules {
+        let queues = workload.queues();
+        let QueuePlaces { places, turns } = self.queue_places(queues);
+        let has_one_place = places.iter().all(|&place| place == 0);
+        let stopped: Vec<bool> = queues
+            .iter()
+            .map(|queue| !self.queues.is_started(queue))
+            .collect();
+        OrderRules {
+            places: if has_one_place { Vec::new() } else { places },
+            groups: self.queue_groups(queues),
+            turns,
+            takes_turns: self.config.round_robin.prime,
+            ties: self.ties(workload),
+            by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
+            stopped: if stopped.contains(&true) {
+                stopped
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// The places of jobs with equal values by `job_sort_key`, then by submission; empty if there
+    /// is no key that the log has.
+    fn ties(&self, workload: &Workload) -> Vec<u32> {
+        let jobs = workload.jobs();
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for key in &self.config.job_sort_key.prime {
+            let mut column = match name_of_key(&key.name) {
+                PROCESSORS => jobs.iter().map(|job| f64::from(job.processors)).collect(),
+                "walltime" => jobs.iter().map(|job| job.walltime as f64).collect(),
+                name => match workload.amounts_of(name) {
+                    Some(column) => column,
+                    None => continue,
+                },
+            };
+            if key.first == SortFirst::High {
+                column.iter_mut().for_each(|value| *value = -*value);
+            }
+            columns.push(column);
+        }
+        if columns.is_empty() {
+            return Vec::new();
+        }
+        let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
+        let compare = |left: usize, right: usize| {
+            let orders = columns
+                .iter()
+                .map(|column| column[left].total_cmp(&column[right]));
+            orders
+                .into_iter()
+                .find(|order| order.is_ne())
+                .unwrap_or(left.cmp(&right))
+        };
+        order.sort_unstable_by(|&left, &right| compare(left as usize, right as usize));
+        let mut ties = vec![0; jobs.len()];
+        for (&job, place) in order.iter().zip(0..) {
+            ties[job as usize] = place;
+        }
+        ties
+    }
+
+    /// What the site has and a simulation or a cycle does without. The queues are those with jobs,
+    /// each with their number.
+    pub(crate) fn left_out(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
+        let all = queues.iter().map(|(_, jobs)| jobs).sum();
+        let config = &self.config;
+        let mut found: Vec<LeftOut> = Vec::new();
+        let mut add =
+            |what: String, jobs: usize| found.extend((jobs > 0).then_some(LeftOut { what, jobs }));
+        if self.slurm.is_some() {
+            add(LEFT_OUT_OF_SLURM.to_owned(), all);
+            if self.tree.is_some() {
+                add("billing TRES in usage".to_owned(), all);
+            }
+        }
+        for attribute in self.queues.unread_limits() {
+            add(format!("`{attribute}`"), all);
+        }
+        // those of placement sets and of preemption are named where they are not followed
+        let named_elsewhere = [
+            "node_group_enable",
+            "do_not_span_psets",
+            "only_explicit_psets",
+        ];
+        let others = self.server.others();
+        for (attribute, value) in
+            others.filter(|(name, _)| !named_elsewhere.contains(name) && !name.contains("preempt_"))
+        {
+            add(format!("{attribute} = {value}"), all);
+        }
+        let is_charged = config.fair_share.prime || self.tree.is_some();
+        let has_measure = UsageMeasure::from_formula(&config.fairshare_usage_res).is_some();
+        if self.files.has(Role::SchedConfig) && is_charged && !has_measure {
+            let formula = &config.fairshare_usage_res;
+            add(
+                format!("fairshare_usage_res `{formula}` (usage is processors times seconds)"),
+                all,
+            );
+        }
+        found
+    }
+
+    /// What of preemption a simulation does without.
+    pub(crate) fn left_out_of_preemption(&self, preempts: bool, jobs: usize) -> Vec<LeftOut> {
+        let mut found = Vec::new();
+        // without a `sched_config` it is not known what they do
+        if !self.has_cycle_rules() {
+            let attributes = self.queues.soft_limit_attributes();
+            found.extend(attributes.map(|attribute| format!("`{attribute}`")));
+        }
+        if preempts {
+            found.push("targets and checkpoints of preemption".to_owned());
+        }
+        let found = found.into_iter().map(|what| LeftOut { what, jobs });
+        found.collect()
+    }
+}
+
+/// What a cycle starts by these rules, in words.
+pub(crate) fn starts_in_words(rules: &CycleRules) -> String {
+    let queues = rules.queue_depths.iter().flatten().count();
+    match (rules.strict_ordering, rules.backfill_depth) {
+        (false, _) => "strict_ordering False: whatever fits starts".to_owned(),
+        (true, 0) if queues == 0 => {
+            "strict_ordering True, backfill_depth 0: no backfilling".to_owned()
+        }
+        (true, depth) => {
+            let of_queues = if queues == 0 {
+                ""
+            } else {
+                " and that of queues"
+            };
+            let fuzzy = if rules.window == i64::from(DEFAULT_BACKFILL_FUZZY) {
+                String::new()
+            } else {
+                format!(", opt_backfill_fuzzy {} s", rules.window)
+            };
+            format!("strict_ordering True, backfill_depth {depth}{of_queues}{fuzzy}")
+        }
+    }
+}
+
+/// The nodes on which jobs of a partition may run.
+pub(crate) fn usable_nodes<'n>(nodes: &'n Nodes, partition: Option<&str>) -> Vec<&'n Node> {
+    nodes_of(nodes, partition, |node| node.is_usable)
+}
+
+/// The nodes of a partition that are usable.
+pub(crate) fn nodes_of<'n>(
+    nodes: &'n Nodes,
+    partition: Option<&str>,
+    is_usable: impl Fn(&Node) -> bool,
+) -> Vec<&'n Node> {
+    nodes
+        .iter()
+        .filter(|node| is_usable(node) && node.partition.as_deref() == partition)
+        .collect()
+}
+
+/// A machine of one pool for the nodes that no queue has for itself, and one for those of each
+/// queue that has some.
+fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine {
+    let mut pools: Vec<Vec<i64>> = vec![vec![0; names.len()]];
+    let mut pool_of_queue: BTreeMap<&str, usize> = BTreeMap::new();
+    for node in nodes {
+        let pool = match node.queue.as_deref() {
+            None => 0,
+            Some(queue) => *pool_of_queue.entry(queue).or_insert_with(|| {
+                pools.push(vec![0; names.len()]);
+                pools.len() - 1
+            }),
+        };
+        for (sum, name) in pools[pool].iter_mut().zip(names) {
+            *sum = sum.saturating_add(node.amounts.get(name).copied().unwrap_or(0));
+        }
+    }
+    let of_queue = |queue: &str| vec![pool_of_queue.get(queue).map_or(0, |&pool| pool as u32)];
+    let mut pools_of_queues: Vec<Vec<u32>> = queues.iter().map(|queue| of_queue(queue)).collect();
+    pools_of_queues.push(vec![0]);
+    Machine::new(&pools).with_pool_lists(pools_of_queues)
+}
+
+/// What each job asks for of each amount, job by job.
+fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
+    let columns: Vec<Option<Vec<f64>>> =
+        names.iter().map(|name| workload.amounts_of(name)).collect();
+    let mut requests = Vec::with_capacity(workload.jobs().len() * names.len());
+    for (index, job) in workload.jobs().iter().enumerate() {
+        requests.push(job.processors.into());
+        let others = columns.iter().skip(1);
+        requests.extend(others.map(|column| {
+            column
+                .as_ref()
+                .map_or(0, |column| column[index].ceil() as i64)
+        }));
+    }
+    requests
+}
+
+/// The array of each subjob, and the limit of those that run at a time, if the log says how many
+/// may.
+fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
+    let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
+    let mut arrays: HashMap<String, u32> = HashMap::new();
+    let mut named = HashMap::new();
+    let mut of_jobs = vec![None; most.len()];
+    for (job, &most) in most.iter().enumerate().filter(|(_, most)| **most > 0.0) {
+        if let Some((array, _)) = array_and_index(workload.id(job)) {
+            let next = arrays.len() as u32;
+            let index = *arrays.entry(array).or_insert(next);
+            named.insert(index, most as i64);
+            of_jobs[job] = Some(index);
+        }
+    }
+    (
+        of_jobs,
+        (!named.is_empty()).then(|| Limit::of_subjobs(named)),
+    )
+}
+
+/// The name of a formula for what a key of `job_sort_key` orders by.
+fn name_of_key(key: &str) -> &str {
+    if key == "sort_priority" {
+        "job_priority"
+    } else {
+        key
+    }
+}

@@ -1,0 +1,641 @@
+//! Simulates the queue of a site: reads logs of jobs, and runs them through time under a formula.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read};
+use std::path::PathBuf;
+
+use job_sort_formula::diagnostic::Need;
+use job_sort_formula::fairshare::decay::HalfLife;
+use job_sort_formula::fairshare::{PolicyRules, ShareTree};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::schema::{FairshareInput, InputType, Origin};
+use jsf_ingest::FileKind;
+use jsf_openpbs::check::counted;
+use jsf_openpbs::duration::seconds;
+use jsf_openpbs::files::limits::{RunLimit, Subject};
+use jsf_openpbs::resource_amount::NumberMode;
+use jsf_simulate::{
+    Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS,
+    Observer, Results, Schedule, SlurmPriority, UsageMeasure, Workload, WorkloadBuilder,
+    read_workload, sacct_advice, simulate,
+};
+use serde::Deserialize;
+
+use crate::opening::file_source::{FileSource, OpenedFile};
+use crate::opening::role::{Role, unexpected};
+use crate::shares::policy_selection::PolicyName;
+use crate::shares::site_tree::SiteTree;
+use crate::simulation::simulation_rules::{LeftOut, Processors};
+use crate::{Site, SiteError};
+
+/// The most names in a warning.
+const MAX_NAMES: usize = 5;
+
+/// How a workload is run through time, where that is not as the site says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SimulationOptions {
+    /// The number of processors, instead of the site's nodes.
+    pub processors: Option<u32>,
+    /// Which jobs may start before their turn; `None`: as in the `sched_config`, and EASY without
+    /// one.
+    pub backfill: Option<Backfill>,
+    /// The usage that every entity begins with.
+    pub usage: StartingUsage,
+    /// The seconds between two decays of usage; `None`: as in the `slurm.conf` under a policy of
+    /// Slurm, else as in the `sched_config`, and no decay without one.
+    pub decay_period: Option<u64>,
+    /// The factor of a decay; `None`: as in the file that the period is from, else 0.5.
+    pub decay_factor: Option<f64>,
+}
+
+/// The usage with which a simulation begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum StartingUsage {
+    /// The usage in the tree
+    #[default]
+    #[serde(rename = "start")]
+    #[cfg_attr(feature = "clap", value(name = "start"))]
+    Tree,
+    /// None, which is 1 for every entity
+    Fresh,
+}
+
+/// Fewer jobs do not say whether jobs wait.
+const MIN_JOBS: usize = 20;
+/// Where at most this part of the jobs waits, a formula decides nothing.
+const FEW_WAIT: f64 = 0.01;
+
+/// A simulated workload.
+#[derive(Debug)]
+pub struct SimulatedQueue {
+    /// When the jobs start.
+    pub schedule: Schedule,
+    /// The processors of the machine.
+    pub processors: Processors,
+    /// How many jobs are placed on the hosts of the nodes as their `select` says.
+    pub placed: usize,
+    /// What a cycle starts, in words.
+    pub backfilling: String,
+    /// The fair-share policy; `None` without a tree.
+    pub policy: Option<PolicyName>,
+    /// How usage decays.
+    pub decay: Option<Decay>,
+    /// The limits of running jobs that matter to the workload, in words: the queue or the server,
+    /// and the limit.
+    pub limits: Vec<String>,
+    /// What the site has and the simulation does without.
+    pub left_out: Vec<LeftOut>,
+    /// The share of the machine of each entity of the workload, by its index, 0..=1: `None` for an
+    /// entity that the tree does not have, and no list without a tree.
+    pub shares: Option<Vec<Option<f64>>>,
+    /// What the simulation leaves out or assumes, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl SimulatedQueue {
+    /// What the simulation says of the jobs of its workload that are submitted at least `warm_up`
+    /// seconds after the first one.
+    pub fn results(&self, workload: &Workload, warm_up: i64) -> Results {
+        Results::new(
+            workload,
+            &self.schedule,
+            self.processors.total,
+            self.shares.as_deref(),
+            warm_up,
+        )
+    }
+
+    /// The warning that hardly any job waits, so that the formula decides nothing: the machine is
+    /// larger than that of the log, or it was idle. `None` if jobs wait, and where there are too
+    /// few to say it.
+    pub fn no_waits(&self, workload: &Workload) -> Option<String> {
+        let (mut started, mut waiting) = (0, 0);
+        for (index, job) in workload.jobs().iter().enumerate() {
+            if let Some(start) = self.schedule.start(index) {
+                started += 1;
+                waiting += usize::from(start > job.submit);
+            }
+        }
+        if started < MIN_JOBS || waiting as f64 > started as f64 * FEW_WAIT {
+            return None;
+        }
+        let logged = workload
+            .most_processors_in_use()
+            .map_or_else(String::new, |most| {
+                format!("; the jobs of the log never used more than {most} at once")
+            });
+        Some(format!(
+            "hardly any job waits, so that no formula makes a difference: the machine has {} processors \
+             {}{logged}; give the number that the machine of the log had, or a busier log",
+            self.processors.total,
+            self.processors.source_in_words()
+        ))
+    }
+}
+
+impl Site {
+    /// Reads logs of jobs as one workload, with the resources and the priorities that these
+    /// formulas need. Of a folder, all files are read. What is left out of a log is in
+    /// [`Workload::faults`].
+    ///
+    /// # Errors
+    /// A log cannot be read, or has no job in a known format.
+    pub fn open_workload(
+        &self,
+        sources: &[FileSource],
+        formulas: &[&Formula],
+        rules: LogRules,
+    ) -> Result<Workload, SiteError> {
+        let queues: Vec<Box<str>> = self.queues.iter().map(|(queue, _)| queue.into()).collect();
+        let named = self.names_in_log(formulas).into_iter().map(Box::from);
+        let limited = self.limited_resources(&queues).into_iter();
+        let read = named
+            .chain(self.counted_resources()?)
+            .chain(self.sorted_resources())
+            .chain(limited.filter(|name| !is_always_known(name)))
+            .chain([MAX_RUN_SUBJOBS.into()]);
+        let mut names: Vec<(Box<str>, Option<InputType>)> = Vec::new();
+        for name in read {
+            if names.iter().all(|(other, _)| *other != name) {
+                let kind = self.schema.entry(&name).map(|entry| entry.input_type);
+                names.push((name, kind));
+            }
+        }
+        let inputs = LogInputs {
+            numbers: self.rules.numbers,
+            entity: self.config.fairshare_entity,
+            names,
+            queue_priorities: self
+                .queues
+                .iter()
+                .map(|(name, priority)| (name.to_owned(), priority.unwrap_or(0)))
+                .collect(),
+            default_walltimes: self.default_walltimes(),
+            slurm: self.logged_priority(formulas),
+            takes_clock: self.files.has(Role::Holidays) || self.files.has(Role::DedicatedTime),
+            takes_chunks: self.files.has(Role::Nodes),
+            by_association: self.slurm.is_some()
+                && self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
+            rules,
+        };
+        read_logs(sources, WorkloadBuilder::with_inputs(inputs))
+    }
+
+    /// The names in formulas that a simulation takes from the log.
+    pub fn names_in_log<'f>(&self, formulas: &[&'f Formula]) -> Vec<&'f str> {
+        let mut names: Vec<&str> = formulas
+            .iter()
+            .flat_map(|formula| formula.names())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| self.schema.is_numeric(name) && !self.is_simulated(name));
+        names
+    }
+
+    /// Whether a simulation computes an input, whatever the log says.
+    fn is_simulated(&self, name: &str) -> bool {
+        is_always_known(name) || name == "age_factor" && self.slurm.is_some()
+    }
+
+    /// What the numbers of Slurm's priority follow from, if the site is one of Slurm and a formula
+    /// names one.
+    fn logged_priority(&self, formulas: &[&Formula]) -> Option<SlurmPriority> {
+        let is_of_slurm = |name: &&str| {
+            let entry = self.schema.entry(name);
+            entry.is_some_and(|entry| entry.origin == Origin::Slurm)
+        };
+        let slurm = self.slurm.as_ref()?;
+        self.names_in_log(formulas)
+            .iter()
+            .any(is_of_slurm)
+            .then(|| SlurmPriority {
+                settings: slurm.settings.clone(),
+                cluster: slurm.cluster.clone(),
+            })
+    }
+
+    /// The time that a job of each queue gets if it asks for none; that of an empty name is for all
+    /// other queues.
+    fn default_walltimes(&self) -> BTreeMap<String, i64> {
+        let queues = self.queues.iter().map(|(name, _)| name).chain([""]);
+        let defaults = queues.filter_map(|queue| {
+            let walltime = seconds(self.queues.default_amount(queue, "walltime")?).ok();
+            Some((queue.to_owned(), walltime.filter(|walltime| *walltime > 0)?))
+        });
+        defaults.collect()
+    }
+
+    /// Runs a workload, as [`Site::open_workload`] reads it for the formula, through time under the
+    /// formula, by the rules of the site's scheduler.
+    ///
+    /// # Errors
+    /// The formula is not arithmetic, it needs fair share and the site has no tree, the tree cannot
+    /// be built, or the number of processors is not known.
+    pub fn simulate(
+        &self,
+        formula: &Formula,
+        workload: &Workload,
+        options: SimulationOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<SimulatedQueue, SiteError> {
+        let SimulationOptions {
+            processors,
+            backfill,
+            usage,
+            ..
+        } = options;
+        let program = &formula
+            .compile(&self.schema)
+            .map_err(|_| SiteError::NotArithmetic)?;
+        let decay = self.simulated_decay(&options);
+        let mut warnings = Vec::new();
+        let mut unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
+        unknown.retain(|name| !self.is_simulated(name) && !workload.has_input(name));
+        if !unknown.is_empty() {
+            warnings.push(format!(
+                "no job of the log has {}, so every job has 0",
+                first_names(unknown.into_iter())
+            ));
+        }
+        let mut counted = self.counted(workload, processors)?;
+        let from = counted.source;
+        let placed = counted.placed_jobs;
+        let mut left_out = std::mem::take(&mut counted.left_out);
+        let mut jobs_in = vec![0_usize; workload.queues().len()];
+        workload
+            .jobs()
+            .iter()
+            .for_each(|job| jobs_in[job.queue as usize] += 1);
+        let queues = workload.queues().iter().map(|queue| &**queue);
+        let queues: Vec<(&str, usize)> = queues.zip(jobs_in.iter().copied()).collect();
+        let (times, of_times) = self.simulated_times(workload, &queues, &mut warnings)?;
+        let mut rules = self.simulation_rules(workload, counted, backfill, times);
+        if !rules.cycle.times.is_empty() {
+            rules.non_prime = self.non_prime_rules(workload, backfill)?;
+        }
+        let preempts = rules.cycle.levels.is_some();
+        left_out.extend(self.left_out_of_preemption(preempts, workload.jobs().len()));
+        left_out.extend(self.left_out(&queues));
+        left_out.extend(of_times);
+        let fairshare = self.simulated_fairshare(program, workload, decay, usage, &mut warnings)?;
+        let total = rules.processors();
+        let backfilling = self.backfilling(backfill, &rules.cycle);
+        let schedule =
+            simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
+        warnings.extend(too_large(workload, &schedule, total));
+        warnings.extend(never_started(workload, &schedule));
+        warnings.extend(self.unlisted_queues(workload, &jobs_in));
+        let mut simulated = SimulatedQueue {
+            schedule,
+            processors: Processors { total, from },
+            placed,
+            backfilling,
+            policy: self.tree.as_ref().map(|_| self.policy.name),
+            decay,
+            limits: self.run_limits(workload),
+            left_out,
+            shares: self.entity_shares(workload)?,
+            warnings,
+        };
+        let no_waits = simulated.no_waits(workload);
+        simulated.warnings.splice(0..0, no_waits);
+        Ok(simulated)
+    }
+
+    /// The limits of running jobs that matter to a workload, in words.
+    fn run_limits(&self, workload: &Workload) -> Vec<String> {
+        let queues = std::iter::once("").chain(
+            workload
+                .queues()
+                .iter()
+                .map(|queue| &**queue)
+                .filter(|queue| !queue.is_empty()),
+        );
+        let described = queues.filter_map(|queue| {
+            let of = if queue.is_empty() {
+                "the server".to_owned()
+            } else {
+                format!("queue {queue}")
+            };
+            let limits = self.queues.run_limits(queue)?.iter();
+            let limits: Vec<String> = limits
+                .filter_map(|limit| limit_in_words(limit, workload))
+                .collect();
+            (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
+        });
+        described.collect()
+    }
+
+    /// How usage decays: as the options say, else as in the `slurm.conf` or the `sched_config`.
+    fn simulated_decay(&self, options: &SimulationOptions) -> Option<Decay> {
+        let (period, factor) = (options.decay_period, options.decay_factor);
+        let conf = &self.policy.conf;
+        let is_of_slurm = self.decays_as_in_slurm_conf();
+        if is_of_slurm && conf.decay_half_life > 0 && period.is_none() && factor.is_none() {
+            let half_life = HalfLife::new(conf.decay_half_life);
+            return Some(Decay {
+                period: conf.calc_period.into(),
+                factor: half_life.factor(conf.calc_period),
+            });
+        }
+        let configured = f64::from(self.config.fairshare_decay_factor);
+        let configured = (self.files.has(Role::SchedConfig) && !is_of_slurm).then_some(configured);
+        Some(Decay {
+            period: self.decay_period(period)?,
+            factor: factor.or(configured).unwrap_or(0.5),
+        })
+    }
+
+    /// The time in which usage decays once, in seconds: as the options say, else the half-life of
+    /// the `slurm.conf` or the interval of the `sched_config`.
+    pub(crate) fn decay_period(&self, given: Option<u64>) -> Option<u64> {
+        let configured = match self.decays_as_in_slurm_conf() {
+            true => self.policy.conf.decay_half_life.into(),
+            false if self.files.has(Role::SchedConfig) => self.config.fairshare_decay_time,
+            false => 0,
+        };
+        given.or(Some(configured).filter(|seconds| *seconds > 0))
+    }
+
+    pub(crate) fn decays_as_in_slurm_conf(&self) -> bool {
+        self.policy.name != PolicyName::Pbs && self.files.has(Role::SlurmConf)
+    }
+
+    /// The share of the machine of each entity of a workload.
+    fn entity_shares(&self, workload: &Workload) -> Result<Option<Vec<Option<f64>>>, SiteError> {
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
+        let tree = self.simulated_tree(tree, workload)?;
+        let shares = self
+            .policy
+            .build_policy(self.policy.name, &[])
+            .assess(&tree);
+        let of_entities = workload
+            .names_in_log()
+            .entities
+            .iter()
+            .map(|entity| shares.get(tree.resolve(entity)?));
+        Ok(Some(
+            of_entities
+                .map(|shares| Some(shares?.fairshare_perc))
+                .collect(),
+        ))
+    }
+
+    /// The tree with the entities of a workload; those that OpenPBS does not find are in the group
+    /// `unknown`.
+    pub(crate) fn simulated_tree(
+        &self,
+        tree: &SiteTree,
+        workload: &Workload,
+    ) -> Result<ShareTree, SiteError> {
+        match self.policy.name {
+            PolicyName::Pbs => {
+                // jobs without an entity are not one entity
+                let entities = workload
+                    .names_in_log()
+                    .entities
+                    .iter()
+                    .map(|entity| &**entity);
+                let entities = entities.filter(|entity| !entity.is_empty());
+                // the scheduler's rules take any usage, and the documented ones do without that of
+                // the tree
+                Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
+            }
+            _ => tree.share_tree(),
+        }
+    }
+
+    fn simulated_fairshare(
+        &self,
+        program: &Program,
+        workload: &Workload,
+        decay: Option<Decay>,
+        usage: StartingUsage,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Fairshare>, SiteError> {
+        let input = program
+            .inputs()
+            .iter()
+            .find(|name| FairshareInput::from_name(name).is_some());
+        if input.is_none() && !(self.config.fair_share.prime && self.tree.is_some()) {
+            return Ok(None);
+        }
+        let Some(tree) = &self.tree else {
+            let input = input.map_or("", |input| input);
+            let missing =
+                format!("the formula needs `{input}`, which a log of jobs does not have: ");
+            return Err(SiteError::missing(missing, Need::Tree));
+        };
+        let (name, rules) = (self.policy.name, self.policy.rules);
+        let in_log = &workload.names_in_log().entities;
+        let policy = match name {
+            PolicyName::TicketBased => FairsharePolicy::TicketBased(rules),
+            _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
+        };
+        let simulated = self.simulated_tree(tree, workload)?;
+        let mut fairshare = Fairshare::new(simulated, policy, decay, in_log);
+        if self.files.has(Role::SchedConfig) {
+            let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
+            fairshare.measure = measure.unwrap_or_default();
+        }
+        if self.slurm.is_some() {
+            fairshare = fairshare.from_nothing();
+        }
+        let is_documented = (name, rules) == (PolicyName::Pbs, PolicyRules::Documented);
+        if usage == StartingUsage::Tree && !is_documented {
+            fairshare = fairshare.with_usage_of_tree();
+        }
+        fairshare.is_printed = self.rules.numbers == NumberMode::OpenPbs;
+        let (unknown, consequence): (Vec<usize>, _) = if name == PolicyName::Pbs {
+            let known = tree.pbs_tree(PolicyRules::Scheduler, [])?;
+            let is_unknown = |entity: &usize| known.tree().find(&in_log[*entity]).is_none();
+            let unknown = (0..in_log.len()).filter(is_unknown).collect();
+            (unknown, "they join the group `unknown`")
+        } else {
+            let unknown = fairshare.unknown_entities().collect();
+            (unknown, "their fair-share numbers are 0")
+        };
+        let shown = unknown.iter().map(|&entity| &*workload.entities()[entity]);
+        let (nobody, unknown): (Vec<&str>, Vec<&str>) = shown.partition(|name| name.is_empty());
+        if !nobody.is_empty() {
+            warnings.push(
+                "jobs whose user the log does not say have fair-share numbers of 0".to_owned(),
+            );
+        }
+        if !unknown.is_empty() {
+            let list = first_names(unknown.into_iter());
+            warnings.push(format!(
+                "entities of the log that are not in the tree: {list}; {consequence}"
+            ));
+        }
+        Ok(Some(fairshare))
+    }
+}
+
+fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
+    for source in sources {
+        let FileSource::Path(path) = source else {
+            read_log(source, &mut builder)?;
+            continue;
+        };
+        if !path.is_dir() {
+            read_log(source, &mut builder)?;
+            continue;
+        }
+        let entries = path.read_dir().and_then(|entries| {
+            entries
+                .map(|entry| Ok(entry?.path()))
+                .collect::<std::io::Result<Vec<PathBuf>>>()
+        });
+        let mut entries = entries.map_err(|error| SiteError::read(path, error))?;
+        entries.sort_unstable();
+        if !entries.iter().any(|entry| entry.is_file()) {
+            return Err(SiteError::content(format!(
+                "the folder `{}` contains no file",
+                path.display()
+            )));
+        }
+        for entry in entries {
+            if entry.is_file() {
+                read_log(&FileSource::from(entry), &mut builder)?;
+            } else {
+                builder
+                    .faults()
+                    .add("it is a folder, a pipe or a broken link", || {
+                        format!("`{}`", entry.display())
+                    });
+            }
+        }
+    }
+    let workload = builder.finish();
+    if workload.jobs().is_empty() {
+        let names: Vec<String> = sources
+            .iter()
+            .map(|source| format!("`{}`", source.name()))
+            .collect();
+        return Err(SiteError::content(format!(
+            "{} has no job that can be simulated{}",
+            names.join(", "),
+            reasons(workload.faults())
+        )));
+    }
+    Ok(workload)
+}
+
+/// Why a log has no job: how many lines are left out for each reason, and the first that is named.
+fn reasons(faults: &Faults) -> String {
+    let messages = faults.messages();
+    let first = messages
+        .first()
+        .map_or_else(String::new, |fault| format!("; {fault}"));
+    // of a single fault the message says all
+    let is_named = faults.count() == 1 && !first.is_empty();
+    let counts = faults.summary([]).filter(|_| !is_named);
+    counts.map_or_else(String::new, |counts| format!(": {counts}")) + &first
+}
+
+fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), SiteError> {
+    let name = source.name();
+    let failed = SiteError::reading(name.as_ref());
+    let OpenedFile { head, kind, rest } = source.opened()?;
+    let log = BufReader::with_capacity(1 << 16, head.as_slice().chain(rest));
+    let is_log = read_workload(&name, log, builder).map_err(&failed)?;
+    if kind == FileKind::Empty {
+        builder.faults().add("it is empty", || format!("`{name}`"));
+    } else if !is_log {
+        let advice = sacct_advice(&String::from_utf8_lossy(&head))
+            .map_or_else(String::new, |advice| format!("; {advice}"));
+        let expected = format!(
+            "a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON{advice}"
+        );
+        return Err(unexpected(kind, &name, kind.description(), &expected));
+    }
+    Ok(())
+}
+
+/// The warning about jobs that ask for more than there is.
+fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Option<String> {
+    let count = schedule.too_large.len();
+    let list = first_names(schedule.too_large.iter().map(|&job| workload.id(job)));
+    let jobs = counted(count, "job asks", "jobs ask");
+    let machine = match processors {
+        1 => "processor".to_owned(),
+        _ => format!("{processors} processors"),
+    };
+    (count > 0)
+        .then(|| format!("{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}"))
+}
+
+/// The warnings about jobs that never start although the machine is large enough.
+fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
+    let deleted = |job: &usize| schedule.deleted.contains(job);
+    let (deleted, held): (Vec<usize>, Vec<usize>) = schedule.never_start().partition(deleted);
+    let kinds = [
+        (
+            held,
+            "jobs that never start, because a limit, a threshold or a stopped queue lets none run",
+        ),
+        (deleted, "jobs that are deleted to make room for others"),
+    ];
+    let mut warnings = Vec::new();
+    for (jobs, what) in kinds.iter().filter(|(jobs, _)| !jobs.is_empty()) {
+        let list = first_names(jobs.iter().map(|&job| workload.id(job)));
+        warnings.push(format!("{what}: {list}"));
+    }
+    warnings
+}
+
+/// A limit in words; `None` for one of somebody who has no job in the workload.
+fn limit_in_words(limit: &RunLimit, workload: &Workload) -> Option<String> {
+    let amount = match &limit.resource {
+        None => limit.most.to_string(),
+        Some(resource) => format!("{} {resource}", limit.most),
+    };
+    let shown = workload.names();
+    let in_log = workload.names_in_log();
+    let of = match &limit.subject {
+        Subject::All => return Some(format!("{amount} in all")),
+        Subject::EachUser => "each user".to_owned(),
+        Subject::EachGroup => "each group".to_owned(),
+        Subject::EachProject => "each project".to_owned(),
+        Subject::User(name) => shown_name(name, &shown.users, &in_log.users)?,
+        Subject::Group(name) => shown_name(name, &shown.unix_groups, &in_log.unix_groups)?,
+        Subject::Project(name) => shown_name(name, &shown.projects, &in_log.projects)?,
+    };
+    Some(format!("{amount} of {of}"))
+}
+
+/// What is shown for a name in the log.
+fn shown_name(name: &str, shown: &[Box<str>], in_log: &[Box<str>]) -> Option<String> {
+    let index = in_log.iter().position(|other| **other == *name)?;
+    Some(format!("`{}`", shown[index]))
+}
+
+/// Whether a simulation computes an input of every job, whatever the log says.
+pub(crate) fn is_always_known(name: &str) -> bool {
+    matches!(name, "ncpus" | "walltime" | "eligible_time")
+        || FairshareInput::from_name(name).is_some()
+}
+
+/// The first few names, and how many more there are.
+pub(crate) fn first_names<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let mut listed: Vec<String> = names
+        .by_ref()
+        .take(MAX_NAMES)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = names.count();
+    if more > 0 {
+        listed.push(format!("{more} more"));
+    }
+    match listed.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => listed.concat(),
+    }
+}

@@ -1,0 +1,179 @@
+//! What is found about a formula on the jobs of a log, beside what is found on the formula alone.
+
+use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::{Interval, Ranges, lint, lint_values};
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::suggestions::did_you_mean;
+use jsf_simulate::{Goal, Goals, Member, Workload, in_one_line};
+
+use crate::simulation::simulation_rules::PROCESSORS;
+use crate::simulation::site_simulation::first_names;
+use crate::{Site, SiteError};
+
+/// The codes of the findings about conditions with one outcome.
+const CONDITIONS: [Code; 2] = [Code::DeadBranch, Code::ConstantComparison];
+
+impl Site {
+    /// The findings about the text of a formula and its names, and about conditions that have one
+    /// outcome for all jobs of a workload.
+    pub fn lint(&self, formula: &Formula, workload: &Workload) -> Vec<Diagnostic> {
+        let expr = formula.expr();
+        let mut findings = lint(expr, &self.schema);
+        let of_any_jobs = lint_values(expr, &self.schema, &Ranges::default());
+        let of_these = lint_values(expr, &self.schema, &self.ranges(formula, workload)).into_iter();
+        let is_known = |found: &Diagnostic| {
+            of_any_jobs
+                .iter()
+                .any(|known| (known.code, known.span) == (found.code, found.span))
+        };
+        let of_these =
+            of_these.filter(|found| CONDITIONS.contains(&found.code) && !is_known(found));
+        findings.extend(of_these.map(|found| Diagnostic {
+            message: format!("{} for the jobs of the log", found.message),
+            ..found
+        }));
+        findings
+    }
+
+    /// Checks that a log has what goals are about. The warnings are of goals that are about no job
+    /// of the log, which are neither met nor missed, and of conditions about what no job of the log
+    /// has.
+    ///
+    /// # Errors
+    /// No goal about some of the jobs has one: the goals are those of another site. Or a condition
+    /// has a name that nothing declares and no job of the log has.
+    pub fn check_goals(
+        &self,
+        goals: &Goals,
+        workload: &Workload,
+    ) -> Result<Vec<String>, SiteError> {
+        for condition in goals.conditions() {
+            let found = self.lint(condition, workload);
+            if let Some(found) = found.iter().find(|found| found.severity == Severity::Error) {
+                let text = condition.text();
+                return Err(SiteError::content(format!(
+                    "the condition `{text}` of a goal: {}",
+                    in_one_line(found)
+                )));
+            }
+        }
+        let unknown = goals
+            .goals
+            .iter()
+            .filter_map(|goal| self.unknown_inputs(goal, workload));
+        let of_some: Vec<&Goal> = goals
+            .goals
+            .iter()
+            .filter(|goal| goal.is_of_some())
+            .collect();
+        let absent: Vec<String> = of_some
+            .iter()
+            .filter_map(|goal| no_job(goal, workload))
+            .collect();
+        if !absent.is_empty() && absent.len() == of_some.len() {
+            let reasons: Vec<String> = absent.into_iter().chain(unknown).collect();
+            return Err(SiteError::content(reasons.join("; ")));
+        }
+        Ok(absent.into_iter().chain(unknown).collect())
+    }
+
+    /// The warning that the condition of a goal is about what no job of a log says; `None` if the
+    /// log has all of it.
+    fn unknown_inputs(&self, goal: &Goal, workload: &Workload) -> Option<String> {
+        let condition = &goal.condition.as_ref()?.formula;
+        let is_unknown = |name: &&str| {
+            let is_of_job = [PROCESSORS, "walltime"].contains(name);
+            !is_of_job
+                && self.schema.entry(name).is_some()
+                && workload
+                    .amounts_of(name)
+                    .is_none_or(|amounts| amounts.iter().all(|amount| *amount == 0.0))
+        };
+        let names = condition.names();
+        let unknown = names.iter().map(|name| &**name).filter(is_unknown);
+        let unknown: Vec<&str> = unknown.collect();
+        let values = first_names(unknown.iter().copied());
+        (!unknown.is_empty()).then(|| {
+            let name = &goal.name;
+            format!("the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0")
+        })
+    }
+
+    /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what
+    /// changes while jobs wait, has the range of the schema.
+    fn ranges(&self, formula: &Formula, workload: &Workload) -> Ranges {
+        let mut ranges = Ranges::default();
+        let jobs = workload.jobs();
+        let processors = jobs.iter().map(|job| i64::from(job.processors));
+        let walltimes = jobs.iter().map(|job| job.walltime);
+        for (name, least, most) in [
+            (PROCESSORS, processors.clone().min(), processors.max()),
+            ("walltime", walltimes.clone().min(), walltimes.max()),
+        ] {
+            ranges.observe(name, least.into_iter().chain(most).map(Value::Int));
+        }
+        for name in formula.names() {
+            let Some(amounts) = workload.amounts_of(name) else {
+                continue;
+            };
+            let least = amounts.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = amounts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let kind = ranges.interval(name, &self.schema).kind();
+            ranges.set(name, Interval::new(kind, least, most));
+        }
+        ranges
+    }
+
+    /// The queues of a workload that the site's documents do not list, in a warning. `jobs_in`
+    /// counts the jobs by queue.
+    pub(crate) fn unlisted_queues(&self, workload: &Workload, jobs_in: &[usize]) -> Option<String> {
+        let mut unlisted: Vec<(&str, usize)> = Vec::new();
+        for (queue, &jobs) in workload.queues().iter().zip(jobs_in) {
+            if !queue.is_empty() && jobs > 0 && !self.queues.contains(queue) {
+                unlisted.push((queue, jobs));
+            }
+        }
+        let jobs: usize = unlisted.iter().map(|(_, jobs)| jobs).sum();
+        let names = first_names(unlisted.iter().map(|(queue, _)| *queue));
+        (jobs > 0 && !self.queues.is_empty()).then(|| {
+            let all = workload.jobs().len();
+            format!("queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here")
+        })
+    }
+}
+
+/// That a goal is about no job of a workload; `None` if it is about some.
+fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
+    if goal.concerns_any(workload) {
+        return None;
+    }
+    let name = &goal.name;
+    let condition = goal.condition.as_ref();
+    let condition = condition.map_or("", |condition| condition.formula.text());
+    let Some((member, of)) = &goal.member else {
+        return Some(format!(
+            "the goal `{name}` is about no job: `{condition}` holds for no job of the log"
+        ));
+    };
+    let which = member_in_words(*member, of, workload);
+    if member.index(of, workload).is_some() {
+        return Some(format!(
+            "the goal `{name}` is about no job: `{condition}` holds for no job of {which} of the log"
+        ));
+    }
+    let hides_names = workload.is_anonymous() && *member != Member::Queue;
+    let names = member.names(workload).iter().filter(|_| !hides_names);
+    let similar = did_you_mean(of, names.map(|name| &**name));
+    Some(format!(
+        "the goal `{name}` is about no job: no job of the log has {which}{similar}"
+    ))
+}
+
+/// What the jobs of a goal have in common, with its name unless the names of the log are hidden.
+fn member_in_words(member: Member, of: &str, workload: &Workload) -> String {
+    if workload.is_anonymous() && member != Member::Queue {
+        return format!("its {member}");
+    }
+    format!("the {member} `{of}`")
+}

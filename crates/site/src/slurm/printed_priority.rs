@@ -1,0 +1,274 @@
+//! Compares the computed priorities with those that `squeue` prints, and says by the components that
+//! `sprio` prints which input of the priority differs.
+
+use std::collections::HashMap;
+
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::Ranking;
+use jsf_slurm::conf::PrioritySettings;
+use jsf_slurm::sprio::Sprio;
+
+use crate::opening::role::Role;
+use crate::opening::site_files::SiteFiles;
+
+/// From this part of the larger one on, a difference of two totals is no matter of time.
+const LARGE: f64 = 0.1;
+/// The fair-share points change by so much of their weight in a while.
+const PART_OF_A_WHILE: f64 = 0.01;
+
+/// What Slurm's tools print of the priorities of pending jobs.
+#[derive(Debug, Default)]
+pub(crate) struct PrintedPriorities {
+    /// The totals of `squeue`.
+    pub totals: HashMap<String, u32>,
+    pub sprio: Sprio,
+    /// The names of the site's files by their roles.
+    pub files: HashMap<Role, String>,
+    /// `PriorityCalcPeriod` in seconds.
+    pub calc_period: u32,
+}
+
+/// How the computed totals compare with the printed ones.
+#[derive(Debug)]
+pub(crate) enum Agreement {
+    /// Those of so many jobs are equal; the text names the file.
+    Equal(String),
+    Contradiction(Contradiction),
+}
+
+/// A difference between printed and computed totals.
+#[derive(Debug)]
+pub(crate) struct Contradiction {
+    pub text: String,
+    /// In a few words, if the difference is so large that it changes the order.
+    pub headline: Option<String>,
+}
+
+struct Difference {
+    row: usize,
+    printed: f64,
+    computed: f64,
+}
+
+impl Difference {
+    fn amount(&self) -> f64 {
+        (self.printed - self.computed).abs()
+    }
+
+    fn is_large(&self) -> bool {
+        self.amount() > LARGE * self.printed.max(self.computed)
+    }
+}
+
+impl PrintedPriorities {
+    pub(crate) fn names_of(files: &SiteFiles) -> HashMap<Role, String> {
+        let roles = [
+            Role::Queue,
+            Role::Sprio,
+            Role::SlurmConf,
+            Role::Tree,
+            Role::Qos,
+            Role::Associations,
+            Role::Partitions,
+            Role::SlurmNodes,
+        ];
+        let named = roles
+            .into_iter()
+            .filter_map(|role| Some((role, files.first(role)?.name())));
+        named.collect()
+    }
+
+    /// Compares the printed totals with those of a ranking by Slurm's priority; `None` if none is
+    /// printed.
+    pub(crate) fn agreement(
+        &self,
+        table: &JobTable,
+        ranking: &Ranking,
+        settings: &PrioritySettings,
+    ) -> Option<Agreement> {
+        let mut compared = 0;
+        let mut different = Vec::new();
+        for &row in ranking.order() {
+            if let (Some(&printed), Some(score)) =
+                (self.totals.get(table.id(row)), ranking.score(row))
+            {
+                compared += 1;
+                let printed = f64::from(printed);
+                if score.value != printed {
+                    let computed = score.value;
+                    different.push(Difference {
+                        row,
+                        printed,
+                        computed,
+                    });
+                }
+            }
+        }
+        let queue = self.name(Role::Queue);
+        let large = different.iter().find(|difference| difference.is_large());
+        let Some(example) = large.or(different.first()) else {
+            let text = format!("all {compared} are those that {queue} prints");
+            return (compared > 0).then_some(Agreement::Equal(text));
+        };
+        let example_words = format!(
+            "`{}`: printed {}, computed {}",
+            table.id(example.row),
+            example.printed,
+            example.computed
+        );
+        let reason = self.reason(&different, table, settings);
+        Some(Agreement::Contradiction(Contradiction {
+            text: format!(
+                "the priority that {queue} prints differs from the computed one for {} of {compared} jobs, such as \
+                 {example_words}; {reason}",
+                different.len(),
+            ),
+            headline: large.map(|_| {
+                format!("The computed priorities are not those that {queue} prints (such as {example_words}).")
+            }),
+        }))
+    }
+
+    /// Why the totals differ, as far as the components say.
+    fn reason(
+        &self,
+        different: &[Difference],
+        table: &JobTable,
+        settings: &PrioritySettings,
+    ) -> String {
+        let components = self.different_components(different, table, settings);
+        let of_a_while = |column: &str| match column {
+            "AGE" => {
+                let part = f64::from(self.calc_period) / f64::from(settings.max_age.max(1));
+                1.0 + f64::from(settings.weight_age) * part
+            }
+            "FAIRSHARE" => 1.0 + f64::from(settings.weight_fairshare) * PART_OF_A_WHILE,
+            _ => 0.0,
+        };
+        let has_components = different.iter().any(|one| {
+            let row = self.sprio.row(table.id(one.row));
+            row.is_some_and(|row| row.component(table.queue(one.row), "AGE").is_some())
+        });
+        let is_of_time = if has_components {
+            let mut all = components.iter().flat_map(|(column, found)| {
+                found
+                    .iter()
+                    .map(move |one| one.amount() <= of_a_while(column))
+            });
+            all.all(|is_little| is_little)
+        } else {
+            let most = of_a_while("AGE") + of_a_while("FAIRSHARE");
+            different.iter().all(|one| one.amount() <= most)
+        };
+        if is_of_time {
+            return "slurmctld computes the age and the fair share every PriorityCalcPeriod and at a change of the job, and \
+                    the files are of different moments"
+                .to_owned();
+        }
+        if components.is_empty() {
+            return "give what `sprio -l` prints (`sprio_l.txt`), which shows the component that differs".to_owned();
+        }
+        let components = components.iter().map(|(column, found)| {
+            let first = &found[0];
+            let jobs = if found.len() == 1 { "job" } else { "jobs" };
+            format!(
+                "{column} differs for {} {jobs} (`{}`: printed {}, computed {}), which comes from {}",
+                found.len(), table.id(first.row), first.printed, first.computed, self.origin(column)
+            )
+        });
+        let components: Vec<String> = components.collect();
+        format!(
+            "by {} {}; check whether these are of one cluster and as they were when slurmctld computed the priorities",
+            self.name(Role::Sprio),
+            components.join(", ")
+        )
+    }
+
+    /// The components that differ, with the jobs for which they do.
+    fn different_components(
+        &self,
+        different: &[Difference],
+        table: &JobTable,
+        settings: &PrioritySettings,
+    ) -> Vec<(&'static str, Vec<Difference>)> {
+        let mut found = Vec::new();
+        for (column, weight, input) in settings.components() {
+            let values = table.column(input);
+            let of_jobs = different.iter().filter_map(|one| {
+                let sprio = self
+                    .sprio
+                    .row(table.id(one.row))
+                    .filter(|row| !row.is_direct)?;
+                let printed = sprio.component(table.queue(one.row), column)?;
+                let value = values.map_or(0.0, |values| values.nearest_double(one.row));
+                Some(Difference {
+                    row: one.row,
+                    printed,
+                    computed: (weight * value).round_ties_even(),
+                })
+            });
+            // the points of each resource are rounded, not their sum
+            let rounding = 0.5 * settings.weight_tres.len() as f64;
+            let tolerated = if column == "TRES" { rounding } else { 0.0 };
+            let of_jobs: Vec<Difference> = of_jobs.filter(|one| one.amount() > tolerated).collect();
+            if !of_jobs.is_empty() {
+                found.push((column, of_jobs));
+            }
+        }
+        found
+    }
+
+    /// The settings and the file from which a component comes.
+    fn origin(&self, column: &str) -> String {
+        let (settings, role, what) = match column {
+            "AGE" => (
+                "PriorityWeightAge and PriorityMaxAge",
+                Role::Queue,
+                "the time from which the age counts",
+            ),
+            "ASSOC" => (
+                "PriorityWeightAssoc",
+                Role::Associations,
+                "the priorities of the associations",
+            ),
+            "FAIRSHARE" => (
+                "PriorityWeightFairshare",
+                Role::Tree,
+                "the shares and usage",
+            ),
+            "JOBSIZE" => (
+                "PriorityWeightJobSize and PriorityFavorSmall",
+                Role::SlurmNodes,
+                "the nodes",
+            ),
+            "PARTITION" => (
+                "PriorityWeightPartition",
+                Role::Partitions,
+                "PriorityJobFactor",
+            ),
+            "QOS" => ("PriorityWeightQOS", Role::Qos, "the priorities of the QOS"),
+            "TRES" => (
+                "PriorityWeightTRES",
+                Role::Partitions,
+                "the TRES of the partitions",
+            ),
+            _ => return format!("`nice` in {}", self.name(Role::Queue)),
+        };
+        format!(
+            "{settings} in {} and {what} in {}",
+            self.name(Role::SlurmConf),
+            self.name(role)
+        )
+    }
+
+    /// The name of a file, or of the one that is missing.
+    fn name(&self, role: Role) -> String {
+        match self.files.get(&role) {
+            Some(name) => format!("`{name}`"),
+            None => {
+                let usual = role.files().names.first().unwrap_or(&"");
+                format!("`{usual}`, which is missing")
+            }
+        }
+    }
+}

@@ -1,0 +1,564 @@
+//! The queue of Slurm: its priority as a formula, and its jobs as native NDJSON.
+
+use std::collections::{HashMap, HashSet};
+
+use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
+use job_sort_formula::fairshare::Release;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::formula::syntax::ExprKind;
+use job_sort_formula::schema::Schema;
+use jsf_slurm::SlurmDocument;
+use jsf_slurm::cluster::Cluster;
+use jsf_slurm::conf::{PrioritySettings, SlurmConf};
+use jsf_slurm::jobs::{SlurmJob, SlurmJobs};
+use jsf_slurm::priority::{NamedInput, PriorityTerm};
+use jsf_slurm::sprio::Sprio;
+
+use crate::formulas::formula_text::FormulaText;
+use crate::opening::file_source::FileSource;
+use crate::opening::role::{Role, unexpected};
+use crate::opening::site_files::SiteFiles;
+use crate::slurm::native_job::native_job;
+use crate::slurm::printed_priority::PrintedPriorities;
+use crate::slurm::priority_clock::Clock;
+use crate::{Site, SiteError};
+use jsf_ingest::FileKind;
+
+/// The input that grows while a job waits.
+pub(crate) const AGE: &str = "age_factor";
+/// The longest document of jobs of Slurm that is read, in bytes.
+const MAX_JOBS: u64 = 4 << 30;
+
+const JOBS: &str = "`squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
+
+/// The priority of a site of Slurm, and its jobs.
+#[derive(Debug)]
+pub(crate) struct SlurmQueue {
+    /// The priority as a formula.
+    pub text: FormulaText,
+    /// The same, as it is printed.
+    formula: String,
+    /// Its summands, with their columns in `sprio -l`.
+    terms: Vec<PriorityTerm>,
+    /// The jobs as native NDJSON; `None` if they are those of a log.
+    pub jobs: Option<FileSource>,
+    /// When the priorities are computed, in seconds since 1970 on the clock of the jobs.
+    pub at: Option<i64>,
+    /// What the priority of a job depends on.
+    pub settings: PrioritySettings,
+    pub cluster: Cluster,
+    /// What Slurm's tools print of the priorities.
+    pub printed: PrintedPriorities,
+    /// The jobs that represent tasks of an array, by the names that `squeue` prints.
+    array_tasks: HashMap<String, String>,
+    /// The files that name their clusters.
+    pub clusters: Vec<(String, String)>,
+    /// The jobs that have ended: the number and the state of each.
+    ended: HashMap<String, String>,
+    /// The warnings about jobs, for answers that rank them.
+    pub of_jobs: Vec<Message>,
+    /// The pending jobs whose age grows.
+    aging: HashSet<String>,
+    /// `ACCOUNT/USER` of the pending jobs that are not held, in the order of the jobs' numbers.
+    pub pending_users: Vec<String>,
+    /// The release that printed the jobs.
+    pub release: Option<Release>,
+    pub warnings: Vec<Message>,
+}
+
+/// A formula that is evaluated for later times, in which the age of a job has reached its greatest
+/// at 1.
+#[derive(Debug, Clone)]
+pub(crate) struct AgingFormula {
+    pub program: Program,
+    /// The time in which an age grows from 0 to 1, in seconds.
+    pub max_age: u32,
+}
+
+impl AgingFormula {
+    /// `None` if the formula does not read the age, or an age does not grow.
+    fn new(formula: &Formula, schema: &Schema, max_age: u32) -> Option<Self> {
+        let expr = formula.expr();
+        let mut ages: Vec<_> = expr
+            .iter()
+            .filter(|(_, node)| matches!(&node.kind, ExprKind::Name(name) if &**name == AGE))
+            .map(|(_, node)| node.span.start as usize..node.span.end as usize)
+            .collect();
+        if ages.is_empty() || max_age == 0 {
+            return None;
+        }
+        ages.sort_unstable_by_key(|span| span.start);
+        let mut text = expr.text().to_owned();
+        for span in ages.into_iter().rev() {
+            text.replace_range(span, "min(1.0, age_factor)");
+        }
+        let program = Formula::parse(&text).ok()?.compile(schema).ok()?;
+        Some(Self { program, max_age })
+    }
+}
+
+impl SlurmQueue {
+    /// Reads the jobs and what their priority depends on; `None` if the jobs are not Slurm's. `at`
+    /// is the time at which the priorities are computed, in seconds since 1970.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(crate) fn read(
+        files: &SiteFiles,
+        conf: Option<&SlurmConf>,
+        at: Option<i64>,
+    ) -> Result<Option<Self>, SiteError> {
+        let Some(queue) = files.first(Role::Queue) else {
+            let conf = conf.filter(|_| files.has_jobs_of_log && !files.are_of_openpbs());
+            return conf.map(|conf| Self::of_log(files, conf)).transpose();
+        };
+        if !queue.can_be_opened_again() {
+            return Ok(None);
+        }
+        let kind = queue.opened()?.kind;
+        if kind != FileKind::Slurm(SlurmDocument::Jobs) {
+            if is_named_as_of_slurm(&queue.name()) && !FileKind::JOBS.contains(&kind) {
+                return Err(unexpected(kind, &queue.name(), kind.description(), JOBS));
+            }
+            return Ok(None);
+        }
+        let name = queue.name();
+        let text = String::from_utf8_lossy(&queue.read_up_to(MAX_JOBS)?).into_owned();
+        let read = SlurmJobs::read(&name, &text).map_err(SiteError::content)?;
+        drop(text);
+        let default = SlurmConf::default();
+        let mut warnings: Vec<Message> = read.warnings.into_iter().map(Message::from).collect();
+        if conf.is_none() {
+            let missing = "the weights of Slurm's priority are not known, and each is taken as 0: ";
+            warnings.push(Message::asking(missing, [Need::SlurmConf]));
+        }
+        let conf = conf.unwrap_or(&default);
+        let cluster = read_cluster(files, conf, &mut warnings)?;
+        let mut sprio = Sprio::default();
+        for source in files.all(Role::Sprio) {
+            let name = source.name();
+            let problems = sprio.add(&source.read_text(Role::Sprio)?);
+            let problems = problems.into_iter();
+            warnings.extend(limit_each_kind(
+                problems.map(|problem| format!("`{name}`: {problem}").into()),
+            ));
+        }
+        let clock = Clock::new(at, &read.jobs, conf, &sprio, files);
+        let has_direct = read.jobs.iter().any(|job| is_direct(job, &sprio));
+        let mut queue = Self {
+            at: Some(clock.now),
+            pending_users: pending_users(&read.jobs),
+            release: read.version.as_deref().and_then(Release::from_version),
+            warnings,
+            array_tasks: array_tasks(&read.jobs),
+            clusters: read
+                .jobs
+                .iter()
+                .find(|job| !job.cluster.is_empty())
+                .map(|job| (name.clone(), job.cluster.clone()))
+                .into_iter()
+                .collect(),
+            ended: read.ended,
+            ..Self::new(files, conf, cluster, has_direct)?
+        };
+        queue.warn_of_missing(conf, files);
+        if clock.ages_are_of_others {
+            let unfit = "the ages that `sprio` prints do not fit PriorityMaxAge, as those of other settings: when the \
+                         priorities are computed does not follow from them";
+            queue.warnings.push(unfit.into());
+        }
+        let has_age = read.jobs.iter().any(|job| job.accrues_from.is_some());
+        if clock.is_guessed && has_age && conf.priority.weight_age > 0 {
+            queue.warnings.push(Message::asking(
+                "when the priorities are computed is not known, and the last submission is taken: ",
+                [Need::Moment],
+            ));
+        }
+        queue.warn_of_jobs(&read.jobs, conf, &sprio);
+        let mut lines = Vec::new();
+        for job in &read.jobs {
+            let is_accruing = job.accrues_from.is_some_and(|from| from <= clock.of(job));
+            if job.is_pending() && is_accruing && !is_direct(job, &sprio) {
+                queue.aging.insert(job.id.clone());
+            }
+            let native = native_job(job, conf, &queue.cluster, &sprio, &clock);
+            serde_json::to_writer(&mut lines, &native).map_err(SiteError::content)?;
+            lines.push(b'\n');
+            if let Some(priority) = job.priority.filter(|_| job.is_pending() && !job.is_held()) {
+                queue.printed.totals.insert(job.id.clone(), priority);
+            }
+        }
+        queue.printed.sprio = sprio;
+        let of_associations = queue.cluster.clusters_of_associations().iter().cloned();
+        let associations = files.first(Role::Associations).map(FileSource::name);
+        let of_associations = of_associations.filter_map(|of| associations.clone().zip(Some(of)));
+        queue.clusters.extend(of_associations);
+        queue.jobs = Some(FileSource::Bytes {
+            name,
+            bytes: lines.into(),
+        });
+        Ok(Some(queue))
+    }
+
+    /// What the priority of the jobs of a log depends on.
+    fn of_log(files: &SiteFiles, conf: &SlurmConf) -> Result<Self, SiteError> {
+        let mut warnings = Vec::new();
+        let cluster = read_cluster(files, conf, &mut warnings)?;
+        let mut queue = Self {
+            warnings,
+            ..Self::new(files, conf, cluster, false)?
+        };
+        queue.warn_of_missing(conf, files);
+        Ok(queue)
+    }
+
+    /// The priority without jobs.
+    fn new(
+        files: &SiteFiles,
+        conf: &SlurmConf,
+        cluster: Cluster,
+        has_direct: bool,
+    ) -> Result<Self, SiteError> {
+        let formula = conf.priority.formula(has_direct);
+        let mut text = FormulaText::new(formula)?;
+        text.origin = match files.first(Role::SlurmConf) {
+            Some(source) => source.name(),
+            None => "Slurm's defaults".to_owned(),
+        };
+        Ok(Self {
+            formula: Formula::parse(&text.text)
+                .map_err(SiteError::content)?
+                .to_string(),
+            text,
+            terms: conf.priority.terms(),
+            jobs: None,
+            at: None,
+            settings: conf.priority.clone(),
+            cluster,
+            printed: PrintedPriorities {
+                files: PrintedPriorities::names_of(files),
+                calc_period: conf.calc_period,
+                ..PrintedPriorities::default()
+            },
+            array_tasks: HashMap::new(),
+            clusters: Vec::new(),
+            ended: HashMap::new(),
+            of_jobs: Vec::new(),
+            aging: HashSet::new(),
+            pending_users: Vec::new(),
+            release: None,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Adds the names of the priority's inputs.
+    pub(crate) fn add_names_to(&self, schema: &mut Schema) {
+        let terms = self.terms.iter().map(|term| term.formula.as_str());
+        schema.add_slurm(terms.filter(|input| input.starts_with("tres_")));
+    }
+
+    /// A formula for later times; `None` if it does not read the age of a job.
+    pub(crate) fn aging_formula(&self, formula: &Formula, schema: &Schema) -> Option<AgingFormula> {
+        AgingFormula::new(formula, schema, self.settings.max_age)
+    }
+
+    /// Whether the age of a job grows while it waits.
+    pub(crate) fn is_aging(&self, job: &str) -> bool {
+        self.aging.contains(job)
+    }
+
+    /// Whether a formula is the priority.
+    pub(crate) fn is_priority(&self, formula: &Formula) -> bool {
+        formula.to_string() == self.formula
+    }
+
+    /// The columns of `sprio -l`: the name and the formula of each.
+    pub(crate) fn columns(&self) -> Vec<(String, Formula)> {
+        let terms = self.terms.iter();
+        terms
+            .filter_map(|term| Some((term.column.clone(), Formula::parse(&term.formula).ok()?)))
+            .collect()
+    }
+
+    fn warn_of_missing(&mut self, conf: &SlurmConf, files: &SiteFiles) {
+        for missing in conf.priority.missing(&self.cluster) {
+            let (setting, command) = (missing.setting, missing.command);
+            self.warnings.push(
+                format!("{setting} is not 0, and what it weighs is not known and taken as 0: give what `{command}` prints in the site's folder").into(),
+            );
+        }
+        if conf.priority.weight_fairshare > 0 && !files.has(Role::Tree) {
+            self.warnings.push(
+                "PriorityWeightFairshare is not 0, and what it weighs is not known: give what \
+                 `sshare -a -l -P` prints in the site's folder (`sshare.txt`)"
+                    .into(),
+            );
+        }
+        let raw = &conf.priority;
+        if conf.is_printed && raw.raw_assoc && raw.raw_partition && raw.raw_qos && raw.raw_tres {
+            self.warnings.push(
+                "`scontrol show config` prints NO_NORMAL_ALL before 23.02 for each of NO_NORMAL_ASSOC, NO_NORMAL_PART, \
+                 NO_NORMAL_QOS and NO_NORMAL_TRES: give slurm.conf, which says which of them are set"
+                    .into(),
+            );
+        }
+    }
+
+    /// Warns of what the formula cannot say of single jobs.
+    fn warn_of_jobs(&mut self, jobs: &[SlurmJob], conf: &SlurmConf, sprio: &Sprio) {
+        let pending = || jobs.iter().filter(|job| job.is_pending());
+        let direct = pending().filter(|job| is_direct(job, sprio));
+        let several = pending().filter(|job| job.partition.contains(','));
+        let waiting = pending().filter(|job| !job.is_held() && is_waiting(job));
+        let direct_words = "a priority that was set directly, which no weight changes";
+        let several_words = "several partitions, of which the first counts";
+        let waiting_words =
+            "for another job or for a time: Slurm starts none of them before, and they are ranked";
+        let found = [
+            about_jobs(direct, "has", "have", direct_words),
+            about_jobs(several, "names", "name", several_words),
+            about_jobs(waiting, "waits", "wait", waiting_words),
+        ];
+        let unknown = self.inputs_of_no_file(jobs, conf);
+        let found = found.into_iter().flatten().chain(unknown);
+        self.of_jobs.extend(found.map(Message::from));
+        if conf.priority.increases_only {
+            self.of_jobs.push(
+                "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
+                    .into(),
+            );
+        }
+    }
+}
+
+impl SlurmQueue {
+    /// What is said of jobs whose partition, QOS or association is in no file, so that their factor
+    /// is 0.
+    fn inputs_of_no_file(&self, jobs: &[SlurmJob], conf: &SlurmConf) -> Vec<String> {
+        let mut said = Vec::new();
+        for (input, role) in [
+            (NamedInput::Partition, Role::Partitions),
+            (NamedInput::Qos, Role::Qos),
+            (NamedInput::Association, Role::Associations),
+        ] {
+            let role = if self.printed.files.contains_key(&role) {
+                role
+            } else {
+                Role::SlurmConf
+            };
+            let file = self.printed.files.get(&role).map_or("", String::as_str);
+            let mut unknown = jobs.iter().filter(|job| job.is_pending());
+            let unknown: Vec<(&str, String)> = unknown
+                .by_ref()
+                .filter_map(|job| {
+                    Some((
+                        job.id.as_str(),
+                        conf.priority.unknown_input(input, job, &self.cluster)?,
+                    ))
+                })
+                .collect();
+            if let [(id, name), ..] = unknown.as_slice() {
+                let count = unknown.len();
+                let (jobs, their) = if count == 1 {
+                    ("job", "its")
+                } else {
+                    ("jobs", "their")
+                };
+                said.push(format!(
+                    "the {input} of {count} {jobs} is not in `{file}`, and {their} factor is taken as 0 (first `{id}`: `{name}`)"
+                ));
+            }
+        }
+        said
+    }
+
+    /// The number of a job that `squeue` prints as a task of an array.
+    fn job_of_task<'a>(&'a self, task: &'a str) -> Option<&'a str> {
+        let own = self.array_tasks.get(task);
+        // the tasks that wait are one job, with the number of the array
+        let of_array = || {
+            let (array, _) = task.split_once('_')?;
+            let is_there = self.array_tasks.values().any(|job| job == array);
+            is_there.then_some(array)
+        };
+        own.map(String::as_str).or_else(of_array)
+    }
+}
+
+/// The jobs that represent tasks of an array, by the names that `squeue` prints.
+fn array_tasks(jobs: &[SlurmJob]) -> HashMap<String, String> {
+    let named = jobs
+        .iter()
+        .filter_map(|job| Some((job.array_task.clone()?, job.id.clone())));
+    named.collect()
+}
+
+/// Whether a file has one of the names that Slurm's documents of jobs have.
+fn is_named_as_of_slurm(path: &str) -> bool {
+    let name = path.rsplit(['/', ' ']).next().unwrap_or_default();
+    name.starts_with("squeue") || name.starts_with("scontrol_show_job")
+}
+
+/// The files that name their cluster differ in it: `named` has the files and their clusters.
+pub(crate) fn different_clusters(named: &[(String, String)]) -> Option<Message> {
+    let (file, cluster) = named.first()?;
+    let is_same = |other: &str| other.eq_ignore_ascii_case(cluster);
+    // a file of several clusters has this one too
+    let has_it = |file: &str| {
+        let mut all = named.iter();
+        all.any(|(other, of)| other == file && is_same(of))
+    };
+    let (other_file, other) = named.iter().find(|(file, _)| !has_it(file))?;
+    let found = format!(
+        "`{file}` is of the cluster `{cluster}` and `{other_file}` of `{other}`: priorities follow from the files of one cluster; \
+         collect them again (`jsf capture`)"
+    );
+    Some(found.into())
+}
+
+/// The users whose shares slurmctld asks for in its first cycle, in the order in which it does.
+fn pending_users(jobs: &[SlurmJob]) -> Vec<String> {
+    let pending = jobs.iter().filter(|job| job.is_pending() && !job.is_held());
+    let mut pending: Vec<(Option<u64>, String)> = pending
+        .map(|job| (number(job), format!("{}/{}", job.account, job.user)))
+        .collect();
+    pending.sort_by_key(|(number, _)| *number);
+    pending.into_iter().map(|(_, user)| user).collect()
+}
+
+/// The number of a job, without the index of its task.
+pub(super) fn number(job: &SlurmJob) -> Option<u64> {
+    job.id
+        .split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
+}
+
+/// A sentence about some jobs.
+fn about_jobs<'a>(
+    jobs: impl Iterator<Item = &'a SlurmJob>,
+    one: &str,
+    several: &str,
+    what: &str,
+) -> Option<String> {
+    let ids: Vec<&str> = jobs.map(|job| job.id.as_str()).collect();
+    match ids.as_slice() {
+        [] => None,
+        [id] => Some(format!("`{id}` {one} {what}")),
+        [first, ..] => Some(format!(
+            "{} jobs {several} {what} (first `{first}`)",
+            ids.len()
+        )),
+    }
+}
+
+/// Whether the scheduler does not start a job yet.
+fn is_waiting(job: &SlurmJob) -> bool {
+    matches!(
+        job.reason.as_str(),
+        "Dependency" | "BeginTime" | "DependencyNeverSatisfied"
+    )
+}
+
+/// Whether the priority of a job was set directly, as far as `sprio` says.
+pub(super) fn is_direct(job: &SlurmJob, sprio: &Sprio) -> bool {
+    sprio.row(&job.id).is_some_and(|row| row.is_direct)
+}
+
+impl Site {
+    /// The id of a job in a document, where it is given as `squeue` prints the tasks of an array.
+    pub fn job_id<'a>(&'a self, given: &'a str) -> &'a str {
+        let slurm = self.slurm.as_ref();
+        slurm
+            .and_then(|slurm| slurm.job_of_task(given))
+            .unwrap_or(given)
+    }
+
+    /// What is said of a job that its document lists as ended.
+    pub fn ended_job(&self, id: &str) -> Option<String> {
+        let slurm = self.slurm.as_ref()?;
+        let state = slurm.ended.get(id)?;
+        let file = slurm.printed.files.get(&Role::Queue)?;
+        Some(format!(
+            "job `{id}` is in `{file}` with the state {state} and does not wait"
+        ))
+    }
+
+    /// Jobs are not ranked by settings with which slurmctld does not start.
+    pub(crate) fn require_start_of_slurm(&self) -> Result<(), SiteError> {
+        let conf = &self.policy.conf;
+        conf.require_start().map_err(SiteError::content)
+    }
+
+    /// Slurm's priority with the weights of `slurm.conf`, as a formula.
+    ///
+    /// # Errors
+    /// The site has no `slurm.conf`.
+    pub fn slurm_priority(&self) -> Result<FormulaText, SiteError> {
+        if !self.files.has(Role::SlurmConf) {
+            return Err(SiteError::missing(
+                "no formula and no weights of Slurm: ",
+                Need::SlurmConf,
+            ));
+        }
+        FormulaText::new(self.policy.conf.priority.formula(false))
+    }
+
+    /// What Slurm's priority depends on beside the jobs.
+    pub(crate) fn slurm_cluster(&self) -> Result<Cluster, SiteError> {
+        if !self.files.has(Role::SlurmConf) {
+            return Err(SiteError::missing("no weights of Slurm: ", Need::SlurmConf));
+        }
+        read_cluster(&self.files, &self.policy.conf, &mut Vec::new())
+    }
+}
+
+/// Reads what the priority depends on beside the jobs.
+fn read_cluster(
+    files: &SiteFiles,
+    conf: &SlurmConf,
+    warnings: &mut Vec<Message>,
+) -> Result<Cluster, SiteError> {
+    let read = |role| -> Result<Option<(String, String)>, SiteError> {
+        let source = files.first(role);
+        source
+            .map(|source| Ok((source.name(), source.read_text(role)?)))
+            .transpose()
+    };
+    let mut cluster = Cluster::from_conf(conf);
+    let mut problems = Vec::new();
+    if let Some((name, text)) = read(Role::SlurmNodes)? {
+        problems.extend(cluster.add_nodes(&name, &text, conf));
+    }
+    if let Some((name, text)) = read(Role::Partitions)? {
+        let of_conf = cluster.job_factors();
+        problems.extend(cluster.add_partitions(&name, &text));
+        let printed = cluster.job_factors();
+        let mut differing = of_conf.iter().filter(|(partition, factor)| {
+            printed.get(*partition).is_some_and(|one| one != *factor)
+        });
+        if let Some((partition, factor)) = differing.next() {
+            let warning = format!(
+                "PriorityJobFactor is {factor} for `{partition}` in the settings and {} in `{name}`, which counts{}",
+                printed[partition],
+                match differing.count() {
+                    0 => String::new(),
+                    others => format!("; {others} more differ"),
+                }
+            );
+            warnings.push(warning.into());
+        }
+    }
+    if let Some((name, text)) = read(Role::Qos)? {
+        problems.extend(cluster.add_qos(&name, &text).map_err(SiteError::content)?);
+    }
+    if let Some((name, text)) = read(Role::Associations)? {
+        let of_cluster = conf.cluster.as_deref();
+        let read = cluster.add_associations(&name, &text, of_cluster);
+        problems.extend(read.map_err(SiteError::content)?);
+    }
+    warnings.extend(limit_each_kind(problems.into_iter().map(Message::from)));
+    Ok(cluster)
+}
