@@ -31,7 +31,7 @@ pub(crate) fn is_site_file(path: &str) -> bool {
         } else {
             Some(path)
         };
-        path.is_some_and(|path| files.names.contains(&path))
+        path.is_some_and(|path| files.names().any(|name| name == path))
     })
 }
 
@@ -46,7 +46,7 @@ fn uncompressed(path: &str) -> &str {
 /// The paths that a site's files can have, except those in a `sched_priv_NAME`.
 pub(crate) fn candidates() -> impl Iterator<Item = String> {
     let others = ROLES.iter().filter(|files| !files.role.is_of_scheduler());
-    let others = others.flat_map(|files| files.names.iter().map(|name| (*name).to_owned()));
+    let others = others.flat_map(|files| files.names().map(str::to_owned));
     let scheduler = ["", "sched_priv/"]
         .into_iter()
         .flat_map(in_scheduler_folder);
@@ -63,12 +63,7 @@ fn with_endings(path: &str) -> [String; 3] {
 /// The paths of the scheduler's files in a folder, which is empty or ends in `/`.
 pub(crate) fn in_scheduler_folder(folder: &str) -> impl Iterator<Item = String> {
     let own = ROLES.iter().filter(|files| files.role.is_of_scheduler());
-    own.flat_map(move |files| {
-        files
-            .names
-            .iter()
-            .map(move |name| format!("{folder}{name}"))
-    })
+    own.flat_map(move |files| files.names().map(move |name| format!("{folder}{name}")))
 }
 
 /// The files that were found, by their paths relative to the folder of the site.
@@ -189,7 +184,7 @@ impl FoundFiles {
 
     /// The files and those of a role in a folder.
     fn with_role(&self, files: SiteFiles, of_role: &RoleFiles, folder: &str) -> SiteFiles {
-        let names = of_role.names.iter();
+        let names = of_role.names();
         let found = names.filter_map(|name| self.get(&format!("{folder}{name}")));
         let most = if of_role.role.takes_several() {
             usize::MAX
@@ -210,7 +205,7 @@ impl FoundFiles {
     /// Warns of the output of qstat that is not read because of another one. In a `pbs_snapshot`
     /// several formats contain the same jobs.
     fn warn_of_unused_jobs(&mut self) {
-        let names = Role::Queue.files().names.iter();
+        let names = Role::Queue.files().names();
         let mut used: Option<String> = None;
         for path in names
             .filter(|name| name.starts_with("qstat"))
@@ -232,11 +227,12 @@ fn roles(path: &str) -> impl Iterator<Item = Role> {
     let path = uncompressed(path);
     let last = path.rsplit('/').next().unwrap_or_default();
     let named = ROLES.iter().filter(move |files| {
-        files.names.contains(if files.role.is_of_scheduler() {
-            &last
+        let own = if files.role.is_of_scheduler() {
+            last
         } else {
-            &path
-        })
+            path
+        };
+        files.names().any(|name| name == own)
     });
     named.map(|files| files.role)
 }
@@ -280,7 +276,7 @@ mod tests {
             .unwrap();
         let names = ROLES
             .iter()
-            .flat_map(|files| files.names)
+            .flat_map(RoleFiles::names)
             .filter(|name| !name.contains('/'));
         for name in names {
             assert!(folder.contains(&format!("`{name}`")), "{name}");

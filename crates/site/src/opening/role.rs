@@ -2,10 +2,12 @@
 //! consequence if it is missing.
 
 use job_sort_formula::diagnostic::{Message, Need};
-use jsf_ingest::FileKind;
+use jsf_ingest::FileKind::{self, *};
 use jsf_json::clipped;
 use jsf_slurm::SlurmDocument;
 use serde::{Deserialize, Serialize};
+
+use ExpectedAt::{EverySite, OpenPbs, SitesWith};
 
 use crate::SiteError;
 
@@ -77,8 +79,8 @@ pub enum Role {
 pub(crate) struct RoleFiles {
     pub role: Role,
     /// Their names in the folder of a site, or in that of the scheduler, the preferred ones first.
-    /// `pbs_snapshot` writes those that end in `.out`.
-    pub names: &'static [&'static str],
+    /// `pbs_snapshot` writes those that end in `.out`. Spaces separate them.
+    names: &'static str,
     /// What a file must be to have this role, whatever its name is.
     pub shown_by: &'static [FileKind],
     /// What a file may be beside, if its name or the user says that it has this role.
@@ -120,7 +122,7 @@ const SMALL: u64 = 16 << 20;
 /// The defaults of a row of the table.
 const NO_FILE: RoleFiles = RoleFiles {
     role: Role::SchedPriv,
-    names: &[],
+    names: "",
     shown_by: &[],
     accepted: &[],
     what: "",
@@ -145,40 +147,22 @@ const fn missing(
 pub(crate) static ROLES: [RoleFiles; 26] = [
     RoleFiles {
         role: Role::Queue,
-        names: &[
-            "qstat.json",
-            "job/qstat_f_F_json.out",
-            "qstat_f.json",
-            "qstat.dsv",
-            "job/qstat_f_F_dsv.out",
-            "qstat_f.dsv",
-            "qstat.txt",
-            "job/qstat_f.out",
-            "qstat_f.txt",
-            "squeue.json",
-            "scontrol_show_job.txt",
-            "squeue_o.txt",
-            "jobs.json",
-            "jobs.ndjson",
-        ],
+        names: "qstat.json job/qstat_f_F_json.out qstat_f.json qstat.dsv job/qstat_f_F_dsv.out \
+              qstat_f.dsv qstat.txt job/qstat_f.out qstat_f.txt squeue.json scontrol_show_job.txt \
+              squeue_o.txt jobs.json jobs.ndjson",
         shown_by: &[
-            FileKind::QstatJson,
-            FileKind::QstatText,
-            FileKind::QstatDsv,
-            FileKind::NativeJobs,
-            FileKind::JobLines,
-            FileKind::Slurm(SlurmDocument::Jobs),
+            QstatJson,
+            QstatText,
+            QstatDsv,
+            NativeJobs,
+            JobLines,
+            Slurm(SlurmDocument::Jobs),
         ],
-        accepted: &[
-            FileKind::Json,
-            FileKind::Text,
-            FileKind::Empty,
-            FileKind::Binary,
-        ],
+        accepted: &[Json, Text, Empty, Binary],
         what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON, `squeue --json` or `scontrol show job`",
         heading: "jobs",
         missing: missing(
-            ExpectedAt::EverySite,
+            EverySite,
             "the jobs",
             "a formula is checked, but nothing can be ranked",
         ),
@@ -186,25 +170,15 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Server,
-        names: &[
-            "server.json",
-            "qstat_Bf.json",
-            "server/qstat_Bf.out",
-            "server.txt",
-            "qstat_Bf.txt",
-            "server/qmgr_ps.out",
-            "qmgr_print_server.txt",
-            "scheduler/qmgr_lsched.out",
-            "scheduler/qmgr_psched.out",
-            "qmgr_list_sched.txt",
-            "qmgr_print_sched.txt",
-        ],
+        names: "server.json qstat_Bf.json server/qstat_Bf.out server.txt qstat_Bf.txt \
+              server/qmgr_ps.out qmgr_print_server.txt scheduler/qmgr_lsched.out \
+              scheduler/qmgr_psched.out qmgr_list_sched.txt qmgr_print_sched.txt",
         shown_by: SETTINGS,
-        accepted: &[FileKind::ResourceDef],
+        accepted: &[ResourceDef],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         heading: "server",
         missing: missing(
-            ExpectedAt::OpenPbs,
+            OpenPbs,
             "the server (`qstat -Bf`)",
             "its defaults, its threshold and `eligible_time_enable` are not known",
         ),
@@ -212,22 +186,14 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Queues,
-        names: &[
-            "queues.json",
-            "qstat_Qf.json",
-            "server/qstat_Qf.out",
-            "queues.txt",
-            "qstat_Qf.txt",
-            "server/qmgr_pq.out",
-            "server/qmgr_ps.out",
-            "qmgr_print_server.txt",
-        ],
+        names: "queues.json qstat_Qf.json server/qstat_Qf.out queues.txt qstat_Qf.txt \
+              server/qmgr_pq.out server/qmgr_ps.out qmgr_print_server.txt",
         shown_by: SETTINGS,
-        accepted: &[FileKind::ResourceDef],
+        accepted: &[ResourceDef],
         what: "`qstat -Bf`, `qstat -Qf`, `qmgr -c 'print server'` or `resourcedef`",
         heading: "queues",
         missing: missing(
-            ExpectedAt::OpenPbs,
+            OpenPbs,
             "the queues (`qstat -Qf`)",
             "`queue_priority` is 0 for every job",
         ),
@@ -235,25 +201,15 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Resources,
-        names: &[
-            "resourcedef",
-            "server_priv/resourcedef",
-            "server/qmgr_pr.out",
-            "qmgr_print_resource.txt",
-            "qmgr_list_resource.txt",
-        ],
-        shown_by: &[
-            FileKind::Server,
-            FileKind::Queues,
-            FileKind::Qmgr,
-            FileKind::ResourceDef,
-        ],
+        names: "resourcedef server_priv/resourcedef server/qmgr_pr.out qmgr_print_resource.txt \
+              qmgr_list_resource.txt",
+        shown_by: &[Server, Queues, Qmgr, ResourceDef],
         // a site without resources of its own has an empty file
-        accepted: &[FileKind::Empty],
+        accepted: &[Empty],
         what: "`resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`",
         heading: "resources",
         missing: missing(
-            ExpectedAt::OpenPbs,
+            OpenPbs,
             "the resources (`resourcedef`, `qmgr -c 'print resource'`)",
             "a resource of the site is known only where a job, a queue or the server lists it",
         ),
@@ -261,18 +217,10 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Nodes,
-        names: &[
-            "pbsnodes.json",
-            "pbsnodes_av.json",
-            "pbsnodes.txt",
-            "pbsnodes_av.txt",
-            "node/pbsnodes_va.out",
-            "node/pbsnodes_avFjson.out",
-            "node/pbsnodes_avFdsv.out",
-            "node/qmgr_pn_default.out",
-        ],
-        shown_by: &[FileKind::Nodes],
-        accepted: &[FileKind::Qmgr],
+        names: "pbsnodes.json pbsnodes_av.json pbsnodes.txt pbsnodes_av.txt node/pbsnodes_va.out \
+              node/pbsnodes_avFjson.out node/pbsnodes_avFdsv.out node/qmgr_pn_default.out",
+        shown_by: &[Nodes],
+        accepted: &[Qmgr],
         what: "nodes: `pbsnodes -av` as JSON, dsv or text, or `qmgr -c 'print node @default'`",
         heading: "nodes",
         // only a scheduling cycle needs them
@@ -280,10 +228,10 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Reservations,
-        names: &["pbs_rstat.txt", "reservation/pbs_rstat_f.out"],
-        shown_by: &[FileKind::Reservations],
+        names: "pbs_rstat.txt reservation/pbs_rstat_f.out",
+        shown_by: &[Reservations],
         // it is empty if there is no reservation
-        accepted: &[FileKind::Empty],
+        accepted: &[Empty],
         what: "reservations: `pbs_rstat -f`",
         limit: SMALL,
         heading: "reservations",
@@ -297,13 +245,13 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::ResourceGroup,
-        names: &["resource_group"],
-        shown_by: &[FileKind::ResourceGroup],
-        accepted: &[FileKind::Empty],
+        names: "resource_group",
+        shown_by: &[ResourceGroup],
+        accepted: &[Empty],
         what: "`resource_group` with lines `name cgroup parent shares`",
         heading: "scheduler",
         missing: missing(
-            ExpectedAt::OpenPbs,
+            OpenPbs,
             "`sched_priv/resource_group`",
             "there is no fair-share tree",
         ),
@@ -311,9 +259,9 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Usage,
-        names: &["usage"],
-        shown_by: &[FileKind::Usage],
-        accepted: &[FileKind::Binary, FileKind::Empty],
+        names: "usage",
+        shown_by: &[Usage],
+        accepted: &[Binary, Empty],
         what: "the scheduler's binary file `usage`",
         heading: "scheduler",
         // that it is missing is a warning of the site
@@ -321,14 +269,14 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::SchedConfig,
-        names: &["sched_config"],
-        shown_by: &[FileKind::SchedConfig],
-        accepted: &[FileKind::Empty],
+        names: "sched_config",
+        shown_by: &[SchedConfig],
+        accepted: &[Empty],
         what: "`sched_config` with lines `name: value`",
         limit: SMALL,
         heading: "scheduler",
         missing: missing(
-            ExpectedAt::OpenPbs,
+            OpenPbs,
             "`sched_priv/sched_config`",
             "only the formula orders the jobs, and the defaults are assumed for unknown_shares, \
              fairshare_usage_res, the decay and the fair-share entity",
@@ -336,8 +284,8 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::SchedFormula,
-        names: &["sched_formula"],
-        shown_by: &[FileKind::SchedFormula],
+        names: "sched_formula",
+        shown_by: &[SchedFormula],
         accepted: FORMULA,
         what: A_FORMULA,
         heading: "scheduler",
@@ -345,8 +293,8 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Holidays,
-        names: &["holidays"],
-        accepted: &[FileKind::Text, FileKind::Empty],
+        names: "holidays",
+        accepted: &[Text, Empty],
         what: "`holidays` with lines such as `weekday 0600 1730`",
         limit: SMALL,
         heading: "scheduler",
@@ -355,8 +303,8 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::DedicatedTime,
-        names: &["dedicated_time"],
-        accepted: &[FileKind::Text, FileKind::Empty],
+        names: "dedicated_time",
+        accepted: &[Text, Empty],
         what: "`dedicated_time` with lines `MM/DD/YYYY HH:MM MM/DD/YYYY HH:MM`",
         limit: SMALL,
         heading: "scheduler",
@@ -365,24 +313,20 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Tree,
-        names: &["sshare.json", "sshare.txt", "sacctmgr_dump.cfg"],
-        shown_by: &[
-            FileKind::SlurmTree,
-            FileKind::NativeTree,
-            FileKind::FluxTree,
-        ],
+        names: "sshare.json sshare.txt sacctmgr_dump.cfg",
+        shown_by: &[SlurmTree, NativeTree, FluxTree],
         accepted: &[
-            FileKind::Slurm(SlurmDocument::Associations),
-            FileKind::Json,
-            FileKind::Text,
-            FileKind::Empty,
-            FileKind::Binary,
+            Slurm(SlurmDocument::Associations),
+            Json,
+            Text,
+            Empty,
+            Binary,
         ],
         what: "native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump` or \
                `flux account export-db --fairshare-emulate`",
         heading: "tree",
         missing: missing(
-            ExpectedAt::SitesWith(Role::SlurmConf),
+            SitesWith(Role::SlurmConf),
             "Slurm's tree (`sshare -a -l -P`, `sshare -a --json`)",
             "there are no shares",
         ),
@@ -390,14 +334,14 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::SlurmConf,
-        names: &["slurm.conf", "scontrol_show_config.txt"],
-        shown_by: &[FileKind::SlurmConf],
+        names: "slurm.conf scontrol_show_config.txt",
+        shown_by: &[SlurmConf],
         accepted: &[],
         what: "`slurm.conf` or `scontrol show config`",
         limit: SMALL,
         heading: "Slurm",
         missing: missing(
-            ExpectedAt::SitesWith(Role::Tree),
+            SitesWith(Role::Tree),
             "`slurm.conf`",
             "Slurm's defaults apply: fair tree, a half-life of 7 days",
         ),
@@ -405,40 +349,40 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     // what it is good for beside slurm.conf is not missed
     RoleFiles {
         role: Role::SlurmVersion,
-        names: &["scontrol_show_config.txt"],
-        accepted: &[FileKind::SlurmConf, FileKind::Empty],
+        names: "scontrol_show_config.txt",
+        accepted: &[SlurmConf, Empty],
         what: "`scontrol show config`",
         limit: SMALL,
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Partitions,
-        names: &["partitions.txt", "scontrol_show_partition.txt"],
-        shown_by: &[FileKind::Slurm(SlurmDocument::Partitions)],
+        names: "partitions.txt scontrol_show_partition.txt",
+        shown_by: &[Slurm(SlurmDocument::Partitions)],
         what: "partitions: `scontrol show partition -a`",
         heading: "Slurm",
         ..NO_FILE
     },
     RoleFiles {
         role: Role::SlurmNodes,
-        names: &["nodes.txt", "scontrol_show_node.txt"],
-        shown_by: &[FileKind::Slurm(SlurmDocument::Nodes)],
+        names: "nodes.txt scontrol_show_node.txt",
+        shown_by: &[Slurm(SlurmDocument::Nodes)],
         what: "nodes: `scontrol show node -a`",
         heading: "Slurm",
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Qos,
-        names: &["qos.txt", "sacctmgr_show_qos.txt"],
-        shown_by: &[FileKind::Slurm(SlurmDocument::Qos)],
+        names: "qos.txt sacctmgr_show_qos.txt",
+        shown_by: &[Slurm(SlurmDocument::Qos)],
         what: "qualities of service: `sacctmgr -P show qos`",
         heading: "Slurm",
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Associations,
-        names: &["assoc.txt", "sacctmgr_show_assoc.txt"],
-        shown_by: &[FileKind::Slurm(SlurmDocument::Associations)],
+        names: "assoc.txt sacctmgr_show_assoc.txt",
+        shown_by: &[Slurm(SlurmDocument::Associations)],
         what: "associations: `sacctmgr -P show assoc`",
         heading: "Slurm",
         ..NO_FILE
@@ -446,9 +390,9 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     // it is empty if no job is pending
     RoleFiles {
         role: Role::Sprio,
-        names: &["sprio_o.txt", "sprio_l.txt", "sprio_n.txt"],
-        shown_by: &[FileKind::Slurm(SlurmDocument::Sprio)],
-        accepted: &[FileKind::Empty],
+        names: "sprio_o.txt sprio_l.txt sprio_n.txt",
+        shown_by: &[Slurm(SlurmDocument::Sprio)],
+        accepted: &[Empty],
         what: "priorities: `sprio -l` or `sprio -n`",
         heading: "Slurm",
         ..NO_FILE
@@ -461,46 +405,39 @@ pub(crate) static ROLES: [RoleFiles; 26] = [
     },
     RoleFiles {
         role: Role::Log,
-        accepted: &[FileKind::Log, FileKind::Text],
+        accepted: &[Log, Text],
         what: "a log of `pbs_sched`",
         limit: 1 << 30,
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Time,
-        names: &["ctime"],
-        accepted: &[FileKind::Text],
+        names: "ctime",
+        accepted: &[Text],
         what: "the time of the snapshot",
         limit: 4096,
         ..NO_FILE
     },
     RoleFiles {
         role: Role::Python,
-        names: &["python_version.txt"],
-        accepted: &[FileKind::Text],
+        names: "python_version.txt",
+        accepted: &[Text],
         what: "the version of Python, such as `Python 3.9.18`",
         limit: 4096,
         ..NO_FILE
     },
     RoleFiles {
         role: Role::System,
-        names: &["os_release.txt", "system/os_info"],
-        accepted: &[FileKind::Text],
+        names: "os_release.txt system/os_info",
+        accepted: &[Text],
         what: "`/etc/os-release`",
         limit: 64 << 10,
         ..NO_FILE
     },
 ];
 
-const SETTINGS: &[FileKind] = &[FileKind::Server, FileKind::Queues, FileKind::Qmgr];
-const FORMULA: &[FileKind] = &[
-    FileKind::Server,
-    FileKind::Qmgr,
-    FileKind::SchedFormula,
-    FileKind::Text,
-    FileKind::Json,
-    FileKind::Empty,
-];
+const SETTINGS: &[FileKind] = &[Server, Queues, Qmgr];
+const FORMULA: &[FileKind] = &[Server, Qmgr, SchedFormula, Text, Json, Empty];
 const A_FORMULA: &str =
     "a formula as text, `sched_formula`, `qstat -Bf` or `qmgr -c 'print server'`";
 
@@ -549,6 +486,11 @@ impl Role {
 }
 
 impl RoleFiles {
+    /// Their names, the preferred ones first.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split_ascii_whitespace()
+    }
+
     /// Refuses a file that was recognised as one of another kind.
     ///
     /// # Errors

@@ -266,7 +266,7 @@ impl PrintedPriorities {
         match self.files.get(&role) {
             Some(name) => format!("`{name}`"),
             None => {
-                let usual = role.files().names.first().unwrap_or(&"");
+                let usual = role.files().names().next().unwrap_or_default();
                 format!("`{usual}`, which is missing")
             }
         }
