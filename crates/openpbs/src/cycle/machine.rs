@@ -50,28 +50,19 @@ pub struct Unexplained(Vec<i64>);
 /// index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shortage {
-    /// All pools in which chunks like this one may be placed have less of an amount than the job
-    /// asks for there.
-    InAll {
+    /// An amount: all pools in which chunks like this one may be placed have less of it than the
+    /// job asks for there, or no host has as much of it as the chunk asks for.
+    Amount {
         /// The chunk.
         chunk: usize,
         /// The amount.
         amount: usize,
         /// What is asked for.
         asked: i64,
-        /// What there is.
+        /// What there is, or the most that a host has.
         available: i64,
-    },
-    /// No host has as much of an amount as the chunk asks for.
-    OnHost {
-        /// The chunk.
-        chunk: usize,
-        /// The amount.
-        amount: usize,
-        /// What is asked for.
-        asked: i64,
-        /// The most that a host has.
-        available: i64,
+        /// Whether it is what one host has.
+        is_on_host: bool,
     },
     /// Hosts have each amount, but none has all that the chunk asks for.
     Together {
@@ -427,11 +418,12 @@ impl Machine {
                 let asked = request.total_of(list, amount);
                 let available = self.available_in(available, self.pool_list(list), amount);
                 if available < asked {
-                    return Some(Shortage::InAll {
+                    return Some(Shortage::Amount {
                         chunk,
                         amount,
                         asked,
                         available,
+                        is_on_host: false,
                     });
                 }
             }
@@ -444,16 +436,15 @@ impl Machine {
         let pools = self.pool_list(wanted.pool_list);
         for (amount, &asked) in wanted.amounts.iter().enumerate() {
             let hosts = pools.chunk_by(|&left, &right| self.is_same_host(left, right));
-            let most = hosts
-                .map(|host| self.available_in(available, host, amount))
-                .max()
-                .unwrap_or(0);
+            let of_hosts = hosts.map(|host| self.available_in(available, host, amount));
+            let most = of_hosts.max().unwrap_or(0);
             if most < asked {
-                return Shortage::OnHost {
+                return Shortage::Amount {
                     chunk,
                     amount,
                     asked,
                     available: most,
+                    is_on_host: true,
                 };
             }
         }

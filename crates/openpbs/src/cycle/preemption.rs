@@ -651,9 +651,7 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             return Need::Limit(limit);
         }
         match self.machine.shortage_of_free(&self.jobs.job(index).request) {
-            Some(Shortage::InAll { amount, .. } | Shortage::OnHost { amount, .. }) => {
-                Need::Amount(amount)
-            }
+            Some(Shortage::Amount { amount, .. }) => Need::Amount(amount),
             _ => Need::Any,
         }
     }

@@ -415,11 +415,12 @@ fn chunks_are_placed_in_their_lists_of_pools() {
     assert_eq!(place(&[2], &[3], &[1]), None);
     // nothing has what the chunk asks for
     assert_eq!(place(&[1], &[0], &[2]), None);
-    let short = Shortage::InAll {
+    let short = Shortage::Amount {
         chunk: 0,
         amount: 0,
         asked: 6,
         available: 4,
+        is_on_host: false,
     };
     assert_eq!(
         machine.shortage(&Request {
@@ -446,28 +447,21 @@ fn what_is_short_is_the_amount_that_no_host_has() {
     };
     assert_eq!(shortage(&[1], &[8, 1]), None);
     assert_eq!(shortage(&[1], &[4, 4]), None);
-    let in_all = |chunk, amount, asked, available| {
-        Some(Shortage::InAll {
+    let short = |chunk, amount, asked, available, is_on_host| {
+        Some(Shortage::Amount {
             chunk,
             amount,
             asked,
             available,
+            is_on_host,
         })
     };
-    assert_eq!(shortage(&[1], &[1, 6]), in_all(0, 1, 6, 5));
-    assert_eq!(shortage(&[1, 2], &[1, 0, 6, 0]), in_all(0, 0, 13, 12));
-    let on_host = |chunk, amount, asked, available| {
-        Some(Shortage::OnHost {
-            chunk,
-            amount,
-            asked,
-            available,
-        })
-    };
-    assert_eq!(shortage(&[1], &[9, 0]), on_host(0, 0, 9, 8));
-    assert_eq!(shortage(&[1], &[1, 5]), on_host(0, 1, 5, 4));
+    assert_eq!(shortage(&[1], &[1, 6]), short(0, 1, 6, 5, false));
+    assert_eq!(shortage(&[1, 2], &[1, 0, 6, 0]), short(0, 0, 13, 12, false));
+    assert_eq!(shortage(&[1], &[9, 0]), short(0, 0, 9, 8, true));
+    assert_eq!(shortage(&[1], &[1, 5]), short(0, 1, 5, 4, true));
     // the first chunk takes the processors of the first host
-    assert_eq!(shortage(&[1, 1], &[6, 0, 5, 0]), on_host(1, 0, 5, 4));
+    assert_eq!(shortage(&[1, 1], &[6, 0, 5, 0]), short(1, 0, 5, 4, true));
     assert_eq!(
         shortage(&[1], &[5, 2]),
         Some(Shortage::Together { chunk: 0 })
@@ -481,7 +475,8 @@ fn what_is_short_is_the_amount_that_no_host_has() {
         pool_lists: &[0],
         placing: Placing::default(),
     };
-    assert_eq!(machine.shortage_of_free(&request), in_all(0, 1, 3, 2));
+    let found = machine.shortage_of_free(&request);
+    assert_eq!(found, short(0, 1, 3, 2, false));
 }
 
 #[test]

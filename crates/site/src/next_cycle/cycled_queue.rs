@@ -1,42 +1,32 @@
 //! The next cycle of the site's scheduler: which jobs start, which are promised a start, why each
 //! other one waits.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::{JobState, JobTable};
+use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::{Ranking, Scores};
+use job_sort_formula::rank::Ranking;
 use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::cycle::{
-    Cycle, CycleObserver, Decision, Limit, LimitKind, Machine, PreemptionMethod, Refusal, Request,
-    Reservation, Shortage, Times,
-};
-use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
+use jsf_openpbs::cycle::Times;
+use jsf_openpbs::order::{Criterion, NotConsidered};
 use jsf_openpbs::share_tree::PbsTree;
 use jsf_openpbs::wall_clock::Time;
 use serde::Serialize;
 
 use crate::jobs::site_jobs::ColumnsRequest;
-use crate::next_cycle::prime_and_dedicated::{MAX_CHANGES, conflict_in_words};
-use crate::next_cycle::shortage_in_words::{
-    ChunkWords, amount_in_words, counted_in_words, resource_in_words,
-};
+use crate::next_cycle::cycle_decisions::{Decisions, Estimate, OrderedQueue, find_asked};
+use crate::next_cycle::prime_and_dedicated::MAX_CHANGES;
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
 use crate::simulation::simulation_rules::{LeftOut, starts_in_words};
 use crate::{SharesRequest, Site, SiteError, SiteJobs};
-
-/// The most cycles that are run to estimate when a job starts.
-const MAX_LATER_CYCLES: usize = 2000;
-/// The most decisions about jobs in all these cycles.
-const MAX_LATER_DECISIONS: usize = 5_000_000;
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
 const FAR: u64 = 366 * 86400;
@@ -311,12 +301,8 @@ impl Site {
             );
         }
         let program = program.ok_or(SiteError::NotArithmetic)?;
-        let tree = self.fill_shares(
-            program.inputs(),
-            &mut table,
-            &SharesRequest::default(),
-            &mut warnings,
-        )?;
+        let no_change = SharesRequest::default();
+        let tree = self.fill_shares(program.inputs(), &mut table, &no_change, &mut warnings)?;
         let threshold = self.threshold().filter(|_| request.formula.is_some());
         let ordered = self.score_and_order(&program, &table, tree.as_ref(), threshold, usize::MAX);
         let mut machine =
@@ -326,48 +312,28 @@ impl Site {
             ..times
         };
         let processors = machine.processors();
-        let order = self.order_rules(tree.as_ref(), threshold);
-        let charges = self.charges(&cycle.jobs);
-        let scores = ordered.ranking.scores();
-        machine.add_preemption(self, &table, &cycle.jobs, tree.as_ref(), || {
-            order.places_of_running(scores, &table)
-        });
         let queue = OrderedQueue {
-            order,
-            scores,
+            order: self.order_rules(tree.as_ref(), threshold),
+            scores: ordered.ranking.scores(),
             table: &table,
-            charges,
+            charges: self.charges(&cycle.jobs),
         };
+        let places = || queue.order.places_of_running(queue.scores, &table);
+        machine.add_preemption(self, &table, &cycle.jobs, tree.as_ref(), places);
         let mut subjobs = machine.subjobs();
-        let mut decided = Decided {
-            short: Some(HashMap::new()),
-            ..Decided::new(&table, &cycle.jobs)
-        };
-        let rows = decided.set_aside(self, &ordered, &subjobs, |queue| {
-            machine.reservations.not_begun(queue, at)
-        });
+        let mut decided = Decisions::new(&table, &cycle.jobs);
+        let not_begun = |queue: &str| machine.reservations.not_begun(queue, at);
+        let rows = decided.set_aside(self, &ordered, &subjobs, not_begun);
         queue.decide(at, &rows, &mut subjobs, &mut machine, &mut decided);
-        let AskedJobs {
-            jobs: asked,
-            unmatched,
-        } = AskedJobs::find(&table, &cycle.jobs, &request.asked);
-        let waiting_rows = rows.clone();
-        let mut estimates: Vec<Estimate> = asked
-            .iter()
-            .filter_map(|job| decided.estimated(job))
-            .collect();
-        queue.estimate(
-            at,
-            rows,
-            &mut subjobs,
-            &mut machine,
-            &cycle.jobs,
-            &mut estimates,
-        );
-        let waiting = decided.waiting(self, &machine);
-        let queues = table.queues().iter().map(|queue| &**queue);
+        let (asked, unknown) = find_asked(&table, &cycle.jobs, &request.asked);
+        let mut estimates: Vec<Estimate> = Vec::new();
+        for job in &asked {
+            estimates.extend(decided.estimated(job));
+        }
+        queue.estimate(at, rows.clone(), &mut subjobs, &mut machine, &mut estimates);
+        let queues = table.queues().iter();
         let queues: Vec<(&str, usize)> = queues
-            .map(|queue| (queue, waiting_in(&table, queue)))
+            .map(|queue| (&**queue, waiting_in(&table, queue)))
             .collect();
         let mut left_out = self.left_out(&queues);
         for (role, of_times) in self.uses_of_times(&queues) {
@@ -375,36 +341,30 @@ impl Site {
                 left_out.push(of_times);
             }
         }
-        let considered: Vec<&QueuedJob> = table
-            .considered_rows()
-            .filter_map(|row| cycle.jobs.get(row))
-            .collect();
-        left_out.extend(machine.left_out_of_preemption(self, &waiting_rows, &decided.preempted));
+        let considered = table.considered_rows();
+        let considered: Vec<&QueuedJob> =
+            considered.filter_map(|row| cycle.jobs.get(row)).collect();
+        left_out.extend(machine.left_out_of_preemption(self, &rows, &decided.preempted));
         left_out.extend(machine.pools.left_out(self, &considered));
         left_out.extend(machine.reservations.left_out(&table, &machine.pools.nodes));
+        let formula = request.formula;
         Ok(CycledQueue {
             at,
             processors,
-            started: decided.started.iter().map(|(_, id)| id.clone()).collect(),
-            reserved: decided
-                .reserved
-                .iter()
-                .map(|(_, reserved)| reserved.clone())
-                .collect(),
+            waiting: decided.waiting(self, &machine),
             preempted: decided.preempted_jobs(),
-            waiting,
             accrue_types: decided.accrue_types(),
+            started: decided.started.into_iter().map(|(_, id)| id).collect(),
+            reserved: decided.reserved.into_iter().map(|(_, one)| one).collect(),
             asked: asked.into_iter().map(|job| job.id).collect(),
-            unknown: unmatched,
+            unknown,
             estimates: estimates.into_iter().map(|one| one.found).collect(),
             rules: RulesInWords {
-                order: self.order_in_words(&table, tree.as_ref(), request.formula.is_some()),
+                order: self.order_in_words(&table, tree.as_ref(), formula.is_some()),
                 starts: starts_in_words(&machine.rules),
             },
             left_out,
-            findings: request
-                .formula
-                .map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
+            findings: formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
             warnings,
             not_counted: machine.pools.not_counted(self, &considered),
             table,
@@ -423,119 +383,23 @@ impl Site {
         tree: Option<&PbsTree>,
         has_formula: bool,
     ) -> String {
-        let mut criteria = self.criteria(table, tree);
-        criteria.retain(|(criterion, _)| has_formula || *criterion != Criterion::Value);
-        criteria
-            .into_iter()
-            .map(|(_, words)| words)
-            .collect::<Vec<_>>()
-            .join(", then ")
-    }
-}
-
-/// A job or a subjob that is asked for.
-struct AskedJob {
-    row: usize,
-    id: String,
-    /// The place of a subjob among those of its array that wait, where the document has the array
-    /// only.
-    position: Option<usize>,
-}
-
-/// The jobs that are asked for, and what no job is called.
-struct AskedJobs {
-    jobs: Vec<AskedJob>,
-    unmatched: Vec<String>,
-}
-
-impl AskedJobs {
-    /// Finds jobs by their ids. A subjob that waits and of which the document has only the array is
-    /// found by that.
-    fn find(table: &JobTable, queued: &[QueuedJob], ids: &[String]) -> Self {
-        let mut found = Self {
-            jobs: Vec::new(),
-            unmatched: Vec::new(),
-        };
-        for id in ids {
-            match table.find_jobs(id) {
-                Ok(rows) => {
-                    let jobs = rows.into_iter();
-                    found.jobs.extend(jobs.map(|row| AskedJob {
-                        row,
-                        id: table.id(row).to_owned(),
-                        position: None,
-                    }));
-                }
-                Err(why) => found.find_subjob(table, queued, id, why),
+        let mut order = Vec::new();
+        for (criterion, words) in self.criteria(table, tree) {
+            if has_formula || criterion != Criterion::Value {
+                order.push(words);
             }
         }
-        let mut known = HashSet::new();
-        found.jobs.retain(|job| known.insert(job.id.clone()));
-        found
+        order.join(", then ")
     }
-
-    fn find_subjob(&mut self, table: &JobTable, queued: &[QueuedJob], id: &str, why: String) {
-        let array = array_and_index(id);
-        let rows = array
-            .as_ref()
-            .and_then(|(array, _)| table.find_jobs(array).ok());
-        let (Some((_, index)), Some(rows)) = (array, rows) else {
-            return self.unmatched.push(why);
-        };
-        for (row, job) in rows
-            .into_iter()
-            .filter_map(|row| Some((row, queued.get(row)?)))
-        {
-            match waiting_subjob(table.id(row), job, index) {
-                Ok(position) => {
-                    let id = table.id(row).replacen("[]", &format!("[{index}]"), 1);
-                    self.jobs.push(AskedJob {
-                        row,
-                        id,
-                        position: Some(position),
-                    });
-                }
-                Err(why) => self.unmatched.push(why),
-            }
-        }
-    }
-}
-
-/// The place of a subjob among those of its array that wait, or why it does not wait.
-fn waiting_subjob(array: &str, job: &QueuedJob, index: u32) -> Result<usize, String> {
-    let position = job
-        .queued_subjobs
-        .as_ref()
-        .and_then(|waiting| waiting.position(index));
-    let is_submitted = job
-        .submitted_subjobs
-        .as_ref()
-        .is_none_or(|submitted| submitted.position(index).is_some());
-    position
-        .filter(|_| is_submitted)
-        .ok_or_else(|| match (is_submitted, job.running_subjobs) {
-            (false, _) => format!("the array `{array}` has no subjob {index}"),
-            (true, 0) => {
-                format!("the subjob {index} of `{array}` does not wait any more: it has ended")
-            }
-            (true, _) => format!(
-                "the subjob {index} of `{array}` does not wait any more: it runs or has ended"
-            ),
-        })
 }
 
 /// The moment of the cycle.
 fn moment(asked: Option<Time>, cycle: &CycleJobs) -> Result<i64, SiteError> {
-    let missing = || {
-        SiteError::missing(
-            "the document of jobs does not say when it was written: ",
-            Need::Moment,
-        )
-    };
+    let asked = asked.map(|time| cycle.clock.utc(time));
+    let missing = "the document of jobs does not say when it was written: ";
     asked
-        .map(|time| cycle.clock.utc(time))
         .or(cycle.timestamp)
-        .ok_or_else(missing)
+        .ok_or_else(|| SiteError::missing(missing, Need::Moment))
 }
 
 /// Adds to the `eligible_time` of eligible jobs the time from the document to the cycle.
@@ -554,25 +418,19 @@ fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
 
 /// A warning about a moment that is far from all times of the jobs.
 fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
-    let times = cycle
-        .jobs
-        .iter()
-        .flat_map(|job| [job.stime, job.qtime, job.etime])
-        .chain([cycle.timestamp])
-        .flatten();
+    let of_jobs = cycle.jobs.iter();
+    let times = of_jobs.flat_map(|job| [job.stime, job.qtime, job.etime]);
+    let times = times.chain([cycle.timestamp]).flatten();
     let nearest = times.map(|time| time.abs_diff(at)).min()?;
-    (nearest > FAR).then(|| {
-        let years = nearest / FAR;
-        let years = if years == 1 {
-            "a year".to_owned()
-        } else {
-            format!("{years} years")
-        };
-        format!(
-            "the moment of the cycle is more than {years} from every time in the document of jobs"
-        )
-        .into()
-    })
+    let years = match nearest / FAR {
+        _ if nearest <= FAR => return None,
+        1 => "a year".to_owned(),
+        years => format!("{years} years"),
+    };
+    let found = format!(
+        "the moment of the cycle is more than {years} from every time in the document of jobs"
+    );
+    Some(found.into())
 }
 
 /// A warning if times on qstat's clock count and its distance from UTC is not known: those of
@@ -602,443 +460,4 @@ fn waiting_in(table: &JobTable, queue: &str) -> usize {
         .considered_rows()
         .filter(|&row| table.queue(row) == queue)
         .count()
-}
-
-/// The jobs of a table with what orders them.
-struct OrderedQueue<'a> {
-    order: Order<'a>,
-    scores: &'a Scores,
-    table: &'a JobTable,
-    /// What each row adds to the usage of its entity when it starts.
-    charges: Vec<f64>,
-}
-
-impl OrderedQueue<'_> {
-    /// Lets one cycle decide these rows.
-    fn decide(
-        &self,
-        at: i64,
-        rows: &[usize],
-        subjobs: &mut [u32],
-        machine: &mut CycleMachine,
-        observer: &mut Decided<'_>,
-    ) {
-        let rows = rows.iter().copied();
-        let mut candidates =
-            self.order
-                .candidates(self.scores, self.table, rows, self.charges.clone(), subjobs);
-        let CycleMachine {
-            machine,
-            limits,
-            jobs,
-            rules,
-            ..
-        } = machine;
-        let mut cycle = Cycle::new(at, rules, machine, limits, jobs);
-        cycle.run(&mut candidates, observer);
-    }
-
-    /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
-    /// are asked for have started, or that cannot be found out.
-    fn estimate(
-        &self,
-        mut at: i64,
-        mut rows: Vec<usize>,
-        subjobs: &mut [u32],
-        machine: &mut CycleMachine,
-        jobs: &[QueuedJob],
-        estimates: &mut [Estimate],
-    ) {
-        let mut decisions = 0;
-        for _ in 0..MAX_LATER_CYCLES {
-            rows.retain(|&row| subjobs[row] > 0);
-            decisions += rows.len();
-            let is_known = estimates.iter().all(|one| one.found.start.is_some());
-            if is_known || decisions > MAX_LATER_DECISIONS {
-                return;
-            }
-            let Some(next) = machine.end_next(at) else {
-                return;
-            };
-            at = next;
-            let mut decided = Decided::new(self.table, jobs);
-            self.decide(at, &rows, subjobs, machine, &mut decided);
-            for Estimate { row, starts, found } in &mut *estimates {
-                *starts = starts.saturating_sub(decided.begun[*row]);
-                if *starts == 0 && found.start.is_none() {
-                    found.start = Some(at);
-                }
-            }
-        }
-    }
-}
-
-/// A running job that gives way.
-pub(crate) struct GaveWay {
-    job: u32,
-    pub(crate) method: PreemptionMethod,
-    /// The id of the job to which it gives way; empty until that is decided.
-    by: String,
-}
-
-/// What the cycle decides about each job.
-struct Decided<'t> {
-    table: &'t JobTable,
-    jobs: &'t [QueuedJob],
-    started: Vec<(u32, String)>,
-    reserved: Vec<(u32, ReservedJob)>,
-    preempted: Vec<GaveWay>,
-    /// In the order in which the scheduler looks at them.
-    refused: Vec<(u32, Refusal)>,
-    /// By row, what was short of those for which too little was free; `None` if nobody asks.
-    short: Option<HashMap<usize, Shortage>>,
-    /// The waiting jobs that it does not look at, and why.
-    set_aside: Vec<(usize, String)>,
-    /// By row: whether the job was found eligible.
-    eligible: Vec<Option<bool>>,
-    /// By row: how many subjobs of an array have started.
-    begun: Vec<usize>,
-}
-
-impl<'t> Decided<'t> {
-    fn new(table: &'t JobTable, jobs: &'t [QueuedJob]) -> Self {
-        let count = table.len();
-        Self {
-            table,
-            jobs,
-            started: Vec::new(),
-            reserved: Vec::new(),
-            preempted: Vec::new(),
-            refused: Vec::new(),
-            short: None,
-            set_aside: Vec::new(),
-            eligible: vec![None; count],
-            begun: vec![0; count],
-        }
-    }
-
-    /// Sets aside the waiting jobs that the scheduler does not look at. Returns the rows of the
-    /// others.
-    fn set_aside(
-        &mut self,
-        site: &Site,
-        ordered: &Ordered,
-        subjobs: &[u32],
-        not_begun: impl Fn(&str) -> Option<String>,
-    ) -> Vec<usize> {
-        let mut rows = Vec::new();
-        for &row in ordered.ranking.order() {
-            let queue = self.table.queue(row);
-            if let Some(reason) = not_begun(queue) {
-                self.set_aside.push((row, reason));
-            } else if !site.queues.is_started(queue) {
-                self.set_aside
-                    .push((row, format!("queue {queue} is not started")));
-            } else if subjobs[row] > 0 {
-                rows.push(row);
-            } else {
-                self.eligible[row] = Some(false);
-            }
-        }
-        for (row, why) in &ordered.not_considered {
-            if matches!(why, NotConsidered::UnderThreshold { .. }) {
-                self.eligible[*row] = Some(false);
-            }
-            self.set_aside.push((*row, reason_not_considered(why)));
-        }
-        for row in 0..self.table.len() {
-            let reason = match (self.table.state(row), self.table.exclusion(row)) {
-                (_, Some(exclusion)) if exclusion.is_of_queue() => exclusion.to_string(),
-                (JobState::Held, _) => {
-                    self.eligible[row] = Some(false);
-                    "it is held".to_owned()
-                }
-                (JobState::Waiting, _) => {
-                    "it waits for the time at which it may start (qsub -a)".to_owned()
-                }
-                _ => continue,
-            };
-            self.set_aside.push((row, reason));
-        }
-        rows
-    }
-
-    /// The id of the job that starts next: of an array that of its first subjob.
-    fn id_of_next(&self, row: usize) -> String {
-        let id = self.table.id(row);
-        let indices = self
-            .jobs
-            .get(row)
-            .and_then(|job| job.queued_subjobs.as_ref());
-        match indices.and_then(|indices| indices.iter().nth(self.begun[row])) {
-            Some(index) => id.replacen("[]", &format!("[{index}]"), 1),
-            None => id.to_owned(),
-        }
-    }
-
-    /// What is to be found out of a job that neither starts nor is promised a start.
-    fn estimated(&self, job: &AskedJob) -> Option<Estimate> {
-        let is_refused = self
-            .refused
-            .iter()
-            .any(|(refused, _)| *refused as usize == job.row);
-        let is_reserved = self
-            .reserved
-            .iter()
-            .any(|(row, reserved)| match job.position {
-                None => *row as usize == job.row,
-                Some(_) => reserved.id == job.id,
-            });
-        let starts = match job.position {
-            None => 1,
-            Some(position) => (position + 1).saturating_sub(self.begun[job.row]),
-        };
-        (is_refused && !is_reserved && starts > 0).then(|| Estimate {
-            row: job.row,
-            starts,
-            found: EstimatedStart {
-                id: job.id.clone(),
-                start: None,
-            },
-        })
-    }
-
-    /// The jobs that wait, and why.
-    fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
-        let refused = self.refused.iter().map(|(row, refusal)| {
-            let row = *row as usize;
-            let words = ChunkWords {
-                site,
-                machine,
-                job: &self.jobs[row],
-            };
-            let reason = match refusal {
-                Refusal::TooLarge => words.too_large(row),
-                Refusal::NotEnoughFree => {
-                    let shortage = self.short.as_ref().and_then(|short| short.get(&row));
-                    shortage.map_or_else(String::new, |shortage| words.not_enough(*shortage))
-                }
-                Refusal::Limit(limit) => {
-                    let limit = machine.limits.get(*limit);
-                    limit.map_or_else(String::new, |limit| {
-                        limit_in_words(site, limit, machine, row, &self.jobs[row])
-                    })
-                }
-                Refusal::DelaysReservation(delayed) => {
-                    let reserved = self.reserved.iter().find(|(row, _)| row == delayed);
-                    machine.reason_delays(
-                        *delayed,
-                        reserved.map(|(_, reserved)| &*reserved.id),
-                        self.table,
-                    )
-                }
-                Refusal::Time(conflict) => conflict_in_words(*conflict).to_owned(),
-                Refusal::StrictOrdering(blocking) => {
-                    let blocking = self.table.id(*blocking as usize);
-                    format!("strict_ordering: {blocking} comes first and does not start")
-                }
-            };
-            let gave_way = self.gave_way(row as u32);
-            WaitingJob {
-                id: self.table.id(row).to_owned(),
-                reason: gave_way.map_or(reason.clone(), |gave_way| format!("{gave_way}: {reason}")),
-            }
-        });
-        let aside = self.set_aside.iter();
-        refused
-            .chain(aside.map(|(row, why)| WaitingJob {
-                id: self.table.id(*row).to_owned(),
-                reason: why.clone(),
-            }))
-            .collect()
-    }
-
-    fn preempted_jobs(&self) -> Vec<PreemptedJob> {
-        let preempted = self.preempted.iter().map(|one| PreemptedJob {
-            id: self.table.id(one.job as usize).to_owned(),
-            method: method_in_words(one.method),
-            by: one.by.clone(),
-        });
-        preempted.collect()
-    }
-
-    /// How and for whom a job gave way in this cycle.
-    fn gave_way(&self, job: u32) -> Option<String> {
-        let one = self.preempted.iter().rfind(|one| one.job == job)?;
-        Some(format!("{} for {}", method_in_words(one.method), one.by))
-    }
-
-    /// The accrue type of every job after the cycle.
-    fn accrue_types(&self) -> BTreeMap<String, u8> {
-        let mut types: Vec<u8> = self
-            .jobs
-            .iter()
-            .map(|job| job.accrue_type.unwrap_or(0))
-            .collect();
-        types.resize(self.table.len(), 0);
-        for (row, eligible) in self.eligible.iter().enumerate() {
-            if let Some(is_eligible) = eligible {
-                types[row] = if *is_eligible { 2 } else { 1 };
-            }
-        }
-        for (row, _) in &self.started {
-            let row = *row as usize;
-            let subjobs = self
-                .jobs
-                .get(row)
-                .and_then(|job| job.queued_subjobs.as_ref());
-            match subjobs {
-                // unless it started and gave way again
-                None if self.eligible[row].is_none() => types[row] = 3,
-                None => {}
-                // nothing of the array waits any more
-                Some(subjobs) if subjobs.len() == self.begun[row] as u64 => types[row] = 1,
-                Some(_) => {}
-            }
-        }
-        let subjobs = self
-            .started
-            .iter()
-            .filter(|(row, id)| *id != self.table.id(*row as usize));
-        let rows = (0..self.table.len()).map(|row| (self.table.id(row).to_owned(), types[row]));
-        rows.chain(subjobs.map(|(_, id)| (id.clone(), 3))).collect()
-    }
-}
-
-impl CycleObserver for Decided<'_> {
-    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
-        let row = job as usize;
-        let id = self.id_of_next(row);
-        let undecided = self.preempted.iter_mut().rev();
-        for one in undecided.take_while(|one| one.by.is_empty()) {
-            one.by.clone_from(&id);
-        }
-        match decision {
-            Decision::Starts => {
-                self.started.push((job, id));
-                self.begun[row] += 1;
-                if self.preempted.iter().any(|one| one.job == job) {
-                    self.eligible[row] = None;
-                }
-            }
-            Decision::Waits(refusal) => {
-                self.refused.push((job, refusal));
-                self.eligible[row] = Some(is_eligible);
-            }
-        }
-    }
-
-    fn short(&mut self, job: u32, machine: &Machine, request: &Request<'_>) {
-        if let (Some(short), Some(shortage)) = (&mut self.short, machine.shortage_of_free(request))
-        {
-            short.insert(job as usize, shortage);
-        }
-    }
-
-    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
-        let row = job as usize;
-        self.eligible[row] = Some(true);
-        self.preempted.push(GaveWay {
-            job,
-            method,
-            by: String::new(),
-        });
-    }
-
-    fn reserved(&mut self, Reservation { job, start }: Reservation) {
-        let id = self.id_of_next(job as usize);
-        self.reserved.push((job, ReservedJob { id, start }));
-    }
-}
-
-fn method_in_words(method: PreemptionMethod) -> &'static str {
-    match method {
-        PreemptionMethod::Suspend => "suspended",
-        PreemptionMethod::Requeue => "requeued",
-        PreemptionMethod::Delete => "deleted",
-    }
-}
-
-fn reason_not_considered(why: &NotConsidered) -> String {
-    match why {
-        NotConsidered::NoShares => "can never run: its fair-share entity has no shares".to_owned(),
-        NotConsidered::UnderThreshold { value, threshold } => {
-            format!("its value {value} does not exceed job_sort_formula_threshold {threshold}")
-        }
-    }
-}
-
-/// A limit that a job is at, in words.
-fn limit_in_words(
-    site: &Site,
-    limit: &Limit,
-    machine: &CycleMachine,
-    row: usize,
-    job: &QueuedJob,
-) -> String {
-    let of = match limit.queue {
-        None => "the server".to_owned(),
-        Some(_) => format!("queue {}", job.queue),
-    };
-    let whose = match limit.kind {
-        LimitKind::All => "all users together".to_owned(),
-        LimitKind::User => format!("user {}", job.user),
-        LimitKind::Group => format!("group {}", job.group),
-        LimitKind::Project => format!("project {}", job.project),
-        LimitKind::Subjobs => {
-            let most = job.max_run_subjobs.unwrap_or(0);
-            return format!(
-                "max_run_subjobs: at most {} of the array may run at a time",
-                subjobs(most)
-            );
-        }
-        LimitKind::Available => return not_available(site, limit, machine, row, &of),
-    };
-    match limit.amount.and_then(|amount| machine.amounts.get(amount)) {
-        None => format!("max_run of {of}: {whose} may run no more jobs"),
-        Some(resource) => format!("max_run_res.{resource} of {of}: {whose} may use no more"),
-    }
-}
-
-/// Why a job waits for a resource that the server or a queue has as a whole.
-fn not_available(
-    site: &Site,
-    limit: &Limit,
-    machine: &CycleMachine,
-    row: usize,
-    owner: &str,
-) -> String {
-    let amount = limit.amount.unwrap_or(0);
-    let name = &*machine.amounts[amount];
-    let most = limit.generic.unwrap_or(0);
-    let asked = machine.counted(row, amount);
-    let available = amount_in_words(site, name, most);
-    if asked > most {
-        let asked = counted_in_words(site, name, asked);
-        return format!(
-            "can never run: it asks for {asked}, and {owner} has {available} (resources_available)"
-        );
-    }
-    format!(
-        "not enough {}: {owner} has {available} (resources_available)",
-        resource_in_words(name)
-    )
-}
-
-fn subjobs(count: u32) -> String {
-    if count == 1 {
-        "1 subjob".to_owned()
-    } else {
-        format!("{count} subjobs")
-    }
-}
-
-/// When a job that is asked for starts.
-struct Estimate {
-    row: usize,
-    /// How many starts of its row are left up to its own: of an array, the subjobs start one after
-    /// the other.
-    starts: usize,
-    /// Its start is `None` until it is known.
-    found: EstimatedStart,
 }

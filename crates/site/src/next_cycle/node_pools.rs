@@ -8,9 +8,12 @@ use job_sort_formula::schema::InputType;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
 use jsf_openpbs::chunks::{Chunk, PlacedChunk};
-use jsf_openpbs::cycle::{Exclusive, Machine, Part, Placement, Placing, Sharing};
+use jsf_openpbs::cycle::{
+    Exclusive, Machine, Part, Placement, Placing, PoolOrder, PoolValue, Sharing,
+};
 use jsf_openpbs::files::nodes::{Node, Nodes};
 use jsf_openpbs::files::reservations::ListedReservation;
+use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::simulation::simulation_rules::{PROCESSORS, nodes_of};
@@ -47,7 +50,7 @@ pub(crate) struct Pools {
 }
 
 /// A resource that is not an amount, and the value that a chunk asks for.
-type WantedValue = (Box<str>, Box<str>);
+pub(crate) type WantedValue = (Box<str>, Box<str>);
 
 impl Pools {
     /// The pools for the jobs of a document.
@@ -82,10 +85,8 @@ impl Pools {
         made.names.extend(on_no_node(site, jobs, &made.names));
         let has_sharing = |node: &Node| Sharing::from_name(&node.sharing) != Sharing::default();
         let is_exclusive = |job: &QueuedJob| {
-            !matches!(
-                Placing::from_words(&job.place).exclusive,
-                Exclusive::Unsaid | Exclusive::Shared
-            )
+            let exclusive = Placing::from_words(&job.place).exclusive;
+            !matches!(exclusive, Exclusive::Unsaid | Exclusive::Shared)
         };
         if nodes.iter().any(has_sharing) || jobs.jobs.iter().any(is_exclusive) {
             made.names.push(OCCUPATION.into());
@@ -109,7 +110,7 @@ impl Pools {
                 "no node is usable: all are down, offline or of another partition",
             ));
         }
-        for reservation in reservations.confirmed() {
+        for reservation in &reservations.confirmed {
             made.add_reserved(reservation);
         }
         Ok(made)
@@ -126,14 +127,14 @@ impl Pools {
                 queue: Some(queue.clone()),
                 ..self.nodes[pool].clone()
             };
-            self.pool_of_reserved
-                .insert((queue.clone(), node.name.clone()), self.pools.len() as u32);
-            let is_same_host = self
-                .nodes
-                .last()
-                .is_some_and(|last| last.host == node.host && last.queue == node.queue);
-            let last = self.hosts.last().copied().unwrap_or_default();
-            self.hosts.push(if is_same_host { last } else { last + 1 });
+            let key = (queue.clone(), node.name.clone());
+            self.pool_of_reserved.insert(key, self.pools.len() as u32);
+            let mut host = self.hosts.last().copied().unwrap_or_default();
+            let last = self.nodes.last();
+            if last.is_none_or(|last| last.host != node.host || last.queue != node.queue) {
+                host += 1;
+            }
+            self.hosts.push(host);
             self.nodes.push(node);
             self.pools.push(amounts);
         }
@@ -158,37 +159,33 @@ impl Pools {
     /// What a reservation has in a pool that is a node.
     fn reserved(&self, reservation: &ListedReservation, pool: usize) -> Option<Vec<i64>> {
         let node = &self.nodes[pool];
-        let parts: Vec<&PlacedChunk> = reservation
-            .nodes
-            .iter()
-            .filter(|reserved| reserved.node == node.name)
-            .collect();
-        if parts.is_empty() {
-            return None;
-        }
+        let is_here = |part: &&PlacedChunk| part.node == node.name;
+        let mut parts = reservation.nodes.iter().filter(is_here).peekable();
+        parts.peek()?;
         if reservation.is_exclusive || node.is_resv_exclusive {
             return Some(self.pools[pool].clone());
         }
-        let amounts = self
-            .names
-            .iter()
-            .map(|name| parts.iter().map(|part| amount_of(&part.amounts, name)));
-        Some(
-            amounts
-                .map(|amounts| amounts.fold(0, i64::saturating_add))
-                .collect(),
-        )
+        let mut amounts = vec![0_i64; self.names.len()];
+        for part in parts {
+            for (sum, name) in amounts.iter_mut().zip(&self.names) {
+                *sum = sum.saturating_add(amount_of(&part.amounts, name));
+            }
+        }
+        Some(amounts)
     }
 
     /// What a reservation has of the nodes.
     pub(crate) fn placement(&self, reservation: &ListedReservation) -> Placement {
-        let parts = (0..self.of_nodes()).filter_map(|pool| {
-            Some(Part {
-                pool: pool as u32,
-                amounts: self.reserved(reservation, pool)?.into(),
-            })
-        });
-        Placement(parts.collect())
+        let mut parts = Vec::new();
+        for pool in 0..self.of_nodes() {
+            if let Some(amounts) = self.reserved(reservation, pool) {
+                parts.push(Part {
+                    pool: pool as u32,
+                    amounts: amounts.into(),
+                });
+            }
+        }
+        Placement(parts.into())
     }
 
     /// The pool in which a running job of a queue is that is on a node.
@@ -199,48 +196,68 @@ impl Pools {
 
     /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
     fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
-        let jobs = nodes
-            .iter()
-            .filter(|node| !self.pool_of_node.contains_key(&node.name))
-            .flat_map(|node| &node.jobs);
-        jobs.filter(|id| array_and_index(id).is_some())
-            .cloned()
-            .collect()
+        let mut elsewhere = HashSet::new();
+        for node in nodes.iter() {
+            if !self.pool_of_node.contains_key(&node.name) {
+                let jobs = node.jobs.iter().cloned();
+                elsewhere.extend(jobs.filter(|id| array_and_index(id).is_some()));
+            }
+        }
+        elsewhere
     }
 
     fn add(&mut self, host: u32, node: &Node) {
-        self.pool_of_node
-            .insert(node.name.clone(), self.pools.len() as u32);
+        let pool = self.pools.len() as u32;
+        self.pool_of_node.insert(node.name.clone(), pool);
         self.hosts.push(host);
         self.nodes.push(node.clone());
-        self.in_use
-            .push(node.assigned.get(PROCESSORS).copied().unwrap_or(0).max(0));
-        self.pools.push(
-            self.names
-                .iter()
-                .map(|name| match &**name {
-                    OCCUPATION => Machine::UNOCCUPIED,
-                    name => node.amounts.get(name).copied().unwrap_or(0),
-                })
-                .collect(),
-        );
+        let in_use = node.assigned.get(PROCESSORS).copied();
+        self.in_use.push(in_use.unwrap_or(0).max(0));
+        let amounts = self.names.iter().map(|name| match &**name {
+            OCCUPATION => Machine::UNOCCUPIED,
+            name => node.amounts.get(name).copied().unwrap_or(0),
+        });
+        self.pools.push(amounts.collect());
     }
 
     /// The values of resources that the chunks of a job ask for and the scheduler compares with
     /// those of the nodes.
     pub(crate) fn wanted(&self, site: &Site, job: &QueuedJob) -> Vec<WantedValue> {
-        job.chunks
-            .iter()
-            .flat_map(|chunk| wanted(site, chunk))
-            .collect()
+        let chunks = job.chunks.iter();
+        chunks.flat_map(|chunk| wanted(site, chunk)).collect()
+    }
+
+    /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
+    pub(crate) fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
+        let is_listed_so = |key: &NodeSortKey| {
+            let of_nodes = &self.nodes[..self.of_nodes().min(self.nodes.len())];
+            key.key.name == "sort_priority" && of_nodes.iter().all(|node| node.priority == 0)
+        };
+        let keys = keys.iter().filter(|key| !is_listed_so(key));
+        keys.map(|NodeSortKey { key, amount }| {
+            let index = self.names.iter().position(|name| **name == *key.name);
+            let total = |node: &Node| match &*key.name {
+                "sort_priority" => node.priority,
+                name => node.amounts.get(name).copied().unwrap_or(0),
+            };
+            PoolOrder {
+                value: match (amount, index) {
+                    (NodeAmount::Unused, Some(index)) => PoolValue::Unused(index),
+                    (NodeAmount::Assigned, Some(index)) => PoolValue::Assigned(index),
+                    _ => PoolValue::Fixed(self.nodes.iter().map(total).collect()),
+                },
+                is_high_first: key.first == SortFirst::High,
+            }
+        })
+        .collect()
     }
 
     /// A value that a chunk of a job asks for and no node has.
     pub(crate) fn on_no_node(&self, site: &Site, job: &QueuedJob) -> Option<WantedValue> {
         let mut all = self.wanted(site, job).into_iter();
-        all.find(|wanted| {
-            !self.nodes.is_empty() && !self.nodes.iter().any(|node| has(site, node, wanted))
-        })
+        let is_nowhere =
+            |wanted: &WantedValue| !self.nodes.iter().any(|node| has(site, node, wanted));
+        all.find(|wanted| !self.nodes.is_empty() && is_nowhere(wanted))
     }
 }
 
@@ -248,14 +265,14 @@ impl Pools {
 /// nodes report by themselves.
 fn on_no_node(site: &Site, jobs: &CycleJobs, on_nodes: &[Box<str>]) -> BTreeSet<Box<str>> {
     let chunks = jobs.jobs.iter().flat_map(|job| &job.chunks);
-    let names = chunks
-        .flat_map(|chunk| &chunk.amounts)
-        .map(|(name, _)| name);
-    let unknown = names.filter(|name| site.is_checked(name) && !on_nodes.contains(name));
+    let mut unknown = BTreeSet::new();
+    for (name, _) in chunks.flat_map(|chunk| &chunk.amounts) {
+        let is_reported = matches!(&**name, "mem" | "vmem");
+        if site.is_checked(name) && !on_nodes.contains(name) && !is_reported {
+            unknown.insert(name.clone());
+        }
+    }
     unknown
-        .filter(|name| !matches!(&***name, "mem" | "vmem"))
-        .cloned()
-        .collect()
 }
 
 /// The nodes in their order, each with the number of its host; those of a host follow each other.
@@ -273,12 +290,9 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
 /// The values that a chunk asks for and the scheduler compares: of booleans, of `host` and `vnode`,
 /// and of the resources in the line `resources` of `sched_config`.
 pub(crate) fn wanted(site: &Site, chunk: &Chunk) -> Vec<WantedValue> {
-    chunk
-        .others
-        .iter()
-        .filter(|wanted| is_compared(site, wanted))
-        .cloned()
-        .collect()
+    let mut wanted = chunk.others.clone();
+    wanted.retain(|wanted| is_compared(site, wanted));
+    wanted
 }
 
 fn is_compared(site: &Site, (name, value): &WantedValue) -> bool {
@@ -289,7 +303,7 @@ fn is_compared(site: &Site, (name, value): &WantedValue) -> bool {
     is_boolean || matches!(&**name, "host" | "vnode") || site.is_checked(name)
 }
 
-fn has(site: &Site, node: &Node, (name, value): &WantedValue) -> bool {
+pub(crate) fn has(site: &Site, node: &Node, (name, value): &WantedValue) -> bool {
     node.matches(name, value, kind(site, name))
 }
 
@@ -297,98 +311,9 @@ fn kind(site: &Site, resource: &str) -> Option<InputType> {
     site.schema.entry(resource).map(|entry| entry.input_type)
 }
 
-/// The lists of pools in which chunks may be placed.
-pub(crate) struct PoolLists<'a> {
-    site: &'a Site,
-    pools: &'a Pools,
-    /// By queue, then those of the chunks that ask for values.
-    lists: Vec<Vec<u32>>,
-    /// The lists of chunks that ask for values, by the queue and the values.
-    known: HashMap<(usize, Vec<WantedValue>), u32>,
-}
-
-impl<'a> PoolLists<'a> {
-    /// The lists of the queues.
-    pub(crate) fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
-        let lists = queues
-            .iter()
-            .map(|queue| pools_of_queue(pools, queue))
-            .collect();
-        Self {
-            site,
-            pools,
-            lists,
-            known: HashMap::new(),
-        }
-    }
-
-    /// The list of each chunk of a job.
-    pub(crate) fn of_job(&mut self, queue: usize, job: &QueuedJob) -> Vec<u32> {
-        if job.chunks.is_empty() {
-            return vec![queue as u32];
-        }
-        job.chunks
-            .iter()
-            .map(|chunk| self.of_chunk(queue, chunk))
-            .collect()
-    }
-
-    fn of_chunk(&mut self, queue: usize, chunk: &Chunk) -> u32 {
-        let wanted = wanted(self.site, chunk);
-        if wanted.is_empty() || self.pools.nodes.is_empty() {
-            return queue as u32;
-        }
-        let Self {
-            site,
-            pools,
-            lists,
-            known,
-        } = self;
-        *known
-            .entry((queue, wanted))
-            .or_insert_with_key(|(_, wanted)| {
-                let mut matching = lists[queue].clone();
-                matching.retain(|&pool| {
-                    wanted
-                        .iter()
-                        .all(|wanted| has(site, &pools.nodes[pool as usize], wanted))
-                });
-                lists.push(matching);
-                lists.len() as u32 - 1
-            })
-    }
-
-    pub(crate) fn into_lists(self) -> Vec<Vec<u32>> {
-        self.lists
-    }
-}
-
-/// The pools of the nodes that a queue has for itself, else of those that no queue has.
-fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
-    if pools.nodes.is_empty() {
-        return (0..pools.pools.len() as u32).collect();
-    }
-    let own = pools_for(pools, Some(queue));
-    if own.is_empty() {
-        pools_for(pools, None)
-    } else {
-        own
-    }
-}
-
-/// The pools of the nodes that only this queue has, or that no queue has for itself.
-fn pools_for(pools: &Pools, queue: Option<&str>) -> Vec<u32> {
-    (0..)
-        .zip(&pools.nodes)
-        .filter(|(_, node)| node.queue.as_deref() == queue)
-        .map(|(pool, _)| pool)
-        .collect()
-}
-
 /// The amount of a resource.
 pub(crate) fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
-    amounts
-        .iter()
-        .find(|(other, _)| **other == *name)
-        .map_or(0, |(_, amount)| *amount)
+    let mut amounts = amounts.iter();
+    let found = amounts.find(|(other, _)| **other == *name);
+    found.map_or(0, |(_, amount)| *amount)
 }

@@ -11,7 +11,7 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::share_tree::PbsTree;
 
 use crate::Site;
-use crate::next_cycle::cycled_queue::GaveWay;
+use crate::next_cycle::cycle_decisions::GaveWay;
 use crate::next_cycle::site_machine::CycleMachine;
 use crate::simulation::simulation_rules::LeftOut;
 
@@ -98,7 +98,7 @@ impl CycleMachine {
             .iter()
             .filter(|row| levels.suspended.contains_key(&(**row as u32)));
         let suspended = suspended.count();
-        let uses = [
+        LeftOut::of_some_jobs([
             (
                 format!("checkpoints of preempt_order {order}"),
                 by_checkpoint.count(),
@@ -111,9 +111,7 @@ impl CycleMachine {
                 "why jobs wait that ran before (run_count), taken as preempted".to_owned(),
                 requeued,
             ),
-        ];
-        let uses = uses.into_iter().filter(|(_, jobs)| *jobs > 0);
-        uses.map(|(what, jobs)| LeftOut { what, jobs }).collect()
+        ])
     }
 
     /// A suspended job keeps what it did not give back.

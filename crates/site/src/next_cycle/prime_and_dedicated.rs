@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use jsf_ingest::Clock;
-use jsf_openpbs::cycle::{QueueTime, TimeConflict, Times};
+use jsf_openpbs::cycle::{QueueTime, Times};
 use jsf_openpbs::files::dedicated_time;
 use jsf_openpbs::files::holidays::{Holidays, UnusedLine};
 use jsf_openpbs::files::sched_config::ByTime;
@@ -147,18 +147,4 @@ impl Site {
 
 fn has_prefix(queue: &str, prefix: &str) -> bool {
     !prefix.is_empty() && queue.starts_with(prefix)
-}
-
-/// Why a job does not start, in words.
-pub(crate) fn conflict_in_words(conflict: TimeConflict) -> &'static str {
-    match conflict {
-        TimeConflict::PrimeOnly => "will run in prime time only",
-        TimeConflict::NonPrimeOnly => "will run in non-prime time only",
-        TimeConflict::DedicatedOnly => "will run in dedicated time only",
-        TimeConflict::NotInDedicated => "will run outside dedicated time only",
-        TimeConflict::IntoDedicated => "would run into dedicated time",
-        TimeConflict::BeyondDedicated => "would run beyond the end of dedicated time",
-        TimeConflict::IntoPrime => "would run into prime time (backfill_prime)",
-        TimeConflict::IntoNonPrime => "would run into non-prime time (backfill_prime)",
-    }
 }

@@ -37,12 +37,12 @@ impl Site {
     /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
     /// indices.
     pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
-        let depths = queues.iter().map(|queue| {
+        let depth = |queue: &str| {
             self.queues
                 .backfill_depth(queue)
                 .filter(|_| !queue.is_empty())
-        });
-        let mut queue_depths: Vec<Option<u32>> = depths.collect();
+        };
+        let mut queue_depths: Vec<_> = queues.iter().map(|queue| depth(queue)).collect();
         if queue_depths.iter().all(Option::is_none) {
             queue_depths.clear();
         }
@@ -104,30 +104,44 @@ impl Site {
 
     /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
     pub(crate) fn is_checked(&self, resource: &str) -> bool {
-        self.config
-            .checked_resources
-            .iter()
-            .any(|name| name == resource)
+        let mut checked = self.config.checked_resources.iter();
+        checked.any(|name| name == resource)
     }
 
     /// The resources of which the server or a queue has an amount as a whole, or that `max_run_res`
     /// limits.
     pub(crate) fn limited_resources(&self, queues: &[Box<str>]) -> BTreeSet<Box<str>> {
-        let owners = || std::iter::once("").chain(queues.iter().map(|queue| &**queue));
-        let limits = owners()
-            .flat_map(|queue| {
-                [
-                    self.queues.run_limits(queue),
-                    self.queues.soft_limits(queue),
-                ]
-            })
-            .flatten()
-            .flat_map(|limits| limits.iter());
-        let limited = limits.filter_map(|limit| limit.resource.as_deref());
-        let available = self.queues.available_resources().into_iter();
-        let available =
-            available.filter(|name| owners().any(|queue| self.available(queue, name).is_some()));
-        limited.chain(available).map(Into::into).collect()
+        let available = self.queues.available_resources();
+        let mut limited = BTreeSet::new();
+        for queue in std::iter::once("").chain(queues.iter().map(|queue| &**queue)) {
+            let limits = [
+                self.queues.run_limits(queue),
+                self.queues.soft_limits(queue),
+            ];
+            for limit in limits.into_iter().flatten().flat_map(RunLimits::iter) {
+                limited.extend(limit.resource.clone());
+            }
+            for name in &available {
+                if self.available(queue, name).is_some() {
+                    limited.insert((*name).into());
+                }
+            }
+        }
+        limited
+    }
+
+    /// The amounts of a machine, then the resources that only limits count.
+    pub(crate) fn with_limited(
+        &self,
+        mut amounts: Vec<Box<str>>,
+        queues: &[Box<str>],
+    ) -> Vec<Box<str>> {
+        for name in self.limited_resources(queues) {
+            if !amounts.contains(&name) {
+                amounts.push(name);
+            }
+        }
+        amounts
     }
 
     /// What the jobs of a queue, or with an empty name of the server, may hold together of a
@@ -146,18 +160,18 @@ impl Site {
     pub(crate) fn cycle_limits(&self, names: &LimitedNames<'_>) -> Vec<Limit> {
         let mut limits = self.limits_of_jobs(names, Queues::run_limits);
         for (name, queue) in owners(names) {
-            let amounts = names.amounts.iter().enumerate();
-            limits.extend(amounts.filter_map(|(amount, resource)| {
-                let generic = Some(self.available(name, resource)?);
-                let named = HashMap::new();
-                Some(Limit {
-                    queue,
-                    kind: LimitKind::Available,
-                    amount: Some(amount),
-                    generic,
-                    named,
-                })
-            }));
+            for (amount, resource) in names.amounts.iter().enumerate() {
+                let generic = self.available(name, resource);
+                if generic.is_some() {
+                    limits.push(Limit {
+                        queue,
+                        kind: LimitKind::Available,
+                        amount: Some(amount),
+                        generic,
+                        named: HashMap::new(),
+                    });
+                }
+            }
         }
         limits
     }

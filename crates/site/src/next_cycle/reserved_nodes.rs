@@ -19,7 +19,7 @@ const MAX_RESERVATIONS: usize = 500;
 #[derive(Default)]
 pub(crate) struct Reservations {
     /// Those that have nodes, by their starts.
-    confirmed: Vec<ListedReservation>,
+    pub(crate) confirmed: Vec<ListedReservation>,
     /// The ids of those that have none yet, by their queues.
     unconfirmed: BTreeMap<Box<str>, Box<str>>,
     /// How many confirmed ones are not looked at.
@@ -63,11 +63,6 @@ impl Reservations {
         made.beyond = made.confirmed.len().saturating_sub(MAX_RESERVATIONS);
         made.confirmed.truncate(MAX_RESERVATIONS);
         Ok(made)
-    }
-
-    /// Those that have nodes.
-    pub(crate) fn confirmed(&self) -> &[ListedReservation] {
-        &self.confirmed
     }
 
     /// Why no job of a queue is looked at, if its reservation has not begun.
@@ -122,7 +117,7 @@ impl Reservations {
             .confirmed
             .iter()
             .any(|reservation| reservation.later_occurrences > 0);
-        let found = [
+        LeftOut::of_some_jobs([
             ("reservations (`pbs_rstat -f`)", of_unknown),
             (
                 "reservations that are not confirmed",
@@ -132,14 +127,7 @@ impl Reservations {
                 "later occurrences of standing reservations",
                 if has_later { all } else { 0 },
             ),
-        ];
-        let found = found.into_iter().filter(|(_, jobs)| *jobs > 0);
-        found
-            .map(|(what, jobs)| LeftOut {
-                what: what.to_owned(),
-                jobs,
-            })
-            .collect()
+        ])
     }
 }
 

@@ -8,7 +8,7 @@ use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::array_id::array_and_index;
-use jsf_openpbs::chunks::Chunk;
+use jsf_openpbs::check::counted;
 use jsf_openpbs::cycle::{
     AdvanceReservation, CycleJob, CycleRules, JobSource, Limit, Limits, Machine, Part, Placement,
     RequestedChunks, UNLIMITED_WALLTIME,
@@ -16,8 +16,8 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::files::reservations::ListedReservation;
 use jsf_simulate::Names;
 
-use crate::next_cycle::node_pools::{PoolLists, Pools, amount_of};
-use crate::next_cycle::placement_sets::SetsOfPools;
+use crate::next_cycle::node_pools::{Pools, amount_of};
+use crate::next_cycle::places::{Places, total_of};
 use crate::next_cycle::queue_rules::LimitedNames;
 use crate::next_cycle::reserved_nodes::Reservations;
 use crate::simulation::simulation_rules::PROCESSORS;
@@ -83,32 +83,24 @@ impl CycleMachine {
         processors: Option<u32>,
         warnings: &mut Vec<Message>,
     ) -> Result<Self, SiteError> {
-        let queues: Vec<Box<str>> = table
-            .queues()
-            .iter()
-            .map(|queue| (&**queue).into())
-            .collect();
+        let queues = table.queues().iter().map(|queue| (&**queue).into());
+        let queues: Vec<Box<str>> = queues.collect();
         let reservations = Reservations::read(site, cycle, at)?;
         let pools = Pools::new(site, cycle, processors, &reservations)?;
-        let mut amounts = pools.names.clone();
-        amounts.extend(
-            site.limited_resources(&queues)
-                .into_iter()
-                .filter(|name| !pools.names.contains(name)),
-        );
+        let amounts = site.with_limited(pools.names.clone(), &queues);
         let mut places = Places::new(site, &pools, &queues);
         let [mut users, mut groups, mut projects] =
             [Names::default(), Names::default(), Names::default()];
-        let jobs = cycle
-            .jobs
-            .iter()
-            .enumerate()
-            .map(|(row, job)| RequestedJob {
+        let mut jobs = Vec::with_capacity(cycle.jobs.len());
+        for (row, job) in cycle.jobs.iter().enumerate() {
+            let subjobs = job
+                .queued_subjobs
+                .as_ref()
+                .map_or(1, |subjobs| subjobs.len());
+            jobs.push(RequestedJob {
                 chunks: places.chunks(table.queue_index(row), job),
                 counted: amounts.iter().map(|name| total_of(job, name)).collect(),
-                subjobs: job.queued_subjobs.as_ref().map_or(1, |subjobs| {
-                    u32::try_from(subjobs.len()).unwrap_or(u32::MAX)
-                }),
+                subjobs: u32::try_from(subjobs).unwrap_or(u32::MAX),
                 job: CycleJob {
                     walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
                     queue: table.queue_index(row) as u32,
@@ -121,20 +113,16 @@ impl CycleMachine {
                     ..CycleJob::default()
                 },
             });
-        let mut jobs: Vec<RequestedJob> = jobs.collect();
+        }
         let mut advance = Vec::new();
-        for reservation in reservations
-            .confirmed()
-            .iter()
-            .filter(|_| !pools.nodes.is_empty())
-        {
+        let has_nodes = !pools.nodes.is_empty();
+        for reservation in reservations.confirmed.iter().filter(|_| has_nodes) {
             let &ListedReservation { start, end, .. } = reservation;
-            let placement = pools.placement(reservation);
             advance.push(AdvanceReservation {
                 job: jobs.len() as u32,
                 start,
                 end,
-                placement,
+                placement: pools.placement(reservation),
             });
             jobs.push(RequestedJob {
                 chunks: RequestedChunks::default(),
@@ -185,32 +173,9 @@ impl CycleMachine {
         CycleProcessors { total, free }
     }
 
-    /// Why a job waits that would delay another one, which is promised a start, or run into a
-    /// reservation.
-    pub(crate) fn reason_delays(
-        &self,
-        delayed: u32,
-        reserved_id: Option<&str>,
-        table: &JobTable,
-    ) -> String {
-        let reservation = (delayed as usize).checked_sub(table.len());
-        match reservation.and_then(|index| self.reservations.confirmed().get(index)) {
-            Some(reservation) => format!("would run into the reservation {}", reservation.id),
-            None => format!(
-                "would delay {}, which is promised a start",
-                reserved_id.unwrap_or("a job")
-            ),
-        }
-    }
-
     /// How often each job can be started.
     pub(crate) fn subjobs(&self) -> Vec<u32> {
         self.jobs.0.iter().map(|job| job.subjobs).collect()
-    }
-
-    /// What a job asks for in all of an amount that a limit counts.
-    pub(crate) fn counted(&self, row: usize, amount: usize) -> i64 {
-        self.jobs.job(row as u32).counted[amount]
     }
 
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
@@ -251,10 +216,8 @@ impl CycleMachine {
             if job.stime.is_none() {
                 without_start.push(table.id(row));
             }
-            let end = job
-                .stime
-                .unwrap_or(latest_start)
-                .saturating_add(requested.walltime);
+            let start = job.stime.unwrap_or(latest_start);
+            let end = start.saturating_add(requested.walltime);
             if job.placed.is_empty() && self.machine.pools() > 1 {
                 without_place.push(table.id(row));
                 unplaced.push(Unplaced { row, end });
@@ -268,25 +231,22 @@ impl CycleMachine {
             ("exec_vnode", without_place, "is where there is room"),
         ] {
             let Some(first) = jobs.first() else { continue };
-            let (jobs, each) = match jobs.len() {
-                1 => ("1 running job has".to_owned(), "it"),
-                count => (format!("{count} running jobs have"), "each"),
-            };
+            let each = if jobs.len() == 1 { "it" } else { "each" };
+            let jobs = counted(jobs.len(), "running job has", "running jobs have");
             let found = format!(
                 "{jobs} no `{attribute}` (first `{first}`): {each} is taken as if it {assumption}"
             );
             warnings.push(found.into());
         }
+        let pools = &self.pools;
         unplaced.extend(unlisted_subjobs(
             table,
             cycle,
             latest_start,
-            &self.pools,
+            pools,
             warnings,
         ));
-        unplaced.retain(|Unplaced { row, .. }| {
-            !table.exclusion(*row).is_some_and(Exclusion::is_of_queue)
-        });
+        unplaced.retain(|one| !table.exclusion(one.row).is_some_and(Exclusion::is_of_queue));
         unplaced
     }
 
@@ -301,11 +261,7 @@ impl CycleMachine {
         let unexplained = self.machine.unexplained(&self.pools.in_use);
         let held = self.machine.hold(&unexplained);
         if held > 0 {
-            let processors = if held == 1 {
-                "1 processor".to_owned()
-            } else {
-                format!("{held} processors")
-            };
+            let processors = counted(held as usize, "processor", "processors");
             let found = format!(
                 "by `resources_assigned` of the nodes, {processors} more are in use than the running jobs of the document \
                  hold: nobody knows until when, so they are not free in what follows"
@@ -326,27 +282,24 @@ impl CycleMachine {
 
     /// Where a running job is, as far as the document says.
     pub(crate) fn placement(&self, job: &QueuedJob, requested: &CycleJob<'_>) -> Placement {
+        let names = &self.pools.names;
+        let mut parts = Vec::new();
         if self.machine.pools() == 1 {
-            let total = (0..self.pools.names.len())
-                .map(|amount| requested.request.total(amount))
-                .collect();
-            let whole = Part {
+            let total = (0..names.len()).map(|amount| requested.request.total(amount));
+            parts.push(Part {
                 pool: 0,
-                amounts: total,
-            };
-            return self.machine.occupied(vec![whole], &requested.request);
+                amounts: total.collect(),
+            });
+            return self.machine.occupied(parts, &requested.request);
         }
-        let parts = job.placed.iter().filter_map(|chunk| {
-            let pool = self.pools.pool_of(&job.queue, &chunk.node)?;
-            let amounts = self
-                .pools
-                .names
-                .iter()
-                .map(|name| amount_of(&chunk.amounts, name))
-                .collect();
-            Some(Part { pool, amounts })
-        });
-        self.machine.occupied(parts.collect(), &requested.request)
+        for chunk in &job.placed {
+            if let Some(pool) = self.pools.pool_of(&job.queue, &chunk.node) {
+                let amounts = names.iter().map(|name| amount_of(&chunk.amounts, name));
+                let amounts = amounts.collect();
+                parts.push(Part { pool, amounts });
+            }
+        }
+        self.machine.occupied(parts, &requested.request)
     }
 }
 
@@ -354,27 +307,22 @@ impl Site {
     /// What each job adds to the usage of its entity in a cycle in which it starts: its request
     /// under `fairshare_usage_res`.
     pub(crate) fn charges(&self, jobs: &[QueuedJob]) -> Vec<f64> {
-        let program = Formula::parse(&self.config.fairshare_usage_res);
-        let program = program
-            .ok()
-            .and_then(|formula| formula.compile(&self.schema).ok());
-        let Some(program) = program else {
-            return vec![0.0; jobs.len()];
-        };
+        let formula = Formula::parse(&self.config.fairshare_usage_res).ok();
+        let program = formula.and_then(|formula| formula.compile(&self.schema).ok());
         let charge = |job: &QueuedJob| {
-            let input = |name: &str| match name {
-                PROCESSORS => Value::Int(job.ncpus.unwrap_or(0)),
-                "walltime" => Value::Int(job.walltime.unwrap_or(0)),
-                name => Value::Int(job.amounts.get(name).copied().unwrap_or(0)),
-            };
-            let inputs: Vec<Value> = program.inputs().iter().map(|name| input(name)).collect();
-            program
-                .evaluate(&inputs)
-                .ok()
-                .and_then(|value| value.to_f64())
-                .unwrap_or(0.0)
+            let program = program.as_ref()?;
+            let mut inputs = Vec::new();
+            for name in program.inputs() {
+                let amount = match &**name {
+                    PROCESSORS => job.ncpus,
+                    "walltime" => job.walltime,
+                    name => job.amounts.get(name).copied(),
+                };
+                inputs.push(Value::Int(amount.unwrap_or(0)));
+            }
+            program.evaluate(&inputs).ok()?.to_f64()
         };
-        jobs.iter().map(charge).collect()
+        jobs.iter().map(|job| charge(job).unwrap_or(0.0)).collect()
     }
 }
 
@@ -387,29 +335,22 @@ fn unlisted_subjobs(
     pools: &Pools,
     warnings: &mut Vec<Message>,
 ) -> Vec<Unplaced> {
+    use JobState::{Exiting, Running, Suspended};
+
     let mut known: HashMap<String, u32> = HashMap::new();
-    // those that are suspended count as running
-    let is_known = |state: JobState| {
-        matches!(
-            state,
-            JobState::Running | JobState::Exiting | JobState::Suspended
-        )
-    };
-    let running = (0..table.len()).filter(|&row| is_known(table.state(row)));
-    let ids = running
-        .map(|row| table.id(row))
-        .chain(pools.subjobs_elsewhere.iter().map(|id| &**id));
-    for (array, _) in ids.filter_map(array_and_index) {
+    let mut ids: Vec<&str> = pools.subjobs_elsewhere.iter().map(|id| &**id).collect();
+    for row in 0..table.len() {
+        // those that are suspended count as running
+        if matches!(table.state(row), Running | Exiting | Suspended) {
+            ids.push(table.id(row));
+        }
+    }
+    for (array, _) in ids.into_iter().filter_map(array_and_index) {
         *known.entry(array).or_default() += 1;
     }
     let mut unlisted = Vec::new();
     let mut arrays = Vec::new();
-    for (row, job) in cycle
-        .jobs
-        .iter()
-        .enumerate()
-        .filter(|(_, job)| job.running_subjobs > 0)
-    {
+    for (row, job) in cycle.jobs.iter().enumerate() {
         let known = known.get(table.id(row)).copied().unwrap_or(0);
         let count = job.running_subjobs.saturating_sub(known).min(MAX_SUBJOBS);
         let end = latest_start.saturating_add(job.walltime.unwrap_or(UNLIMITED_WALLTIME));
@@ -419,15 +360,10 @@ fn unlisted_subjobs(
         }
     }
     if let Some(first) = arrays.first() {
-        let subjobs = if unlisted.len() == 1 {
-            "1 running subjob"
-        } else {
-            &format!("{} running subjobs", unlisted.len())
-        };
-        let of = if arrays.len() == 1 {
-            format!("`{first}`")
-        } else {
-            format!("{} arrays (first `{first}`)", arrays.len())
+        let subjobs = counted(unlisted.len(), "running subjob", "running subjobs");
+        let of = match arrays.len() {
+            1 => format!("`{first}`"),
+            count => format!("{count} arrays (first `{first}`)"),
         };
         let found = format!(
             "the document does not list {subjobs} of {of}: each holds what its array asks for, and is taken to have started \
@@ -436,79 +372,6 @@ fn unlisted_subjobs(
         warnings.push(found.into());
     }
     unlisted
-}
-
-/// Where the jobs of some queues may be placed.
-pub(crate) struct Places<'a> {
-    site: &'a Site,
-    pools: &'a Pools,
-    lists: PoolLists<'a>,
-    sets: SetsOfPools<'a>,
-}
-
-impl<'a> Places<'a> {
-    pub(crate) fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
-        Self {
-            site,
-            pools,
-            lists: PoolLists::new(site, pools, queues),
-            sets: SetsOfPools::new(site, pools),
-        }
-    }
-
-    /// What a job of a queue asks for, and where.
-    pub(crate) fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
-        let names = &self.pools.names;
-        let mut counts = vec![1];
-        let mut amounts: Vec<i64> = names.iter().map(|name| total_of(job, name)).collect();
-        if job.chunks.len() > 1 || job.chunks.iter().any(|chunk| chunk.count > 1) {
-            counts = job.chunks.iter().map(|chunk| chunk.count).collect();
-            amounts = job
-                .chunks
-                .iter()
-                .flat_map(|chunk| names.iter().map(|name| amount_of(&chunk.amounts, name)))
-                .collect();
-        }
-        RequestedChunks {
-            counts,
-            amounts,
-            pool_lists: self.lists.of_job(queue, job),
-            placing: self.sets.placing(job),
-        }
-    }
-
-    /// The machine, on which nothing runs yet.
-    pub(crate) fn machine(self) -> Machine {
-        let order = self.pools.order(&self.site.config.node_sort_key.prime);
-        Machine::new(&self.pools.pools)
-            .with_hosts(self.pools.hosts.clone())
-            .with_pool_lists(self.lists.into_lists())
-            .with_sharing(self.pools.sharing())
-            .with_placement_sets(self.sets.into_sets())
-            .with_pool_order(order)
-    }
-}
-
-/// What a job asks for in all of a resource; what its chunks ask for where the document has no sum
-/// of them.
-pub(crate) fn total_of(job: &QueuedJob, name: &str) -> i64 {
-    match name {
-        PROCESSORS => job.ncpus.unwrap_or(0),
-        name => job
-            .amounts
-            .get(name)
-            .copied()
-            .unwrap_or_else(|| total_of_chunks(&job.chunks, name)),
-    }
-}
-
-fn total_of_chunks(chunks: &[Chunk], name: &str) -> i64 {
-    let mut total = 0_i64;
-    for chunk in chunks {
-        total = total
-            .saturating_add(amount_of(&chunk.amounts, name).saturating_mul(chunk.count.into()));
-    }
-    total
 }
 
 /// The row of the array that a job is, or whose subjob it is.
@@ -522,10 +385,11 @@ fn array_row(table: &JobTable, job: &QueuedJob, row: usize) -> Option<u32> {
 
 /// The limit of the subjobs that run at a time, if an array has one.
 fn limit_of_arrays(jobs: &[QueuedJob]) -> Option<Limit> {
-    let arrays = jobs
-        .iter()
-        .zip(0..)
-        .filter_map(|(job, row)| Some((row, job.max_run_subjobs?.into())));
-    let named: HashMap<u32, i64> = arrays.collect();
+    let mut named: HashMap<u32, i64> = HashMap::new();
+    for (job, row) in jobs.iter().zip(0..) {
+        if let Some(most) = job.max_run_subjobs {
+            named.insert(row, most.into());
+        }
+    }
     (!named.is_empty()).then(|| Limit::of_subjobs(named))
 }

@@ -8,8 +8,8 @@ use jsf_openpbs::resource_amount::AmountSource;
 use jsf_simulate::{PlacedRequests, Workload};
 
 use crate::next_cycle::node_pools::Pools;
+use crate::next_cycle::places::{Places, total_of};
 use crate::next_cycle::reserved_nodes::Reservations;
-use crate::next_cycle::site_machine::{Places, total_of};
 use crate::opening::role::Role;
 use crate::simulation::simulation_rules::{Counted, LeftOut, PROCESSORS, ProcessorsSource};
 use crate::{Site, SiteError};
@@ -31,9 +31,7 @@ impl Site {
             return Ok(None);
         }
         let queues = workload.queues();
-        let limited = self.limited_resources(queues);
-        let mut amounts = self.counted_resources()?;
-        amounts.extend(limited.iter().cloned());
+        let amounts = self.with_limited(self.counted_resources()?, queues);
         let QueuedJobs { distinct, of_jobs } = self.queued_jobs(workload, &amounts);
         let document = CycleJobs {
             jobs: distinct,
@@ -42,26 +40,19 @@ impl Site {
         let pools = Pools::new(self, &document, None, &Reservations::default())?;
         let mut places = Places::new(self, &pools, queues);
         let position = |job: &QueuedJob| queues.iter().position(|queue| *queue == job.queue);
-        let requests = document.jobs.iter();
-        let requests = requests
-            .map(|job| places.chunks(position(job).unwrap_or(0), job))
-            .collect();
+        let mut requests = Vec::with_capacity(document.jobs.len());
+        for job in &document.jobs {
+            requests.push(places.chunks(position(job).unwrap_or(0), job));
+        }
         let machine = places.machine();
-        let mut names = pools.names.clone();
-        names.extend(
-            limited
-                .into_iter()
-                .filter(|name| !pools.names.contains(name)),
-        );
+        let names = self.with_limited(pools.names.clone(), queues);
         let mut counted = Vec::with_capacity(of_jobs.len() * names.len());
+        let mut jobs = Vec::with_capacity(of_jobs.len());
         for &job in &of_jobs {
             let job = &document.jobs[job as usize];
             counted.extend(names.iter().map(|name| total_of(job, name)));
+            jobs.push(job);
         }
-        let jobs: Vec<&QueuedJob> = of_jobs
-            .iter()
-            .map(|&job| &document.jobs[job as usize])
-            .collect();
         let mut left_out = pools.left_out(self, &jobs);
         left_out.extend((without_chunks > 0).then(|| LeftOut {
             what: "chunks of jobs without `select` in the log (each is placed as one)".to_owned(),

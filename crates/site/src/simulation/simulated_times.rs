@@ -43,21 +43,14 @@ impl Site {
             return Ok((Times::default(), left_out));
         }
         let config = &self.config;
-        let differ = [
-            (
-                "node_sort_key",
-                config.node_sort_key.prime != config.node_sort_key.non_prime,
-            ),
-            (
-                "preemptive_sched",
-                config.preemptive_sched.prime != config.preemptive_sched.non_prime,
-            ),
-        ];
-        let differ = differ.into_iter().filter(|(_, differs)| *differs);
-        left_out.extend(differ.map(|(name, _)| LeftOut {
-            what: format!("{name} outside prime time"),
-            jobs,
-        }));
+        if config.node_sort_key.prime != config.node_sort_key.non_prime {
+            let what = "node_sort_key outside prime time".to_owned();
+            left_out.push(LeftOut { what, jobs });
+        }
+        if config.preemptive_sched.prime != config.preemptive_sched.non_prime {
+            let what = "preemptive_sched outside prime time".to_owned();
+            left_out.push(LeftOut { what, jobs });
+        }
         let mut messages: Vec<Message> = Vec::new();
         let days = (last - first) / 86400 + DAYS_AFTER;
         let times = self.times(&clock, first, 2 * days as usize, &mut messages)?;
@@ -88,7 +81,7 @@ impl Site {
             ..CycleJobs::default()
         };
         let reservations = Reservations::read(self, &document, first)?;
-        let mut confirmed = reservations.confirmed().iter();
+        let mut confirmed = reservations.confirmed.iter();
         Ok(confirmed.any(|reservation| reservation.start <= last))
     }
 }

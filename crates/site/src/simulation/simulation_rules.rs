@@ -35,6 +35,22 @@ pub struct LeftOut {
     pub jobs: usize,
 }
 
+impl LeftOut {
+    /// Those of what was found that concern jobs.
+    pub(crate) fn of_some_jobs(
+        found: impl IntoIterator<Item = (impl Into<String>, usize)>,
+    ) -> Vec<Self> {
+        let mut left_out = Vec::new();
+        for (what, jobs) in found {
+            if jobs > 0 {
+                let what = what.into();
+                left_out.push(Self { what, jobs });
+            }
+        }
+        left_out
+    }
+}
+
 /// The processors of a simulated machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Processors {
@@ -104,13 +120,11 @@ impl Counted {
     fn of_pools(
         site: &Site,
         workload: &Workload,
-        mut names: Vec<Box<str>>,
+        names: Vec<Box<str>>,
         machine: Machine,
         source: ProcessorsSource,
     ) -> Self {
-        let limited = site.limited_resources(workload.queues()).into_iter();
-        let limited: Vec<Box<str>> = limited.filter(|name| !names.contains(name)).collect();
-        names.extend(limited);
+        let names = site.with_limited(names, workload.queues());
         let requests = match names.len() {
             1 => Vec::new(),
             _ => requests(workload, &names),
@@ -134,43 +148,32 @@ impl Site {
         let Some(nodes) = self.nodes()? else {
             return Ok(Vec::new());
         };
-        let usable = usable_nodes(&nodes, self.partition.as_deref());
-        let mut names: Vec<Box<str>> = usable
-            .iter()
-            .flat_map(|node| node.amounts.keys().cloned())
-            .collect();
-        names.sort_unstable();
-        names.dedup();
+        let mut names = BTreeSet::new();
+        for node in usable_nodes(&nodes, self.partition.as_deref()) {
+            names.extend(node.amounts.keys().cloned());
+        }
         names.retain(|name| **name != *PROCESSORS && self.is_checked(name));
-        Ok(names)
+        Ok(names.into_iter().collect())
     }
 
     /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the
     /// log.
     pub(crate) fn sorted_resources(&self) -> Vec<Box<str>> {
-        let names = self
-            .config
-            .job_sort_key
-            .prime
-            .iter()
-            .map(|key| name_of_key(&key.name));
+        let mut names = Vec::new();
+        for key in &self.config.job_sort_key.prime {
+            let name = name_of_key(&key.name);
+            if self.schema.is_numeric(name) && !is_always_known(name) {
+                names.push(name.into());
+            }
+        }
         names
-            .filter(|name| self.schema.is_numeric(name) && !is_always_known(name))
-            .map(Into::into)
-            .collect()
     }
 
     /// The machine and the rules by which a workload is simulated.
     pub(crate) fn simulation_rules(
         &self,
         workload: &Workload,
-        Counted {
-            names,
-            machine,
-            requests,
-            placed,
-            ..
-        }: Counted,
+        counted: Counted,
         backfill: Option<Backfill>,
         times: Times,
     ) -> SimulationRules {
@@ -181,22 +184,21 @@ impl Site {
             users: &in_log.users,
             groups: &in_log.unix_groups,
             projects: &in_log.projects,
-            amounts: &names,
+            amounts: &counted.names,
         };
+        let levels = self.preemption_levels(&limited);
         let cycle = CycleRules {
             times,
-            levels: self
-                .preemption_levels(&limited)
-                .filter(|levels| levels.is_preemptive),
+            levels: levels.filter(|levels| levels.is_preemptive),
             ..self.simulated_cycle(queues, backfill)
         };
         let mut limits = self.cycle_limits(&limited);
         let (arrays, of_arrays) = limited_arrays(workload);
         limits.extend(of_arrays);
         SimulationRules {
-            machine,
-            requests,
-            placed,
+            machine: counted.machine,
+            requests: counted.requests,
+            placed: counted.placed,
             arrays,
             cycle,
             order: self.simulated_order(workload),
@@ -233,13 +235,13 @@ impl Site {
 
     /// What a cycle starts, in words.
     pub(crate) fn backfilling(&self, backfill: Option<Backfill>, rules: &CycleRules) -> String {
-        match backfill {
-            Some(Backfill::Easy) => "backfill easy".to_owned(),
-            Some(Backfill::Greedy) => "backfill greedy".to_owned(),
-            Some(Backfill::None) => "backfill none".to_owned(),
-            None if !self.has_cycle_rules() => "backfill easy".to_owned(),
-            None => starts_in_words(rules),
-        }
+        let words = match backfill {
+            Some(Backfill::Greedy) => "backfill greedy",
+            Some(Backfill::None) => "backfill none",
+            None if self.has_cycle_rules() => return starts_in_words(rules),
+            Some(Backfill::Easy) | None => "backfill easy",
+        };
+        words.to_owned()
     }
 
     /// The machine: the number of processors that is given, else the site's nodes, else the machine
@@ -287,24 +289,23 @@ impl Site {
     /// In which order a cycle considers the jobs of a workload.
     fn simulated_order(&self, workload: &Workload) -> OrderRules {
         let queues = workload.queues();
-        let QueuePlaces { places, turns } = self.queue_places(queues);
-        let has_one_place = places.iter().all(|&place| place == 0);
-        let stopped: Vec<bool> = queues
-            .iter()
-            .map(|queue| !self.queues.is_started(queue))
-            .collect();
+        let QueuePlaces { mut places, turns } = self.queue_places(queues);
+        if places.iter().all(|&place| place == 0) {
+            places.clear();
+        }
+        let is_stopped = |queue: &Box<str>| !self.queues.is_started(queue);
+        let mut stopped: Vec<bool> = queues.iter().map(is_stopped).collect();
+        if !stopped.contains(&true) {
+            stopped.clear();
+        }
         OrderRules {
-            places: if has_one_place { Vec::new() } else { places },
+            places,
             groups: self.queue_groups(queues),
             turns,
             takes_turns: self.config.round_robin.prime,
             ties: self.ties(workload),
             by_fair_share: self.config.fair_share.prime && self.tree.is_some(),
-            stopped: if stopped.contains(&true) {
-                stopped
-            } else {
-                Vec::new()
-            },
+            stopped,
         }
     }
 
@@ -331,16 +332,11 @@ impl Site {
             return Vec::new();
         }
         let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
-        let compare = |left: usize, right: usize| {
-            let orders = columns
-                .iter()
-                .map(|column| column[left].total_cmp(&column[right]));
-            orders
-                .into_iter()
-                .find(|order| order.is_ne())
-                .unwrap_or(left.cmp(&right))
-        };
-        order.sort_unstable_by(|&left, &right| compare(left as usize, right as usize));
+        // the last key counts least
+        for column in columns.iter().rev() {
+            let of = |job: u32| column[job as usize];
+            order.sort_by(|&left, &right| of(left).total_cmp(&of(right)));
+        }
         let mut ties = vec![0; jobs.len()];
         for (&job, place) in order.iter().zip(0..) {
             ties[job as usize] = place;
@@ -353,17 +349,15 @@ impl Site {
     pub(crate) fn left_out(&self, queues: &[(&str, usize)]) -> Vec<LeftOut> {
         let all = queues.iter().map(|(_, jobs)| jobs).sum();
         let config = &self.config;
-        let mut found: Vec<LeftOut> = Vec::new();
-        let mut add =
-            |what: String, jobs: usize| found.extend((jobs > 0).then_some(LeftOut { what, jobs }));
+        let mut found: Vec<String> = Vec::new();
         if self.slurm.is_some() {
-            add(LEFT_OUT_OF_SLURM.to_owned(), all);
+            found.push(LEFT_OUT_OF_SLURM.to_owned());
             if self.tree.is_some() {
-                add("billing TRES in usage".to_owned(), all);
+                found.push("billing TRES in usage".to_owned());
             }
         }
         for attribute in self.queues.unread_limits() {
-            add(format!("`{attribute}`"), all);
+            found.push(format!("`{attribute}`"));
         }
         // those of placement sets and of preemption are named where they are not followed
         let named_elsewhere = [
@@ -371,22 +365,20 @@ impl Site {
             "do_not_span_psets",
             "only_explicit_psets",
         ];
-        let others = self.server.others();
-        for (attribute, value) in
-            others.filter(|(name, _)| !named_elsewhere.contains(name) && !name.contains("preempt_"))
-        {
-            add(format!("{attribute} = {value}"), all);
+        for (attribute, value) in self.server.others() {
+            if !named_elsewhere.contains(&attribute) && !attribute.contains("preempt_") {
+                found.push(format!("{attribute} = {value}"));
+            }
         }
         let is_charged = config.fair_share.prime || self.tree.is_some();
         let has_measure = UsageMeasure::from_formula(&config.fairshare_usage_res).is_some();
         if self.files.has(Role::SchedConfig) && is_charged && !has_measure {
             let formula = &config.fairshare_usage_res;
-            add(
-                format!("fairshare_usage_res `{formula}` (usage is processors times seconds)"),
-                all,
-            );
+            found.push(format!(
+                "fairshare_usage_res `{formula}` (usage is processors times seconds)"
+            ));
         }
-        found
+        LeftOut::of_some_jobs(found.into_iter().map(|what| (what, all)))
     }
 
     /// What of preemption a simulation does without.
@@ -400,8 +392,7 @@ impl Site {
         if preempts {
             found.push("targets and checkpoints of preemption".to_owned());
         }
-        let found = found.into_iter().map(|what| LeftOut { what, jobs });
-        found.collect()
+        LeftOut::of_some_jobs(found.into_iter().map(|what| (what, jobs)))
     }
 }
 
@@ -414,17 +405,14 @@ pub(crate) fn starts_in_words(rules: &CycleRules) -> String {
             "strict_ordering True, backfill_depth 0: no backfilling".to_owned()
         }
         (true, depth) => {
-            let of_queues = if queues == 0 {
-                ""
-            } else {
-                " and that of queues"
-            };
-            let fuzzy = if rules.window == i64::from(DEFAULT_BACKFILL_FUZZY) {
-                String::new()
-            } else {
-                format!(", opt_backfill_fuzzy {} s", rules.window)
-            };
-            format!("strict_ordering True, backfill_depth {depth}{of_queues}{fuzzy}")
+            let mut words = format!("strict_ordering True, backfill_depth {depth}");
+            if queues > 0 {
+                words += " and that of queues";
+            }
+            if rules.window != i64::from(DEFAULT_BACKFILL_FUZZY) {
+                words += &format!(", opt_backfill_fuzzy {} s", rules.window);
+            }
+            words
         }
     }
 }
@@ -463,8 +451,11 @@ fn machine(nodes: &[&Node], names: &[Box<str>], queues: &[Box<str>]) -> Machine 
             *sum = sum.saturating_add(node.amounts.get(name).copied().unwrap_or(0));
         }
     }
-    let of_queue = |queue: &str| vec![pool_of_queue.get(queue).map_or(0, |&pool| pool as u32)];
-    let mut pools_of_queues: Vec<Vec<u32>> = queues.iter().map(|queue| of_queue(queue)).collect();
+    let mut pools_of_queues: Vec<Vec<u32>> = Vec::new();
+    for queue in queues {
+        let pool = pool_of_queue.get(&**queue).copied().unwrap_or(0);
+        pools_of_queues.push(vec![pool as u32]);
+    }
     pools_of_queues.push(vec![0]);
     Machine::new(&pools).with_pool_lists(pools_of_queues)
 }
@@ -476,12 +467,10 @@ fn requests(workload: &Workload, names: &[Box<str>]) -> Vec<i64> {
     let mut requests = Vec::with_capacity(workload.jobs().len() * names.len());
     for (index, job) in workload.jobs().iter().enumerate() {
         requests.push(job.processors.into());
-        let others = columns.iter().skip(1);
-        requests.extend(others.map(|column| {
-            column
-                .as_ref()
-                .map_or(0, |column| column[index].ceil() as i64)
-        }));
+        for column in &columns[1..] {
+            let amount = column.as_ref().map_or(0.0, |column| column[index]);
+            requests.push(amount.ceil() as i64);
+        }
     }
     requests
 }
@@ -501,10 +490,8 @@ fn limited_arrays(workload: &Workload) -> (Vec<Option<u32>>, Option<Limit>) {
             of_jobs[job] = Some(index);
         }
     }
-    (
-        of_jobs,
-        (!named.is_empty()).then(|| Limit::of_subjobs(named)),
-    )
+    let limit = (!named.is_empty()).then(|| Limit::of_subjobs(named));
+    (of_jobs, limit)
 }
 
 /// The name of a formula for what a key of `job_sort_key` orders by.

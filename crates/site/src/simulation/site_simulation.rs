@@ -1,8 +1,7 @@
 //! Simulates the queue of a site: reads logs of jobs, and runs them through time under a formula.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, Read};
-use std::path::PathBuf;
 
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::fairshare::decay::HalfLife;
@@ -11,9 +10,9 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use jsf_ingest::FileKind;
-use jsf_openpbs::check::counted;
+use jsf_openpbs::check::{counted, quoted};
 use jsf_openpbs::duration::seconds;
-use jsf_openpbs::files::limits::{RunLimit, Subject};
+use jsf_openpbs::files::limits::{RunLimit, RunLimits, Subject};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS,
@@ -186,12 +185,11 @@ impl Site {
 
     /// The names in formulas that a simulation takes from the log.
     pub fn names_in_log<'f>(&self, formulas: &[&'f Formula]) -> Vec<&'f str> {
-        let mut names: Vec<&str> = formulas
+        let names: BTreeSet<&str> = formulas
             .iter()
             .flat_map(|formula| formula.names())
             .collect();
-        names.sort_unstable();
-        names.dedup();
+        let mut names: Vec<&str> = names.into_iter().collect();
         names.retain(|name| self.schema.is_numeric(name) && !self.is_simulated(name));
         names
     }
@@ -204,29 +202,27 @@ impl Site {
     /// What the numbers of Slurm's priority follow from, if the site is one of Slurm and a formula
     /// names one.
     fn logged_priority(&self, formulas: &[&Formula]) -> Option<SlurmPriority> {
-        let is_of_slurm = |name: &&str| {
-            let entry = self.schema.entry(name);
-            entry.is_some_and(|entry| entry.origin == Origin::Slurm)
-        };
+        let is_of_slurm = |name: &&str| self.schema.origin(name) == Some(Origin::Slurm);
         let slurm = self.slurm.as_ref()?;
-        self.names_in_log(formulas)
-            .iter()
-            .any(is_of_slurm)
-            .then(|| SlurmPriority {
-                settings: slurm.settings.clone(),
-                cluster: slurm.cluster.clone(),
-            })
+        let names = self.names_in_log(formulas);
+        names.iter().any(is_of_slurm).then(|| SlurmPriority {
+            settings: slurm.settings.clone(),
+            cluster: slurm.cluster.clone(),
+        })
     }
 
     /// The time that a job of each queue gets if it asks for none; that of an empty name is for all
     /// other queues.
     fn default_walltimes(&self) -> BTreeMap<String, i64> {
-        let queues = self.queues.iter().map(|(name, _)| name).chain([""]);
-        let defaults = queues.filter_map(|queue| {
-            let walltime = seconds(self.queues.default_amount(queue, "walltime")?).ok();
-            Some((queue.to_owned(), walltime.filter(|walltime| *walltime > 0)?))
-        });
-        defaults.collect()
+        let mut defaults = BTreeMap::new();
+        for queue in self.queues.iter().map(|(name, _)| name).chain([""]) {
+            if let Some(default) = self.queues.default_amount(queue, "walltime")
+                && let Ok(walltime @ 1..) = seconds(default)
+            {
+                defaults.insert(queue.to_owned(), walltime);
+            }
+        }
+        defaults
     }
 
     /// Runs a workload, as [`Site::open_workload`] reads it for the formula, through time under the
@@ -266,10 +262,9 @@ impl Site {
         let placed = counted.placed_jobs;
         let mut left_out = std::mem::take(&mut counted.left_out);
         let mut jobs_in = vec![0_usize; workload.queues().len()];
-        workload
-            .jobs()
-            .iter()
-            .for_each(|job| jobs_in[job.queue as usize] += 1);
+        for job in workload.jobs() {
+            jobs_in[job.queue as usize] += 1;
+        }
         let queues = workload.queues().iter().map(|queue| &**queue);
         let queues: Vec<(&str, usize)> = queues.zip(jobs_in.iter().copied()).collect();
         let (times, of_times) = self.simulated_times(workload, &queues, &mut warnings)?;
@@ -308,26 +303,26 @@ impl Site {
 
     /// The limits of running jobs that matter to a workload, in words.
     fn run_limits(&self, workload: &Workload) -> Vec<String> {
-        let queues = std::iter::once("").chain(
-            workload
-                .queues()
-                .iter()
-                .map(|queue| &**queue)
-                .filter(|queue| !queue.is_empty()),
-        );
-        let described = queues.filter_map(|queue| {
-            let of = if queue.is_empty() {
-                "the server".to_owned()
-            } else {
-                format!("queue {queue}")
-            };
-            let limits = self.queues.run_limits(queue)?.iter();
-            let limits: Vec<String> = limits
-                .filter_map(|limit| limit_in_words(limit, workload))
-                .collect();
-            (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
-        });
-        described.collect()
+        let mut described = Vec::new();
+        let mut add = |of: String, queue: &str| {
+            let mut words = Vec::new();
+            for limit in self
+                .queues
+                .run_limits(queue)
+                .into_iter()
+                .flat_map(RunLimits::iter)
+            {
+                words.extend(limit_in_words(limit, workload));
+            }
+            if !words.is_empty() {
+                described.push(format!("{of}: {} at the same time", words.join(", ")));
+            }
+        };
+        add("the server".to_owned(), "");
+        for queue in workload.queues().iter().filter(|queue| !queue.is_empty()) {
+            add(format!("queue {queue}"), queue);
+        }
+        described
     }
 
     /// How usage decays: as the options say, else as in the `slurm.conf` or the `sched_config`.
@@ -371,20 +366,14 @@ impl Site {
             return Ok(None);
         };
         let tree = self.simulated_tree(tree, workload)?;
-        let shares = self
-            .policy
-            .build_policy(self.policy.name, &[])
-            .assess(&tree);
-        let of_entities = workload
-            .names_in_log()
-            .entities
-            .iter()
-            .map(|entity| shares.get(tree.resolve(entity)?));
-        Ok(Some(
-            of_entities
-                .map(|shares| Some(shares?.fairshare_perc))
-                .collect(),
-        ))
+        let policy = self.policy.build_policy(self.policy.name, &[]);
+        let shares = policy.assess(&tree);
+        let mut of_entities = Vec::new();
+        for entity in &workload.names_in_log().entities {
+            let shares = tree.resolve(entity).and_then(|node| shares.get(node));
+            of_entities.push(shares.map(|shares| shares.fairshare_perc));
+        }
+        Ok(Some(of_entities))
     }
 
     /// The tree with the entities of a workload; those that OpenPBS does not find are in the group
@@ -397,12 +386,10 @@ impl Site {
         match self.policy.name {
             PolicyName::Pbs => {
                 // jobs without an entity are not one entity
-                let entities = workload
-                    .names_in_log()
-                    .entities
-                    .iter()
-                    .map(|entity| &**entity);
-                let entities = entities.filter(|entity| !entity.is_empty());
+                let entities = workload.names_in_log().entities.iter();
+                let entities = entities
+                    .map(|entity| &**entity)
+                    .filter(|entity| !entity.is_empty());
                 // the scheduler's rules take any usage, and the documented ones do without that of
                 // the tree
                 Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
@@ -464,9 +451,8 @@ impl Site {
         let shown = unknown.iter().map(|&entity| &*workload.entities()[entity]);
         let (nobody, unknown): (Vec<&str>, Vec<&str>) = shown.partition(|name| name.is_empty());
         if !nobody.is_empty() {
-            warnings.push(
-                "jobs whose user the log does not say have fair-share numbers of 0".to_owned(),
-            );
+            let zero = "jobs whose user the log does not say have fair-share numbers of 0";
+            warnings.push(zero.to_owned());
         }
         if !unknown.is_empty() {
             let list = first_names(unknown.into_iter());
@@ -480,48 +466,39 @@ impl Site {
 
 fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
     for source in sources {
-        let FileSource::Path(path) = source else {
-            read_log(source, &mut builder)?;
-            continue;
+        let folder = match source {
+            FileSource::Path(path) if path.is_dir() => path,
+            _ => {
+                read_log(source, &mut builder)?;
+                continue;
+            }
         };
-        if !path.is_dir() {
-            read_log(source, &mut builder)?;
-            continue;
+        let mut entries = Vec::new();
+        for entry in folder.read_dir().map_err(SiteError::reading(folder))? {
+            entries.push(entry.map_err(SiteError::reading(folder))?.path());
         }
-        let entries = path.read_dir().and_then(|entries| {
-            entries
-                .map(|entry| Ok(entry?.path()))
-                .collect::<std::io::Result<Vec<PathBuf>>>()
-        });
-        let mut entries = entries.map_err(|error| SiteError::read(path, error))?;
         entries.sort_unstable();
         if !entries.iter().any(|entry| entry.is_file()) {
             return Err(SiteError::content(format!(
                 "the folder `{}` contains no file",
-                path.display()
+                folder.display()
             )));
         }
         for entry in entries {
             if entry.is_file() {
                 read_log(&FileSource::from(entry), &mut builder)?;
-            } else {
-                builder
-                    .faults()
-                    .add("it is a folder, a pipe or a broken link", || {
-                        format!("`{}`", entry.display())
-                    });
+                continue;
             }
+            let what = "it is a folder, a pipe or a broken link";
+            let name = || format!("`{}`", entry.display());
+            builder.faults().add(what, name);
         }
     }
     let workload = builder.finish();
     if workload.jobs().is_empty() {
-        let names: Vec<String> = sources
-            .iter()
-            .map(|source| format!("`{}`", source.name()))
-            .collect();
         return Err(SiteError::content(format!(
             "{} has no job that can be simulated{}",
-            names.join(", "),
+            quoted(sources.iter().map(FileSource::name)),
             reasons(workload.faults())
         )));
     }
@@ -561,32 +538,35 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
 
 /// The warning about jobs that ask for more than there is.
 fn too_large(workload: &Workload, schedule: &Schedule, processors: u32) -> Option<String> {
-    let count = schedule.too_large.len();
+    if schedule.too_large.is_empty() {
+        return None;
+    }
     let list = first_names(schedule.too_large.iter().map(|&job| workload.id(job)));
-    let jobs = counted(count, "job asks", "jobs ask");
+    let jobs = counted(schedule.too_large.len(), "job asks", "jobs ask");
     let machine = match processors {
         1 => "processor".to_owned(),
         _ => format!("{processors} processors"),
     };
-    (count > 0)
-        .then(|| format!("{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}"))
+    Some(format!(
+        "{jobs} for more than the {machine} and can never start, so the simulation leaves out {list}"
+    ))
 }
 
 /// The warnings about jobs that never start although the machine is large enough.
 fn never_started(workload: &Workload, schedule: &Schedule) -> Vec<String> {
     let deleted = |job: &usize| schedule.deleted.contains(job);
     let (deleted, held): (Vec<usize>, Vec<usize>) = schedule.never_start().partition(deleted);
-    let kinds = [
-        (
-            held,
-            "jobs that never start, because a limit, a threshold or a stopped queue lets none run",
-        ),
-        (deleted, "jobs that are deleted to make room for others"),
-    ];
+    let why =
+        "jobs that never start, because a limit, a threshold or a stopped queue lets none run";
     let mut warnings = Vec::new();
-    for (jobs, what) in kinds.iter().filter(|(jobs, _)| !jobs.is_empty()) {
-        let list = first_names(jobs.iter().map(|&job| workload.id(job)));
-        warnings.push(format!("{what}: {list}"));
+    for (jobs, what) in [
+        (held, why),
+        (deleted, "jobs that are deleted to make room for others"),
+    ] {
+        if !jobs.is_empty() {
+            let list = first_names(jobs.iter().map(|&job| workload.id(job)));
+            warnings.push(format!("{what}: {list}"));
+        }
     }
     warnings
 }

@@ -1,0 +1,429 @@
+//! What a cycle decides about each job, and when jobs start that are asked for.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use job_sort_formula::jobs::{JobState, JobTable};
+use job_sort_formula::rank::Scores;
+use jsf_ingest::QueuedJob;
+use jsf_openpbs::array_id::array_and_index;
+use jsf_openpbs::cycle::{
+    Cycle, CycleObserver, Decision, Machine, PreemptionMethod, Refusal, Request, Reservation,
+    Shortage,
+};
+use jsf_openpbs::order::{NotConsidered, Order, Ordered};
+
+use crate::next_cycle::site_machine::CycleMachine;
+use crate::next_cycle::waiting_reasons::{JobInWords, method_in_words, reason_not_considered};
+use crate::{EstimatedStart, PreemptedJob, ReservedJob, Site, WaitingJob};
+
+/// The most cycles that are run to estimate when a job starts.
+const MAX_LATER_CYCLES: usize = 2000;
+/// The most decisions about jobs in all these cycles.
+const MAX_LATER_DECISIONS: usize = 5_000_000;
+
+/// A job or a subjob that is asked for.
+pub(crate) struct AskedJob {
+    row: usize,
+    pub id: String,
+    /// The place of a subjob among those of its array that wait, where the document has the array
+    /// only.
+    position: Option<usize>,
+}
+
+/// Finds jobs by their ids, and says what no job is called. A subjob that waits and of which the
+/// document has only the array is found by that.
+pub(crate) fn find_asked(
+    table: &JobTable,
+    queued: &[QueuedJob],
+    ids: &[String],
+) -> (Vec<AskedJob>, Vec<String>) {
+    let mut jobs = Vec::new();
+    let mut unmatched = Vec::new();
+    for id in ids {
+        match table.find_jobs(id) {
+            Ok(rows) => jobs.extend(rows.into_iter().map(|row| AskedJob {
+                row,
+                id: table.id(row).to_owned(),
+                position: None,
+            })),
+            Err(why) => match find_subjobs(table, queued, id) {
+                None => unmatched.push(why),
+                Some(found) => {
+                    for job in found {
+                        match job {
+                            Ok(job) => jobs.push(job),
+                            Err(why) => unmatched.push(why),
+                        }
+                    }
+                }
+            },
+        }
+    }
+    let mut known = HashSet::new();
+    jobs.retain(|job: &AskedJob| known.insert(job.id.clone()));
+    (jobs, unmatched)
+}
+
+/// A subjob in each array of its name, or why it does not wait; `None` without such an array.
+fn find_subjobs(
+    table: &JobTable,
+    queued: &[QueuedJob],
+    id: &str,
+) -> Option<Vec<Result<AskedJob, String>>> {
+    let (array, index) = array_and_index(id)?;
+    let mut found = Vec::new();
+    for row in table.find_jobs(&array).ok()? {
+        let Some(job) = queued.get(row) else { continue };
+        let array = table.id(row);
+        found.push(waiting_subjob(array, job, index).map(|position| AskedJob {
+            row,
+            id: array.replacen("[]", &format!("[{index}]"), 1),
+            position: Some(position),
+        }));
+    }
+    Some(found)
+}
+
+/// The place of a subjob among those of its array that wait, or why it does not wait.
+fn waiting_subjob(array: &str, job: &QueuedJob, index: u32) -> Result<usize, String> {
+    if let Some(submitted) = &job.submitted_subjobs
+        && submitted.position(index).is_none()
+    {
+        return Err(format!("the array `{array}` has no subjob {index}"));
+    }
+    let waiting = job.queued_subjobs.as_ref();
+    let ended = if job.running_subjobs == 0 {
+        "it has ended"
+    } else {
+        "it runs or has ended"
+    };
+    waiting
+        .and_then(|waiting| waiting.position(index))
+        .ok_or_else(|| format!("the subjob {index} of `{array}` does not wait any more: {ended}"))
+}
+
+/// When a job that is asked for starts.
+pub(crate) struct Estimate {
+    row: usize,
+    /// How many starts of its row are left up to its own: of an array, the subjobs start one after
+    /// the other.
+    starts: usize,
+    /// Its start is `None` until it is known.
+    pub found: EstimatedStart,
+}
+
+/// The jobs of a table with what orders them.
+pub(crate) struct OrderedQueue<'a> {
+    pub order: Order<'a>,
+    pub scores: &'a Scores,
+    pub table: &'a JobTable,
+    /// What each row adds to the usage of its entity when it starts.
+    pub charges: Vec<f64>,
+}
+
+/// By row, how many subjobs of an array have started.
+struct Starts(Vec<usize>);
+
+impl CycleObserver for Starts {
+    fn decided(&mut self, job: u32, decision: Decision, _is_eligible: bool) {
+        self.0[job as usize] += usize::from(decision == Decision::Starts);
+    }
+}
+
+impl OrderedQueue<'_> {
+    /// Lets one cycle decide these rows.
+    pub(crate) fn decide(
+        &self,
+        at: i64,
+        rows: &[usize],
+        subjobs: &mut [u32],
+        machine: &mut CycleMachine,
+        observer: &mut impl CycleObserver,
+    ) {
+        let (rows, charges) = (rows.iter().copied(), self.charges.clone());
+        let order = &self.order;
+        let mut candidates = order.candidates(self.scores, self.table, rows, charges, subjobs);
+        let CycleMachine {
+            machine,
+            limits,
+            jobs,
+            rules,
+            ..
+        } = machine;
+        Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates, observer);
+    }
+
+    /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
+    /// are asked for have started, or that cannot be found out.
+    pub(crate) fn estimate(
+        &self,
+        mut at: i64,
+        mut rows: Vec<usize>,
+        subjobs: &mut [u32],
+        machine: &mut CycleMachine,
+        estimates: &mut [Estimate],
+    ) {
+        let mut decisions = 0;
+        for _ in 0..MAX_LATER_CYCLES {
+            rows.retain(|&row| subjobs[row] > 0);
+            decisions += rows.len();
+            let is_known = estimates.iter().all(|one| one.found.start.is_some());
+            if is_known || decisions > MAX_LATER_DECISIONS {
+                return;
+            }
+            let Some(next) = machine.end_next(at) else {
+                return;
+            };
+            at = next;
+            let mut begun = Starts(vec![0; self.table.len()]);
+            self.decide(at, &rows, subjobs, machine, &mut begun);
+            for Estimate { row, starts, found } in &mut *estimates {
+                *starts = starts.saturating_sub(begun.0[*row]);
+                if *starts == 0 && found.start.is_none() {
+                    found.start = Some(at);
+                }
+            }
+        }
+    }
+}
+
+/// A running job that gives way.
+pub(crate) struct GaveWay {
+    job: u32,
+    pub(crate) method: PreemptionMethod,
+    /// The id of the job to which it gives way; empty until that is decided.
+    by: String,
+}
+
+/// What the cycle decides about each job.
+pub(crate) struct Decisions<'t> {
+    pub table: &'t JobTable,
+    jobs: &'t [QueuedJob],
+    pub started: Vec<(u32, String)>,
+    pub reserved: Vec<(u32, ReservedJob)>,
+    pub preempted: Vec<GaveWay>,
+    /// In the order in which the scheduler looks at them.
+    refused: Vec<(u32, Refusal)>,
+    /// By row, what was short of those for which too little was free.
+    pub short: HashMap<usize, Shortage>,
+    /// The waiting jobs that it does not look at, and why.
+    set_aside: Vec<(usize, String)>,
+    /// By row: whether the job was found eligible.
+    eligible: Vec<Option<bool>>,
+    /// By row: how many subjobs of an array have started.
+    begun: Vec<usize>,
+}
+
+impl<'t> Decisions<'t> {
+    pub(crate) fn new(table: &'t JobTable, jobs: &'t [QueuedJob]) -> Self {
+        Self {
+            table,
+            jobs,
+            started: Vec::new(),
+            reserved: Vec::new(),
+            preempted: Vec::new(),
+            refused: Vec::new(),
+            short: HashMap::new(),
+            set_aside: Vec::new(),
+            eligible: vec![None; table.len()],
+            begun: vec![0; table.len()],
+        }
+    }
+
+    /// Sets aside the waiting jobs that the scheduler does not look at. Returns the rows of the
+    /// others.
+    pub(crate) fn set_aside(
+        &mut self,
+        site: &Site,
+        ordered: &Ordered,
+        subjobs: &[u32],
+        not_begun: impl Fn(&str) -> Option<String>,
+    ) -> Vec<usize> {
+        let mut rows = Vec::new();
+        for &row in ordered.ranking.order() {
+            let queue = self.table.queue(row);
+            if let Some(reason) = not_begun(queue) {
+                self.set_aside.push((row, reason));
+            } else if !site.queues.is_started(queue) {
+                let reason = format!("queue {queue} is not started");
+                self.set_aside.push((row, reason));
+            } else if subjobs[row] > 0 {
+                rows.push(row);
+            } else {
+                self.eligible[row] = Some(false);
+            }
+        }
+        for (row, why) in &ordered.not_considered {
+            if matches!(why, NotConsidered::UnderThreshold { .. }) {
+                self.eligible[*row] = Some(false);
+            }
+            self.set_aside.push((*row, reason_not_considered(why)));
+        }
+        for row in 0..self.table.len() {
+            let reason = match (self.table.state(row), self.table.exclusion(row)) {
+                (_, Some(exclusion)) if exclusion.is_of_queue() => exclusion.to_string(),
+                (JobState::Held, _) => {
+                    self.eligible[row] = Some(false);
+                    "it is held".to_owned()
+                }
+                (JobState::Waiting, _) => {
+                    "it waits for the time at which it may start (qsub -a)".to_owned()
+                }
+                _ => continue,
+            };
+            self.set_aside.push((row, reason));
+        }
+        rows
+    }
+
+    /// The id of the job that starts next: of an array that of its first subjob.
+    fn id_of_next(&self, row: usize) -> String {
+        let id = self.table.id(row);
+        let job = self.jobs.get(row);
+        let indices = job.and_then(|job| job.queued_subjobs.as_ref());
+        match indices.and_then(|indices| indices.iter().nth(self.begun[row])) {
+            Some(index) => id.replacen("[]", &format!("[{index}]"), 1),
+            None => id.to_owned(),
+        }
+    }
+
+    /// What is to be found out of a job that neither starts nor is promised a start.
+    pub(crate) fn estimated(&self, job: &AskedJob) -> Option<Estimate> {
+        let mut refused = self.refused.iter();
+        let is_refused = refused.any(|(row, _)| *row as usize == job.row);
+        let mut reserved = self.reserved.iter();
+        let is_reserved = reserved.any(|(row, reserved)| match job.position {
+            None => *row as usize == job.row,
+            Some(_) => reserved.id == job.id,
+        });
+        let starts = match job.position {
+            None => 1,
+            Some(position) => (position + 1).saturating_sub(self.begun[job.row]),
+        };
+        (is_refused && !is_reserved && starts > 0).then(|| Estimate {
+            row: job.row,
+            starts,
+            found: EstimatedStart {
+                id: job.id.clone(),
+                start: None,
+            },
+        })
+    }
+
+    /// The jobs that wait, and why.
+    pub(crate) fn waiting(&self, site: &Site, machine: &CycleMachine) -> Vec<WaitingJob> {
+        let mut waiting = Vec::new();
+        let mut add = |row: usize, reason: String| {
+            let id = self.table.id(row).to_owned();
+            waiting.push(WaitingJob { id, reason });
+        };
+        for &(job, refusal) in &self.refused {
+            let row = job as usize;
+            let words = JobInWords {
+                site,
+                machine,
+                row,
+                job: &self.jobs[row],
+            };
+            let reason = words.refusal(refusal, self);
+            // how and for whom it gave way in this cycle
+            add(
+                row,
+                match self.preempted.iter().rfind(|one| one.job == job) {
+                    Some(one) => {
+                        format!("{} for {}: {reason}", method_in_words(one.method), one.by)
+                    }
+                    None => reason,
+                },
+            );
+        }
+        for (row, why) in &self.set_aside {
+            add(*row, why.clone());
+        }
+        waiting
+    }
+
+    pub(crate) fn preempted_jobs(&self) -> Vec<PreemptedJob> {
+        let preempted = self.preempted.iter().map(|one| PreemptedJob {
+            id: self.table.id(one.job as usize).to_owned(),
+            method: method_in_words(one.method),
+            by: one.by.clone(),
+        });
+        preempted.collect()
+    }
+
+    /// The accrue type of every job after the cycle.
+    pub(crate) fn accrue_types(&self) -> BTreeMap<String, u8> {
+        let jobs = self.jobs.iter();
+        let mut types: Vec<u8> = jobs.map(|job| job.accrue_type.unwrap_or(0)).collect();
+        types.resize(self.table.len(), 0);
+        for (row, eligible) in self.eligible.iter().enumerate() {
+            if let Some(is_eligible) = eligible {
+                types[row] = if *is_eligible { 2 } else { 1 };
+            }
+        }
+        let mut of_subjobs = Vec::new();
+        for (row, id) in &self.started {
+            let row = *row as usize;
+            if *id != self.table.id(row) {
+                of_subjobs.push((id.clone(), 3));
+            }
+            let job = self.jobs.get(row);
+            match job.and_then(|job| job.queued_subjobs.as_ref()) {
+                // unless it started and gave way again
+                None if self.eligible[row].is_none() => types[row] = 3,
+                None => {}
+                // nothing of the array waits any more
+                Some(subjobs) if subjobs.len() == self.begun[row] as u64 => types[row] = 1,
+                Some(_) => {}
+            }
+        }
+        let rows = (0..self.table.len()).map(|row| (self.table.id(row).to_owned(), types[row]));
+        rows.chain(of_subjobs).collect()
+    }
+}
+
+impl CycleObserver for Decisions<'_> {
+    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
+        let row = job as usize;
+        let id = self.id_of_next(row);
+        let undecided = self.preempted.iter_mut().rev();
+        for one in undecided.take_while(|one| one.by.is_empty()) {
+            one.by.clone_from(&id);
+        }
+        match decision {
+            Decision::Starts => {
+                self.started.push((job, id));
+                self.begun[row] += 1;
+                if self.preempted.iter().any(|one| one.job == job) {
+                    self.eligible[row] = None;
+                }
+            }
+            Decision::Waits(refusal) => {
+                self.refused.push((job, refusal));
+                self.eligible[row] = Some(is_eligible);
+            }
+        }
+    }
+
+    fn short(&mut self, job: u32, machine: &Machine, request: &Request<'_>) {
+        if let Some(shortage) = machine.shortage_of_free(request) {
+            self.short.insert(job as usize, shortage);
+        }
+    }
+
+    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
+        let row = job as usize;
+        self.eligible[row] = Some(true);
+        self.preempted.push(GaveWay {
+            job,
+            method,
+            by: String::new(),
+        });
+    }
+
+    fn reserved(&mut self, Reservation { job, start }: Reservation) {
+        let id = self.id_of_next(job as usize);
+        self.reserved.push((job, ReservedJob { id, start }));
+    }
+}

@@ -1,0 +1,132 @@
+//! What jobs and nodes ask of placement, and a scheduling cycle does without.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use job_sort_formula::diagnostic::Message;
+use job_sort_formula::schema::InputType;
+use jsf_ingest::QueuedJob;
+
+use crate::Site;
+use crate::next_cycle::node_pools::{Pools, amount_of};
+use crate::opening::role::Role;
+use crate::simulation::simulation_rules::{LeftOut, PROCESSORS};
+use crate::simulation::site_simulation::first_names;
+
+/// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
+const NOT_CONSUMED: [&str; 13] = [
+    "cpupercent",
+    "energy",
+    "file",
+    "hpm",
+    "mpiprocs",
+    "nchunk",
+    "nice",
+    "nodect",
+    "ompthreads",
+    "pcap_accelerator",
+    "pcap_node",
+    "pmem",
+    "pvmem",
+];
+
+impl Pools {
+    /// What a cycle does without when it places jobs, with the number of jobs that it concerns.
+    pub(crate) fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
+        let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
+        for job in jobs {
+            for word in self.of_place(job) {
+                *concerned.entry(format!("place={word}")).or_default() += 1;
+            }
+            for name in self.not_compared(site, job) {
+                *concerned.entry(format!("{name} of nodes")).or_default() += 1;
+            }
+        }
+        for attribute in &self.other_attributes {
+            *concerned
+                .entry(format!("{attribute} of nodes"))
+                .or_default() += jobs.len();
+        }
+        LeftOut::of_some_jobs(concerned)
+    }
+
+    /// The words of `place` that can decide where a job runs, where no nodes are known.
+    fn of_place<'j>(&self, job: &'j QueuedJob) -> impl Iterator<Item = &'j str> {
+        // two chunks on one machine are together, unless it has no room for two
+        let mut asked: Vec<i64> = Vec::new();
+        for chunk in &job.chunks {
+            let processors = amount_of(&chunk.amounts, PROCESSORS);
+            asked.extend(std::iter::repeat_n(processors, chunk.count.min(2) as usize));
+        }
+        asked.sort_unstable();
+        let machine = self.pools.first().and_then(|pool| pool.first()).copied();
+        let has_chunks = asked.len() > 1 && Some(asked[0].saturating_add(asked[1])) <= machine;
+        let words = job.place.split(':').filter(|_| self.nodes.is_empty());
+        words.filter(move |word| match *word {
+            "scatter" | "vscatter" => has_chunks,
+            "excl" | "exclhost" => true,
+            word => word.starts_with("group="),
+        })
+    }
+
+    /// The resources of which a job asks for a value, where no nodes are known that could have it.
+    fn not_compared(&self, site: &Site, job: &QueuedJob) -> BTreeSet<Box<str>> {
+        if !self.nodes.is_empty() {
+            return BTreeSet::new();
+        }
+        let wanted = self.wanted(site, job).into_iter();
+        wanted.map(|(name, _)| name).collect()
+    }
+
+    /// The warning that jobs ask for amounts of nodes besides processors, such as GPUs, where a
+    /// number of processors is all that is known.
+    pub(crate) fn not_counted(&self, site: &Site, jobs: &[&QueuedJob]) -> Option<Message> {
+        if !self.nodes.is_empty() {
+            return None;
+        }
+        let asked: Vec<BTreeSet<&str>> = jobs.iter().map(|job| site.consumed_by(job)).collect();
+        let asking = asked.iter().filter(|names| !names.is_empty()).count();
+        let names: BTreeSet<&str> = asked.into_iter().flatten().collect();
+        let ask = if asking == 1 { "job asks" } else { "jobs ask" };
+        let found = format!(
+            "the machine is a number of processors: {asking} waiting {ask} for {} too, which is not counted, so none waits for it",
+            first_names(names.into_iter())
+        );
+        (asking > 0).then(|| found.into())
+    }
+}
+
+impl Site {
+    /// The amounts besides processors that a job takes from the nodes, by name. Without a
+    /// `sched_config` any may be looked at.
+    fn consumed_by<'j>(&self, job: &'j QueuedJob) -> BTreeSet<&'j str> {
+        let mut consumed = BTreeSet::new();
+        let mut add = |name: &'j str, amount: i64| {
+            if amount > 0 && self.is_consumed(&job.queue, name) {
+                consumed.insert(name);
+            }
+        };
+        for (name, amount) in job.chunks.iter().flat_map(|chunk| &chunk.amounts) {
+            add(name, *amount);
+        }
+        if job.chunks.is_empty() {
+            for (name, amount) in &job.amounts {
+                add(name, *amount);
+            }
+        }
+        consumed
+    }
+
+    /// Whether jobs of a queue take an amount from the nodes, and not from the server or the queue
+    /// as a whole.
+    fn is_consumed(&self, queue: &str, name: &str) -> bool {
+        let kind = self.schema.entry(name).map(|entry| entry.input_type);
+        let is_held = ["", queue]
+            .into_iter()
+            .any(|owner| self.available(owner, name).is_some());
+        name != PROCESSORS
+            && kind != Some(InputType::Duration)
+            && !NOT_CONSUMED.contains(&name)
+            && (!self.files.has(Role::SchedConfig) || self.is_checked(name))
+            && !is_held
+    }
+}

@@ -1,0 +1,204 @@
+//! Where the chunks of jobs may be placed: in which pools, and in which placement sets.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jsf_ingest::QueuedJob;
+use jsf_openpbs::chunks::Chunk;
+use jsf_openpbs::cycle::{Machine, PlacementSets, Placing, RequestedChunks};
+
+use crate::Site;
+use crate::next_cycle::node_pools::{Pools, WantedValue, amount_of, has, wanted};
+use crate::simulation::simulation_rules::PROCESSORS;
+
+/// Where the jobs of some queues may be placed.
+pub(crate) struct Places<'a> {
+    site: &'a Site,
+    pools: &'a Pools,
+    /// The lists of pools in which chunks may be placed: by queue, then those of the chunks that ask
+    /// for values.
+    lists: Vec<Vec<u32>>,
+    /// The lists of chunks that ask for values, by the queue and the values.
+    known_lists: HashMap<(usize, Vec<WantedValue>), u32>,
+    /// The placement sets that jobs ask for.
+    sets: Vec<PlacementSets>,
+    /// The sets by the resources whose values make them.
+    known_sets: HashMap<Box<str>, u32>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
+        let lists = queues.iter().map(|queue| pools_of_queue(pools, queue));
+        Self {
+            site,
+            pools,
+            lists: lists.collect(),
+            known_lists: HashMap::new(),
+            sets: Vec::new(),
+            known_sets: HashMap::new(),
+        }
+    }
+
+    /// What a job of a queue asks for, and where.
+    pub(crate) fn chunks(&mut self, queue: usize, job: &QueuedJob) -> RequestedChunks {
+        let names = &self.pools.names;
+        let mut counts = vec![1];
+        let mut amounts: Vec<i64> = names.iter().map(|name| total_of(job, name)).collect();
+        if job.chunks.len() > 1 || job.chunks.iter().any(|chunk| chunk.count > 1) {
+            counts = job.chunks.iter().map(|chunk| chunk.count).collect();
+            let of_chunk = |chunk: &'_ Chunk| {
+                names
+                    .iter()
+                    .map(|name| amount_of(&chunk.amounts, name))
+                    .collect()
+            };
+            amounts = job
+                .chunks
+                .iter()
+                .map(of_chunk)
+                .collect::<Vec<Vec<i64>>>()
+                .concat();
+        }
+        let pool_lists = if job.chunks.is_empty() {
+            vec![queue as u32]
+        } else {
+            let chunks = job.chunks.iter();
+            chunks.map(|chunk| self.pool_list(queue, chunk)).collect()
+        };
+        RequestedChunks {
+            counts,
+            amounts,
+            pool_lists,
+            placing: self.placing(job),
+        }
+    }
+
+    /// The machine, on which nothing runs yet.
+    pub(crate) fn machine(self) -> Machine {
+        let order = self.pools.order(&self.site.config.node_sort_key.prime);
+        Machine::new(&self.pools.pools)
+            .with_hosts(self.pools.hosts.clone())
+            .with_pool_lists(self.lists)
+            .with_sharing(self.pools.sharing())
+            .with_placement_sets(self.sets)
+            .with_pool_order(order)
+    }
+
+    /// The list of the pools of a chunk.
+    fn pool_list(&mut self, queue: usize, chunk: &Chunk) -> u32 {
+        let wanted = wanted(self.site, chunk);
+        if wanted.is_empty() || self.pools.nodes.is_empty() {
+            return queue as u32;
+        }
+        let key = (queue, wanted);
+        if let Some(&known) = self.known_lists.get(&key) {
+            return known;
+        }
+        let mut matching = self.lists[queue].clone();
+        matching.retain(|&pool| {
+            let node = &self.pools.nodes[pool as usize];
+            key.1.iter().all(|wanted| has(self.site, node, wanted))
+        });
+        let index = self.lists.len() as u32;
+        self.lists.push(matching);
+        self.known_lists.insert(key, index);
+        index
+    }
+
+    /// How a job is placed: in the sets of the resource that it names (`group=`), else of those of
+    /// its queue or the server, if these are enabled.
+    fn placing(&mut self, job: &QueuedJob) -> Placing {
+        // one count of processors has no hosts
+        if self.pools.nodes.is_empty() {
+            return Placing::default();
+        }
+        let mut words = job.place.split(':');
+        let of_job = words.find_map(|word| word.strip_prefix("group="));
+        let is_enabled = self.site.server.is_true("node_group_enable");
+        let of_site = self.site.queues.node_group_key(&job.queue);
+        let key = of_job.or(of_site.filter(|_| is_enabled));
+        Placing {
+            sets: key.map(|key| self.placement_sets(key)),
+            ..Placing::from_words(&job.place)
+        }
+    }
+
+    fn placement_sets(&mut self, key: &str) -> u32 {
+        if let Some(&index) = self.known_sets.get(key) {
+            return index;
+        }
+        let index = self.sets.len() as u32;
+        self.sets.push(self.sets_of(key));
+        self.known_sets.insert(key.into(), index);
+        index
+    }
+
+    /// The sets of the values of some resources, the smallest first. A node without a value is in a
+    /// set of those without one.
+    fn sets_of(&self, key: &str) -> PlacementSets {
+        let server = &self.site.server;
+        let mut sets: BTreeMap<(&str, &str), Vec<bool>> = BTreeMap::new();
+        for resource in key.split(',').map(str::trim) {
+            for (pool, node) in self.pools.nodes.iter().enumerate() {
+                let values = node.values.get(resource).map_or("", |value| &**value);
+                if values.is_empty() && server.is_true("only_explicit_psets") {
+                    continue;
+                }
+                for value in values.split(',').map(str::trim) {
+                    let set = sets.entry((resource, value));
+                    set.or_insert_with(|| vec![false; self.pools.nodes.len()])[pool] = true;
+                }
+            }
+        }
+        let mut sets: Vec<Vec<bool>> = sets.into_values().collect();
+        sets.sort_by_cached_key(|set| {
+            let mut totals = vec![0_i64; self.pools.names.len()];
+            for (pool, _) in self
+                .pools
+                .pools
+                .iter()
+                .zip(set)
+                .filter(|(_, is_in)| **is_in)
+            {
+                for (total, amount) in totals.iter_mut().zip(pool) {
+                    *total = total.saturating_add(*amount);
+                }
+            }
+            totals
+        });
+        PlacementSets {
+            sets,
+            may_span: !server.is_true("do_not_span_psets"),
+        }
+    }
+}
+
+/// The pools of the nodes that a queue has for itself, else of those that no queue has.
+fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
+    if pools.nodes.is_empty() {
+        return (0..pools.pools.len() as u32).collect();
+    }
+    let pools_for = |queue: Option<&str>| -> Vec<u32> {
+        let nodes = (0..).zip(&pools.nodes);
+        let own = nodes.filter(|(_, node)| node.queue.as_deref() == queue);
+        own.map(|(pool, _)| pool).collect()
+    };
+    let own = pools_for(Some(queue));
+    if own.is_empty() { pools_for(None) } else { own }
+}
+
+/// What a job asks for in all of a resource; what its chunks ask for where the document has no sum
+/// of them.
+pub(crate) fn total_of(job: &QueuedJob, name: &str) -> i64 {
+    if name == PROCESSORS {
+        return job.ncpus.unwrap_or(0);
+    }
+    if let Some(amount) = job.amounts.get(name) {
+        return *amount;
+    }
+    let mut total = 0_i64;
+    for chunk in &job.chunks {
+        let of_one = amount_of(&chunk.amounts, name);
+        total = total.saturating_add(of_one.saturating_mul(chunk.count.into()));
+    }
+    total
+}
