@@ -223,8 +223,8 @@ impl Site {
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             of_shares.push(defaults_assumed());
         }
-        let origin = tree.as_ref().and_then(SiteTree::origin);
-        let written_by = tree.as_ref().and_then(SiteTree::release);
+        let origin = tree.as_ref().and_then(|tree| tree.origin);
+        let written_by = tree.as_ref().and_then(|tree| tree.document.release);
         let written_by = written_by
             .or(slurm.as_ref().and_then(|slurm| slurm.release))
             .or(release_of_settings(&files)?);

@@ -172,19 +172,14 @@ impl Site {
         inputs: &[Box<str>],
         table: &JobTable,
     ) -> Result<(), SiteError> {
-        match missing_fairshare_input(table, inputs) {
-            Some((job, name)) => {
-                let missing =
-                    format!("the formula needs `{name}`, which job `{job}` does not have: ");
-                let is_of_slurm = self.slurm.is_some();
-                let need = if is_of_slurm {
-                    Need::Sshare
-                } else {
-                    Need::Tree
-                };
-                Err(SiteError::missing(missing, need))
-            }
-            None => Ok(()),
-        }
+        let Some((job, name)) = missing_fairshare_input(table, inputs) else {
+            return Ok(());
+        };
+        let missing = format!("the formula needs `{name}`, which job `{job}` does not have: ");
+        let need = match self.slurm {
+            Some(_) => Need::Sshare,
+            None => Need::Tree,
+        };
+        Err(SiteError::missing(missing, need))
     }
 }

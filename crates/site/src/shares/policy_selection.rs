@@ -341,7 +341,7 @@ impl Site {
                 formula => format!("units of `{formula}` (fairshare_usage_res)"),
             },
             Some(tree) if tree.is_of_slurm() => "TRES-seconds (billing)".to_owned(),
-            Some(tree) if tree.origin() == Some(TreeOrigin::FluxAccounting) => {
+            Some(tree) if tree.origin == Some(TreeOrigin::FluxAccounting) => {
                 "node-seconds".to_owned()
             }
             _ => "units of the tree's file".to_owned(),

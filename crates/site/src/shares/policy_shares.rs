@@ -49,14 +49,6 @@ impl SharesRequest {
     pub fn assumes_usage(&self) -> bool {
         !self.changes.is_empty()
     }
-
-    /// The times by which all usage decays, in seconds.
-    fn decays(&self) -> impl Iterator<Item = u64> {
-        self.changes.iter().filter_map(|change| match change {
-            UsageChange::Decay(seconds) => Some(*seconds),
-            UsageChange::Charge { .. } => None,
-        })
-    }
 }
 
 /// The result of one policy.
@@ -94,12 +86,10 @@ impl PolicyShares {
         if tree.resolve(name).is_some() {
             return None;
         }
-        let is_explained = with_similar || !tree.candidates(name).is_empty();
-        Some(if is_explained {
-            explain_unresolved(tree, name)
-        } else {
-            format!("the tree has no `{name}`")
-        })
+        if with_similar || !tree.candidates(name).is_empty() {
+            return Some(explain_unresolved(tree, name));
+        }
+        Some(format!("the tree has no `{name}`"))
     }
 
     /// The nodes of these names with all below them, or those of the whole tree if no name is
@@ -107,20 +97,21 @@ impl PolicyShares {
     /// left out.
     pub fn nodes(&self, names: &[String], with_paths: bool) -> Vec<NodeId> {
         let tree = self.assessed.tree();
-        let named: Vec<NodeId> = names.iter().filter_map(|name| tree.resolve(name)).collect();
         let mut is_shown = vec![names.is_empty(); tree.len()];
-        named.iter().for_each(|node| is_shown[node.index()] = true);
+        let mut is_above = vec![false; tree.len()];
+        for node in names.iter().filter_map(|name| tree.resolve(name)) {
+            is_shown[node.index()] = true;
+            let above = tree.ancestors(node).filter(|_| with_paths);
+            for above in above {
+                if std::mem::replace(&mut is_above[above.index()], true) {
+                    break;
+                }
+            }
+        }
         // parents come before their children
         for node in tree.nodes() {
-            is_shown[node.index()] |= tree
-                .parent(node)
-                .is_some_and(|above| is_shown[above.index()]);
-        }
-        let mut is_above = vec![false; tree.len()];
-        for &node in named.iter().filter(|_| with_paths) {
-            tree.ancestors(node)
-                .take_while(|above| !std::mem::replace(&mut is_above[above.index()], true))
-                .for_each(drop);
+            let above = tree.parent(node);
+            is_shown[node.index()] |= above.is_some_and(|above| is_shown[above.index()]);
         }
         let mut nodes = tree.depth_first();
         nodes.retain(|node| is_shown[node.index()] || is_above[node.index()]);
@@ -221,10 +212,12 @@ impl Site {
         let mut tree = self.tree_under(policy, tree, entities)?;
         let as_it_is = request.assumes_usage().then(|| tree.clone());
         self.assume_usage(&mut tree, policy, request)?;
-        let no_decay = request
-            .decays()
-            .filter_map(|seconds| self.no_decay(policy, seconds));
-        let mut notes: Vec<Message> = no_decay.map(Message::from).collect();
+        let mut notes: Vec<Message> = Vec::new();
+        for change in &request.changes {
+            if let UsageChange::Decay(seconds) = change {
+                notes.extend(self.no_decay(policy, *seconds).map(Message::from));
+            }
+        }
         notes.dedup();
         let has_factors = policy != PolicyName::TicketBased
             || !request.active.is_empty()
@@ -278,11 +271,8 @@ impl Site {
         let names = formula.names();
         let mut jobs = self.read_for_formula(formula, &self.request(&names).again())?;
         let program = jobs.program.as_ref().ok_or(SiteError::NotArithmetic)?;
-        if !program
-            .inputs()
-            .iter()
-            .any(|input| FairshareInput::from_name(input).is_some())
-        {
+        let mut inputs = program.inputs().iter();
+        if !inputs.any(|input| FairshareInput::from_name(input).is_some()) {
             jobs.warnings.push(
                 "the formula does not use fair share, so its values do not depend on usage".into(),
             );
@@ -425,27 +415,22 @@ pub(crate) fn entities_of(table: &JobTable) -> Vec<QueueEntity> {
 
 /// A note on the users that the weighted walk ignores: those beside a group.
 fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
+    let is_user = |node: NodeId| tree.kind(node) == NodeKind::Entity;
     let mut has_groups = vec![false; tree.len()];
-    for group in tree
-        .nodes()
-        .filter(|&node| tree.kind(node) != NodeKind::Entity)
-    {
+    for group in tree.nodes().filter(|&node| !is_user(node)) {
         if let Some(parent) = tree.parent(group) {
             has_groups[parent.index()] = true;
         }
     }
     let mut beside = tree.nodes().filter(|&node| {
-        let parent = tree.parent(node);
-        tree.kind(node) == NodeKind::Entity
-            && parent.is_some_and(|parent| has_groups[parent.index()])
+        let parent = tree.parent(node).filter(|_| is_user(node));
+        parent.is_some_and(|parent| has_groups[parent.index()])
     });
     let first = beside.next()?;
     let parent = tree.parent(first)?;
-    let others = beside.count();
-    let others = if others > 0 {
-        format!(" and {}", counted(others, "more user", "more users"))
-    } else {
-        String::new()
+    let others = match beside.count() {
+        0 => String::new(),
+        others => format!(" and {}", counted(others, "more user", "more users")),
     };
     let message = format!(
         "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \

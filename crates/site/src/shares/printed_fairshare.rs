@@ -43,7 +43,7 @@ struct Compared {
 pub(crate) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
     let (source_name, printed) = tree.printed_fairshare()?;
     let is_fair_tree = policy.name == PolicyName::FairTree;
-    let is_of_its_kind = match tree.origin()? {
+    let is_of_its_kind = match tree.origin? {
         TreeOrigin::Slurm {
             is_fair_tree: under,
         } => under.is_none_or(|under| under == is_fair_tree),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
-use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, Release, ShareTree};
+use job_sort_formula::fairshare::{NodeId, NodeKind, PolicyRules, ShareTree};
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, nearest};
 use jsf_ingest::FileKind;
@@ -26,11 +26,11 @@ use crate::opening::site_files::SiteFiles;
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
 pub(crate) struct SiteTree {
-    document: TreeDocument,
+    pub document: TreeDocument,
     /// The name of the tree's file; `None` for OpenPBS's files.
     source_name: Option<String>,
-    /// Where the tree's file is from, if that is another scheduler.
-    origin: Option<TreeOrigin>,
+    /// The scheduler other than OpenPBS that the tree's file is from, where the file is not native.
+    pub origin: Option<TreeOrigin>,
     /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or
     /// without some of its rows.
     printed_fairshare: Vec<Option<f64>>,
@@ -86,13 +86,18 @@ impl SiteTree {
         let builder = PbsTreeBuilder::new(&lines)
             .usage(&usage)
             .unknown_shares(config.unknown_shares);
-        Ok(Some(Self {
-            document: builder.into_document(),
-            source_name: None,
+        Ok(Some(Self::of_document(builder.into_document(), None)))
+    }
+
+    /// A tree that no other scheduler printed.
+    fn of_document(document: TreeDocument, source_name: Option<String>) -> Self {
+        Self {
+            document,
+            source_name,
             origin: None,
             printed_fairshare: Vec::new(),
             cluster: None,
-        }))
+        }
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
@@ -144,11 +149,6 @@ impl SiteTree {
         self.source_name.is_none()
     }
 
-    /// The scheduler other than OpenPBS that the tree's file is from, where the file is not native.
-    pub(crate) fn origin(&self) -> Option<TreeOrigin> {
-        self.origin
-    }
-
     /// Whether the tree's file is from Slurm.
     pub(crate) fn is_of_slurm(&self) -> bool {
         matches!(self.origin, Some(TreeOrigin::Slurm { .. }))
@@ -158,15 +158,8 @@ impl SiteTree {
     /// below the root, in the order of the document; `None` without such a column.
     pub(crate) fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
         let is_printed = self.printed_fairshare.iter().any(Option::is_some);
-        self.source_name
-            .as_deref()
-            .filter(|_| is_printed)
-            .map(|name| (name, &*self.printed_fairshare))
-    }
-
-    /// The release of Slurm that wrote the tree, if its document contains it.
-    pub(crate) fn release(&self) -> Option<Release> {
-        self.document.release
+        let name = self.source_name.as_deref().filter(|_| is_printed)?;
+        Some((name, &self.printed_fairshare))
     }
 
     /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group
@@ -175,10 +168,8 @@ impl SiteTree {
         match self.source_name {
             None => Ok(self.pbs_tree(PolicyRules::Documented, [])?.into_tree()),
             Some(_) => {
-                let tree = self
-                    .document
-                    .share_tree()
-                    .map_err(|error| self.error(&error))?;
+                let tree = self.document.share_tree();
+                let tree = tree.map_err(|error| self.error(&error))?;
                 self.require_finite_usage(&tree)?;
                 Ok(tree)
             }
@@ -187,13 +178,14 @@ impl SiteTree {
 
     /// Refuses usage whose sum no double can hold: every part of it would be 0.
     fn require_finite_usage(&self, tree: &ShareTree) -> Result<(), SiteError> {
-        match tree.usage(tree.root()).is_finite() {
-            true => Ok(()),
-            false if self.is_of_openpbs() => Err(self.error(
-                &"the sum of all usage is beyond the range of a double, with which only OpenPBS's scheduler computes",
-            )),
-            false => Err(self.error(&"the sum of all usage is beyond the range of a double")),
+        if tree.usage(tree.root()).is_finite() {
+            return Ok(());
         }
+        let mut error = "the sum of all usage is beyond the range of a double".to_owned();
+        if self.is_of_openpbs() {
+            error += ", with which only OpenPBS's scheduler computes";
+        }
+        Err(self.error(&error))
     }
 
     fn error(&self, error: &dyn std::fmt::Display) -> SiteError {
@@ -232,11 +224,8 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
         });
         warnings.extend_unless_strict(in_file(&name, repeated))?;
         return Ok(SiteTree {
-            document,
-            source_name: Some(name),
             origin: is_of_flux.then_some(TreeOrigin::FluxAccounting),
-            printed_fairshare: Vec::new(),
-            cluster: None,
+            ..SiteTree::of_document(document, Some(name))
         });
     }
     let associations = jsf_slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
@@ -285,14 +274,16 @@ fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
             stated.push((&*node.name, usage, *sum));
         }
     }
-    stated.retain(|(_, usage, sum)| (usage - sum).abs() > PRECISION * sum.max(1.0));
-    let differing = stated.into_iter().map(|(name, usage, sum)| {
-        format!(
-            "the bank `{}` has the usage {usage}, but those below it have {sum}, which counts",
-            clipped(name)
-        )
-    });
-    differing.collect()
+    let mut differing = Vec::new();
+    for (name, usage, sum) in stated {
+        if (usage - sum).abs() > PRECISION * sum.max(1.0) {
+            differing.push(format!(
+                "the bank `{}` has the usage {usage}, but those below it have {sum}, which counts",
+                clipped(name)
+            ));
+        }
+    }
+    differing
 }
 
 /// The usage below the root and below each node, as flux-accounting sums it up: of the banks, or of
@@ -300,12 +291,8 @@ fn take_usage_of_banks(document: &mut TreeDocument) -> Vec<String> {
 fn usage_below(document: &TreeDocument) -> Vec<f64> {
     let place_above = |node: &TreeNode| node.parent.map_or(0, |parent| parent + 1);
     let is_bank = |node: &&TreeNode| node.kind != NodeKind::Entity;
-    let above_banks: HashSet<usize> = document
-        .nodes
-        .iter()
-        .filter(is_bank)
-        .map(place_above)
-        .collect();
+    let banks = document.nodes.iter().filter(is_bank);
+    let above_banks: HashSet<usize> = banks.map(place_above).collect();
     let mut sums = vec![0.0; document.nodes.len() + 1];
     for (index, node) in document.nodes.iter().enumerate().rev() {
         let above = place_above(node);
@@ -341,12 +328,10 @@ fn read_resource_group(
 ) -> Result<ResourceGroup, SiteError> {
     let Content { bytes, kind } = source.read_unless_binary(Role::ResourceGroup)?;
     let lines = ResourceGroup::parse(&bytes);
-    if lines.lines.is_empty() && !lines.rejected.is_empty() || kind != FileKind::Text {
-        Role::ResourceGroup
-            .files()
-            .require(kind, &source.name(), &bytes)?;
-    }
     let name = source.name();
+    if lines.lines.is_empty() && !lines.rejected.is_empty() || kind != FileKind::Text {
+        Role::ResourceGroup.files().require(kind, &name, &bytes)?;
+    }
     if !lines.rejected.is_empty() && bytes.windows(2).any(|pair| pair == b"\r\n") {
         warnings.push(format!(
             "`{name}` has Windows line ends, whose `\\r` is for the scheduler a part of the last field of a line: remove them \
@@ -373,18 +358,16 @@ fn read_resource_group(
 fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
     let first = usage.records.first().filter(|_| !groups.lines.is_empty())?;
     let names: HashSet<&str> = groups.lines.iter().map(|line| &*line.name).collect();
-    let is_foreign = usage
-        .records
-        .iter()
-        .all(|record| !names.contains(&*record.entity));
-    is_foreign.then(|| {
-        format!(
-            "none of the {} entities of the usage is in the tree, of which the first is `{}`: are `usage` and `resource_group` of the same \
-             site?",
-            usage.records.len(),
-            first.entity
-        )
-    })
+    let mut records = usage.records.iter();
+    if records.any(|record| names.contains(&*record.entity)) {
+        return None;
+    }
+    Some(format!(
+        "none of the {} entities of the usage is in the tree, of which the first is `{}`: are `usage` and `resource_group` of the same \
+         site?",
+        usage.records.len(),
+        first.entity
+    ))
 }
 
 /// What is said of shares below 0, which the daemon accepts.
@@ -408,12 +391,12 @@ fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageF
     warnings.extend_unless_strict(in_file(&name, bad))?;
     warnings.extend_unless_strict(in_file(&name, usage.implausible()))?;
     let mut entities = HashSet::new();
-    let repeated: BTreeSet<&str> = usage
-        .records
-        .iter()
-        .map(|record| &*record.entity)
-        .filter(|entity| !entities.insert(*entity))
-        .collect();
+    let mut repeated = BTreeSet::new();
+    for record in &usage.records {
+        if !entities.insert(&record.entity) {
+            repeated.insert(&record.entity);
+        }
+    }
     let repeated = repeated.into_iter().map(|entity| {
         format!(
             "`{entity}` has more than one record; the last one counts for it, and all of them for its groups"
@@ -438,35 +421,30 @@ pub(crate) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteErro
 pub(crate) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
     let several = tree.candidates(name);
     if !several.is_empty() {
-        return format!(
-            "the tree has several `{name}`, write one of {}",
-            listed(tree, &several)
-        );
+        let several = listed(tree, &several);
+        return format!("the tree has several `{name}`, write one of {several}");
     }
-    let (above, user) = name
-        .rfind('/')
-        .map_or(("", name), |at| name.split_at(at + 1));
+    let user_at = name.rfind('/').map_or(0, |at| at + 1);
+    let (above, user) = name.split_at(user_at);
     let mut with_partition = tree.nodes_with_partition();
     with_partition.retain(|node| {
-        tree.base_name(*node) == user
-            && tree
-                .candidates(&format!("{above}{}", tree.name(*node)))
-                .contains(node)
+        let full = format!("{above}{}", tree.name(*node));
+        tree.base_name(*node) == user && tree.candidates(&full).contains(node)
     });
-    if with_partition.is_empty() {
-        let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
-        let near = nearest(user, names).into_iter();
-        let near: Vec<String> = near.map(|name| format!("`{name}`")).collect();
-        match near.join(" or ") {
-            none if none.is_empty() => format!("the tree has no `{name}`"),
-            near => format!("the tree has no `{name}`; did you mean {near}?"),
-        }
-    } else {
-        format!(
-            "the tree has `{name}` for single partitions only, write one of {}",
-            listed(tree, &with_partition)
-        )
+    if !with_partition.is_empty() {
+        let them = listed(tree, &with_partition);
+        return format!("the tree has `{name}` for single partitions only, write one of {them}");
     }
+    let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
+    let near = nearest(user, names).into_iter();
+    let near: Vec<String> = near.map(|name| format!("`{name}`")).collect();
+    if near.is_empty() {
+        return format!("the tree has no `{name}`");
+    }
+    format!(
+        "the tree has no `{name}`; did you mean {}?",
+        near.join(" or ")
+    )
 }
 
 /// The full names of a few nodes.
@@ -492,23 +470,17 @@ pub(crate) fn full_name(tree: &ShareTree, node: NodeId) -> String {
 
 /// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these
 /// are active for ticket-based fair share.
-pub(crate) fn pending_entities(table: &JobTable) -> Vec<usize> {
-    let pending = (0..table.len()).filter(|&row| {
-        matches!(
-            table.state(row),
-            JobState::Queued | JobState::Held | JobState::Waiting
-        )
-    });
-    let mut entities: Vec<usize> = pending.map(|row| table.entity_index(row)).collect();
-    entities.sort_unstable();
-    entities.dedup();
-    entities
+pub(crate) fn pending_entities(table: &JobTable) -> BTreeSet<usize> {
+    use JobState::{Held, Queued, Waiting};
+
+    let is_pending = |row: &usize| matches!(table.state(*row), Queued | Held | Waiting);
+    let pending = (0..table.len()).filter(is_pending);
+    pending.map(|row| table.entity_index(row)).collect()
 }
 
 /// The nodes of the entities with pending jobs.
 pub(crate) fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
-    pending_entities(table)
-        .into_iter()
-        .filter_map(|entity| tree.resolve(&table.entities()[entity]))
-        .collect()
+    let entities = pending_entities(table).into_iter();
+    let nodes = entities.map(|entity| tree.resolve(&table.entities()[entity]));
+    nodes.flatten().collect()
 }
