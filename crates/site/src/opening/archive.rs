@@ -1,16 +1,17 @@
 //! Reads a site's files in place from a tar archive. Nothing is written to disk, and no other
 //! member is opened.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 
 use crate::SiteError;
-use crate::opening::compression::{Compression, decompressed, read_head};
+use crate::opening::compression::{Compression, CountingReader, decompressed, read_head};
 use crate::opening::file_source::FileSource;
 use crate::opening::layout::{FoundFiles, is_site_file};
 
@@ -33,7 +34,7 @@ pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, Si
     let head = read_head(&mut file, HEAD).map_err(&failed)?;
     let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_regular || Compression::detect(&head).is_some() {
-        return read_stream(path, Cursor::new(head).chain(file));
+        return read_archive_stream(path, Cursor::new(head).chain(file));
     }
     require_tar(path, &head)?;
     file.rewind().map_err(&failed)?;
@@ -50,22 +51,16 @@ pub(crate) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, Si
 
 /// Reads the site's files from an archive that arrives on a stream.
 pub(crate) fn read_archive_stream(
-    name: &str,
+    path: &Path,
     stream: impl Read + Send,
 ) -> Result<FoundFiles, SiteError> {
-    read_stream(Path::new(name), stream)
-}
-
-fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
     let failed = SiteError::reading(path);
     let mut content = decompressed(stream).map_err(&failed)?;
     let head = read_head(&mut content, HEAD).map_err(&failed)?;
     require_tar(path, &head)?;
-    let read = Cell::new(0);
-    let mut archive = Archive::new(Counted {
-        source: Cursor::new(head).chain(content),
-        read: &read,
-    });
+    let source = CountingReader::new(Cursor::new(head).chain(content));
+    let read = Arc::clone(&source.read);
+    let mut archive = Archive::new(source);
     let (mut found, end) = collect(path, archive.entries().map_err(&failed)?, None)?;
     // the checksum of the compressed data follows the last member
     let after =
@@ -77,36 +72,22 @@ fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, Site
         );
         return Err(SiteError::content(message));
     }
-    found.warnings.extend(missing_end(path, end, read.get()));
+    let read = read.load(Ordering::Relaxed);
+    found.warnings.extend(missing_end(path, end, read));
     Ok(found)
-}
-
-/// A reader that counts the bytes which it has read.
-struct Counted<'c, R> {
-    source: R,
-    read: &'c Cell<u64>,
-}
-
-impl<R: Read> Read for Counted<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.read.set(self.read.get().saturating_add(read as u64));
-        Ok(read)
-    }
 }
 
 /// A warning if no block of zeros follows the last member, whose content ends at `end`.
 fn missing_end(path: &Path, end: u64, length: u64) -> Option<String> {
-    let is_marked = end
-        .checked_next_multiple_of(BLOCK)
-        .is_some_and(|end| length >= end.saturating_add(BLOCK));
-    (!is_marked).then(|| {
-        format!(
-            "`{}` ends without the two blocks of zeros that end a tar archive: it may be cut, so files may be missing; \
-             compare its size with the original",
-            FileSource::from(path).name()
-        )
-    })
+    let end = end.checked_next_multiple_of(BLOCK);
+    if end.is_some_and(|end| length >= end.saturating_add(BLOCK)) {
+        return None;
+    }
+    Some(format!(
+        "`{}` ends without the two blocks of zeros that end a tar archive: it may be cut, so files may be missing; \
+         compare its size with the original",
+        FileSource::from(path).name()
+    ))
 }
 
 fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
@@ -141,28 +122,21 @@ fn collect<R: Read>(
     for (index, entry) in entries.raw(true).enumerate() {
         let mut entry = entry.map_err(&failed)?;
         if index >= MAX_MEMBERS {
-            return Err(refusal(
-                &archive,
-                &format!("the archive has more than {MAX_MEMBERS} members"),
-            ));
+            let reason = format!("the archive has more than {MAX_MEMBERS} members");
+            return Err(refusal(&archive, &reason));
         }
         end = entry.raw_file_position().saturating_add(entry.size());
         if let Some(length) = length.filter(|length| *length < end) {
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            return Err(cut(
-                &archive,
-                &name,
-                entry.size(),
-                length.saturating_sub(entry.raw_file_position()),
-            ));
+            let left = length.saturating_sub(entry.raw_file_position());
+            return Err(cut(&archive, &name, entry.size(), left));
         }
         if describes_next(entry.header().entry_type()) {
             long_name = read_next_name(&mut entry).map_err(&failed)?.or(long_name);
             continue;
         }
-        let name = long_name
-            .take()
-            .unwrap_or_else(|| entry.path_bytes().into_owned());
+        let short_name = || entry.path_bytes().into_owned();
+        let name = long_name.take().unwrap_or_else(short_name);
         let name = String::from_utf8_lossy(&name).into_owned();
         let place = split_site_path(&name).map_err(|reason| refusal(&archive, &reason))?;
         let Some((folder, file)) = place else {
@@ -171,17 +145,13 @@ fn collect<R: Read>(
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Continuous => {}
             EntryType::Directory => {
-                folders
-                    .entry(folder)
-                    .or_default()
-                    .warn_of_folder(&archive, &file);
+                let found = folders.entry(folder).or_default();
+                found.warn_of_folder(&archive, &file);
                 continue;
             }
             _ => {
-                return Err(refusal(
-                    &archive,
-                    &format!("`{name}` is a link or a device, expected a regular file"),
-                ));
+                let reason = format!("`{name}` is a link or a device, expected a regular file");
+                return Err(refusal(&archive, &reason));
             }
         }
         kept = kept.saturating_add(entry.size());
@@ -198,15 +168,11 @@ fn collect<R: Read>(
             name: format!("{archive}: {name}"),
             bytes: bytes.into(),
         };
-        folders
-            .entry(folder)
-            .or_default()
-            .add(&archive, file, source, entry.size() == 0);
+        let found = folders.entry(folder).or_default();
+        found.add(&archive, file, source, entry.size() == 0);
     }
-    Ok((
-        only_folder(folders).map_err(|reason| refusal(&archive, &reason))?,
-        end,
-    ))
+    let found = only_folder(folders).map_err(|reason| refusal(&archive, &reason))?;
+    Ok((found, end))
 }
 
 fn refusal(archive: &str, reason: &str) -> SiteError {
@@ -257,10 +223,8 @@ fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Vec<u8
 /// # Errors
 /// The name is absolute or leaves the archive, which no tool writes without being told to.
 fn split_site_path(name: &str) -> Result<Option<(String, String)>, String> {
-    let parts: Vec<&str> = name
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "."))
-        .collect();
+    let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
+    let parts: Vec<&str> = parts.collect();
     if name.starts_with('/') || parts.contains(&"..") {
         let shown = jsf_json::clipped(name);
         return Err(format!(
@@ -271,10 +235,11 @@ fn split_site_path(name: &str) -> Result<Option<(String, String)>, String> {
     if is_site_file(&at_top) {
         return Ok(Some((String::new(), at_top)));
     }
-    let in_folder = parts
-        .split_first()
-        .map(|(folder, rest)| ((*folder).to_owned(), rest.join("/")));
-    Ok(in_folder.filter(|(_, file)| is_site_file(file)))
+    let Some((folder, rest)) = parts.split_first() else {
+        return Ok(None);
+    };
+    let file = rest.join("/");
+    Ok(is_site_file(&file).then(|| ((*folder).to_owned(), file)))
 }
 
 /// The files at the top, else those of the only folder with a site.

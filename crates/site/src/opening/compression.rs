@@ -66,15 +66,13 @@ impl Compression {
             Self::Zip => ("zip", "unzip"),
             Self::SevenZip => ("7-Zip", "7z x"),
         };
-        let is_archive = matches!(self, Self::Zip | Self::SevenZip);
-        io::Error::other(if is_archive {
-            format!(
+        io::Error::other(match self {
+            Self::Zip | Self::SevenZip => format!(
                 "it is a {name} archive: unpack it, `{command} FILE`, and give what it contains"
-            )
-        } else {
-            format!(
+            ),
+            _ => format!(
                 "it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file"
-            )
+            ),
         })
     }
 }
@@ -111,11 +109,9 @@ pub(crate) fn decoder<'s>(
     compression: Compression,
     source: impl Read + Send + 's,
 ) -> io::Result<Stream<'s>> {
-    let consumed = Arc::new(AtomicU64::new(0));
-    let source = BufReader::new(Counted {
-        source,
-        read: Arc::clone(&consumed),
-    });
+    let source = CountingReader::new(source);
+    let consumed = Arc::clone(&source.read);
+    let source = BufReader::new(source);
     let decoder: Stream<'s> = match compression {
         Compression::Gzip => Box::new(MultiGzDecoder::new(source)),
         Compression::Zstd => Box::new(ZstdFrames {
@@ -132,12 +128,20 @@ pub(crate) fn decoder<'s>(
     }))
 }
 
-struct Counted<R> {
+/// A reader that counts the bytes which it has read.
+pub(crate) struct CountingReader<R> {
     source: R,
-    read: Arc<AtomicU64>,
+    pub read: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R> CountingReader<R> {
+    pub(crate) fn new(source: R) -> Self {
+        let read = Arc::default();
+        Self { source, read }
+    }
+}
+
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
         self.read.fetch_add(read as u64, Ordering::Relaxed);
@@ -156,10 +160,8 @@ impl Read for BoundedExpansion<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(buffer)?;
         self.produced += read as u64;
-        let bound = self
-            .consumed
-            .load(Ordering::Relaxed)
-            .saturating_mul(MAX_EXPANSION);
+        let consumed = self.consumed.load(Ordering::Relaxed);
+        let bound = consumed.saturating_mul(MAX_EXPANSION);
         if self.produced > ALWAYS_ACCEPTED.max(bound) {
             return Err(io::Error::other(format!(
                 "it expands to more than {MAX_EXPANSION} times its compressed size, which no file of a scheduler does"

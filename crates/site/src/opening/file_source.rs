@@ -96,8 +96,7 @@ impl FileSource {
     /// # Errors
     /// The file cannot be read or is larger.
     pub fn read_up_to(&self, limit: u64) -> Result<Vec<u8>, SiteError> {
-        self.read_whole(limit, |_, _| Ok(()))
-            .map(|content| content.bytes)
+        Ok(self.read_whole(limit, |_, _| Ok(()))?.bytes)
     }
 
     /// What a content seems to be, such as `is the state of the server`, if it is one of a site's
@@ -178,14 +177,15 @@ impl FileSource {
     /// a wrong file is refused even if it is not needed. What can be read only once, such as a
     /// pipe, is not opened.
     pub(crate) fn check(&self, role: Role) -> Result<(), SiteError> {
-        if let Self::Path(path) = self {
-            if is_stdin(path) {
-                return Ok(());
+        match self {
+            Self::Path(path) if is_stdin(path) => return Ok(()),
+            Self::Path(path) => {
+                let metadata = path.metadata().map_err(SiteError::reading(path))?;
+                if !metadata.is_file() && !metadata.is_dir() {
+                    return Ok(());
+                }
             }
-            let metadata = path.metadata().map_err(SiteError::reading(path))?;
-            if !metadata.is_file() && !metadata.is_dir() {
-                return Ok(());
-            }
+            Self::Bytes { .. } => {}
         }
         let OpenedFile { head, kind, .. } = self.opened()?;
         role.files().require(kind, &self.name(), &head)
@@ -225,19 +225,17 @@ impl FileSource {
     /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one
     /// too if half of its lines or more begin with `NAME=`.
     fn require_settings(&self, kind: FileKind, bytes: &[u8]) -> Result<(), SiteError> {
-        let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        let lines: Vec<&[u8]> = lines
-            .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
-            .collect();
-        let is_setting = |line: &&&[u8]| {
-            let end = line
-                .iter()
-                .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
-                .unwrap_or(line.len());
-            end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
-        };
-        let settings = lines.iter().filter(is_setting).count();
-        if kind == FileKind::Text && settings > 0 && 2 * settings >= lines.len() {
+        let (mut lines, mut settings) = (0, 0);
+        for line in bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
+            if line.is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            let name = line.iter().take_while(|byte| is_of_name(byte)).count();
+            lines += 1;
+            settings += usize::from(name > 0 && line[name..].trim_ascii_start().starts_with(b"="));
+        }
+        if kind == FileKind::Text && settings > 0 && 2 * settings >= lines {
             return Ok(());
         }
         Role::SlurmConf.files().require(kind, &self.name(), bytes)
@@ -286,14 +284,10 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::FileTypeExt;
 
         let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc");
-        if !is_of_shell
-            && path
-                .metadata()
-                .is_ok_and(|metadata| metadata.file_type().is_fifo())
-        {
-            return Err(io::Error::other(
-                "it is a named pipe; give `-` and standard input from it",
-            ));
+        let metadata = path.metadata().ok().filter(|_| !is_of_shell);
+        if metadata.is_some_and(|metadata| metadata.file_type().is_fifo()) {
+            let refusal = "it is a named pipe; give `-` and standard input from it";
+            return Err(io::Error::other(refusal));
         }
     }
     File::open(path)
@@ -327,10 +321,8 @@ impl JobDocument {
         let last = self.last.lock().ok()?;
         let last = last.as_ref().filter(|_| is_kept(request))?;
         let has = |name: &&str| last.names.iter().any(|known| known == name);
-        let has_all = last.source == *source
-            && last.entity == request.entity
-            && request.names.iter().all(has);
-        has_all.then(|| last.jobs.clone())
+        let is_same = last.source == *source && last.entity == request.entity;
+        (is_same && request.names.iter().all(has)).then(|| last.jobs.clone())
     }
 
     /// Keeps jobs in place of those that were read last, if they may be read once more.
@@ -365,17 +357,17 @@ impl JobDocument {
                 }
             }
             FileSource::Path(path) => {
-                let mut file = open(path).map_err(SiteError::reading(path))?;
-                if is_plain(&mut file).map_err(SiteError::reading(path))? {
-                    if file
-                        .metadata()
-                        .is_ok_and(|metadata| metadata.len() > MAX_JOBS)
-                    {
-                        return Err(SiteError::TooLarge {
-                            path: path.clone(),
-                            limit: MAX_JOBS,
-                        });
-                    }
+                let failed = SiteError::reading(path);
+                let mut file = open(path).map_err(&failed)?;
+                let is_plain = is_plain(&mut file).map_err(&failed)?;
+                let metadata = file.metadata().ok().filter(|_| is_plain);
+                if metadata.is_some_and(|metadata| metadata.len() > MAX_JOBS) {
+                    return Err(SiteError::TooLarge {
+                        path: path.clone(),
+                        limit: MAX_JOBS,
+                    });
+                }
+                if is_plain {
                     reader.read_file(file)
                 } else {
                     reader.read_stream(limited(source, file)?)

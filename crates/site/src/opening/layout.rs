@@ -37,10 +37,9 @@ pub(crate) fn is_site_file(path: &str) -> bool {
 
 /// The name without the ending of a compressed file.
 fn uncompressed(path: &str) -> &str {
-    COMPRESSED
-        .iter()
-        .find_map(|ending| path.strip_suffix(ending))
-        .unwrap_or(path)
+    let mut endings = COMPRESSED.iter();
+    let stripped = endings.find_map(|ending| path.strip_suffix(ending));
+    stripped.unwrap_or(path)
 }
 
 /// The paths that a site's files can have, except those in a `sched_priv_NAME`.
@@ -130,28 +129,25 @@ impl FoundFiles {
     /// The files in their roles.
     pub(crate) fn into_site_files(mut self) -> SiteFiles {
         self.warn_of_unused_jobs();
-        let scheduler = self.scheduler_folder();
+        // that of the default scheduler comes first; none if the site is such a folder itself
+        let folders = self.scheduler_folders();
+        let default = folders.first();
+        let in_default = default.map_or_else(String::new, |name| format!("{name}/"));
         let mut files = SiteFiles::default();
-        for files_of_role in &ROLES {
-            let folder = if files_of_role.role.is_of_scheduler() {
-                &*scheduler
-            } else {
-                ""
-            };
-            files = self.with_role(files, files_of_role, folder);
+        for of_role in &ROLES {
+            let is_of_scheduler = of_role.role.is_of_scheduler();
+            let folder = if is_of_scheduler { &*in_default } else { "" };
+            files = self.with_role(files, of_role, folder);
         }
-        for folder in self
-            .scheduler_folders()
-            .filter(|folder| *folder != scheduler.trim_end_matches('/'))
-        {
-            let own = ROLES.iter().filter(|files| files.role.is_of_scheduler());
-            let found = own.fold(SiteFiles::default(), |files, role| {
-                self.with_role(files, role, &format!("{folder}/"))
-            });
-            let found = found
+        for folder in folders.iter().skip(1) {
+            let mut own = SiteFiles::default();
+            for of_role in ROLES.iter().filter(|files| files.role.is_of_scheduler()) {
+                own = self.with_role(own, of_role, &format!("{folder}/"));
+            }
+            let own = own
                 .sources()
                 .map(|(role, source)| (role, vec![source.clone()]));
-            files.schedulers.insert(folder.to_owned(), found.collect());
+            files.schedulers.insert((*folder).to_owned(), own.collect());
         }
         for (role, source) in self.recognised {
             if !files.has(role) || role.takes_several() {
@@ -163,61 +159,42 @@ impl FoundFiles {
         files
     }
 
-    /// The folder of the default scheduler, else the first one; empty if the site is such a folder
-    /// itself.
-    fn scheduler_folder(&self) -> String {
-        self.scheduler_folders()
-            .min()
-            .map(|folder| format!("{folder}/"))
-            .unwrap_or_default()
-    }
-
-    /// The folders of schedulers, each as often as it has files.
-    fn scheduler_folders(&self) -> impl Iterator<Item = &str> {
-        let folders = self
-            .by_path
-            .keys()
-            .filter_map(|path| path.split_once('/'))
-            .map(|(folder, _)| folder);
-        folders.filter(|folder| is_sched_priv(folder))
+    /// The folders of schedulers.
+    fn scheduler_folders(&self) -> BTreeSet<&str> {
+        let paths = self.by_path.keys().filter_map(|path| path.split_once('/'));
+        let folders = paths.map(|(folder, _)| folder);
+        folders.filter(|folder| is_sched_priv(folder)).collect()
     }
 
     /// The files and those of a role in a folder.
-    fn with_role(&self, files: SiteFiles, of_role: &RoleFiles, folder: &str) -> SiteFiles {
-        let names = of_role.names();
-        let found = names.filter_map(|name| self.get(&format!("{folder}{name}")));
-        let most = if of_role.role.takes_several() {
-            usize::MAX
-        } else {
-            1
-        };
-        found
-            .take(most)
-            .fold(files, |files, source| files.with(of_role.role, source))
+    fn with_role(&self, mut files: SiteFiles, of_role: &RoleFiles, folder: &str) -> SiteFiles {
+        for name in of_role.names() {
+            if let Some(source) = self.get(&format!("{folder}{name}")) {
+                files = files.with(of_role.role, source);
+                if !of_role.role.takes_several() {
+                    break;
+                }
+            }
+        }
+        files
     }
 
     fn get(&self, path: &str) -> Option<FileSource> {
-        with_endings(path)
-            .into_iter()
-            .find_map(|path| self.by_path.get(&path).cloned())
+        let mut paths = with_endings(path).into_iter();
+        paths.find_map(|path| self.by_path.get(&path).cloned())
     }
 
     /// Warns of the output of qstat that is not read because of another one. In a `pbs_snapshot`
     /// several formats contain the same jobs.
     fn warn_of_unused_jobs(&mut self) {
         let names = Role::Queue.files().names();
-        let mut used: Option<String> = None;
-        for path in names
-            .filter(|name| name.starts_with("qstat"))
-            .flat_map(|name| with_endings(name))
-            .filter(|path| self.by_path.contains_key(path))
-        {
-            match &used {
-                None => used = Some(path),
-                Some(used) => self
-                    .warnings
-                    .push(format!("`{path}` is not read, because `{used}` is there")),
-            }
+        let names = names.filter(|name| name.starts_with("qstat"));
+        let mut paths: Vec<String> = names.flat_map(with_endings).collect();
+        paths.retain(|path| self.by_path.contains_key(path));
+        for path in paths.iter().skip(1) {
+            let used = &paths[0];
+            self.warnings
+                .push(format!("`{path}` is not read, because `{used}` is there"));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::schema::InputType;
@@ -60,7 +61,7 @@ impl SiteFiles {
     /// it, a link in place of a file, or too many bytes or members.
     pub fn open(path: &Path) -> Result<Self, SiteError> {
         let found = if is_stdin(path) {
-            read_archive_stream(&FileSource::from(path).name(), io::stdin())?
+            read_archive_stream(FileSource::from(path).name().as_ref(), io::stdin())?
         } else if path.is_dir() {
             find_in_folder(path).map_err(SiteError::reading(path))?
         } else {
@@ -83,11 +84,10 @@ impl SiteFiles {
 
     /// The files in an archive in memory, as for [`open`](Self::open).
     pub(crate) fn from_archive(name: &str, archive: &FileSource) -> Result<Self, SiteError> {
-        let files = read_archive_stream(name, archive.open()?)?.into_site_files();
+        let files = read_archive_stream(name.as_ref(), archive.open()?)?.into_site_files();
         if files.is_empty() {
-            return Err(SiteError::Missing(
-                format!("`{name}` contains no file of a site").into(),
-            ));
+            let message = format!("`{name}` contains no file of a site");
+            return Err(SiteError::Missing(message.into()));
         }
         Ok(files)
     }
@@ -122,17 +122,12 @@ impl SiteFiles {
     /// standard input.
     #[must_use]
     pub fn for_workload(mut self) -> Self {
-        let queue = self
-            .sources
-            .remove(&Role::Queue)
-            .and_then(|queues| queues.into_iter().next());
-        let queue =
-            queue.filter(|queue| !matches!(queue, FileSource::Path(path) if is_stdin(path)));
-        Self {
-            has_jobs_of_log: true,
-            queue_beside_log: queue,
-            ..self
-        }
+        let queues = self.sources.remove(&Role::Queue).into_iter().flatten();
+        let is_given_once =
+            |queue: &FileSource| matches!(queue, FileSource::Path(path) if is_stdin(path));
+        self.has_jobs_of_log = true;
+        self.queue_beside_log = queues.take(1).find(|queue| !is_given_once(queue));
+        self
     }
 
     /// Whether a file of OpenPBS is among them.
@@ -190,9 +185,8 @@ impl SiteFiles {
 
     /// The files with their roles.
     pub(crate) fn sources(&self) -> impl Iterator<Item = (Role, &FileSource)> {
-        self.sources
-            .iter()
-            .flat_map(|(role, sources)| sources.iter().map(|source| (*role, source)))
+        let sources = self.sources.iter();
+        sources.flat_map(|(role, sources)| sources.iter().map(|source| (*role, source)))
     }
 
     /// These files, with those of each role replaced that is also among `given`. A given
@@ -221,13 +215,11 @@ impl SiteFiles {
     pub fn with_tree(self, tree: FileSource) -> Result<Self, SiteError> {
         let tree = tree.kept()?;
         let kind = tree.opened()?.kind;
-        Ok(if kind == FileKind::ResourceGroup {
-            self.without(Role::Tree).with(Role::ResourceGroup, tree)
-        } else {
-            self.without(Role::ResourceGroup)
-                .without(Role::Usage)
-                .with(Role::Tree, tree)
-        })
+        if kind == FileKind::ResourceGroup {
+            return Ok(self.without(Role::Tree).with(Role::ResourceGroup, tree));
+        }
+        let others = self.without(Role::ResourceGroup).without(Role::Usage);
+        Ok(others.with(Role::Tree, tree))
     }
 
     /// These files, so that several sites can be opened with them: the content of standard input is
@@ -236,20 +228,19 @@ impl SiteFiles {
     /// # Errors
     /// Standard input cannot be read.
     pub fn kept(mut self) -> Result<Self, SiteError> {
-        let kept = self
-            .sources
-            .iter_mut()
-            .filter(|(role, _)| !matches!(role, Role::Queue | Role::SchedPriv));
-        for source in kept.flat_map(|(_, sources)| sources) {
-            *source = source.clone().kept()?;
+        for (role, sources) in &mut self.sources {
+            if !matches!(role, Role::Queue | Role::SchedPriv) {
+                for source in sources {
+                    *source = source.clone().kept()?;
+                }
+            }
         }
         Ok(self)
     }
 
     fn is_empty(&self) -> bool {
-        self.sources
-            .keys()
-            .all(|role| matches!(role, Role::Time | Role::Python | Role::System))
+        let mut roles = self.sources.keys();
+        roles.all(|role| matches!(role, Role::Time | Role::Python | Role::System))
     }
 
     /// The paths of the files, and of the folder or the archive in which they were found.
@@ -271,11 +262,10 @@ impl SiteFiles {
             return Ok(self);
         };
         let mut found = FoundFiles::default();
-        let read = folder.read_dir();
-        read.and_then(|_| {
-            in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name))
-        })
-        .map_err(SiteError::reading(&folder))?;
+        folder.read_dir().map_err(SiteError::reading(&folder))?;
+        for name in in_scheduler_folder("") {
+            add(&mut found, &folder, name).map_err(SiteError::reading(&folder))?;
+        }
         if found.is_empty() {
             let message = format!(
                 "`{}` is not a scheduler's folder: it contains neither `resource_group` nor `sched_config`, `usage` or \
@@ -295,11 +285,11 @@ impl SiteFiles {
 
 impl FromIterator<(Role, FileSource)> for SiteFiles {
     fn from_iter<I: IntoIterator<Item = (Role, FileSource)>>(files: I) -> Self {
-        files
-            .into_iter()
-            .fold(Self::default(), |files, (role, source)| {
-                files.with(role, source)
-            })
+        let mut all = Self::default();
+        for (role, source) in files {
+            all = all.with(role, source);
+        }
+        all
     }
 }
 
@@ -396,23 +386,16 @@ fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
             Ok(())
         }
         Ok(_) => Err(io::Error::other(format!("{path}: it is not a file"))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && file.is_symlink() => {
+        Err(error) if error.kind() == NotFound && file.is_symlink() => {
             let target = file.read_link()?;
             let target = target.display();
             let reason =
                 format!("{path}: it is a symbolic link to `{target}`, which does not exist");
-            Err(io::Error::new(error.kind(), reason))
+            Err(io::Error::new(NotFound, reason))
         }
-        Err(error) if is_absent(&error) => Ok(()),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(()),
         Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
     }
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }
 
 #[cfg(test)]

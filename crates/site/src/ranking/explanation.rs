@@ -21,6 +21,7 @@ use serde::{Serialize, Serializer};
 use crate::opening::role::Role;
 use crate::ranking::reach_rank::{SmallestChanges, Wait};
 use crate::shares::policy_shares::entities_of;
+use crate::shares::site_tree::SiteTree;
 use crate::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError};
 
 /// The most neighbours above and below a job.
@@ -259,31 +260,26 @@ impl Site {
             ));
         }
         let mut ranks = vec![None; ranked.table.len()];
-        ranked
-            .ranking
-            .order()
-            .iter()
-            .zip(1..)
-            .for_each(|(&row, rank)| ranks[row] = Some(rank));
+        for (&row, rank) in ranked.ranking.order().iter().zip(1..) {
+            ranks[row] = Some(rank);
+        }
         let shares = self.shares_of_jobs(ranked)?;
+        let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
         let explainer = Explainer {
             site: self,
             ranked,
             options,
             ranks,
             medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
-            comparison: self
-                .order_rules(ranked.tree.as_ref(), self.threshold())
-                .comparison(ranked.ranking.scores(), &ranked.table),
+            comparison: order.comparison(ranked.ranking.scores(), &ranked.table),
             criteria: self.criteria(&ranked.table, ranked.tree.as_ref()),
             shares: shares.as_ref(),
         };
         let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
-        let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs())
-            && !self.files.has(Role::Usage);
+        let is_of_openpbs = self.tree.as_ref().is_some_and(SiteTree::is_of_openpbs);
         Ok(Explanations {
             jobs,
-            lacks_usage,
+            lacks_usage: is_of_openpbs && !self.files.has(Role::Usage),
             shares,
             usage_unit: self.usage_unit(),
         })
@@ -295,8 +291,9 @@ impl Site {
             return Ok(None);
         };
         let entities = entities_of(&ranked.table);
-        self.policy_shares(self.policy.name, tree, &entities, &SharesRequest::default())
-            .map(Some)
+        let request = SharesRequest::default();
+        let shares = self.policy_shares(self.policy.name, tree, &entities, &request)?;
+        Ok(Some(shares))
     }
 }
 
@@ -326,7 +323,6 @@ impl Explainer<'_> {
         let ranked = self.ranked;
         let program = &ranked.program;
         let evaluation = self.evaluate(row);
-        let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
         let result = evaluation.as_ref().map(|own| self.result(own));
         let score = match (&result, ranked.ranking.score(row)) {
             (_, Some(score)) => Some(score.value),
@@ -344,61 +340,60 @@ impl Explainer<'_> {
             is_complete = !part.is_spent();
             neighbours
         });
-        if let Some(evaluation) = &evaluation
-            && let Some(value) =
-                trace.and_then(|trace| explain::nearest_double(trace.result.as_ref().ok()?))
+        if let Some(own) = &evaluation
+            && let Ok(exact) = &own.trace.result
+            && let Some(value) = explain::nearest_double(exact)
         {
             budget.with_part(4, |part| {
-                influences =
-                    explain::influences(program, &evaluation.inputs, value, &self.medians, part);
-                causes = self.causes(row, evaluation, value, part);
-                rates = exchange_rates(program, &ranked.schema, &evaluation.inputs, part);
+                influences = explain::influences(program, &own.inputs, value, &self.medians, part);
+                causes = self.causes(row, own, value, part);
+                rates = exchange_rates(program, &ranked.schema, &own.inputs, part);
                 is_complete &= !part.is_spent();
             });
         }
-        rates.retain(|rate| {
-            self.site
-                .site_constant(&rate.name, &ranked.schema, Some(&ranked.table))
-                .is_none()
-        });
-        let reached = self.options.to.map(|rank| {
-            budget.with_part(2, |part| {
-                self.site
-                    .reached(ranked, row, rank, self.options.within, part)
-            })
-        });
+        let site = self.site;
+        let (schema, table) = (&ranked.schema, Some(&ranked.table));
+        rates.retain(|rate| site.site_constant(&rate.name, schema, table).is_none());
+        let within = self.options.within;
+        let reached = self
+            .options
+            .to
+            .map(|rank| budget.with_part(2, |part| site.reached(ranked, row, rank, within, part)));
         let changes = goal.map_or_else(SmallestChanges::default, |goal| {
-            self.site.smallest_changes(ranked, row, goal, &mut budget)
+            site.smallest_changes(ranked, row, goal, &mut budget)
         });
         is_complete &= changes.unknown.is_empty();
         is_complete &= reached.is_none_or(|reached| reached.wait != Wait::Unknown);
+        let same_error = match &result {
+            Some(Err(error)) => self.same_error(row, error),
+            _ => Vec::new(),
+        };
+        let mut path = Vec::new();
+        if let Some(shares) = self.shares
+            && let Some(node) = shares.node(ranked.table.entity(row))
+        {
+            path = shares.path(node);
+        }
+        let (mut nodes, mut terms) = (Vec::new(), Vec::new());
+        if let Some(own) = evaluation {
+            nodes = explain::nodes(program, &own.trace);
+            terms = own.terms;
+        }
+        let mut not_considered = ranked.not_considered.iter();
+        let not_considered = not_considered.find(|(other, _)| *other == row);
         Explanation {
             row,
             rank: self.ranks[row],
-            not_considered: ranked
-                .not_considered
-                .iter()
-                .find(|(other, _)| *other == row)
-                .map(|(_, reason)| *reason),
+            not_considered: not_considered.map(|(_, reason)| *reason),
             score,
             inputs: self.inputs(row),
             influences,
             causes,
-            nodes: trace
-                .map(|trace| explain::nodes(program, trace))
-                .unwrap_or_default(),
-            same_error: match &result {
-                Some(Err(error)) => self.same_error(row, error),
-                _ => Vec::new(),
-            },
+            nodes,
+            same_error,
             result,
-            path: self
-                .shares
-                .and_then(|shares| Some(shares.path(shares.node(ranked.table.entity(row))?)))
-                .unwrap_or_default(),
-            terms: evaluation
-                .map(|evaluation| evaluation.terms)
-                .unwrap_or_default(),
+            path,
+            terms,
             above,
             below,
             goal,
@@ -413,10 +408,10 @@ impl Explainer<'_> {
     fn result(&self, own: &Evaluation) -> Result<FormulaResult, ScoreError> {
         let program = &self.ranked.program;
         let span = program.expr().span();
-        match &own.trace.result {
-            Ok(value) => python_result(value.clone(), span),
+        match own.trace.result.clone() {
+            Ok(value) => python_result(value, span),
             Err(error) => Err(ScoreError::from_evaluation::<Python>(
-                error.clone(),
+                error,
                 program,
                 &own.inputs,
             )),
@@ -456,10 +451,10 @@ impl Explainer<'_> {
         let Some(rank) = self.ranks[row] else {
             return Vec::new();
         };
-        let competition = self
+        let order = self
             .site
-            .order_rules(ranked.tree.as_ref(), self.site.threshold())
-            .competition(&ranked.ranking, &ranked.table, row);
+            .order_rules(ranked.tree.as_ref(), self.site.threshold());
+        let competition = order.competition(&ranked.ranking, &ranked.table, row);
         let [ahead, behind] = self.near(rank).map(|rows| self.compared_inputs(&rows));
         let compared = [
             (Against::Ahead, ahead),
@@ -516,18 +511,18 @@ impl Explainer<'_> {
     /// The rank of a job with another value; `None` if it has none.
     fn rank_with(&self, value: f64, competition: &Competition) -> Option<usize> {
         let value = self.site.precision().round(value);
-        let ahead = competition
-            .competitors
-            .partition_point(|&(other, wins_ties)| {
-                let other = self.ranked.ranking.score(other);
-                let order =
-                    other.map_or(Ordering::Greater, |other| higher_first(other.value, value));
-                order.is_lt() || (order.is_eq() && wins_ties)
-            });
+        let is_ahead = |&(other, wins_ties): &(usize, bool)| {
+            let Some(other) = self.ranked.ranking.score(other) else {
+                return false;
+            };
+            let order = higher_first(other.value, value);
+            order.is_lt() || (order.is_eq() && wins_ties)
+        };
+        let competitors = &competition.competitors;
         competition.rank(if value > competition.threshold {
-            ahead
+            competitors.partition_point(is_ahead)
         } else {
-            competition.competitors.len()
+            competitors.len()
         })
     }
 
@@ -552,7 +547,8 @@ impl Explainer<'_> {
 
     fn inputs(&self, row: usize) -> Vec<ExplainedInput> {
         let table = &self.ranked.table;
-        let inputs = self.ranked.program.inputs().iter().map(|name| {
+        let mut inputs = Vec::new();
+        for name in self.ranked.program.inputs() {
             let column = table.column(name);
             let is_set = column.is_some_and(|column| column.is_set(row));
             let is_filled = is_set && FairshareInput::from_name(name).is_some();
@@ -561,18 +557,15 @@ impl Explainer<'_> {
                 origin = InputOrigin::FairShareTree;
             }
             let is_read = is_set || table.exclusion(row).is_none();
-            ExplainedInput {
+            let kind = self.ranked.schema.input_type(name);
+            inputs.push(ExplainedInput {
                 name: name.to_string(),
                 value: is_read.then(|| column.map_or(Value::Int(0), |column| column.value(row))),
-                unit: self
-                    .ranked
-                    .schema
-                    .input_type(name)
-                    .and_then(InputType::unit),
+                unit: kind.and_then(InputType::unit),
                 origin,
-            }
-        });
-        inputs.collect()
+            });
+        }
+        inputs
     }
 
     fn neighbours(
@@ -585,10 +578,9 @@ impl Explainer<'_> {
             return Default::default();
         };
         let [above, below] = self.near(rank).map(|rows| {
-            let neighbours = rows
-                .into_iter()
-                .map(|other| self.neighbour(row, own, other, budget));
-            neighbours.collect()
+            let rows = rows.into_iter();
+            rows.map(|other| self.neighbour(row, own, other, budget))
+                .collect()
         });
         (above, below)
     }
@@ -601,32 +593,28 @@ impl Explainer<'_> {
         budget: &mut WorkBudget,
     ) -> Neighbour {
         let program = &self.ranked.program;
-        let evaluation = budget
-            .take(row_work(program))
-            .and_then(|()| self.evaluate(other));
-        let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
-        budget.charge(trace.map_or(0, |trace| trace.work));
-        let differences = evaluation.as_ref().map_or_else(Vec::new, |evaluation| {
-            explain::differences(
-                program,
-                (&own.trace, &own.terms),
-                (&evaluation.trace, &evaluation.terms),
-            )
-        });
         let (criterion, order) = self.comparison.decide(row, other);
         let is_right =
             order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
         let decided_by = is_right.then_some(criterion);
-        Neighbour {
+        let mut neighbour = Neighbour {
             row: other,
             rank: self.ranks[other].unwrap_or_default(),
-            differences,
+            differences: Vec::new(),
             decided_by,
             reason: self.words(decided_by),
-            rounding: evaluation.and_then(|other_evaluation| {
-                self.rounding(decided_by?, (row, own), (other, &other_evaluation), budget)
-            }),
+            rounding: None,
+        };
+        let granted = budget.take(row_work(program));
+        if let Some(others) = granted.and_then(|()| self.evaluate(other)) {
+            budget.charge(others.trace.work);
+            let [one, two] = [own, &others].map(|one| (&one.trace, &*one.terms));
+            neighbour.differences = explain::differences(program, one, two);
+            neighbour.rounding = decided_by.and_then(|criterion| {
+                self.rounding(criterion, (row, own), (other, &others), budget)
+            });
         }
+        neighbour
     }
 
     fn words(&self, criterion: Option<Criterion>) -> String {
@@ -645,10 +633,9 @@ impl Explainer<'_> {
         (other, others): (usize, &Evaluation),
         budget: &mut WorkBudget,
     ) -> Option<Rounding> {
-        if matches!(
-            criterion,
-            Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue
-        ) {
+        use Criterion::{ExpressQueue, Queue, RoundRobin};
+
+        if matches!(criterion, Queue | RoundRobin | ExpressQueue) {
             return None;
         }
         let scores = self.ranked.ranking.scores();
@@ -660,9 +647,8 @@ impl Explainer<'_> {
             return None;
         };
         let order = higher_first(value, other_value);
-        let is_exactly_equal =
-            explain::compare_exactly(exact, other_exact).is_none_or(Ordering::is_eq);
-        if order.is_eq() && !is_exactly_equal {
+        let exact_order = explain::compare_exactly(exact, other_exact);
+        if order.is_eq() && exact_order.is_some_and(Ordering::is_ne) {
             return Some(Rounding::EqualAsFloat32);
         }
         let unprinted = [(row, own), (other, others)]
@@ -688,10 +674,8 @@ impl Explainer<'_> {
             return None;
         }
         let shares = self.shares?;
-        let numbers = shares
-            .assessed
-            .shares()
-            .get(shares.node(self.ranked.table.entity(row))?)?;
+        let node = shares.node(self.ranked.table.entity(row))?;
+        let numbers = shares.assessed.shares().get(node)?;
         let mut inputs = evaluation.inputs.clone();
         for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
             let is_own = self.ranked.table.origin(name, row) != Some(InputOrigin::Unset);
@@ -700,9 +684,8 @@ impl Explainer<'_> {
             }
         }
         let program = &self.ranked.program;
-        let span = program.expr().span();
-        let result =
-            python_result(explain::evaluate(program, &inputs, budget)?.ok()?, span).ok()?;
+        let value = explain::evaluate(program, &inputs, budget)?.ok()?;
+        let result = python_result(value, program.expr().span()).ok()?;
         Some(self.site.precision().round(result.to_f64()))
     }
 }

@@ -10,6 +10,7 @@ use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema}
 use jsf_openpbs::order::Competition;
 use serde::Serialize;
 
+use crate::shares::site_tree::SiteTree;
 use crate::slurm::slurm_queue::{AGE, SlurmQueue};
 use crate::{PolicyName, RankReached, RankedQueue, Site};
 
@@ -140,10 +141,8 @@ impl Site {
         };
         let job = race.waiting(ranked, row);
         let goal = race.goal(&job, &competitors, places);
-        let now = ranked
-            .table
-            .column("eligible_time")
-            .map_or(0, |column| column.nearest_double(row) as i64);
+        let column = ranked.table.column("eligible_time");
+        let now = column.map_or(0, |column| column.nearest_double(row) as i64);
         reached.wait = match first_step(&goal, 0..=within, budget) {
             FirstStep::At(wait) => Wait::Until(Reached {
                 eligible_time: now.saturating_add(wait),
@@ -173,10 +172,9 @@ impl Site {
             return changes;
         };
         // the job that is now at the place must not be ahead
-        let at_place = race
-            .competition
-            .places(rank)
-            .and_then(|places| race.competition.competitors.get(places - 1));
+        let competition = &race.competition;
+        let places = competition.places(rank);
+        let at_place = places.and_then(|places| competition.competitors.get(places - 1));
         let Some(&(other, wins_ties)) = at_place else {
             return changes;
         };
@@ -186,14 +184,13 @@ impl Site {
         let schema = &ranked.schema;
         let mut searches = Vec::new();
         for (slot, name) in ranked.program.inputs().iter().enumerate() {
-            let is_constant = self
-                .site_constant(name, schema, Some(&ranked.table))
-                .is_some();
+            let constant = self.site_constant(name, schema, Some(&ranked.table));
             // what follows from the requests and the settings of Slurm does not change by itself
-            let entry = schema
-                .entry(name)
-                .filter(|entry| entry.origin != Origin::Slurm);
-            if let Some(entry) = entry.filter(|_| !is_constant && !sort_keys.contains(&&**name)) {
+            if let Some(entry) = schema.entry(name)
+                && entry.origin != Origin::Slurm
+                && constant.is_none()
+                && !sort_keys.contains(&&**name)
+            {
                 searches.push(Search {
                     race: &race,
                     competitors: &competitors,
@@ -209,32 +206,33 @@ impl Site {
         for (index, search) in searches.iter().enumerate() {
             changes.has_requests |= search.means == Means::AskForLess;
             let parts = (searches.len() - index) as u64;
-            match budget.with_part(parts, |part| {
-                search.smallest_change(inputs(ranked, row), part)
-            }) {
-                Found::Change { from, to } => {
-                    let queues = match search.means {
-                        Means::Queue => self.queues_with_rank(ranked, row, search, budget),
-                        _ => Vec::new(),
-                    };
-                    // a priority that no queue has is for the site to give
-                    let means = match search.means {
-                        Means::Queue if queues.is_empty() => Means::WhatIf,
-                        means => means,
-                    };
-                    changes.found.push(SmallestChange {
-                        name: search.name.into(),
-                        unit: schema.input_type(search.name).and_then(InputType::unit),
-                        from,
-                        to,
-                        rank,
-                        means,
-                        queues,
-                    });
+            let own = inputs(ranked, row);
+            let from = own[search.slot].clone();
+            let to = match budget.with_part(parts, |part| search.nearest_value(own, part)) {
+                Ok(None) => continue,
+                Ok(Some(to)) => to,
+                Err(SearchTooLong) => {
+                    changes.unknown.push(search.name.into());
+                    continue;
                 }
-                Found::None => {}
-                Found::Unknown => changes.unknown.push(search.name.into()),
+            };
+            let (mut means, mut queues) = (search.means, Vec::new());
+            if means == Means::Queue {
+                queues = self.queues_with_rank(ranked, row, search, budget);
+                // a priority that no queue has is for the site to give
+                if queues.is_empty() {
+                    means = Means::WhatIf;
+                }
             }
+            changes.found.push(SmallestChange {
+                name: search.name.into(),
+                unit: schema.input_type(search.name).and_then(InputType::unit),
+                from,
+                to,
+                rank,
+                means,
+                queues,
+            });
         }
         changes.found.sort_by_key(|change| change.means);
         changes
@@ -267,34 +265,27 @@ impl Site {
     /// The most that a job of a queue may have of an input; infinite where no limit is known.
     fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
         let most = self.queues.maximum(queue, name);
-        most.and_then(|most| self.amount(most, schema.input_type(name)))
-            .unwrap_or(f64::INFINITY)
+        let most = most.and_then(|most| self.amount(most, schema.input_type(name)));
+        most.unwrap_or(f64::INFINITY)
     }
 
     /// The number of values of an input between two integers.
     fn steps_per_unit(&self, name: &str, schema: &Schema) -> f64 {
-        let is_rank = matches!(
-            self.policy.name,
-            PolicyName::FairTree | PolicyName::WeightedWalk
-        ) && FairshareInput::from_name(name) == Some(FairshareInput::Factor);
-        let tree = self
-            .tree
-            .as_ref()
-            .filter(|_| is_rank)
-            .and_then(|tree| tree.share_tree().ok());
-        match tree {
-            // the rank of a user divided by the number of users
-            Some(tree) => tree
+        use PolicyName::{FairTree, WeightedWalk};
+
+        // the rank of a user divided by the number of users
+        if matches!(self.policy.name, FairTree | WeightedWalk)
+            && FairshareInput::from_name(name) == Some(FairshareInput::Factor)
+            && let Some(Ok(tree)) = self.tree.as_ref().map(SiteTree::share_tree)
+        {
+            let users = tree
                 .nodes()
-                .filter(|&node| tree.kind(node) == NodeKind::Entity)
-                .count() as f64,
-            None if schema
-                .entry(name)
-                .is_some_and(|entry| entry.input_type == InputType::Ratio) =>
-            {
-                STEPS_OF_RATIO
-            }
-            None => STEPS_OF_AMOUNT,
+                .filter(|&node| tree.kind(node) == NodeKind::Entity);
+            return users.count() as f64;
+        }
+        match schema.input_type(name) {
+            Some(InputType::Ratio) => STEPS_OF_RATIO,
+            _ => STEPS_OF_AMOUNT,
         }
     }
 
@@ -368,15 +359,12 @@ impl<'a> Race<'a> {
         let competitors = &self.competition.competitors;
         let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
         budget.take(inputs * COPIED_INPUT)?;
-        let competitors = competitors.iter();
-        Some(
-            competitors
-                .map(|&(row, wins_ties)| Competitor {
-                    sweep: self.waiting(ranked, row),
-                    wins_ties,
-                })
-                .collect(),
-        )
+        let mut waiting = Vec::with_capacity(competitors.len());
+        for &(row, wins_ties) in competitors {
+            let sweep = self.waiting(ranked, row);
+            waiting.push(Competitor { sweep, wins_ties });
+        }
+        Some(waiting)
     }
 }
 
@@ -410,17 +398,17 @@ struct Search<'s, 'a> {
     means: Means,
 }
 
-/// What is known of the change of an input.
-enum Found {
-    Change { from: Value, to: Value },
-    None,
-    Unknown,
-}
+/// It takes too long to find out a change of an input.
+struct SearchTooLong;
 
 impl<'a> Search<'_, 'a> {
-    fn smallest_change(&self, inputs: Vec<Value>, budget: &mut WorkBudget) -> Found {
+    /// The nearest value of the input that gives the rank, if there is one.
+    fn nearest_value(
+        &self,
+        inputs: Vec<Value>,
+        budget: &mut WorkBudget,
+    ) -> Result<Option<Value>, SearchTooLong> {
         let rules = self.race.rules;
-        let from = inputs[self.slot].clone();
         let upward = Sweep::new(rules, inputs, self.name, self.steps_per_unit);
         let downward = upward.clone().reversed();
         let up = match self.means {
@@ -428,18 +416,16 @@ impl<'a> Search<'_, 'a> {
             _ => self.first_step(&upward, MAX_STEPS, budget),
         };
         // only a nearer value is searched
-        let limit = if let FirstStep::At(steps) = up {
-            steps - 1
-        } else {
-            MAX_STEPS
+        let limit = match up {
+            FirstStep::At(steps) => steps - 1,
+            _ => MAX_STEPS,
         };
-        let to = match (up, self.first_step(&downward, limit, budget)) {
-            (FirstStep::Unknown, _) | (_, FirstStep::Unknown) => return Found::Unknown,
+        Ok(match (up, self.first_step(&downward, limit, budget)) {
+            (FirstStep::Unknown, _) | (_, FirstStep::Unknown) => return Err(SearchTooLong),
             (_, FirstStep::At(steps)) => downward.input(steps),
             (FirstStep::At(steps), FirstStep::Never) => upward.input(steps),
             (FirstStep::Never, FirstStep::Never) => None,
-        };
-        to.map_or(Found::None, |to| Found::Change { from, to })
+        })
     }
 
     fn first_step(&self, job: &Sweep<'a>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
@@ -450,9 +436,7 @@ impl<'a> Search<'_, 'a> {
             Means::AskForLess => self.range.least.max(0.0),
             _ => self.range.least,
         };
-        let last = job
-            .steps_until(least, self.range.most.min(self.most))
-            .min(limit);
-        first_step(&goal, 1..=last, budget)
+        let last = job.steps_until(least, self.range.most.min(self.most));
+        first_step(&goal, 1..=last.min(limit), budget)
     }
 }

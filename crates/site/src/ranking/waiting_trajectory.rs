@@ -59,12 +59,12 @@ fn add<'a>(
     });
     let known_crossings = if found.is_some() { seconds } else { 0 };
     let all = found.unwrap_or_default();
-    let ends = all
-        .iter()
-        .map(|crossings| crossings.known_until)
-        .chain([passings.known_until, known_crossings]);
+    let mut known_until = passings.known_until.min(known_crossings);
+    for crossings in &all {
+        known_until = known_until.min(crossings.known_until);
+    }
     // the rank now is that of the ranking
-    let known_until = ends.min().unwrap_or(seconds).max(0);
+    let known_until = known_until.max(0);
     let ahead = ahead_over_time(&all);
     let follower = Follower {
         job: &job,
@@ -77,11 +77,8 @@ fn add<'a>(
         let wait = seconds * point / POINTS;
         points.push(follower.point(wait, known_until, &mut budget));
     }
-    let mut changes: Vec<i64> = ahead
-        .iter()
-        .map(|&(wait, _)| wait)
-        .chain(passings.waits)
-        .collect();
+    let mut changes = passings.waits;
+    changes.extend(ahead.iter().map(|&(wait, _)| wait));
     changes.sort_unstable();
     changes.retain(|wait| *wait <= known_until);
     let (ranks, known_until) = follower.ranks(&changes, known_until, &mut budget);
@@ -163,15 +160,14 @@ impl Follower<'_, '_> {
         let mut ranks = vec![(0, self.now)];
         let has_threshold = self.race.competition.threshold != NO_THRESHOLD;
         for &wait in changes.iter().filter(|wait| **wait > 0) {
-            let score = if has_threshold {
-                self.score(wait, budget)
-            } else {
-                Some(f64::NAN)
-            };
-            let Some(score) = score else {
-                known_until = wait - 1;
-                break;
-            };
+            let mut score = f64::NAN;
+            if has_threshold {
+                let Some(own) = self.score(wait, budget) else {
+                    known_until = wait - 1;
+                    break;
+                };
+                score = own;
+            }
             ranks.push((wait, self.rank(wait, score)));
         }
         ranks.dedup_by_key(|(_, rank)| *rank);
@@ -204,23 +200,24 @@ fn threshold_passings(
     while let Some(range) = ranges.pop() {
         let start = *range.start();
         let end = *range.end();
-        let decided = job
+        let bounds = job
             .enclosure(range.clone(), budget)
-            .and_then(|enclosure| is_under(enclosure.bounds(), threshold));
-        let is_under = match decided {
-            Some(is_under) => vec![is_under],
-            None if end - start >= SHORT_RANGE && !budget.is_spent() => {
+            .map(|found| found.bounds());
+        let is_under = match bounds {
+            Some((_, most)) if most <= threshold => vec![true],
+            Some((least, _)) if least > threshold => vec![false],
+            _ if end - start >= SHORT_RANGE && !budget.is_spent() => {
                 let middle = start + (end - start) / 2;
                 ranges.extend([middle + 1..=end, start..=middle]);
                 continue;
             }
-            None => match job.scores(range, budget) {
-                Some(scores) => scores.into_iter().map(|score| score <= threshold).collect(),
-                None => {
+            _ => {
+                let Some(scores) = job.scores(range, budget) else {
                     passings.known_until = start - 1;
                     break;
-                }
-            },
+                };
+                scores.into_iter().map(|score| score <= threshold).collect()
+            }
         };
         for (wait, is_under) in (start..).zip(is_under) {
             if last.is_some_and(|last| last != is_under) {
@@ -230,15 +227,6 @@ fn threshold_passings(
         }
     }
     passings
-}
-
-/// Whether all values between two bounds are at most the threshold, or all above it; `None` if
-/// neither.
-fn is_under((least, most): (f64, f64), threshold: f64) -> Option<bool> {
-    if most <= threshold {
-        return Some(true);
-    }
-    (least > threshold).then_some(false)
 }
 
 /// The number of competitors that are ahead, at the time 0 and at each time at which it changes.
