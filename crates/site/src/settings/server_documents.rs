@@ -84,10 +84,9 @@ impl<'f> SiteText<'f> {
     fn is_list_of_names(&self) -> bool {
         let text = self.text.trim_start_matches('\u{feff}');
         let is_comment_or_name = |word: &str| word.starts_with('#') || is_name(word);
+        let mut lines = text.lines();
         self.kind == FileKind::Text
-            && text
-                .lines()
-                .all(|line| line.split_whitespace().count() <= 1)
+            && lines.all(|line| line.split_whitespace().count() <= 1)
             && text.split_whitespace().all(is_comment_or_name)
     }
 }
@@ -210,9 +209,9 @@ impl Documents {
                     added.push((document.source, self.add(document, role)?));
                 }
             }
-            let is_described = added
-                .iter()
-                .any(|(source, described)| sources.contains(source) && described.contains(&role));
+            let mut added = added.iter();
+            let is_described =
+                added.any(|(source, roles)| sources.contains(source) && roles.contains(&role));
             if !sources.is_empty() && !is_described {
                 let names = quoted(sources.iter().map(FileSource::name));
                 self.warnings.push(format!("{names} {warning}"));
@@ -267,10 +266,12 @@ impl Documents {
     /// or a document gives it.
     fn check_declared(&mut self, files: &SiteFiles) {
         for (name, declared) in &files.declared {
-            let entry = self.schema.entry(name);
-            let Some(entry) = entry.filter(|entry| entry.input_type != *declared) else {
+            let Some(entry) = self.schema.entry(name) else {
                 continue;
             };
+            if entry.input_type == *declared {
+                continue;
+            }
             let reason = match entry.origin {
                 Origin::Special | Origin::Standard => "OpenPBS defines it",
                 Origin::Site | Origin::Slurm => "a document of the site declares it",
@@ -388,16 +389,22 @@ impl Documents {
             let (name, text) = (&*document.name, formula.all_lines());
             match in_force {
                 None => in_force = Some((name, text)),
-                Some((first, ref used)) if used.trim() != text.trim() => self.warnings.push(format!(
-                    "`{first}` and `{name}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you \
-                     give a formula{}",
-                    clipped(used),
-                    clipped(&text),
-                    if first.ends_with(SCHEDULERS_FORMULA) || name.ends_with(SCHEDULERS_FORMULA) {
-                            ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
-                             different times or servers"
-                        } else { "" }
-                )),
+                Some((first, ref used)) if used.trim() != text.trim() => {
+                    let mut warning = format!(
+                        "`{first}` and `{name}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you \
+                         give a formula",
+                        clipped(used),
+                        clipped(&text)
+                    );
+                    if [first, name]
+                        .iter()
+                        .any(|name| name.ends_with(SCHEDULERS_FORMULA))
+                    {
+                        warning += ". The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come from \
+                                    different times or servers";
+                    }
+                    self.warnings.push(warning);
+                }
                 Some(_) => {}
             }
             self.add_formula_names(formula);

@@ -52,27 +52,17 @@ impl ServerPython {
                 )),
             }
         }
-        let system = files
-            .first(Role::System)
-            .map(|source| source.read_text(Role::System))
-            .transpose()?;
-        let of_system = system
-            .zip(pbs)
-            .and_then(|(system, pbs)| python_of_system(&system, pbs));
-        let known = of_system.filter(|(_, name)| !name.contains(is_control));
-        Ok(known.map_or_else(Self::default, |(version, name)| Self {
-            version,
-            source: Some(format!("that of {name}")),
-        }))
-    }
-
-    /// The version and what says so, in words.
-    fn in_words(&self) -> String {
-        let source = self
-            .source
-            .as_deref()
-            .unwrap_or("assumed, as no file says it");
-        format!("{} ({source})", self.version)
+        if let Some(source) = files.first(Role::System) {
+            let system = source.read_text(Role::System)?;
+            let known = pbs.and_then(|pbs| python_of_system(&system, pbs));
+            if let Some((version, name)) = known
+                && !name.contains(is_control)
+            {
+                let source = Some(format!("that of {name}"));
+                return Ok(Self { version, source });
+            }
+        }
+        Ok(Self::default())
     }
 }
 
@@ -93,20 +83,20 @@ impl Site {
     /// The version of Python as one of the rules, a heading and a text; `None` if it is only
     /// assumed.
     pub fn python_rule(&self) -> Option<(&'static str, String)> {
-        self.python
-            .source
-            .is_some()
-            .then(|| ("python", self.python_in_words()))
+        self.python.source.as_ref()?;
+        Some(("python", self.python_in_words()))
     }
 
     /// The version of Python, and in parentheses what says so, or that it is assumed.
     pub fn python_in_words(&self) -> String {
-        self.python.in_words()
+        let source = self.python.source.as_deref();
+        let source = source.unwrap_or("assumed, as no file says it");
+        format!("{} ({source})", self.python.version)
     }
 
     /// What there is and what follows from what is missing: a line for each kind of file, with the
     /// files, one for the server's Python, and one for each missing file.
     pub fn summary(&self) -> Vec<String> {
-        self.files.summary(self.python.in_words())
+        self.files.summary(self.python_in_words())
     }
 }

@@ -24,13 +24,10 @@ impl Site {
         let entry = schema
             .entry(name)
             .filter(|entry| matches!(entry.origin, Origin::Site | Origin::Seen))?;
-        let queues = self
-            .queues
-            .execution_queues()
-            .chain(self.queues.is_empty().then_some(""));
-        let defaults: Vec<Option<Value>> = queues
-            .map(|queue| self.default_value(queue, name, schema))
-            .collect();
+        let server = self.queues.is_empty().then_some("");
+        let queues = self.queues.execution_queues().chain(server);
+        let defaults = queues.map(|queue| self.default_value(queue, name, schema));
+        let defaults: Vec<Option<Value>> = defaults.collect();
         let has_default = defaults.iter().any(Option::is_some);
         let is_given =
             has_default && table.is_some_and(|table| self.all_have_default(name, schema, table));
@@ -54,29 +51,24 @@ impl Site {
         let Some(column) = table.column(name).filter(|column| !column.is_empty()) else {
             return false;
         };
-        let defaults = table
-            .queues()
-            .iter()
-            .map(|queue| self.default_value(queue, name, schema));
-        let defaults: Vec<Option<f64>> = defaults
-            .map(|default| default.as_ref().and_then(nearest_double))
-            .collect();
-        let mut rows = 0..table.len();
-        rows.all(|row| {
-            !column.is_set(row)
-                || defaults[table.queue_index(row)] == Some(column.nearest_double(row))
-        })
+        let mut defaults = Vec::new();
+        for queue in table.queues() {
+            let default = self.default_value(queue, name, schema);
+            defaults.push(default.as_ref().and_then(nearest_double));
+        }
+        let has_default = |row| {
+            let own = Some(column.nearest_double(row));
+            !column.is_set(row) || defaults[table.queue_index(row)] == own
+        };
+        (0..table.len()).all(has_default)
     }
 
     /// What the formula sees of the default amount of a resource in a queue, or in the server.
     fn default_value(&self, queue: &str, name: &str, schema: &Schema) -> Option<Value> {
         let kind = schema.input_type(name);
         let text = self.queues.resources_default(queue, name)?;
-        let amount = self
-            .rules
-            .numbers
-            .amount(text, kind, AmountSource::Server)
-            .ok()?;
-        Some(self.rules.numbers.resource(amount))
+        let numbers = self.rules.numbers;
+        let amount = numbers.amount(text, kind, AmountSource::Server).ok()?;
+        Some(numbers.resource(amount))
     }
 }

@@ -108,74 +108,60 @@ impl PolicySelection {
         written_by: Option<Release>,
         warnings: &mut Vec<Message>,
     ) -> Self {
+        use PolicyName::{Classic, DepthOblivious, FairTree, WeightedWalk};
+
         let by_conf = conf.as_ref().map(|conf| match conf.policy {
-            ConfPolicy::FairTree => PolicyName::FairTree,
-            ConfPolicy::DepthOblivious => PolicyName::DepthOblivious,
-            ConfPolicy::Classic => PolicyName::Classic,
+            ConfPolicy::FairTree => FairTree,
+            ConfPolicy::DepthOblivious => DepthOblivious,
+            ConfPolicy::Classic => Classic,
         });
         let sets_flags = conf.as_ref().is_some_and(|conf| conf.sets_flags);
-        let (name, source) = match (rules.policy, by_conf, tree) {
-            (Some(policy), ..) => (policy, "given"),
-            (_, Some(policy), _) if sets_flags => (policy, "from slurm.conf"),
-            (_, Some(policy), _) => (
-                policy,
-                "slurm.conf sets no PriorityFlags: the default since Slurm 19.05",
-            ),
-            (.., Some(TreeOrigin::Slurm { is_fair_tree })) => {
-                let source = match is_fair_tree {
-                    Some(_) => "from the tree's file",
-                    None => "default for a tree of Slurm",
-                };
-                if is_fair_tree == Some(false) {
-                    (PolicyName::Classic, source)
-                } else {
-                    (PolicyName::FairTree, source)
-                }
-            }
-            (.., Some(TreeOrigin::FluxAccounting)) => (
-                PolicyName::WeightedWalk,
-                "default for a tree of flux-accounting",
-            ),
-            (None, None, None) => (PolicyName::Pbs, "default"),
-        };
         let printed_under_fair_tree = match tree {
             Some(TreeOrigin::Slurm { is_fair_tree }) => is_fair_tree,
             Some(TreeOrigin::FluxAccounting) | None => None,
         };
-        if let (None, Some(by_conf), Some(printed)) =
-            (rules.policy, by_conf, printed_under_fair_tree)
-            && printed != (by_conf == PolicyName::FairTree)
-        {
-            let under = if printed {
-                "fair-tree"
-            } else {
-                "another policy"
-            };
-            let conf = if sets_flags {
-                "says"
-            } else {
-                "has no `PriorityFlags`, whose default is"
-            };
-            let by_conf = by_conf.as_str();
-            warnings.push(
-                format!("the tree's file was printed under {under}, but `slurm.conf` {conf} {by_conf}, which is used").into(),
-            );
-        }
-        if rules.policy.is_none() && by_conf.is_none() && printed_under_fair_tree == Some(false) {
-            warnings.push(Message::asking(
+        let default = "slurm.conf sets no PriorityFlags: the default since Slurm 19.05";
+        let (name, source) = match (rules.policy, by_conf, tree) {
+            (Some(policy), ..) => (policy, "given"),
+            (_, Some(policy), _) if sets_flags => (policy, "from slurm.conf"),
+            (_, Some(policy), _) => (policy, default),
+            (.., Some(TreeOrigin::Slurm { .. })) => match printed_under_fair_tree {
+                Some(true) => (FairTree, "from the tree's file"),
+                Some(false) => (Classic, "from the tree's file"),
+                None => (FairTree, "default for a tree of Slurm"),
+            },
+            (.., Some(TreeOrigin::FluxAccounting)) => {
+                (WeightedWalk, "default for a tree of flux-accounting")
+            }
+            (None, None, None) => (PolicyName::Pbs, "default"),
+        };
+        match (by_conf, printed_under_fair_tree) {
+            _ if rules.policy.is_some() => {}
+            (Some(by_conf), Some(printed)) if printed != (by_conf == FairTree) => {
+                let under = if printed { "fair-tree" } else { "another policy" };
+                let conf = if sets_flags {
+                    "says"
+                } else {
+                    "has no `PriorityFlags`, whose default is"
+                };
+                let by_conf = by_conf.as_str();
+                warnings.push(
+                    format!("the tree's file was printed under {under}, but `slurm.conf` {conf} {by_conf}, which is used").into(),
+                );
+            }
+            (None, Some(false)) => warnings.push(Message::asking(
                 "the tree's file was not printed under fair tree, but under classic or depth-oblivious: classic is assumed; ",
-                [Need::SlurmConf, Need::Policy(PolicyName::DepthOblivious.as_str())],
-            ));
+                [Need::SlurmConf, Need::Policy(DepthOblivious.as_str())],
+            )),
+            _ => {}
         }
-        let by_version = conf
-            .as_ref()
-            .and_then(|conf| Release::from_version(conf.version.as_deref()?));
+        let version = conf.as_ref().and_then(|conf| conf.version.as_deref());
+        let by_version = version.and_then(Release::from_version);
         let release = rules.slurm_release.or(by_version).or(written_by);
-        if conf
+        let has_no_type = conf
             .as_ref()
-            .is_some_and(|conf| conf.priority_type.is_none())
-            && release != Some(Release::V26_11)
-        {
+            .is_some_and(|conf| conf.priority_type.is_none());
+        if has_no_type && release != Some(Release::V26_11) {
             warnings.push(
                 "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
                  has no effect; from then on it means `priority/multifactor`"
@@ -223,16 +209,14 @@ impl PolicySelection {
             (PolicyName::TicketBased, _) => "as in Slurm 14.11",
             (_, PolicyRules::Scheduler) => &daemon,
         };
-        let dampening = match name {
-            PolicyName::Classic | PolicyName::DepthOblivious => {
-                format!(
-                    ", dampening factor {}{}",
-                    self.conf.dampening_factor,
-                    or_default(self.conf.sets_dampening)
-                )
-            }
-            _ => String::new(),
-        };
+        let mut dampening = String::new();
+        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
+            dampening = format!(
+                ", dampening factor {}{}",
+                self.conf.dampening_factor,
+                or_default(self.conf.sets_dampening)
+            );
+        }
         let decay = match (name, self.conf.decay_half_life) {
             (PolicyName::Pbs, _) => {
                 let period = clock(config.fairshare_decay_time);

@@ -64,15 +64,18 @@ pub(crate) fn native_job<'a>(
     named.insert("ngpus".to_owned(), job.gpus());
     let unweighted = PriorityInputs::unweighted(job, cluster);
     named.extend(unweighted.map(|(name, number)| (name.to_owned(), number)));
+    let state = if job.is_held() {
+        "H"
+    } else if job.is_pending() {
+        "Q"
+    } else {
+        "R"
+    };
     NativeJob {
         id: &job.id,
         entity: format!("{}/{}", job.account, job.user),
         queue: job.first_partition(),
-        state: match () {
-            () if job.is_held() => "H",
-            () if job.is_pending() => "Q",
-            () => "R",
-        },
+        state,
         // of equal priorities, the smaller number is first
         queued_at: number(job),
         eligible_time: job.accrues_from.map_or(0, |from| (now - from).max(0)),
@@ -100,16 +103,9 @@ impl SlurmQueue {
         partition: &str,
         conf: &SlurmConf,
     ) -> Result<serde_json::Map<String, serde_json::Value>, SiteError> {
-        let partitions = self.cluster.job_factors();
-        require_known(
-            "partition",
-            partition,
-            partitions.keys().map(String::as_str),
-        )?;
-        let (account, user) = described
-            .entity
-            .split_once('/')
-            .unwrap_or(("", &described.entity));
+        require_known("partition", partition, &self.cluster.job_factors())?;
+        let entity = &described.entity;
+        let (account, user) = entity.split_once('/').unwrap_or(("", entity));
         let now = self.at.unwrap_or_default();
         let mut job = SlurmJob {
             account: account.to_owned(),
@@ -128,8 +124,7 @@ impl SlurmQueue {
             let wrong = || SiteError::content(format!("`{name}` cannot be `{}`", clipped(value)));
             match name.as_str() {
                 "qos" => {
-                    let known = self.cluster.qos_priorities();
-                    require_known("QOS", value, known.keys().map(String::as_str))?;
+                    require_known("QOS", value, &self.cluster.qos_priorities())?;
                     job.qos.clone_from(value);
                 }
                 "ncpus" => job.cpus = value.parse().map_err(|_| wrong())?,
@@ -158,12 +153,11 @@ impl SlurmQueue {
         let clock = Clock::known(now);
         let mut native = native_job(&job, conf, &self.cluster, &Sprio::default(), &clock);
         for (name, value) in others {
-            let number = value.parse().map_err(|_| {
-                SiteError::content(format!(
-                    "`{name}` is `{}`, expected a number",
-                    clipped(value)
-                ))
-            })?;
+            let Ok(number) = value.parse() else {
+                let value = clipped(value);
+                let message = format!("`{name}` is `{value}`, expected a number");
+                return Err(SiteError::content(message));
+            };
             native.inputs.insert(name, number);
         }
         match serde_json::to_value(native).map_err(SiteError::content)? {
@@ -174,15 +168,11 @@ impl SlurmQueue {
 }
 
 /// Refuses a name that the site does not list, if it lists any.
-fn require_known<'a>(
-    what: &str,
-    name: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> Result<(), SiteError> {
-    if known.clone().next().is_none() || known.clone().any(|one| one == name) {
+fn require_known(what: &str, name: &str, known: &BTreeMap<String, u32>) -> Result<(), SiteError> {
+    if known.is_empty() || known.contains_key(name) {
         return Ok(());
     }
-    let similar = did_you_mean(name, known);
+    let similar = did_you_mean(name, known.keys().map(String::as_str));
     Err(SiteError::content(format!(
         "no {what} is called `{}`{similar}",
         clipped(name)

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::Ranking;
+use jsf_openpbs::check::counted;
 use jsf_slurm::conf::PrioritySettings;
 use jsf_slurm::sprio::Sprio;
 
@@ -72,10 +73,11 @@ impl PrintedPriorities {
             Role::Partitions,
             Role::SlurmNodes,
         ];
-        let named = roles
-            .into_iter()
-            .filter_map(|role| Some((role, files.first(role)?.name())));
-        named.collect()
+        let mut names = HashMap::new();
+        for role in roles {
+            names.extend(files.first(role).map(|source| (role, source.name())));
+        }
+        names
     }
 
     /// Compares the printed totals with those of a ranking by Slurm's priority; `None` if none is
@@ -89,13 +91,12 @@ impl PrintedPriorities {
         let mut compared = 0;
         let mut different = Vec::new();
         for &row in ranking.order() {
-            if let (Some(&printed), Some(score)) =
-                (self.totals.get(table.id(row)), ranking.score(row))
+            if let Some(&printed) = self.totals.get(table.id(row))
+                && let Some(score) = ranking.score(row)
             {
                 compared += 1;
-                let printed = f64::from(printed);
-                if score.value != printed {
-                    let computed = score.value;
+                let (printed, computed) = (f64::from(printed), score.value);
+                if printed != computed {
                     different.push(Difference {
                         row,
                         printed,
@@ -150,12 +151,9 @@ impl PrintedPriorities {
             row.is_some_and(|row| row.component(table.queue(one.row), "AGE").is_some())
         });
         let is_of_time = if has_components {
-            let mut all = components.iter().flat_map(|(column, found)| {
-                found
-                    .iter()
-                    .map(move |one| one.amount() <= of_a_while(column))
-            });
-            all.all(|is_little| is_little)
+            components
+                .iter()
+                .all(|(column, found)| found.iter().all(|one| one.amount() <= of_a_while(column)))
         } else {
             let most = of_a_while("AGE") + of_a_while("FAIRSHARE");
             different.iter().all(|one| one.amount() <= most)
@@ -168,19 +166,22 @@ impl PrintedPriorities {
         if components.is_empty() {
             return "give what `sprio -l` prints (`sprio_l.txt`), which shows the component that differs".to_owned();
         }
-        let components = components.iter().map(|(column, found)| {
+        let mut words = Vec::new();
+        for (column, found) in &components {
             let first = &found[0];
-            let jobs = if found.len() == 1 { "job" } else { "jobs" };
-            format!(
-                "{column} differs for {} {jobs} (`{}`: printed {}, computed {}), which comes from {}",
-                found.len(), table.id(first.row), first.printed, first.computed, self.origin(column)
-            )
-        });
-        let components: Vec<String> = components.collect();
+            let jobs = counted(found.len(), "job", "jobs");
+            words.push(format!(
+                "{column} differs for {jobs} (`{}`: printed {}, computed {}), which comes from {}",
+                table.id(first.row),
+                first.printed,
+                first.computed,
+                self.origin(column)
+            ));
+        }
         format!(
             "by {} {}; check whether these are of one cluster and as they were when slurmctld computed the priorities",
             self.name(Role::Sprio),
-            components.join(", ")
+            words.join(", ")
         )
     }
 
@@ -194,23 +195,27 @@ impl PrintedPriorities {
         let mut found = Vec::new();
         for (column, weight, input) in settings.components() {
             let values = table.column(input);
-            let of_jobs = different.iter().filter_map(|one| {
-                let sprio = self
-                    .sprio
-                    .row(table.id(one.row))
-                    .filter(|row| !row.is_direct)?;
-                let printed = sprio.component(table.queue(one.row), column)?;
-                let value = values.map_or(0.0, |values| values.nearest_double(one.row));
-                Some(Difference {
-                    row: one.row,
-                    printed,
-                    computed: (weight * value).round_ties_even(),
-                })
-            });
             // the points of each resource are rounded, not their sum
             let rounding = 0.5 * settings.weight_tres.len() as f64;
             let tolerated = if column == "TRES" { rounding } else { 0.0 };
-            let of_jobs: Vec<Difference> = of_jobs.filter(|one| one.amount() > tolerated).collect();
+            let mut of_jobs = Vec::new();
+            for &Difference { row, .. } in different {
+                let sprio = self
+                    .sprio
+                    .row(table.id(row))
+                    .filter(|sprio| !sprio.is_direct);
+                let printed = sprio.and_then(|sprio| sprio.component(table.queue(row), column));
+                let Some(printed) = printed else { continue };
+                let value = values.map_or(0.0, |values| values.nearest_double(row));
+                let found = Difference {
+                    row,
+                    printed,
+                    computed: (weight * value).round_ties_even(),
+                };
+                if found.amount() > tolerated {
+                    of_jobs.push(found);
+                }
+            }
             if !of_jobs.is_empty() {
                 found.push((column, of_jobs));
             }

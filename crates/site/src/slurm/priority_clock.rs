@@ -43,10 +43,11 @@ impl Clock {
         let mut clock = Self::known(0);
         let mut ages: Vec<(&SlurmJob, (i64, i64))> = Vec::new();
         for job in jobs.iter().filter(|job| job.is_pending()) {
-            let between = job.accrues_from.and_then(|accrues_from| {
-                sprio.calculated_between(&job.id, accrues_from, &conf.priority)
-            });
-            ages.extend(between.map(|between| (job, between)));
+            if let Some(from) = job.accrues_from
+                && let Some(between) = sprio.calculated_between(&job.id, from, &conf.priority)
+            {
+                ages.push((job, between));
+            }
         }
         let common = most_common(ages.iter().map(|(_, between)| *between));
         let (mut agreeing, mut differing) = (0, 0);

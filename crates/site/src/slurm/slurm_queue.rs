@@ -6,8 +6,8 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::Release;
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::formula::syntax::ExprKind;
 use job_sort_formula::schema::Schema;
+use jsf_openpbs::check::counted;
 use jsf_slurm::SlurmDocument;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::conf::{PrioritySettings, SlurmConf};
@@ -17,6 +17,7 @@ use jsf_slurm::sprio::Sprio;
 
 use crate::formulas::formula_text::FormulaText;
 use crate::opening::file_source::FileSource;
+use crate::opening::file_warnings::in_file;
 use crate::opening::role::{Role, unexpected};
 use crate::opening::site_files::SiteFiles;
 use crate::slurm::native_job::native_job;
@@ -80,11 +81,12 @@ impl AgingFormula {
     /// `None` if the formula does not read the age, or an age does not grow.
     fn new(formula: &Formula, schema: &Schema, max_age: u32) -> Option<Self> {
         let expr = formula.expr();
-        let mut ages: Vec<_> = expr
-            .iter()
-            .filter(|(_, node)| matches!(&node.kind, ExprKind::Name(name) if &**name == AGE))
-            .map(|(_, node)| node.span.start as usize..node.span.end as usize)
-            .collect();
+        let mut ages = Vec::new();
+        for (_, node) in expr.iter() {
+            if node.name() == Some(AGE) {
+                ages.push(node.span.start as usize..node.span.end as usize);
+            }
+        }
         if ages.is_empty() || max_age == 0 {
             return None;
         }
@@ -139,10 +141,8 @@ impl SlurmQueue {
         for source in files.all(Role::Sprio) {
             let name = source.name();
             let problems = sprio.add(&source.read_text(Role::Sprio)?);
-            let problems = problems.into_iter();
-            warnings.extend(limit_each_kind(
-                problems.map(|problem| format!("`{name}`: {problem}").into()),
-            ));
+            let problems = in_file(&name, problems).map(Message::from);
+            warnings.extend(limit_each_kind(problems));
         }
         let clock = Clock::new(at, &read.jobs, conf, &sprio, files);
         let has_direct = read.jobs.iter().any(|job| is_direct(job, &sprio));
@@ -152,16 +152,13 @@ impl SlurmQueue {
             release: read.version.as_deref().and_then(Release::from_version),
             warnings,
             array_tasks: array_tasks(&read.jobs),
-            clusters: read
-                .jobs
-                .iter()
-                .find(|job| !job.cluster.is_empty())
-                .map(|job| (name.clone(), job.cluster.clone()))
-                .into_iter()
-                .collect(),
             ended: read.ended,
             ..Self::new(files, conf, cluster, has_direct)?
         };
+        let mut jobs = read.jobs.iter();
+        if let Some(job) = jobs.find(|job| !job.cluster.is_empty()) {
+            queue.clusters.push((name.clone(), job.cluster.clone()));
+        }
         queue.warn_of_missing(conf, files);
         if clock.ages_are_of_others {
             let unfit = "the ages that `sprio` prints do not fit PriorityMaxAge, as those of other settings: when the \
@@ -190,10 +187,11 @@ impl SlurmQueue {
             }
         }
         queue.printed.sprio = sprio;
-        let of_associations = queue.cluster.clusters_of_associations().iter().cloned();
-        let associations = files.first(Role::Associations).map(FileSource::name);
-        let of_associations = of_associations.filter_map(|of| associations.clone().zip(Some(of)));
-        queue.clusters.extend(of_associations);
+        if let Some(source) = files.first(Role::Associations) {
+            for cluster in queue.cluster.clusters_of_associations() {
+                queue.clusters.push((source.name(), cluster.clone()));
+            }
+        }
         queue.jobs = Some(FileSource::Bytes {
             name,
             bytes: lines.into(),
@@ -275,10 +273,12 @@ impl SlurmQueue {
 
     /// The columns of `sprio -l`: the name and the formula of each.
     pub(crate) fn columns(&self) -> Vec<(String, Formula)> {
-        let terms = self.terms.iter();
-        terms
-            .filter_map(|term| Some((term.column.clone(), Formula::parse(&term.formula).ok()?)))
-            .collect()
+        let mut columns = Vec::new();
+        for term in &self.terms {
+            let formula = Formula::parse(&term.formula).ok();
+            columns.extend(formula.map(|formula| (term.column.clone(), formula)));
+        }
+        columns
     }
 
     fn warn_of_missing(&mut self, conf: &SlurmConf, files: &SiteFiles) {
@@ -307,22 +307,33 @@ impl SlurmQueue {
 
     /// Warns of what the formula cannot say of single jobs.
     fn warn_of_jobs(&mut self, jobs: &[SlurmJob], conf: &SlurmConf, sprio: &Sprio) {
-        let pending = || jobs.iter().filter(|job| job.is_pending());
-        let direct = pending().filter(|job| is_direct(job, sprio));
-        let several = pending().filter(|job| job.partition.contains(','));
-        let waiting = pending().filter(|job| !job.is_held() && is_waiting(job));
-        let direct_words = "a priority that was set directly, which no weight changes";
-        let several_words = "several partitions, of which the first counts";
-        let waiting_words =
+        let mut about =
+            |is_meant: &dyn Fn(&SlurmJob) -> bool, one: &str, several: &str, what: &str| {
+                let meant = jobs.iter().filter(|job| job.is_pending() && is_meant(job));
+                let ids: Vec<&str> = meant.map(|job| job.id.as_str()).collect();
+                self.of_jobs.extend(match ids.as_slice() {
+                    [] => None,
+                    [id] => Some(format!("`{id}` {one} {what}").into()),
+                    [first, ..] => {
+                        let count = ids.len();
+                        Some(format!("{count} jobs {several} {what} (first `{first}`)").into())
+                    }
+                });
+            };
+        let what = "a priority that was set directly, which no weight changes";
+        about(&|job| is_direct(job, sprio), "has", "have", what);
+        let what = "several partitions, of which the first counts";
+        about(&|job| job.partition.contains(','), "names", "name", what);
+        let what =
             "for another job or for a time: Slurm starts none of them before, and they are ranked";
-        let found = [
-            about_jobs(direct, "has", "have", direct_words),
-            about_jobs(several, "names", "name", several_words),
-            about_jobs(waiting, "waits", "wait", waiting_words),
-        ];
-        let unknown = self.inputs_of_no_file(jobs, conf);
-        let found = found.into_iter().flatten().chain(unknown);
-        self.of_jobs.extend(found.map(Message::from));
+        about(
+            &|job| !job.is_held() && is_waiting(job),
+            "waits",
+            "wait",
+            what,
+        );
+        let unknown = self.inputs_of_no_file(jobs, conf).into_iter();
+        self.of_jobs.extend(unknown.map(Message::from));
         if conf.priority.increases_only {
             self.of_jobs.push(
                 "under PriorityFlags=INCR_ONLY a priority does not fall, which is not followed here: `squeue` may print greater ones"
@@ -342,31 +353,19 @@ impl SlurmQueue {
             (NamedInput::Qos, Role::Qos),
             (NamedInput::Association, Role::Associations),
         ] {
-            let role = if self.printed.files.contains_key(&role) {
-                role
-            } else {
-                Role::SlurmConf
-            };
-            let file = self.printed.files.get(&role).map_or("", String::as_str);
-            let mut unknown = jobs.iter().filter(|job| job.is_pending());
-            let unknown: Vec<(&str, String)> = unknown
-                .by_ref()
-                .filter_map(|job| {
-                    Some((
-                        job.id.as_str(),
-                        conf.priority.unknown_input(input, job, &self.cluster)?,
-                    ))
-                })
-                .collect();
-            if let [(id, name), ..] = unknown.as_slice() {
-                let count = unknown.len();
-                let (jobs, their) = if count == 1 {
-                    ("job", "its")
-                } else {
-                    ("jobs", "their")
-                };
+            let files = &self.printed.files;
+            let file = files.get(&role).or(files.get(&Role::SlurmConf));
+            let file = file.map_or("", String::as_str);
+            let mut unknown = Vec::new();
+            for job in jobs.iter().filter(|job| job.is_pending()) {
+                let name = conf.priority.unknown_input(input, job, &self.cluster);
+                unknown.extend(name.map(|name| (&job.id, name)));
+            }
+            if let Some((id, name)) = unknown.first() {
+                let jobs = counted(unknown.len(), "job", "jobs");
+                let their = if unknown.len() == 1 { "its" } else { "their" };
                 said.push(format!(
-                    "the {input} of {count} {jobs} is not in `{file}`, and {their} factor is taken as 0 (first `{id}`: `{name}`)"
+                    "the {input} of {jobs} is not in `{file}`, and {their} factor is taken as 0 (first `{id}`: `{name}`)"
                 ));
             }
         }
@@ -375,14 +374,13 @@ impl SlurmQueue {
 
     /// The number of a job that `squeue` prints as a task of an array.
     fn job_of_task<'a>(&'a self, task: &'a str) -> Option<&'a str> {
-        let own = self.array_tasks.get(task);
+        if let Some(own) = self.array_tasks.get(task) {
+            return Some(own);
+        }
         // the tasks that wait are one job, with the number of the array
-        let of_array = || {
-            let (array, _) = task.split_once('_')?;
-            let is_there = self.array_tasks.values().any(|job| job == array);
-            is_there.then_some(array)
-        };
-        own.map(String::as_str).or_else(of_array)
+        let (array, _) = task.split_once('_')?;
+        let mut jobs = self.array_tasks.values();
+        jobs.any(|job| job == array).then_some(array)
     }
 }
 
@@ -420,38 +418,18 @@ pub(crate) fn different_clusters(named: &[(String, String)]) -> Option<Message> 
 /// The users whose shares slurmctld asks for in its first cycle, in the order in which it does.
 fn pending_users(jobs: &[SlurmJob]) -> Vec<String> {
     let pending = jobs.iter().filter(|job| job.is_pending() && !job.is_held());
-    let mut pending: Vec<(Option<u64>, String)> = pending
-        .map(|job| (number(job), format!("{}/{}", job.account, job.user)))
-        .collect();
-    pending.sort_by_key(|(number, _)| *number);
-    pending.into_iter().map(|(_, user)| user).collect()
+    let mut pending: Vec<&SlurmJob> = pending.collect();
+    pending.sort_by_key(|job| number(job));
+    let users = pending.into_iter();
+    users
+        .map(|job| format!("{}/{}", job.account, job.user))
+        .collect()
 }
 
 /// The number of a job, without the index of its task.
 pub(super) fn number(job: &SlurmJob) -> Option<u64> {
-    job.id
-        .split(|c: char| !c.is_ascii_digit())
-        .next()?
-        .parse()
-        .ok()
-}
-
-/// A sentence about some jobs.
-fn about_jobs<'a>(
-    jobs: impl Iterator<Item = &'a SlurmJob>,
-    one: &str,
-    several: &str,
-    what: &str,
-) -> Option<String> {
-    let ids: Vec<&str> = jobs.map(|job| job.id.as_str()).collect();
-    match ids.as_slice() {
-        [] => None,
-        [id] => Some(format!("`{id}` {one} {what}")),
-        [first, ..] => Some(format!(
-            "{} jobs {several} {what} (first `{first}`)",
-            ids.len()
-        )),
-    }
+    let mut parts = job.id.split(|c: char| !c.is_ascii_digit());
+    parts.next()?.parse().ok()
 }
 
 /// Whether the scheduler does not start a job yet.
@@ -471,9 +449,8 @@ impl Site {
     /// The id of a job in a document, where it is given as `squeue` prints the tasks of an array.
     pub fn job_id<'a>(&'a self, given: &'a str) -> &'a str {
         let slurm = self.slurm.as_ref();
-        slurm
-            .and_then(|slurm| slurm.job_of_task(given))
-            .unwrap_or(given)
+        let job = slurm.and_then(|slurm| slurm.job_of_task(given));
+        job.unwrap_or(given)
     }
 
     /// What is said of a job that its document lists as ended.
@@ -522,10 +499,10 @@ fn read_cluster(
     warnings: &mut Vec<Message>,
 ) -> Result<Cluster, SiteError> {
     let read = |role| -> Result<Option<(String, String)>, SiteError> {
-        let source = files.first(role);
-        source
-            .map(|source| Ok((source.name(), source.read_text(role)?)))
-            .transpose()
+        let Some(source) = files.first(role) else {
+            return Ok(None);
+        };
+        Ok(Some((source.name(), source.read_text(role)?)))
     };
     let mut cluster = Cluster::from_conf(conf);
     let mut problems = Vec::new();
@@ -540,14 +517,14 @@ fn read_cluster(
             printed.get(*partition).is_some_and(|one| one != *factor)
         });
         if let Some((partition, factor)) = differing.next() {
-            let warning = format!(
-                "PriorityJobFactor is {factor} for `{partition}` in the settings and {} in `{name}`, which counts{}",
-                printed[partition],
-                match differing.count() {
-                    0 => String::new(),
-                    others => format!("; {others} more differ"),
-                }
+            let mut warning = format!(
+                "PriorityJobFactor is {factor} for `{partition}` in the settings and {} in `{name}`, which counts",
+                printed[partition]
             );
+            let others = differing.count();
+            if others > 0 {
+                warning += &format!("; {others} more differ");
+            }
             warnings.push(warning.into());
         }
     }
