@@ -62,9 +62,8 @@ impl Limit {
             LimitKind::User => job.user,
             LimitKind::Subjobs => job.array?,
         };
-        self.queue
-            .is_none_or(|queue| queue == job.queue)
-            .then_some(of_kind)
+        let is_of_job = self.queue.is_none_or(|queue| queue == job.queue);
+        is_of_job.then_some(of_kind)
     }
 
     fn most(&self, subject: u32) -> Option<i64> {
@@ -84,10 +83,8 @@ impl Limit {
     /// Whether a job that is held back by it is not eligible: the limit is that of its user, group
     /// or project.
     pub fn is_personal(&self) -> bool {
-        matches!(
-            self.kind,
-            LimitKind::Group | LimitKind::Project | LimitKind::User
-        )
+        use LimitKind::{Group, Project, User};
+        matches!(self.kind, Group | Project | User)
     }
 
     /// Whether it is one of `max_run` or `max_run_res`.
@@ -186,16 +183,17 @@ impl Limits {
     /// Whether more runs than one of these limits allows of those whose jobs are counted with a job;
     /// of an amount only if the job asks for it. These are soft limits.
     pub(super) fn exceeded(&self, job: &CycleJob<'_>, of: impl Fn(&Limit) -> bool) -> bool {
-        let limits = self.limits.iter().zip(&self.running.0);
-        limits
-            .filter(|(limit, _)| of(limit))
-            .any(|(limit, counts)| {
-                let subject = limit.subject(job).filter(|_| limit.counted(job) > 0);
-                subject.is_some_and(|subject| {
-                    let used = counts.get(&subject).copied().unwrap_or(0);
-                    limit.most(subject).is_some_and(|most| used > most)
-                })
-            })
+        for (limit, counts) in self.limits.iter().zip(&self.running.0) {
+            if of(limit)
+                && let Some(subject) = limit.subject(job)
+                && let Some(most) = limit.most(subject)
+                && limit.counted(job) > 0
+                && counts.get(&subject).copied().unwrap_or(0) > most
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// A job runs from now on.
@@ -229,16 +227,14 @@ impl Limits {
 
     /// The first limit that a job would pass, if this much is used of them.
     pub(super) fn passed(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
-        self.limits
-            .iter()
-            .zip(&counts.0)
-            .position(|(limit, counts)| is_passed(limit, counts, job))
+        let mut limits = self.limits.iter().zip(&counts.0);
+        limits.position(|(limit, counts)| is_passed(limit, counts, job))
     }
 
     /// The first limit of `max_run` or `max_run_res` that a job would pass.
     pub(super) fn passed_by_jobs(&self, counts: &Counts, job: &CycleJob<'_>) -> Option<usize> {
-        self.passed(counts, job)
-            .filter(|&limit| self.limits[limit].is_of_running_jobs())
+        let passed = self.passed(counts, job)?;
+        self.limits[passed].is_of_running_jobs().then_some(passed)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The processors and other amounts of a machine: what is free now, and what becomes free when.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -40,11 +39,6 @@ pub struct Machine {
     /// The advance reservations that have not begun, the first one first.
     advance: Vec<AdvanceReservation>,
 }
-
-/// The processors that a machine is told to be in use and that no job on it accounts for, pool by
-/// pool.
-#[derive(Debug, Clone)]
-pub struct Unexplained(Vec<i64>);
 
 /// What is short of what a job asks for. The chunk is the first one that is concerned, by its
 /// index.
@@ -90,9 +84,8 @@ impl Placement {
 
     /// Whether two jobs are in the same pool.
     pub(super) fn shares_pool(&self, other: &Self) -> bool {
-        other
-            .pools()
-            .any(|pool| self.pools().any(|own| own == pool))
+        let is_own = |pool| self.pools().any(|own| own == pool);
+        other.pools().any(is_own)
     }
 
     /// The same place with these of the amounts alone.
@@ -166,11 +159,8 @@ impl<'a> Request<'a> {
 
     fn chunks(&self) -> impl Iterator<Item = Chunk<'a>> {
         let size = (self.amounts.len() / self.counts.len().max(1)).max(1);
-        let chunks = self
-            .counts
-            .iter()
-            .zip(self.amounts.chunks_exact(size))
-            .zip(self.pool_lists);
+        let amounts = self.amounts.chunks_exact(size);
+        let chunks = self.counts.iter().zip(amounts).zip(self.pool_lists);
         chunks.map(|((&count, amounts), &pool_list)| Chunk {
             count: count.into(),
             amounts,
@@ -180,17 +170,15 @@ impl<'a> Request<'a> {
 
     /// All that the job asks for of one amount.
     pub fn total(&self, amount: usize) -> i64 {
-        self.chunks()
-            .map(|chunk| chunk.total(amount))
-            .fold(0, i64::saturating_add)
+        let totals = self.chunks().map(|chunk| chunk.total(amount));
+        totals.fold(0, i64::saturating_add)
     }
 
     /// All that the chunks of a list of pools ask for of one amount.
     fn total_of(&self, pool_list: u32, amount: usize) -> i64 {
         let chunks = self.chunks().filter(|chunk| chunk.pool_list == pool_list);
-        chunks
-            .map(|chunk| chunk.total(amount))
-            .fold(0, i64::saturating_add)
+        let totals = chunks.map(|chunk| chunk.total(amount));
+        totals.fold(0, i64::saturating_add)
     }
 }
 
@@ -328,11 +316,8 @@ impl Machine {
     /// All that the first pools have of an amount, and what is free of it.
     pub fn of_first_pools(&self, pools: usize, amount: usize) -> [i64; 2] {
         [&self.total, &self.free].map(|of| {
-            of.iter()
-                .take(pools * self.amounts)
-                .skip(amount)
-                .step_by(self.amounts)
-                .sum()
+            let of_pools = of.iter().take(pools * self.amounts);
+            of_pools.skip(amount).step_by(self.amounts).sum()
         })
     }
 
@@ -362,18 +347,10 @@ impl Machine {
 
     /// The advance reservations whose time has come hold what they have until their ends.
     pub fn begin_reservations(&mut self, now: i64) {
-        let begun = self
-            .advance
-            .partition_point(|reservation| reservation.start <= now);
+        let begun = self.advance.partition_point(|one| one.start <= now);
         let begun: Vec<AdvanceReservation> = self.advance.drain(..begun).collect();
-        for AdvanceReservation {
-            job,
-            end,
-            placement,
-            ..
-        } in begun.into_iter().filter(|begun| begun.end > now)
-        {
-            self.start(job, placement, end);
+        for one in begun.into_iter().filter(|one| one.end > now) {
+            self.start(one.job, one.placement, one.end);
         }
     }
 
@@ -393,22 +370,22 @@ impl Machine {
     }
 
     fn shortage_in(&self, available: &[i64], request: &Request<'_>) -> Option<Shortage> {
-        self.lacking(available, request).or_else(|| {
-            let anywhere = Request {
-                placing: Placing::default(),
-                ..*request
-            };
-            let mut left = available.to_vec();
-            match self.place_chunks(&mut left, &anywhere, &|_| true) {
-                Err(chunk) => {
-                    Some(self.shortage_of_chunk(&left, chunk, &request.chunks().nth(chunk)?))
-                }
-                Ok(_) => match self.place(available, request) {
-                    Some(_) => None,
-                    None => Some(Shortage::Placing),
-                },
-            }
-        })
+        let lacking = self.lacking(available, request);
+        if lacking.is_some() {
+            return lacking;
+        }
+        let anywhere = Request {
+            placing: Placing::default(),
+            ..*request
+        };
+        let mut left = available.to_vec();
+        if let Err(chunk) = self.place_chunks(&mut left, &anywhere, &|_| true) {
+            return Some(self.shortage_of_chunk(&left, chunk, &request.chunks().nth(chunk)?));
+        }
+        match self.place(available, request) {
+            Some(_) => None,
+            None => Some(Shortage::Placing),
+        }
     }
 
     /// The first amount of which the pools of a chunk together have less than is asked for.
@@ -453,8 +430,8 @@ impl Machine {
 
     /// What pools have of an amount.
     fn available_in(&self, available: &[i64], pools: &[u32], amount: usize) -> i64 {
+        let pools = pools.iter();
         pools
-            .iter()
             .map(|&pool| self.of_pool(available, pool)[amount].max(0))
             .sum()
     }
@@ -469,11 +446,8 @@ impl Machine {
             && request.placing.sets.is_none()
         {
             let has_room = |&&pool: &&u32| has_room(self.of_pool(available, pool), request.amounts);
-            return self
-                .pool_list(pool_list)
-                .iter()
-                .find(has_room)
-                .map(|&pool| Placement::whole(pool, request.amounts));
+            let pool = self.pool_list(pool_list).iter().find(has_room)?;
+            return Some(Placement::whole(*pool, request.amounts));
         }
         let sets = request.placing.sets;
         let Some(sets) = sets.and_then(|sets| self.placement_sets.get(sets as usize)) else {
@@ -501,31 +475,28 @@ impl Machine {
         let is_open = |pool: u32| {
             set.is_none_or(|set| set[pool as usize]) && self.is_open(available, request, pool)
         };
-        let parts = if request.placing.arrangement == Arrangement::Pack {
-            let mut hosts = self.hosts.clone();
-            hosts.dedup();
-            hosts.into_iter().find_map(|host| {
-                let is_on_host = |pool| self.hosts[pool as usize] == host && is_open(pool);
-                self.place_chunks(&mut available.to_vec(), request, &is_on_host)
-                    .ok()
-            })
-        } else {
-            self.place_chunks(&mut available.to_vec(), request, &is_open)
-                .ok()
+        let place = |is_open: &dyn Fn(u32) -> bool| {
+            let parts = self.place_chunks(&mut available.to_vec(), request, is_open);
+            Some(self.occupied(parts.ok()?, request))
         };
-        Some(self.occupied(parts?, request))
+        if request.placing.arrangement != Arrangement::Pack {
+            return place(&is_open);
+        }
+        let mut hosts = self.hosts.clone();
+        hosts.dedup();
+        let mut hosts = hosts.into_iter();
+        hosts.find_map(|host| place(&|pool| self.hosts[pool as usize] == host && is_open(pool)))
     }
 
     /// Whether a job may be in a pool beside those that are there.
     fn is_open(&self, available: &[i64], request: &Request<'_>, pool: u32) -> bool {
         let unoccupied = |pool: u32| self.of_pool(available, pool).last().copied();
+        let is_unoccupied = |pool: u32| unoccupied(pool) == Some(Self::UNOCCUPIED);
         match self.alone(request, pool) {
             None => true,
             Some(Alone::No) => unoccupied(pool) > Some(0),
-            Some(Alone::OnVnode) => unoccupied(pool) == Some(Self::UNOCCUPIED),
-            Some(Alone::OnHost) => self
-                .pools_of_host(pool)
-                .all(|pool| unoccupied(pool) == Some(Self::UNOCCUPIED)),
+            Some(Alone::OnVnode) => is_unoccupied(pool),
+            Some(Alone::OnHost) => self.pools_of_host(pool).all(is_unoccupied),
         }
     }
 
@@ -548,10 +519,8 @@ impl Machine {
         for part in &parts {
             match self.alone(request, part.pool) {
                 Some(Alone::OnHost) => {
-                    taken.extend(
-                        self.pools_of_host(part.pool)
-                            .map(|pool| (pool, Self::UNOCCUPIED)),
-                    );
+                    let pools = self.pools_of_host(part.pool);
+                    taken.extend(pools.map(|pool| (pool, Self::UNOCCUPIED)));
                 }
                 Some(Alone::OnVnode) => taken.push((part.pool, Self::UNOCCUPIED)),
                 _ => taken.push((part.pool, 1)),
@@ -582,16 +551,10 @@ impl Machine {
         let before = available.to_vec();
         let mut parts: Vec<Part> = Vec::new();
         let mut open: Vec<u32> = Vec::new();
-        for (
-            index,
-            Chunk {
-                mut count,
-                amounts,
-                pool_list,
-            },
-        ) in request.chunks().enumerate()
-        {
-            let pools = self.in_order(self.pool_list(pool_list), &before);
+        let is_single = matches!(arrangement, Arrangement::Scatter | Arrangement::Vscatter);
+        for (index, chunk) in request.chunks().enumerate() {
+            let mut count = chunk.count;
+            let pools = self.in_order(self.pool_list(chunk.pool_list), &before);
             for host in pools.chunk_by(|&left, &right| self.is_same_host(left, right)) {
                 if count == 0 {
                     break;
@@ -614,12 +577,13 @@ impl Machine {
                 for pools in groups {
                     while count > 0
                         && let Some(mut placed) =
-                            self.place_chunk(available, pools, amounts, &mut passed_over)
+                            self.place_chunk(available, pools, chunk.amounts, &mut passed_over)
                     {
-                        let is_single =
-                            matches!(arrangement, Arrangement::Scatter | Arrangement::Vscatter);
-                        let most = if is_single { 1 } else { count };
-                        let copies = self.copies(available, &placed).min(most);
+                        let mut copies = if is_single { 1 } else { count };
+                        for part in &placed {
+                            let available = self.of_pool(available, part.pool);
+                            copies = copies.min(fitting(available, &part.amounts));
+                        }
                         count -= copies;
                         for Part { pool, amounts } in &mut placed {
                             amounts.iter_mut().for_each(|amount| *amount *= copies);
@@ -646,28 +610,28 @@ impl Machine {
         }
         let mut sorted = pools.to_vec();
         sorted.sort_by_cached_key(|&pool| {
-            let values = self.pool_order.iter().map(|key| {
+            let unused = self.of_pool(available, pool);
+            let mut values = Vec::with_capacity(self.pool_order.len());
+            for key in &self.pool_order {
                 let value = match &key.value {
                     PoolValue::Fixed(values) => values[pool as usize],
-                    PoolValue::Unused(amount) => self.of_pool(available, pool)[*amount],
+                    PoolValue::Unused(amount) => unused[*amount],
                     PoolValue::Assigned(amount) => {
-                        self.of_pool(&self.total, pool)[*amount]
-                            - self.of_pool(available, pool)[*amount]
+                        self.of_pool(&self.total, pool)[*amount] - unused[*amount]
                     }
                 };
-                if key.is_high_first {
+                values.push(if key.is_high_first {
                     value.saturating_neg()
                 } else {
                     value
-                }
-            });
-            values.collect::<Vec<_>>()
+                });
+            }
+            values
         });
         let mut first_of_host: HashMap<u32, usize> = HashMap::new();
         for (place, &pool) in sorted.iter().enumerate() {
-            first_of_host
-                .entry(self.hosts[pool as usize])
-                .or_insert(place);
+            let host = self.hosts[pool as usize];
+            first_of_host.entry(host).or_insert(place);
         }
         sorted.sort_by_key(|&pool| first_of_host[&self.hosts[pool as usize]]);
         Cow::Owned(sorted)
@@ -694,28 +658,16 @@ impl Machine {
         let mut lacking = amounts.to_vec();
         let mut parts = Vec::new();
         for &pool in host.iter().filter(|pool| !passed_over.contains(pool)) {
-            let room = self.of_pool(available, pool);
-            let held: Box<[i64]> = lacking
-                .iter()
-                .zip(room)
-                .map(|(&asked, &room)| asked.min(room.max(0)))
-                .collect();
-            add(&mut lacking, &held, -1);
-            if held.iter().any(|&amount| amount != 0) {
-                parts.push(Part {
-                    pool,
-                    amounts: held,
-                });
+            let room = lacking.iter().zip(self.of_pool(available, pool));
+            let held = room.map(|(&asked, &room)| asked.min(room.max(0)));
+            let amounts: Box<[i64]> = held.collect();
+            add(&mut lacking, &amounts, -1);
+            if amounts.iter().any(|&amount| amount != 0) {
+                parts.push(Part { pool, amounts });
             }
         }
         let is_placed = !parts.is_empty() && lacking.iter().all(|&amount| amount == 0);
         is_placed.then_some(parts)
-    }
-
-    /// How often a chunk fits in the same way.
-    fn copies(&self, available: &[i64], parts: &[Part]) -> i64 {
-        let of_part = |part: &Part| copies(self.of_pool(available, part.pool), &part.amounts);
-        parts.iter().map(of_part).min().unwrap_or(i64::MAX)
     }
 
     /// What a job takes in a certain place, as indices of what is available and amounts.
@@ -789,40 +741,36 @@ impl Machine {
     /// A job runs from now on, until its walltime ends at a time.
     pub fn start(&mut self, job: u32, placement: Placement, end: i64) {
         change(&mut self.free, self.amounts, &placement, -1);
-        let index = self
-            .ends
-            .partition_point(|other| (other.time, other.job) < (end, job));
-        self.ends.insert(
-            index,
-            PlannedEnd {
-                time: end,
-                job,
-                placement,
-            },
-        );
+        let ended = PlannedEnd {
+            time: end,
+            job,
+            placement,
+        };
+        let is_before = |other: &PlannedEnd| (other.time, other.job) < (end, job);
+        let index = self.ends.partition_point(is_before);
+        self.ends.insert(index, ended);
     }
 
-    /// What is in use beyond the jobs on the machine, if these numbers of processors are in use,
-    /// pool by pool.
-    pub fn unexplained(&self, in_use: &[i64]) -> Unexplained {
+    /// What is in use beyond the jobs on the machine, pool by pool, if these numbers of processors
+    /// are in use.
+    pub fn unexplained(&self, in_use: &[i64]) -> Vec<i64> {
         // only processors are compared: of the others a document need not give what is in use
         let mut unexplained = vec![i64::MAX; self.total.len()];
         for pool in 0..self.pools() {
             let first = pool * self.amounts;
             let in_use = in_use.get(pool).copied().unwrap_or(0);
-            unexplained[first] = in_use
-                .saturating_sub(self.total[first] - self.free[first])
-                .max(0);
+            let explained = self.total[first] - self.free[first];
+            unexplained[first] = in_use.saturating_sub(explained).max(0);
         }
-        Unexplained(unexplained)
+        unexplained
     }
 
     /// Where a running job is of which that is not known: where processors are in use that no other
     /// job accounts for, else where it has room, else where it had room on an empty machine.
-    pub fn place_running(&self, unexplained: &mut Unexplained, request: &Request<'_>) -> Placement {
-        let explained = self.place(&unexplained.0, request);
+    pub fn place_running(&self, unexplained: &mut [i64], request: &Request<'_>) -> Placement {
+        let explained = self.place(unexplained, request);
         if let Some(placement) = &explained {
-            self.change(&mut unexplained.0, placement, -1);
+            self.change(unexplained, placement, -1);
         }
         explained
             .or_else(|| self.place(&self.free, request))
@@ -832,27 +780,23 @@ impl Machine {
 
     /// Takes the processors that no job accounts for; when they become free is unknown. Returns
     /// their number.
-    pub fn hold(&mut self, unexplained: &Unexplained) -> i64 {
+    pub fn hold(&mut self, unexplained: &[i64]) -> i64 {
         let mut held: i64 = 0;
         for first in (0..self.free.len()).step_by(self.amounts) {
-            self.free[first] = self.free[first].saturating_sub(unexplained.0[first]);
-            held = held.saturating_add(unexplained.0[first]);
+            self.free[first] = self.free[first].saturating_sub(unexplained[first]);
+            held = held.saturating_add(unexplained[first]);
         }
         held
     }
 
     /// A job that was to end at a time has ended.
     pub fn end(&mut self, job: u32, end: i64) {
-        let place_of =
-            |other: &PlannedEnd| -> Ordering { (other.time, other.job).cmp(&(end, job)) };
+        let found = self
+            .ends
+            .binary_search_by_key(&(end, job), |end| (end.time, end.job));
         // the end of a job that was overdue was postponed
-        let postponed = |_| {
-            self.ends
-                .iter()
-                .position(|other| other.job == job)
-                .ok_or(())
-        };
-        if let Ok(index) = self.ends.binary_search_by(place_of).or_else(postponed) {
+        let postponed = || self.ends.iter().position(|other| other.job == job);
+        if let Some(index) = found.ok().or_else(postponed) {
             let PlannedEnd { placement, .. } = self.ends.remove(index);
             change(&mut self.free, self.amounts, &placement, 1);
         }
@@ -888,10 +832,8 @@ impl Machine {
 
     /// The pools in which a chunk may be placed, by the index of their list.
     pub fn pool_list(&self, index: u32) -> &[u32] {
-        self.pool_lists
-            .get(index as usize)
-            .or(self.pool_lists.last())
-            .map_or(&[], Vec::as_slice)
+        let list = self.pool_lists.get(index as usize);
+        list.or(self.pool_lists.last()).map_or(&[], Vec::as_slice)
     }
 
     fn is_same_host(&self, left: u32, right: u32) -> bool {
@@ -919,9 +861,9 @@ impl Machine {
         if overdue == 0 {
             return;
         }
-        self.ends[..overdue]
-            .iter_mut()
-            .for_each(|end| end.time = now + 1);
+        for end in &mut self.ends[..overdue] {
+            end.time = now + 1;
+        }
         self.ends.sort_by_key(|end| (end.time, end.job));
     }
 }
@@ -932,10 +874,8 @@ fn range(amounts: usize, pool: u32) -> std::ops::Range<usize> {
 }
 
 fn has_room(available: &[i64], amounts: &[i64]) -> bool {
-    available
-        .iter()
-        .zip(amounts)
-        .all(|(available, amount)| amount <= available || *amount == 0)
+    let mut pairs = available.iter().zip(amounts);
+    pairs.all(|(available, amount)| amount <= available || *amount == 0)
 }
 
 /// Whether as much is available as [`Machine::taken`] says.
@@ -945,15 +885,14 @@ pub(super) fn holds(available: &[i64], taken: &[(usize, i64)]) -> bool {
 }
 
 /// How often these amounts fit.
-fn copies(available: &[i64], amounts: &[i64]) -> i64 {
-    let asked = available
-        .iter()
-        .zip(amounts)
-        .filter(|(_, amount)| **amount > 0);
-    asked
-        .map(|(available, amount)| available / amount)
-        .min()
-        .unwrap_or(i64::MAX)
+fn fitting(available: &[i64], amounts: &[i64]) -> i64 {
+    let mut most = i64::MAX;
+    for (available, &amount) in available.iter().zip(amounts) {
+        if amount > 0 {
+            most = most.min(available / amount);
+        }
+    }
+    most
 }
 
 /// Adds amounts, or with -1 takes them away.

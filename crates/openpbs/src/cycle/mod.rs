@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 pub use candidates::{Candidates, JobOrder, MostProcessors, SortedCandidates, UrgentJobs, Wanted};
 pub use limits::{Limit, LimitKind, Limits};
 pub use machine::{
-    AdvanceReservation, Machine, Part, Placement, Request, RequestedChunks, Shortage, Unexplained,
+    AdvanceReservation, Machine, Part, Placement, Request, RequestedChunks, Shortage,
 };
 pub use placing::{Arrangement, Exclusive, PlacementSets, Placing, PoolOrder, PoolValue, Sharing};
 pub use times::{QueueTime, TimeConflict, Times};
@@ -296,9 +296,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             candidates.reserved(index);
             observer.reserved(reservation);
         }
-        if let Some(class) = self
-            .class(index)
-            .filter(|_| !self.suspended.contains_key(&index))
+        if let Some(class) = self.class(index)
+            && !self.suspended.contains_key(&index)
         {
             self.refused_classes.entry(class).or_insert(refusal);
         }
@@ -366,13 +365,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// The job that holds back another one.
     fn held_back_by(&self, job: &CycleJob<'_>) -> Option<u32> {
-        let in_queue = || {
-            self.blocked_queues
-                .iter()
-                .find(|(queue, _)| *queue == job.queue)
-                .map(|(_, blocking)| *blocking)
-        };
-        self.blocked_by.or_else(in_queue)
+        if self.blocked_by.is_some() {
+            return self.blocked_by;
+        }
+        let mut queues = self.blocked_queues.iter();
+        let (_, blocking) = queues.find(|(queue, _)| *queue == job.queue)?;
+        Some(*blocking)
     }
 
     /// Section 3: where a job starts now, or why it does not.
@@ -420,11 +418,13 @@ impl<'a, S: JobSource> Cycle<'a, S> {
     fn refused_by_rules(&self, index: u32) -> Option<Refusal> {
         let job = self.job(index);
         let running = self.limits.running();
-        let limit = self
+        match self
             .reservations
-            .passed_limit(self, &job, self.now, running);
-        let conflict = || self.rules.times.crossed(&job, self.now).map(Refusal::Time);
-        limit.map(Refusal::Limit).or_else(conflict)
+            .passed_limit(self, &job, self.now, running)
+        {
+            Some(limit) => Some(Refusal::Limit(limit)),
+            None => self.rules.times.crossed(&job, self.now).map(Refusal::Time),
+        }
     }
 
     /// All reasons why a job does not start, as far as preemption tells them apart: first what is
@@ -457,16 +457,14 @@ impl<'a, S: JobSource> Cycle<'a, S> {
 
     /// Section 6: whether time that the job waits from now on counts.
     fn is_eligible(&mut self, job: &CycleJob<'_>, refusal: Refusal) -> bool {
-        let refused_by = match refusal {
-            Refusal::Limit(limit) => Some(limit),
-            _ => None,
-        };
         // the first limit that would be passed counts before the one that holds the job back
-        let passed = self.totals.passed_limit(self.limits, job).or(refused_by);
+        let passed = match (self.totals.passed_limit(self.limits, job), refusal) {
+            (None, Refusal::Limit(limit)) => Some(limit),
+            (passed, _) => passed,
+        };
         self.totals.count_refused(self.limits, job);
-        passed
-            .and_then(|limit| self.limits.get(limit))
-            .is_none_or(|limit| !limit.is_personal())
+        let limit = passed.and_then(|limit| self.limits.get(limit));
+        limit.is_none_or(|limit| !limit.is_personal())
     }
 
     /// Sections 4 and 5: what a job that does not start means for the others.
