@@ -75,21 +75,19 @@ pub(super) fn under_default_threshold(
     table: &JobTable,
     not_considered: &[(usize, NotConsidered)],
 ) -> Option<Diagnostic> {
-    let mut under = not_considered
-        .iter()
-        .filter_map(|(row, reason)| match reason {
-            NotConsidered::UnderThreshold { value, threshold } => Some((*row, *value, *threshold)),
-            _ => None,
-        });
-    let (row, value, threshold) = under.next()?;
-    let jobs = counted(under.count() + 1, "job does", "jobs do");
-    let (value, threshold) = (
-        number_format::logged(value),
-        number_format::printed(threshold),
-    );
+    let mut under = Vec::new();
+    for (row, reason) in not_considered {
+        if let NotConsidered::UnderThreshold { value, threshold } = reason {
+            under.push((*row, *value, *threshold));
+        }
+    }
+    let &(row, value, threshold) = under.first()?;
+    let jobs = counted(under.len(), "job does", "jobs do");
     let message = format!(
-        "{jobs} not run: the value {value} of `{}` does not exceed {threshold}, the threshold if none is set",
-        table.id(row)
+        "{jobs} not run: the value {} of `{}` does not exceed {}, the threshold if none is set",
+        number_format::logged(value),
+        table.id(row),
+        number_format::printed(threshold)
     );
     let help = "scale the formula down, or set `job_sort_formula_threshold` below its values";
     Some(Diagnostic::new(Code::UnderDefaultThreshold, message, whole_span(expr)).with_help(help))

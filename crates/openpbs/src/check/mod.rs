@@ -169,10 +169,7 @@ pub struct JobCounts {
 impl JobCounts {
     fn new(queue: &ScoredQueue<'_>, threshold: Option<f64>) -> Self {
         let table = queue.table;
-        let is_under =
-            |reason: &NotConsidered| matches!(reason, NotConsidered::UnderThreshold { .. });
-        let reasons = queue.not_considered.iter().map(|(_, reason)| reason);
-        let under = reasons.filter(|reason| is_under(reason)).count();
+        let under = rows_under_threshold(queue.not_considered).len();
         let errors = queue.ranking.scores().errors();
         let failing: Vec<String> = errors.map(|(row, _)| table.id(row).to_owned()).collect();
         Self {
@@ -305,10 +302,7 @@ impl Checked {
             findings.extend(found);
         }
         // the formula alone says why the values are equal
-        if findings
-            .iter()
-            .any(|found| found.code == Code::ConstantValue)
-        {
+        if has_code(&findings, Code::ConstantValue) {
             findings.retain(|found| found.code != Code::OneValueForAll);
         }
         let findings = findings.into_iter();
@@ -337,8 +331,7 @@ impl Checked {
             crashes_scheduler,
             jobs: site
                 .queue
-                .as_ref()
-                .map(|queue| JobCounts::new(queue, site.threshold)),
+                .map(|queue| JobCounts::new(&queue, site.threshold)),
             findings,
             ..Self::refused(validation, schema, site)
         }
@@ -346,10 +339,24 @@ impl Checked {
 
     /// Whether some finding is an error.
     pub fn has_errors(&self) -> bool {
-        self.findings
-            .iter()
-            .any(|found| found.severity == Severity::Error)
+        let mut findings = self.findings.iter();
+        findings.any(|found| found.severity == Severity::Error)
     }
+}
+
+fn has_code(findings: &[Diagnostic], code: Code) -> bool {
+    findings.iter().any(|found| found.code == code)
+}
+
+/// The waiting rows whose values do not exceed the threshold.
+fn rows_under_threshold(not_considered: &[(usize, NotConsidered)]) -> Vec<usize> {
+    let mut rows = Vec::new();
+    for (row, reason) in not_considered {
+        if matches!(reason, NotConsidered::UnderThreshold { .. }) {
+            rows.push(*row);
+        }
+    }
+    rows
 }
 
 /// The finding on what `qmgr` passes on to no server, unless one of `found` is about the same text,
@@ -357,15 +364,12 @@ impl Checked {
 fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
     let refusal = qmgr::refusal(text)?;
     let (span, help) = match refusal {
-        NotSettable::Character {
-            character: '&',
-            span,
-        } => (
-            span,
-            "in arithmetic, write `%` or `//`; in a comment, `and`",
-        ),
-        NotSettable::Character { span, .. } => {
-            (span, "write printable ASCII only, also in a comment")
+        NotSettable::Character { character, span } => {
+            let help = match character {
+                '&' => "in arithmetic, write `%` or `//`; in a comment, `and`",
+                _ => "write printable ASCII only, also in a comment",
+            };
+            (span, help)
         }
         NotSettable::BothQuotes { single, .. } => {
             (single, "write one kind of quotes, also in a comment")
@@ -373,14 +377,13 @@ fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
         NotSettable::SecondLine { span } => (span, "write one line"),
         NotSettable::TooLong => (Span::new(0, text.len()), "write a shorter formula"),
     };
-    let is_about_text =
-        |error: &&Diagnostic| error.severity == Severity::Error && error.code < Code::FailingJobs;
-    let is_known = found
-        .iter()
-        .filter(is_about_text)
-        .any(|error| error.span.start < span.end && span.start < error.span.end);
-    (!is_known)
-        .then(|| Diagnostic::new(Code::NotPassedOn, refusal.to_string(), span).with_help(help))
+    for error in found {
+        let is_about_text = error.severity == Severity::Error && error.code < Code::FailingJobs;
+        if is_about_text && error.span.start < span.end && span.start < error.span.end {
+            return None;
+        }
+    }
+    Some(Diagnostic::new(Code::NotPassedOn, refusal.to_string(), span).with_help(help))
 }
 
 /// The finding on a single quote in a comment, which makes the server's script invalid: the script
@@ -400,16 +403,11 @@ fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
 /// Removes the fix, and the label that proposes it, of an unknown name that is compared with a
 /// text: no number that replaces it is meant.
 fn leave_out_fix_of_text(text: &str, found: &mut Diagnostic) {
-    let after = text
-        .get(found.span.end as usize..)
-        .unwrap_or_default()
-        .trim_start();
-    let compared = after
-        .strip_prefix("==")
-        .or_else(|| after.strip_prefix("!="))
-        .map(str::trim_start);
+    let after = text.get(found.span.end as usize..).unwrap_or_default();
+    let after = after.trim_start();
+    let compared = after.strip_prefix("==").or(after.strip_prefix("!="));
     if found.code == Code::UnknownName
-        && compared.is_some_and(|other| other.starts_with(['\'', '"']))
+        && compared.is_some_and(|other| other.trim_start().starts_with(['\'', '"']))
     {
         found.fix = None;
         found.label = String::new();
@@ -438,15 +436,15 @@ fn predicted(
 ) -> Vec<Diagnostic> {
     let mut findings = lint::lint_values(formula.expr(), schema, ranges);
     findings.retain(|new| {
+        use Code::{ComplexPower, DivisionByZero, OutsideDomain, Overflow};
+
         let is_failure = matches!(
             new.code,
-            Code::DivisionByZero | Code::OutsideDomain | Code::Overflow | Code::ComplexPower
+            DivisionByZero | OutsideDomain | Overflow | ComplexPower
         );
         let is_observed = is_failure && observed.iter().any(|error| covers(error, new));
-        !is_observed
-            && !found
-                .iter()
-                .any(|known| known.code == new.code && known.span == new.span)
+        let is_new = |known: &Diagnostic| known.code != new.code || known.span != new.span;
+        !is_observed && found.iter().all(is_new)
     });
     findings
 }
@@ -455,29 +453,21 @@ fn predicted(
 /// to every job.
 fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> lint::Ranges {
     let mut ranges = lint::Ranges::default();
-    let unknown = site
-        .constants
-        .iter()
-        .filter(|(_, amounts)| amounts.is_empty())
-        .map(|(name, _)| *name);
-    let given = site.defaulted.iter().map(String::as_str).chain(unknown);
-    for name in given.filter(|name| schema.is_numeric(name)) {
+    let constants = site.constants.iter();
+    let constants = constants.filter(|(name, _)| schema.is_numeric(name));
+    let unknown = constants.clone().filter(|(_, amounts)| amounts.is_empty());
+    let defaulted = site.defaulted.iter().map(String::as_str);
+    let given = defaulted.filter(|name| schema.is_numeric(name));
+    for name in given.chain(unknown.map(|(name, _)| *name)) {
         let interval = ranges.interval(name, schema);
-        let least = if interval.kind() == lint::NumberType::Int {
-            1.0
-        } else {
-            SMALLEST_FLOAT
+        let least = match interval.kind() {
+            lint::NumberType::Int => 1.0,
+            _ => SMALLEST_FLOAT,
         };
-        ranges.set(
-            name,
-            lint::Interval::new(interval.kind(), least, interval.high),
-        );
+        let above_0 = lint::Interval::new(interval.kind(), least, interval.high);
+        ranges.set(name, above_0);
     }
-    for (name, amounts) in site
-        .constants
-        .iter()
-        .filter(|(name, _)| schema.is_numeric(name))
-    {
+    for (name, amounts) in constants {
         ranges.observe(name, amounts.iter().cloned());
     }
     ranges
@@ -497,14 +487,9 @@ fn predicts_crash(found: &Diagnostic) -> bool {
 
 /// Whether the result is a complex number for every job, whatever the inputs are.
 fn is_always_complex(program: &Program) -> bool {
-    let inputs: Vec<_> = program
-        .inputs()
-        .iter()
-        .map(|_| KnownOrType::Type("float"))
-        .collect();
-    let result = program
-        .interpreter(WithComplex(Python::new()))
-        .evaluate(&inputs);
+    let inputs = vec![KnownOrType::Type("float"); program.inputs().len()];
+    let mut interpreter = program.interpreter(WithComplex(Python::new()));
+    let result = interpreter.evaluate(&inputs);
     matches!(result, Ok(KnownOrType::Type("complex")))
 }
 
@@ -525,53 +510,41 @@ fn site_findings(
         findings.extend(site_findings::other_orderings(expr, config));
     }
     findings.extend(document_findings::hidden_resources(expr, site.hidden));
-    let Some(ScoredQueue {
-        table,
-        ranking,
-        not_considered,
-        precision,
-        tree,
-    }) = site.queue
-    else {
+    let Some(queue) = site.queue else {
         return findings;
     };
+    let (table, ranking, not_considered) = (queue.table, queue.ranking, queue.not_considered);
     if let Some(queues) = site.queues {
-        findings.extend(document_findings::without_default(
-            expr, schema, table, queues,
-        ));
+        let lacking = document_findings::without_default(expr, schema, table, queues);
+        findings.extend(lacking);
     }
     findings.extend(document_findings::without_walltime(expr, table));
-    let total = site.server.and_then(ServerSettings::total_jobs);
-    findings.extend(total.and_then(|total| document_findings::missing_jobs(expr, table, total)));
-    if site.threshold.is_none() {
-        findings.extend(document_findings::under_default_threshold(
-            expr,
-            table,
-            not_considered,
-        ));
+    if let Some(total) = site.server.and_then(ServerSettings::total_jobs) {
+        findings.extend(document_findings::missing_jobs(expr, table, total));
     }
-    if precision == ScorePrecision::Float32 {
+    if site.threshold.is_none() {
+        let under = document_findings::under_default_threshold(expr, table, not_considered);
+        findings.extend(under);
+    }
+    if queue.precision == ScorePrecision::Float32 {
         findings.extend(site_findings::truncated_amounts(expr, table));
-        if let Some(tree) = tree {
+        if let Some(tree) = queue.tree {
             findings.extend(site_findings::truncated_shares(expr, table, tree));
         }
         findings.extend(site_findings::rounding_ties(expr, table, ranking));
         findings.extend(site_findings::first_evaluation(table, ranking));
     }
     findings.extend(site_findings::unused_resources(expr, schema, table));
-    if !findings
-        .iter()
-        .any(|found| found.code == Code::RoundingTies)
-    {
+    if !has_code(&findings, Code::RoundingTies) {
         findings.extend(site_findings::one_value(expr, table, ranking));
     }
     if let Some(program) = program {
-        let idle = site_findings::idle_summands(program, schema, table, ranking, tree);
+        let idle = site_findings::idle_summands(program, schema, &queue);
         findings.extend(idle);
     }
-    findings.extend(site.threshold.and_then(|bound| {
-        site_findings::useless_threshold(expr, table, ranking, not_considered, bound)
-    }));
+    if let Some(bound) = site.threshold {
+        findings.extend(site_findings::useless_threshold(expr, &queue, bound));
+    }
     findings
 }
 

@@ -24,13 +24,8 @@ type Answer = (PythonVersion, Option<u32>);
 /// version.
 pub(super) fn findings_on_text(text: &str, schema: &Schema) -> Vec<Diagnostic> {
     let whole = Span::new(0, text.len());
-    differences(
-        &answers(text, schema),
-        &[],
-        |_, _| true,
-        schema.python(),
-        whole,
-    )
+    let answers = answers(text, schema);
+    differences(&answers, &[], |_, _| true, schema.python(), whole)
 }
 
 /// The findings on a formula: the names that only some versions have, else an answer of the server
@@ -62,22 +57,16 @@ pub(super) fn findings(
 }
 
 fn answers(text: &str, schema: &Schema) -> Vec<Answer> {
-    let answer = |version| {
-        (
-            version,
-            validate(text, &schema.clone().with_python(version)).code,
-        )
-    };
-    PythonVersion::all().map(answer).collect()
+    let code = |version| validate(text, &schema.clone().with_python(version)).code;
+    let versions = PythonVersion::all();
+    versions.map(|version| (version, code(version))).collect()
 }
 
 /// The names of a formula, each with its first place.
 fn names(expr: &Expr) -> Vec<(&str, Span)> {
-    let mut names: Vec<_> = expr
-        .nodes()
-        .iter()
-        .filter_map(|node| Some((node.name()?, node.span)))
-        .collect();
+    let nodes = expr.nodes().iter();
+    let names = nodes.filter_map(|node| Some((node.name()?, node.span)));
+    let mut names: Vec<_> = names.collect();
     names.sort_unstable();
     names.dedup_by_key(|(name, _)| *name);
     names
@@ -107,17 +96,13 @@ fn differences(
         if refusals.is_empty() || bound.iter().all(|(_, answer)| is_refusal(*answer)) {
             continue;
         }
-        let message = format!(
-            "`{name}` exists since Python {since}: {}",
-            refused(&refusals)
-        );
+        let refused = refused(&refusals);
+        let message = format!("`{name}` exists since Python {since}: {refused}");
         findings.push(found(message, *span, alternative_in_words(name), assumed));
     }
     if findings.is_empty() {
-        let message = format!(
-            "the server's answer depends on its Python: {}",
-            in_groups(answers)
-        );
+        let groups = in_groups(answers);
+        let message = format!("the server's answer depends on its Python: {groups}");
         findings.push(found(message, whole, None, assumed));
     }
     findings
@@ -129,11 +114,9 @@ fn found(
     alternative: Option<&str>,
     assumed: PythonVersion,
 ) -> Diagnostic {
-    let alternative = alternative
-        .map(|text| format!("{text}; "))
-        .unwrap_or_default();
-    Diagnostic::new(Code::NewerPython, message, span)
-        .with_help(unknown_version(&alternative, assumed))
+    let alternative = alternative.map_or_else(String::new, |text| format!("{text}; "));
+    let help = unknown_version(&alternative, assumed);
+    Diagnostic::new(Code::NewerPython, message, span).with_help(help)
 }
 
 fn unknown_version(before: &str, assumed: PythonVersion) -> Message {
@@ -160,13 +143,11 @@ pub(super) fn explain_newer_functions(
         let Some(function) = function.filter(|_| found.code == Code::UnknownName) else {
             continue;
         };
-        let alternative = function.alternative_in_every_version();
-        let alternative = alternative
-            .map(|text| format!("; {text}"))
-            .unwrap_or_default();
-        let python = schema.python();
-        found.help =
-            Some(format!("this server has Python {python} ({source}){alternative}").into());
+        let mut help = format!("this server has Python {} ({source})", schema.python());
+        if let Some(alternative) = function.alternative_in_every_version() {
+            help += &format!("; {alternative}");
+        }
+        found.help = Some(help.into());
         add_fixes(std::slice::from_mut(found), expr, schema, ranges);
     }
 }
@@ -179,10 +160,10 @@ fn is_refusal(answer: Option<u32>) -> bool {
 fn refused(refusals: &[Answer]) -> String {
     let mut words = Vec::new();
     for (answer, versions) in groups(refusals) {
-        let servers = match systems_with(&versions) {
-            systems if systems.is_empty() => in_ranges(&versions),
-            systems => systems,
-        };
+        let mut servers = systems_with(&versions);
+        if servers.is_empty() {
+            servers = in_ranges(&versions);
+        }
         words.push(format!("on {servers} {}", verb(answer)));
     }
     format!("servers {}", words.join(", "))
@@ -192,12 +173,12 @@ fn refused(refusals: &[Answer]) -> String {
 fn in_groups(answers: &[Answer]) -> String {
     let mut words = Vec::new();
     for (answer, versions) in groups(answers) {
-        let systems = match systems_with(&versions) {
-            systems if systems.is_empty() => systems,
-            systems => format!(" ({systems})"),
-        };
-        let ranges = in_ranges(&versions);
-        words.push(format!("those with {ranges}{systems} {}", verb(answer)));
+        let mut servers = in_ranges(&versions);
+        let systems = systems_with(&versions);
+        if !systems.is_empty() {
+            servers += &format!(" ({systems})");
+        }
+        words.push(format!("those with {servers} {}", verb(answer)));
     }
     words.join("; ")
 }
@@ -271,16 +252,14 @@ fn alternative(expr: &Expr, facts: &Facts, call: ExprId, name: &str) -> Option<F
         return None;
     }
     let operand = as_operand(expr, argument);
-    let power = match name {
+    let mut replacement = match name {
         "cbrt" if values.low >= 0.0 => format!("{operand} ** (1/3)"),
         "exp2" => format!("2.0 ** {operand}"),
         _ => return None,
     };
-    let replacement = if binds_tightly(expr, call) {
-        format!("({power})")
-    } else {
-        power
-    };
+    if binds_tightly(expr, call) {
+        replacement = format!("({replacement})");
+    }
     Some(Fix {
         span: node.span,
         replacement,
@@ -330,27 +309,24 @@ fn differing_values(
         if refuses(before) || refuses(difference.since) {
             continue;
         }
-        let mut severity = if difference.is_error {
-            Severity::Warning
-        } else {
-            Severity::Note
-        };
+        let mut is_warning = difference.is_error;
         let mut message = difference.text.to_string();
         if let Some(queue) = queue {
             let versions = [before, difference.since];
             let Some(jobs) = DifferingJobs::count(formula, schema, &queue, versions) else {
                 continue;
             };
-            if jobs.ordered > 0 {
-                severity = Severity::Warning;
-            }
+            is_warning |= jobs.ordered > 0;
             message += &jobs.in_words(queue.table.len());
         }
-        findings.push(
-            Diagnostic::new(Code::VersionDependentValue, message, difference.span)
-                .with_severity(severity)
-                .with_help(unknown_version("", schema.python())),
-        );
+        let severity = if is_warning {
+            Severity::Warning
+        } else {
+            Severity::Note
+        };
+        let found = Diagnostic::new(Code::VersionDependentValue, message, difference.span);
+        let help = unknown_version("", schema.python());
+        findings.push(found.with_severity(severity).with_help(help));
     }
     findings
 }
@@ -403,12 +379,8 @@ fn scores(
     version: PythonVersion,
 ) -> Option<Scores> {
     let program = formula.compile(&schema.clone().with_python(version)).ok()?;
-    Some(score(
-        &program,
-        queue.table,
-        queue.precision,
-        queue.ranking.scores().on_error(),
-    ))
+    let on_error = queue.ranking.scores().on_error();
+    Some(score(&program, queue.table, queue.precision, on_error))
 }
 
 fn is_same(

@@ -10,16 +10,14 @@ use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::summands::{DecidedPairs, SummandColumns, SummandRange};
-use job_sort_formula::rank::{
-    Consequence, ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number,
-};
+use job_sort_formula::rank::{Consequence, FormulaResult, Ranking, ScoreError, fairshare_number};
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 
+use super::{ScoredQueue, rows_under_threshold};
 use crate::defects::{self, Defect};
 use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::number_format;
-use crate::order::NotConsidered;
 use crate::share_tree::PbsTree;
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
@@ -41,45 +39,48 @@ pub(super) fn truncated_shares(
     table: &JobTable,
     backend: &dyn FairShare,
 ) -> Vec<Diagnostic> {
-    let entities = table.entities();
-    let shares: Vec<_> = entities
-        .iter()
-        .map(|entity| backend.shares_of(entity))
-        .collect();
-    let findings = FairshareInput::NAMES.into_iter().filter_map(|(name, input)| {
-        let span = expr.first_use(name)?;
-        let numbers = shares.iter().map(|shares| shares.as_ref().map_or(0.0, |shares| fairshare_number(input, shares)));
-        let truncated: Vec<_> = entities
-            .iter()
-            .zip(numbers)
-            .filter(|&(_, number)| number > 0.0 && number_format::fairshare(number) == 0.0)
-            .collect();
-        let (_, number) = truncated.first()?;
+    let mut findings = Vec::new();
+    for (name, input) in FairshareInput::NAMES {
+        let Some(span) = expr.first_use(name) else {
+            continue;
+        };
+        let mut truncated = Vec::new();
+        for entity in table.entities() {
+            let shares = backend.shares_of(entity);
+            let number = shares.map_or(0.0, |shares| fairshare_number(input, &shares));
+            if number > 0.0 && number_format::fairshare(number) == 0.0 {
+                truncated.push((entity, number));
+            }
+        }
+        let Some((_, number)) = truncated.first() else {
+            continue;
+        };
         let count = truncated.len();
         let entities = counted(count, "entity", "entities");
         let names = listed(count, truncated.iter().map(|(entity, _)| entity));
         let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
-        Some(Diagnostic::new(Code::TruncatedShare, message, span).with_label(format!("{number:.3e} in the tree")).with_help(
-            "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
-             name from below: `max(…, 1e-6)`",
-        ))
-    });
-    findings.collect()
+        let help = "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
+                    name from below: `max(…, 1e-6)`";
+        findings.push(
+            Diagnostic::new(Code::TruncatedShare, message, span)
+                .with_label(format!("{number:.3e} in the tree"))
+                .with_help(help),
+        );
+    }
+    findings
 }
 
 /// A finding for each resource in the formula that no considered job has.
 pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -> Vec<Diagnostic> {
     let considered: Vec<usize> = table.considered_rows().collect();
     let findings = table.columns().filter_map(|(name, column)| {
+        let origin = schema
+            .origin(name)
+            .filter(|origin| *origin != Origin::Special);
         // the amount of a string is 0 for the job that has it, too
-        let is_resource = schema.is_numeric(name)
-            && schema
-                .origin(name)
-                .is_some_and(|origin| origin != Origin::Special);
-        let span = expr
-            .first_use(name)
-            .filter(|_| is_resource && !considered.is_empty())?;
-        if considered.iter().any(|&row| column.is_set(row)) {
+        let is_resource = origin.is_some() && schema.is_numeric(name);
+        let span = expr.first_use(name).filter(|_| is_resource)?;
+        if considered.is_empty() || considered.iter().any(|&row| column.is_set(row)) {
             return None;
         }
         let jobs = counted(considered.len(), "considered job", "considered jobs");
@@ -95,10 +96,8 @@ pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -
 /// A finding if all considered jobs, and more than one, have the same value without an error.
 pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let mut values = table.considered_rows().map(|row| {
-        ranking
-            .score(row)
-            .filter(|score| score.unrounded.is_ok())
-            .map(|score| score.value)
+        let score = ranking.score(row).filter(|score| score.unrounded.is_ok());
+        Some(score?.value)
     });
     let first = values.next()??;
     let count = table.considered_rows().count();
@@ -127,10 +126,9 @@ const SMALLER_RANGE: f64 = 10.0;
 pub(super) fn idle_summands(
     program: &Program,
     schema: &Schema,
-    table: &JobTable,
-    ranking: &Ranking,
-    tree: Option<&PbsTree>,
+    queue: &ScoredQueue<'_>,
 ) -> Vec<Diagnostic> {
+    let (table, ranking) = (queue.table, queue.ranking);
     let has_value = |row: &usize| {
         let score = ranking.score(*row);
         score.is_some_and(|score| score.unrounded.is_ok())
@@ -140,10 +138,9 @@ pub(super) fn idle_summands(
         return Vec::new();
     };
     let ranges = &columns.ranges;
-    let widest = ranges
-        .iter()
-        .max_by(|left, right| width(left).total_cmp(&width(right)));
-    let Some(widest) = widest else {
+    let by_width =
+        |left: &&SummandRange, right: &&SummandRange| width(left).total_cmp(&width(right));
+    let Some(widest) = ranges.iter().max_by(by_width) else {
         return Vec::new();
     };
     // the jobs are ordered only if some summand may decide nothing
@@ -151,33 +148,30 @@ pub(super) fn idle_summands(
         return Vec::new();
     }
     let DecidedPairs { decided, pairs } = columns.decided_pairs();
-    if pairs < MIN_PAIRS {
-        return Vec::new();
+    let is_unused = queue.tree.is_some_and(PbsTree::is_unused);
+    let mut findings = Vec::new();
+    for (summand, decided) in ranges.iter().zip(decided) {
+        if pairs >= MIN_PAIRS
+            && decided * PAIRS_OF_IDLE <= pairs
+            && is_narrow(summand, widest)
+            && !(is_unused && depends_on_usage(program.expr(), summand.span))
+        {
+            findings.push(idle_summand(summand, widest, decided, pairs));
+        }
     }
-    let is_unused = tree.is_some_and(PbsTree::is_unused);
-    let summands = ranges.iter().zip(decided);
-    summands
-        .filter(|&(summand, decided)| {
-            decided * PAIRS_OF_IDLE <= pairs && is_narrow(summand, widest)
-        })
-        .filter(|(summand, _)| !(is_unused && depends_on_usage(program.expr(), summand.span)))
-        .map(|(summand, decided)| idle_summand(summand, widest, decided, pairs))
-        .collect()
+    findings
 }
 
 /// Whether the part of the formula in the span has a fair-share name that changes with usage;
 /// `fairshare_perc` does not.
 fn depends_on_usage(expr: &Expr, span: Span) -> bool {
-    let mut within = expr
-        .nodes()
-        .iter()
-        .filter(|node| span.start <= node.span.start && node.span.end <= span.end);
-    within.any(|node| {
+    use FairshareInput::{Factor, TreeUsage};
+
+    let mut nodes = expr.nodes().iter();
+    nodes.any(|node| {
+        let is_within = span.start <= node.span.start && node.span.end <= span.end;
         let input = node.name().and_then(FairshareInput::from_name);
-        matches!(
-            input,
-            Some(FairshareInput::TreeUsage | FairshareInput::Factor)
-        )
+        is_within && matches!(input, Some(TreeUsage | Factor))
     })
 }
 
@@ -245,17 +239,13 @@ fn one_digit(number: f64) -> f64 {
 
 /// A finding if the formula uses `eligible_time` and the server accrues none.
 pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Option<Diagnostic> {
-    let span = expr
-        .first_use("eligible_time")
-        .filter(|_| server.eligible_time_enable() == Some(false))?;
-    Some(
-        Diagnostic::new(
-            Code::NoEligibleTime,
-            "the server's `eligible_time_enable` is false, so none accrues",
-            span,
-        )
-        .with_help("qmgr -c 'set server eligible_time_enable = True'"),
-    )
+    let span = expr.first_use("eligible_time")?;
+    if server.eligible_time_enable() != Some(false) {
+        return None;
+    }
+    let message = "the server's `eligible_time_enable` is false, so none accrues";
+    let help = "qmgr -c 'set server eligible_time_enable = True'";
+    Some(Diagnostic::new(Code::NoEligibleTime, message, span).with_help(help))
 }
 
 /// A finding for each known defect of the server's version.
@@ -291,14 +281,11 @@ pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnost
 /// A finding if no waiting job exceeds the threshold, or every one does.
 pub(super) fn useless_threshold(
     expr: &Expr,
-    table: &JobTable,
-    ranking: &Ranking,
-    not_considered: &[(usize, NotConsidered)],
+    queue: &ScoredQueue<'_>,
     threshold: f64,
 ) -> Option<Diagnostic> {
-    let under = not_considered.iter();
-    let under = under.filter(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
-    let under: Vec<usize> = under.map(|&(row, _)| row).collect();
+    let ranking = queue.ranking;
+    let under = rows_under_threshold(queue.not_considered);
     let bound = number_format::printed(number_format::server_float(threshold));
     let (rows, passes) = match (ranking.order(), under.as_slice()) {
         ([], under) => (under, false),
@@ -325,7 +312,7 @@ pub(super) fn useless_threshold(
         "{which} of {} passes the threshold {bound}: the {extreme} value is {} (`{}`)",
         counted(rows.len(), "job", "jobs"),
         number_format::logged(value),
-        table.id(row)
+        queue.table.id(row)
     );
     Some(
         Diagnostic::new(Code::UselessThreshold, message, whole_span(expr))
@@ -348,46 +335,41 @@ pub(super) fn rounding_ties(
     table: &JobTable,
     ranking: &Ranking,
 ) -> Option<Diagnostic> {
-    let mut values: Vec<_> = ranking
-        .order()
-        .iter()
-        .filter_map(|&row| RoundedValue::new(ranking, row))
-        .collect();
+    let mut values = Vec::new();
+    for &row in ranking.order() {
+        values.extend(RoundedValue::new(ranking, row));
+    }
     values.sort_by(higher_value_first);
     let groups = values.chunk_by(|left, right| left.rounded == right.rounded);
-    let groups: Vec<_> = groups
-        .filter(|group| group.iter().any(|job| job.unrounded != group[0].unrounded))
-        .collect();
+    let differ = |group: &&[RoundedValue]| {
+        let mut jobs = group.iter();
+        jobs.any(|job| job.unrounded != group[0].unrounded)
+    };
+    let groups: Vec<_> = groups.filter(differ).collect();
     let tied = groups.first()?;
     let first = tied.first()?;
     let second = tied.iter().find(|job| job.unrounded != first.unrounded)?;
     let [first, second] = [first, second].map(|job| {
-        let result = ranking
-            .score(job.row)
-            .and_then(|score| score.unrounded.ok());
-        format!(
-            "`{}` ({})",
-            table.id(job.row),
-            result.map(|result| result.to_string()).unwrap_or_default()
-        )
+        let score = ranking.score(job.row);
+        let result = score.and_then(|score| score.unrounded.ok());
+        let result = result.map_or_else(String::new, |result| result.to_string());
+        format!("`{}` ({result})", table.id(job.row))
     });
-    let (message, help) = if tied[0].rounded.is_infinite() {
-        let jobs = counted(tied.len(), "job", "jobs");
+    let (count, why, help) = if tied[0].rounded.is_infinite() {
         (
-            format!(
-                "{jobs} tie because their values exceed the range of float32 (3.4e38): {first} and {second}"
-            ),
+            tied.len(),
+            "tie because their values exceed the range of float32 (3.4e38)",
             "the scheduler keeps infinity for all of them; make the large terms smaller",
         )
     } else {
-        let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
         (
-            format!(
-                "{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}"
-            ),
+            groups.iter().map(|group| group.len()).sum(),
+            "tie only because the scheduler keeps 24 bits of a value",
             "later sort criteria, not the formula, decide between them; make the large terms smaller",
         )
     };
+    let jobs = counted(count, "job", "jobs");
+    let message = format!("{jobs} {why}: {first} and {second}");
     Some(Diagnostic::new(Code::RoundingTies, message, whole_span(expr)).with_help(help))
 }
 
@@ -432,20 +414,24 @@ pub fn error_findings_of(
     ranking: &Ranking,
     is_asked_for: impl Fn(usize) -> bool,
 ) -> Vec<Diagnostic> {
-    let groups = ranking.error_groups_of(is_asked_for);
-    groups
-        .iter()
-        .filter(|group| !is_unknown_name(group.error))
-        .map(|group| error_group(table, group))
-        .collect()
+    let mut findings = Vec::new();
+    for group in ranking.error_groups_of(is_asked_for) {
+        // name resolution reports a finding of its own on an unknown name
+        if group.error.kind() != ErrorKind::Name {
+            let ids = group.rows.iter().map(|&row| table.id(row));
+            let ids = listed(group.rows.len(), ids);
+            let jobs = counted(group.rows.len(), "job", "jobs");
+            let first = group.rows.first().map_or("", |&row| table.id(row));
+            findings.push(error_finding(group.error, &format!("{jobs}: {ids}"), first));
+        }
+    }
+    findings
 }
 
 /// Whether the result of a job crashes the scheduler.
 pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
-    ranking
-        .scores()
-        .errors()
-        .any(|(_, error)| error.crashes_the_scheduler())
+    let mut errors = ranking.scores().errors();
+    errors.any(|(_, error)| error.crashes_the_scheduler())
 }
 
 /// What an error does to the scheduler.
@@ -453,11 +439,8 @@ const FIRST_EVALUATION: &str = "an error in the very first evaluation after its 
 
 /// A finding if an error would crash the scheduler in its first evaluation after a start.
 pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let failing = ranking
-        .scores()
-        .errors()
-        .filter(|(_, error)| error.consequence() == Consequence::Zero);
-    let failing: Vec<_> = failing.collect();
+    let mut failing: Vec<_> = ranking.scores().errors().collect();
+    failing.retain(|(_, error)| error.consequence() == Consequence::Zero);
     let span = failing.first()?.1.span();
     let mut finding = Diagnostic::new(Code::FirstEvaluation, "", span)
         .with_severity(Severity::Warning)
@@ -482,19 +465,6 @@ pub(super) fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
     Diagnostic::new(Code::FirstEvaluation, reason, span).with_help(help)
 }
 
-/// Whether the error is an unknown name, for which name resolution reports a finding of its own.
-fn is_unknown_name(error: &ScoreError) -> bool {
-    error.kind() == ErrorKind::Name
-}
-
-fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
-    let count = group.rows.len();
-    let jobs = counted(count, "job", "jobs");
-    let ids = listed(count, group.rows.iter().map(|&row| table.id(row)));
-    let first = group.rows.first().map_or("", |&row| table.id(row));
-    error_finding(group.error, &format!("{jobs}: {ids}"), first)
-}
-
 /// The finding for the error of a single job, with its span and its operands.
 pub fn job_error(table: &JobTable, row: usize, error: &ScoreError) -> Diagnostic {
     let id = table.id(row);
@@ -503,25 +473,25 @@ pub fn job_error(table: &JobTable, row: usize, error: &ScoreError) -> Diagnostic
 
 /// A finding for an error of `jobs`; the operands are those of the job `first`.
 fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
-    let code = match error.consequence() {
-        Consequence::Zero => Code::FailingJobs,
-        Consequence::Crash => Code::CrashingJobs,
-        Consequence::Unknown => Code::UnknownValues,
+    let (code, help) = match error.consequence() {
+        Consequence::Zero => (Code::FailingJobs, "OpenPBS counts such a job as 0"),
+        Consequence::Crash => (
+            Code::CrashingJobs,
+            "OpenPBS counts such a job as -1, and its scheduler crashes",
+        ),
+        Consequence::Unknown => (
+            Code::UnknownValues,
+            "jsf counts such a job as 0, but OpenPBS may compute another value",
+        ),
     };
     let mut finding = Diagnostic::new(code, format!("{error} for {jobs}"), error.span());
     if let ScoreError::Raised(error) = error {
         for operand in error.operands() {
-            finding = finding.with_secondary_label(
-                operand.span,
-                format!("{} in `{first}`", operand.value.repr()),
-            );
+            let label = format!("{} in `{first}`", operand.value.repr());
+            finding = finding.with_secondary_label(operand.span, label);
         }
     }
-    finding.with_help(match error.consequence() {
-        Consequence::Zero => "OpenPBS counts such a job as 0",
-        Consequence::Crash => "OpenPBS counts such a job as -1, and its scheduler crashes",
-        Consequence::Unknown => "jsf counts such a job as 0, but OpenPBS may compute another value",
-    })
+    finding.with_help(help)
 }
 
 /// The span of the whole formula.

@@ -61,10 +61,9 @@ impl Verdict {
         };
         let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
         let first = ranking.scores().errors().next().map(|(_, error)| error);
-        let of_start = findings
-            .iter()
-            .find(|found| found.code == Code::FirstEvaluation)
-            .map(|found| found.severity);
+        let mut findings = findings.iter();
+        let of_start = findings.find(|found| found.code == Code::FirstEvaluation);
+        let of_start = of_start.map(|found| found.severity);
         let crashes_at_start = of_start == Some(Severity::Error);
         match first {
             Some(error) if crashes_at_start => Self::CrashesAtStart {

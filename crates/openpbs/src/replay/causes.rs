@@ -101,10 +101,8 @@ impl Causes {
     pub(super) fn into_sorted(self) -> Vec<Cause> {
         let mut causes: Vec<Cause> = self.0.into_values().collect();
         causes.sort_by(|one, other| {
-            other
-                .lines
-                .cmp(&one.lines)
-                .then_with(|| one.kind.cmp(&other.kind))
+            let by_lines = other.lines.cmp(&one.lines);
+            by_lines.then_with(|| one.kind.cmp(&other.kind))
         });
         causes
     }

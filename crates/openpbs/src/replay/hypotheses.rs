@@ -58,15 +58,10 @@ pub(super) struct Hypotheses<'a> {
 
 impl<'a> Hypotheses<'a> {
     pub(super) fn new(queue: &ReplayedQueue<'a>) -> Self {
-        let scorer = RowScorer::with_work(
-            queue.program,
-            ScorePrecision::Float32,
-            OnError::ZeroLikePbs,
-            WORK,
-        );
+        let (precision, on_error) = (ScorePrecision::Float32, OnError::ZeroLikePbs);
         Self {
             queue: *queue,
-            scorer,
+            scorer: RowScorer::with_work(queue.program, precision, on_error, WORK),
             decayed: Vec::new(),
             same_moment: None,
             unexplained: 0,
@@ -163,10 +158,8 @@ impl<'a> Hypotheses<'a> {
         different: &[Digits<'_>],
     ) -> Option<&'a OtherFormula> {
         self.queue.others.iter().find(|other| {
-            let given = all
-                .iter()
-                .filter(|(row, digits)| other.gives(*row, digits))
-                .count();
+            let given = all.iter().filter(|(row, digits)| other.gives(*row, digits));
+            let given = given.count();
             2 * given > all.len() && given > all.len() - different.len()
         })
     }
@@ -177,28 +170,24 @@ impl<'a> Hypotheses<'a> {
             return None;
         }
         let mut counted = different[..different.len().min(SAMPLE)].to_vec();
-        let expected = time
-            .zip(self.same_moment)
-            .map(|(time, same)| time.saturating_sub(same));
-        let mut found = self.best_shift(expected.into_iter().collect(), &counted);
+        let mut found = None;
+        if let (Some(time), Some(same)) = (time, self.same_moment) {
+            found = self.best_shift(vec![time.saturating_sub(same)], &counted);
+        }
         if found.is_none() {
-            let nearest = counted
-                .clone()
-                .into_iter()
-                .filter_map(|line| self.nearest_shift(line))
-                .collect();
+            let mut nearest = Vec::new();
+            for line in &counted {
+                nearest.extend(self.nearest_shift(*line));
+            }
             found = self.best_shift(nearest, &counted);
         }
         // where digits allow several moments, a line has the nearest one, and the farthest of them
         // is that of all
         let (_, seconds) = found?;
         let mut candidates = vec![seconds];
+        let hypothesis = Hypothesis::EligibleTime(seconds);
         for &line in different {
-            if candidates.len() <= SAMPLE
-                && self
-                    .explain(Hypothesis::EligibleTime(seconds), line)
-                    .is_none()
-            {
+            if candidates.len() <= SAMPLE && self.explain(hypothesis, line).is_none() {
                 counted.push(line);
                 candidates.extend(self.nearest_shift(line));
             }
@@ -226,10 +215,10 @@ impl<'a> Hypotheses<'a> {
     ) -> Option<(usize, T)> {
         let mut best: Option<(usize, T)> = None;
         for candidate in candidates {
-            let given = lines
-                .iter()
-                .filter(|line| self.explain(hypothesis(candidate), **line).is_some())
-                .count();
+            let mut given = 0;
+            for line in lines {
+                given += usize::from(self.explain(hypothesis(candidate), *line).is_some());
+            }
             if 2 * given > lines.len() && best.is_none_or(|(most, _)| given > most) {
                 best = Some((given, candidate));
             }
@@ -266,9 +255,8 @@ impl<'a> Hypotheses<'a> {
                 found.push(direction * far);
             }
         }
-        found
-            .into_iter()
-            .min_by_key(|seconds| seconds.unsigned_abs())
+        let found = found.into_iter();
+        found.min_by_key(|seconds| seconds.unsigned_abs())
     }
 
     /// The value of a job so many seconds later; `None` if its `eligible_time` is not known, or
@@ -314,14 +302,15 @@ impl<'a> Hypotheses<'a> {
         };
         for times in (1..=MAX_MORE_DECAYS).chain((-MAX_FEWER_DECAYS..0).rev()) {
             let decayed = |usage| after_decays(&self.queue.decay, usage, times);
-            if let Some(reread) = (self.queue.reread)(&decayed) {
-                let shares = shares_of_entities(&self.queue, tree, reread.tree());
-                self.decayed.push((times, shares));
-            }
+            let mut trees = Vec::new();
+            trees.extend((self.queue.reread)(&decayed).map(PbsTree::into_tree));
             if times > 0 {
                 let mut every_node = tree.tree().clone();
                 every_node.decay_with(decayed);
-                let shares = shares_of_entities(&self.queue, tree, &every_node);
+                trees.push(every_node);
+            }
+            for changed in &trees {
+                let shares = shares_of_entities(&self.queue, tree, changed);
                 self.decayed.push((times, shares));
             }
         }
@@ -336,11 +325,15 @@ fn shares_of_entities(
     changed: &ShareTree,
 ) -> HashMap<NodeId, EntityShares> {
     let shares = queue.policy.assess(changed);
-    let entities = queue.table.entities().iter();
-    let nodes = entities.filter_map(|entity| tree.tree().find(entity));
-    nodes
-        .filter_map(|node| Some((node, shares.get(changed.find(tree.tree().name(node))?)?)))
-        .collect()
+    let mut of_entities = HashMap::new();
+    for entity in queue.table.entities() {
+        if let Some(node) = tree.tree().find(entity)
+            && let Some(same) = changed.find(tree.tree().name(node))
+        {
+            of_entities.extend(shares.get(same).map(|shares| (node, shares)));
+        }
+    }
+    of_entities
 }
 
 fn after_decays(decay: &IntervalDecay, usage: f64, times: i32) -> f64 {

@@ -108,15 +108,15 @@ fn second_of(line: &[u8]) -> &[u8] {
 
 /// The seconds of `MM/DD/YYYY HH:MM:SS` since 1970, on the clock of the log.
 fn time_of(second: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(second)
-        .ok()
-        .filter(|text| text.len() == 19)?;
-    let numbers = text
-        .split(['/', ' ', ':'])
-        .take(6)
-        .map(|number| number.parse::<u32>().ok().map(i64::from));
-    let numbers: Option<Vec<i64>> = numbers.collect();
-    let [month, day, year, hours, minutes, seconds] = numbers?[..] else {
+    let text = std::str::from_utf8(second).ok()?;
+    if text.len() != 19 {
+        return None;
+    }
+    let mut numbers = Vec::new();
+    for number in text.split(['/', ' ', ':']).take(6) {
+        numbers.push(number.parse::<u32>().ok()?.into());
+    }
+    let [month, day, year, hours, minutes, seconds] = numbers[..] else {
         return None;
     };
     seconds_of_date_and_time([year, month, day], [hours, minutes, seconds])
@@ -125,10 +125,11 @@ fn time_of(second: &[u8]) -> Option<i64> {
 /// The formulas that lines of a server's log say were set, each once, the latest first. A
 /// scheduler's log has no such lines.
 pub fn formulas_set(log: &[u8]) -> Vec<String> {
-    let set =
-        lines(log).filter_map(|(text, _)| split_at(text, b";attributes set: job_sort_formula = "));
     let mut formulas: Vec<String> = Vec::new();
-    for (_, formula) in set {
+    for (text, _) in lines(log) {
+        let Some((_, formula)) = split_at(text, b";attributes set: job_sort_formula = ") else {
+            continue;
+        };
         let formula = String::from_utf8_lossy(formula.trim_ascii());
         formulas.retain(|known| *known != formula);
         formulas.insert(0, formula.into_owned());
@@ -146,10 +147,8 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
         return None;
     }
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-    if [whole, decimals]
-        .iter()
-        .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    {
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if is_digits(whole) && is_digits(decimals) {
         return None;
     }
     let mut has_point = false;
@@ -157,8 +156,8 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
         '.' => std::mem::replace(&mut has_point, true),
         other => !other.is_ascii_digit(),
     });
-    let (read, rest) =
-        text.split_at(end.map_or(text.len(), |end| end + text.len() - unsigned.len()));
+    let end = end.unwrap_or(unsigned.len());
+    let (read, rest) = text.split_at(end + text.len() - unsigned.len());
     Some(match (read, rest) {
         (read, "") => format!("{EXPECTED}, found `{read}`, which lacks digits"),
         ("", rest) => format!("{EXPECTED}, found `{rest}`"),
@@ -167,8 +166,7 @@ pub(super) fn broken_number(text: &str) -> Option<String> {
 }
 
 fn split_at<'t>(text: &'t [u8], separator: &[u8]) -> Option<(&'t [u8], &'t [u8])> {
-    let at = text
-        .windows(separator.len())
-        .position(|window| window == separator)?;
+    let mut windows = text.windows(separator.len());
+    let at = windows.position(|window| window == separator)?;
     Some((&text[..at], &text[at + separator.len()..]))
 }

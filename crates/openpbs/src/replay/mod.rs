@@ -75,9 +75,8 @@ pub struct OtherFormula {
 
 impl OtherFormula {
     fn gives(&self, row: usize, digits: &str) -> bool {
-        self.scores
-            .get(row)
-            .is_some_and(|score| logged(score.value) == digits)
+        let score = self.scores.get(row);
+        score.is_some_and(|score| logged(score.value) == digits)
     }
 }
 
@@ -294,9 +293,9 @@ impl<'a> Comparison<'a> {
             different.push((value, row));
         }
         let found = self.hypotheses.of_cycle(cycle.time, &all, &compared);
-        different
-            .into_iter()
-            .for_each(|(value, row)| self.add_difference(value, row, &found));
+        for (value, row) in different {
+            self.add_difference(value, row, &found);
+        }
     }
 
     fn digits(&self, row: usize) -> Option<String> {
@@ -319,10 +318,8 @@ impl<'a> Comparison<'a> {
                 .filter_map(|one| self.hypotheses.explain(*one, (row, digits)))
                 .collect(),
         };
-        let not_captured = self
-            .hypotheses
-            .not_captured(row)
-            .filter(|_| explanations.is_empty());
+        let not_captured = self.hypotheses.not_captured(row);
+        let not_captured = not_captured.filter(|_| explanations.is_empty());
         let kind = match (explanations.first(), &broken, not_captured) {
             (Some(first), ..) => first.into(),
             (None, Some(_), _) => CauseKind::NotANumber,
@@ -339,8 +336,8 @@ impl<'a> Comparison<'a> {
             self.replay.not_listed += 1;
             return;
         }
-        let remark = broken
-            .or_else(|| not_captured.map(|missing| format!("not verified, because {missing}")));
+        let missing = not_captured.map(|missing| format!("not verified, because {missing}"));
+        let remark = broken.or(missing);
         self.replay.different.push(Difference {
             line: value.line,
             job: value.job.to_string(),
