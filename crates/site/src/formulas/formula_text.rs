@@ -88,14 +88,10 @@ impl FormulaText {
         // in a file a carriage return belongs to the end of the line
         let alone = Self::alone(formula.text.replacen("\r\n", "\n", 1), origin);
         match Place::find(document, formula.at, &alone.text) {
-            Some(Place {
-                before,
-                written,
-                differences,
-            }) => Self {
-                before: before.to_owned(),
-                written: written.to_owned(),
-                differences,
+            Some(place) => Self {
+                before: place.before.to_owned(),
+                written: place.written.to_owned(),
+                differences: place.differences,
                 ..alone
             },
             None => alone,
@@ -104,10 +100,8 @@ impl FormulaText {
 
     /// The first line as a formula, without its document.
     fn alone(mut text: String, origin: String) -> Self {
-        let below = text
-            .find('\n')
-            .map(|end| text.split_off(end))
-            .unwrap_or_default();
+        let end = text.find('\n').unwrap_or(text.len());
+        let below = text.split_off(end);
         Self {
             written: text.clone(),
             text,
@@ -163,19 +157,24 @@ impl FormulaText {
 
 /// The formula of the only scheduler beside the default one that has one.
 fn only_formula(objects: &Objects<'_>) -> Option<SourceFormula> {
-    let listed = listed_schedulers(objects)
-        .into_iter()
-        .filter(|listed| listed.name != DEFAULT);
-    let mut formulas = listed.filter_map(|listed| listed.formula);
-    formulas.next().filter(|_| formulas.next().is_none())
+    let mut listed = listed_schedulers(objects);
+    listed.retain(|listed| listed.name != DEFAULT && listed.formula.is_some());
+    if listed.len() > 1 {
+        return None;
+    }
+    listed.pop()?.formula
 }
 
 impl SiteDocument<'_> {
     /// The formula of the server or of the default scheduler, or that is all of the document.
     pub(crate) fn formula(&self) -> Result<FormulaText, Message> {
-        self.require(Role::Formula)
-            .map_err(|error| error.message())?;
+        self.require_formula()?;
         Ok(self.text(formula_in(&self.name, &self.objects)?))
+    }
+
+    fn require_formula(&self) -> Result<(), Message> {
+        let required = self.require(Role::Formula);
+        required.map_err(|error| error.message())
     }
 
     /// The formula of the scheduler with a partition.
@@ -187,8 +186,7 @@ impl SiteDocument<'_> {
     /// The formula of a document that was given for it: that of the scheduler with the partition,
     /// else that of the default scheduler, else that of the only one that has one.
     pub(crate) fn given_formula(&self, partition: Option<&str>) -> Result<FormulaText, Message> {
-        self.require(Role::Formula)
-            .map_err(|error| error.message())?;
+        self.require_formula()?;
         if let Some(formula) = partition.and_then(|name| self.formula_of_partition(name)) {
             return Ok(formula);
         }
@@ -248,36 +246,35 @@ struct Place<'d> {
 impl<'d> Place<'d> {
     /// Finds a formula from a byte of the document on.
     fn find(document: &'d str, from: usize, formula: &str) -> Option<Self> {
+        const NAME: &str = "job_sort_formula";
         let from = document
-            .find("job_sort_formula")
-            .map_or(from, |at| from.max(at + "job_sort_formula".len()));
+            .find(NAME)
+            .map_or(from, |at| from.max(at + NAME.len()));
         let text = document.trim_start_matches('\u{feff}').trim_start();
         let is_json = text.starts_with('{');
         let first = formula.chars().next()?;
-        let starts = document[from..]
-            .char_indices()
-            .filter(|&(_, character)| character == first || (is_json && character == '\\'))
-            .take(MAX_STARTS);
-        let mut places = starts.filter_map(|(at, _)| {
+        let is_start = |character| character == first || (is_json && character == '\\');
+        let starts = document[from..].char_indices();
+        let starts = starts.filter(|(_, character)| is_start(*character));
+        // a longer formula that is not in force may begin in the same way
+        let mut begins_alike = None;
+        for (at, _) in starts.take(MAX_STARTS) {
             let (before, text) = document.split_at(from + at);
-            let (length, differences) = match_formula(text, formula, is_json)?;
-            let after = &text[length..];
+            let Some((length, differences)) = match_formula(text, formula, is_json) else {
+                continue;
+            };
+            let (written, after) = text.split_at(length);
             let place = Self {
                 before,
-                written: &text[..length],
+                written,
                 differences,
             };
-            let is_whole = after.is_empty() || after.starts_with(['"', '\'', '\n', '\r']);
-            Some((place, is_whole))
-        });
-        // a longer formula that is not in force may begin in the same way
-        let (begins_alike, is_whole) = places.next()?;
-        let whole = if is_whole {
-            None
-        } else {
-            places.find(|(_, is_whole)| *is_whole)
-        };
-        Some(whole.map_or(begins_alike, |(place, _)| place))
+            if after.is_empty() || after.starts_with(['"', '\'', '\n', '\r']) {
+                return Some(place);
+            }
+            begins_alike.get_or_insert(place);
+        }
+        begins_alike
     }
 }
 
@@ -292,9 +289,8 @@ fn match_formula(
     let mut rest = text;
     let mut differences = Vec::new();
     for (at, character) in formula.char_indices() {
-        if let Some(after) = rest
-            .strip_prefix("\r\n\t")
-            .or_else(|| rest.strip_prefix("\n\t"))
+        let wrapped = rest.strip_prefix("\r\n\t").or(rest.strip_prefix("\n\t"));
+        if let Some(after) = wrapped
             && after.starts_with(character)
         {
             differences.push(WrittenDifference {

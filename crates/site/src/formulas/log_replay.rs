@@ -54,10 +54,10 @@ impl Site {
         let names = formula.names();
         let jobs = self.read_for_formula(formula, &self.request(&names).again())?;
         let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
-        let others: Vec<OtherFormula> = candidates
-            .into_iter()
-            .filter_map(|(origin, text)| self.score_other(origin, text))
-            .collect();
+        let mut others = Vec::new();
+        for (origin, text) in candidates {
+            others.extend(self.score_other(origin, text));
+        }
         let policy = self.policy.build_policy(PolicyName::Pbs, &[]);
         let queue = ReplayedQueue {
             reread: &|change| {
@@ -86,20 +86,18 @@ impl Site {
     /// The formulas of the site's files, and those that a server's log beside the scheduler's
     /// names, except `formula`: where each comes from, and its text.
     fn other_formulas(&self, log: &str, bytes: &[u8], formula: &Formula) -> Vec<(String, String)> {
-        let in_files = self
-            .formulas
-            .all
-            .iter()
-            .map(|formula| (format!("`{}`", formula.origin), formula.text.clone()));
-        let in_log = formulas_set(bytes)
-            .into_iter()
-            .map(|text| (format!("`{log}`, which a server's log line names"), text));
         let mut found: Vec<(String, String)> = Vec::new();
-        for (origin, text) in in_files.chain(in_log) {
-            let text = text.trim().to_owned();
-            if text != formula.text().trim() && found.iter().all(|(_, known)| *known != text) {
-                found.push((origin, text));
+        let mut add = |origin: String, text: &str| {
+            let text = text.trim();
+            if text != formula.text().trim() && found.iter().all(|(_, known)| known != text) {
+                found.push((origin, text.to_owned()));
             }
+        };
+        for formula in &self.formulas.all {
+            add(format!("`{}`", formula.origin), &formula.text);
+        }
+        for text in formulas_set(bytes) {
+            add(format!("`{log}`, which a server's log line names"), &text);
         }
         found
     }
@@ -109,18 +107,11 @@ impl Site {
         let submission = submitted(&text, NumberMode::OpenPbs);
         let formula = submission.formula().ok()?;
         let names = formula.names();
-        let jobs = self
-            .read_for_formula(formula, &self.request(&names).again())
-            .ok()?;
-        let scores = self
-            .rank_jobs(jobs, usize::MAX, &SharesRequest::default())
-            .ok()?
-            .ranking
-            .scores()
-            .clone();
+        let jobs = self.read_for_formula(formula, &self.request(&names).again());
+        let ranked = self.rank_jobs(jobs.ok()?, usize::MAX, &SharesRequest::default());
         Some(OtherFormula {
             origin,
-            scores,
+            scores: ranked.ok()?.ranking.scores().clone(),
             text,
         })
     }

@@ -83,12 +83,9 @@ impl WhatIf {
         let formula = submitted
             .formula()
             .map_err(|refusal| SiteError::content(&refusal.finding.message))?;
-        let held = self.jobs.take_if(|jobs| {
-            formula
-                .names()
-                .iter()
-                .all(|name| jobs.names.contains(*name))
-        });
+        let needed = formula.names();
+        let has_all = |jobs: &mut HeldJobs| needed.iter().all(|name| jobs.names.contains(*name));
+        let held = self.jobs.take_if(has_all);
         let (jobs, ranked) = match held {
             Some(mut jobs) => {
                 let ranked = self.rank_again(&mut jobs, formula);
@@ -138,15 +135,12 @@ impl WhatIf {
         let old = in_force
             .formula()
             .map_err(|refusal| unusable(&refusal.finding.message))?;
-        let before = self
-            .jobs
-            .iter()
-            .flat_map(|jobs| jobs.names.iter().map(String::as_str));
-        let mut names: BTreeSet<&str> = before
-            .chain(old.names())
-            .chain(formula.names())
-            .chain(SIZES)
-            .collect();
+        let mut names = BTreeSet::from(SIZES);
+        if let Some(before) = &self.jobs {
+            names.extend(before.names.iter().map(String::as_str));
+        }
+        names.extend(old.names());
+        names.extend(formula.names());
         if site.tree.is_none() {
             names.insert("fairshare_perc");
         }

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::diagnostic::Need;
 use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Job, JobState, JobTable};
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
@@ -41,11 +41,8 @@ impl FromStr for DescribedJob {
     /// Reads `NAME=VALUE`, separated by commas, where `queue` names the queue.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut job = Self::default();
-        for word in text
-            .split(',')
-            .map(str::trim)
-            .filter(|word| !word.is_empty())
-        {
+        let words = text.split(',').map(str::trim);
+        for word in words.filter(|word| !word.is_empty()) {
             let (name, value) = word.split_once('=').unwrap_or_default();
             let (name, value) = (name.trim(), value.trim());
             if name.is_empty() || value.is_empty() {
@@ -155,47 +152,40 @@ impl Site {
         };
         if !self.queues.is_empty() && !self.queues.contains(queue) {
             let similar = did_you_mean(queue, self.queues.iter().map(|(name, _)| name));
-            return Err(SiteError::content(format!(
-                "no queue is called `{queue}`{similar}"
-            )));
-        }
-        if self.queues.is_route(queue) {
-            let message = format!(
-                "`{queue}` is a routing queue: name the queue to which the server moves the job"
-            );
+            let message = format!("no queue is called `{queue}`{similar}");
             return Err(SiteError::content(message));
         }
-        if !self.queues.is_enabled(queue) {
-            return Err(SiteError::content(format!(
-                "the queue `{queue}` accepts no jobs (`enabled` is false)"
-            )));
-        }
-        if self.queues.partition(queue) != self.partition.as_deref() {
-            return Err(SiteError::content(format!(
-                "the jobs of the queue `{queue}` belong to another scheduler"
-            )));
-        }
-        Ok(queue.to_owned())
+        Err(SiteError::content(if self.queues.is_route(queue) {
+            format!(
+                "`{queue}` is a routing queue: name the queue to which the server moves the job"
+            )
+        } else if !self.queues.is_enabled(queue) {
+            format!("the queue `{queue}` accepts no jobs (`enabled` is false)")
+        } else if self.queues.partition(queue) != self.partition.as_deref() {
+            format!("the jobs of the queue `{queue}` belong to another scheduler")
+        } else {
+            return Ok(queue.to_owned());
+        }))
     }
 
     /// Each name must be known, or unlike those that the formula reads.
     fn check_names(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
         for (name, _) in &described.inputs {
-            if let Some(entry) = jobs.schema.entry(name) {
-                if !entry.input_type.is_numeric() {
-                    let message = format!(
-                        "`{name}` is not a number: describe the job by the amounts that it requests in all"
-                    );
-                    return Err(SiteError::content(message));
+            let message = match jobs.schema.entry(name) {
+                Some(entry) if entry.input_type.is_numeric() => continue,
+                Some(_) => format!(
+                    "`{name}` is not a number: describe the job by the amounts that it requests in all"
+                ),
+                None => {
+                    let known = jobs.schema.iter().map(|(known, _)| known);
+                    let similar = did_you_mean(name, known);
+                    if similar.is_empty() {
+                        continue;
+                    }
+                    format!("no resource is called `{name}`{similar}")
                 }
-                continue;
-            }
-            let similar = did_you_mean(name, jobs.schema.iter().map(|(known, _)| known));
-            if !similar.is_empty() {
-                return Err(SiteError::content(format!(
-                    "no resource is called `{name}`{similar}"
-                )));
-            }
+            };
+            return Err(SiteError::content(message));
         }
         Ok(())
     }
@@ -222,21 +212,19 @@ impl Site {
         value: &Value,
     ) -> Result<(), SiteError> {
         let kind = jobs.schema.input_type(name);
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
+        let text = match value.as_str() {
+            Some(text) => text.to_owned(),
+            None => value.to_string(),
+        };
         let given = self.amount(&text, kind);
         let bounds = [
             ("most", self.queues.maximum(queue, name), Ordering::Greater),
             ("least", self.queues.minimum(queue, name), Ordering::Less),
         ];
         for (bound, limit, beyond) in bounds {
-            let limit_amount = limit.and_then(|limit| self.amount(limit, kind));
-            if let Some(limit) = limit
-                && given
-                    .zip(limit_amount)
-                    .and_then(|(given, limit)| given.partial_cmp(&limit))
-                    == Some(beyond)
+            if let (Some(given), Some(limit)) = (given, limit)
+                && let Some(amount) = self.amount(limit, kind)
+                && given.partial_cmp(&amount) == Some(beyond)
             {
                 return Err(SiteError::content(format!(
                     "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
@@ -247,8 +235,8 @@ impl Site {
     }
 
     pub(crate) fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
-        self.rules
-            .numbers
+        let numbers = self.rules.numbers;
+        numbers
             .amount(text, kind, AmountSource::Server)
             .ok()?
             .to_f64()
@@ -256,24 +244,20 @@ impl Site {
 
     /// A formula with fair-share numbers needs the job's own, or an entity.
     fn check_shares(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
-        let inputs = jobs.program.as_ref().map(|program| program.inputs());
-        let given = |input| {
-            let mut names = described.inputs.iter();
-            names.any(|(name, _)| FairshareInput::from_name(name) == Some(input))
-        };
-        let missing = inputs
-            .unwrap_or_default()
-            .iter()
-            .find(|name| FairshareInput::from_name(name).is_some_and(|input| !given(input)));
-        match missing {
-            Some(name) if described.entity.is_empty() => {
+        if !described.entity.is_empty() {
+            return Ok(());
+        }
+        for name in jobs.program.iter().flat_map(|program| program.inputs()) {
+            let input = FairshareInput::from_name(name);
+            let mut given = described.inputs.iter();
+            if input.is_some() && !given.any(|(name, _)| FairshareInput::from_name(name) == input) {
                 let message = format!(
                     "the formula reads `{name}`, and the described job has no entity: add `{name}=…`, or "
                 );
-                Err(SiteError::Missing(Message::asking(message, [Need::Entity])))
+                return Err(SiteError::missing(message, Need::Entity));
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 }
 
@@ -292,9 +276,8 @@ fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> 
             } else {
                 format!("of at least {least}")
             };
-            return Err(SiteError::content(format!(
-                "`{name}` is {value}, expected a number {bounds}"
-            )));
+            let message = format!("`{name}` is {value}, expected a number {bounds}");
+            return Err(SiteError::content(message));
         }
     }
     Ok(())
@@ -320,14 +303,15 @@ fn append(table: &mut JobTable, other: &JobTable, row: usize) -> Result<usize, S
         });
     }
     table.push(&job, &values).map_err(SiteError::content)?;
-    let sources = other
-        .columns()
-        .map(|(name, _)| match other.origin(name, row) {
+    let mut sources = Vec::new();
+    for (name, _) in other.columns() {
+        sources.push(match other.origin(name, row) {
             Some(InputOrigin::Queue) => Some(InputPrecedence::Queue),
             Some(InputOrigin::Inputs) => Some(InputPrecedence::Input),
             Some(InputOrigin::ResourceList | InputOrigin::Job) => Some(InputPrecedence::Job),
             Some(InputOrigin::FairShareTree | InputOrigin::Unset) | None => None,
         });
-    table.push_origins(&sources.collect::<Vec<_>>());
+    }
+    table.push_origins(&sources);
     Ok(table.len() - 1)
 }

@@ -34,9 +34,8 @@ pub(crate) fn job_problems(problems: &Problems, source_name: &str) -> Vec<Messag
         warnings.push(format!("`{source_name}`: and {more}").into());
     }
     if problems.skipped() > 0 {
-        let skipped = problems.skipped();
-        let jobs = if skipped == 1 { "job is" } else { "jobs are" };
-        warnings.push(format!("`{source_name}`: {skipped} {jobs} skipped").into());
+        let jobs = counted(problems.skipped(), "job is", "jobs are");
+        warnings.push(format!("`{source_name}`: {jobs} skipped").into());
     }
     warnings
 }
@@ -58,14 +57,13 @@ pub(crate) fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> 
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
 pub(crate) fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message> {
-    let column = table
-        .column("eligible_time")
-        .filter(|column| !column.are_all_set())?;
+    let column = table.column("eligible_time")?;
+    if column.are_all_set() {
+        return None;
+    }
     let count = table.considered_rows().count();
-    let missing = table
-        .considered_rows()
-        .filter(|&row| !column.is_set(row))
-        .count();
+    let missing = table.considered_rows().filter(|&row| !column.is_set(row));
+    let missing = missing.count();
     let message = match missing {
         0 => return None,
         _ if missing == count => format!(
@@ -86,33 +84,35 @@ pub(crate) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> 
         name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))
     });
     let count = missing.count();
-    (count > 0).then(|| {
-        format!(
-            "`{entity}`, the fair-share entity (`fairshare_entity` in `sched_config`), is missing in {count} of {} jobs, \
-             which count as unknown entities",
-            table.len()
-        )
-        .into()
-    })
+    if count == 0 {
+        return None;
+    }
+    let message = format!(
+        "`{entity}`, the fair-share entity (`fairshare_entity` in `sched_config`), is missing in {count} of {} jobs, \
+         which count as unknown entities",
+        table.len()
+    );
+    Some(message.into())
 }
 
 /// Says that the tree has a line for no entity of the queue.
 pub(crate) fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
-    let mut named = table.entities().iter().filter(|entity| !entity.is_empty());
-    let count = named.clone().count();
-    let first = named.clone().next()?;
-    let are_unknown = named.all(|entity| {
-        tree.tree()
-            .find(entity)
-            .is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown()))
-    });
-    are_unknown.then(|| {
-        format!(
-            "the tree has none of the {count} entities of the queue, of which the first is `{first}`; all of them are in the group \
-             `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)"
-        )
-        .into()
-    })
+    let entities = table.entities().iter();
+    let named: Vec<_> = entities.filter(|entity| !entity.is_empty()).collect();
+    let first = named.first()?;
+    for entity in &named {
+        if let Some(node) = tree.tree().find(entity)
+            && tree.tree().parent(node) != Some(tree.unknown())
+        {
+            return None;
+        }
+    }
+    let message = format!(
+        "the tree has none of the {} entities of the queue, of which the first is `{first}`; all of them are in the group \
+         `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
+        named.len()
+    );
+    Some(message.into())
 }
 
 /// Appends the first warnings of one kind, and how many more there are.
@@ -130,24 +130,23 @@ pub(crate) fn extend_limited(
 impl Site {
     /// A warning for each `job_sort_key` by which nothing is sorted.
     pub(crate) fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
-        let order = Order::new(&self.config, &self.queues);
-        let unknown = order
-            .job_sort_keys()
-            .iter()
-            .filter(|key| !self.is_known_key(key, table));
-        let warnings = unknown.map(|key| {
+        let mut warnings = Vec::new();
+        for key in Order::new(&self.config, &self.queues).job_sort_keys() {
+            if self.is_known_key(key, table) {
+                continue;
+            }
             let name = clipped(&key.name);
             let reason = match self.schema.entry(&key.name) {
                 Some(_) => format!("`{name}` is for formulas and is not a resource"),
                 None => format!("no document declares a resource `{name}`, and no job has it"),
             };
-            format!(
+            let warning = format!(
                 "`job_sort_key` `{name}` decides nothing: {reason}; for a name that is not a resource the scheduler takes 0 for \
                  every job, without a message"
-            )
-            .into()
-        });
-        warnings.collect()
+            );
+            warnings.push(warning.into());
+        }
+        warnings
     }
 
     /// A warning if jobs are in queues that the documents of the queues do not have, and so have no
@@ -164,10 +163,9 @@ impl Site {
         let rows: Vec<usize> = (0..table.len()).filter(is_unlisted).collect();
         let names: BTreeSet<&str> = rows.iter().map(|&row| table.queue(row)).collect();
         let first = *names.first()?;
-        let others = if names.len() > 1 {
-            format!(" and {} more", names.len() - 1)
-        } else {
-            String::new()
+        let others = match names.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
         };
         let message = format!(
             "`queue_priority` is 0 for {} of {} jobs, because no document lists their queues (`{first}`{others}): are the queues those of \

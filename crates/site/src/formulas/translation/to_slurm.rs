@@ -73,20 +73,19 @@ pub(crate) fn translate(program: &Program, queues: &[(&str, i64)]) -> Translatio
         let text = summand.text.clone();
         match probe.split() {
             Err(why) => translation.add(text, Err(why)),
-            Ok(inputs) if inputs.is_empty() => {
-                let becomes = "nothing: it is the same for every job".to_owned();
-                translation.add(text, Ok((becomes, String::new())));
-            }
-            Ok(inputs) => {
-                for &input in &inputs {
-                    let text = if inputs.len() > 1 {
-                        format!("{} in {text}", probe.name(input))
-                    } else {
-                        text.clone()
-                    };
-                    translation.add(text, weights.add(&probe, input));
+            Ok(inputs) => match inputs.as_slice() {
+                [] => {
+                    let becomes = "nothing: it is the same for every job".to_owned();
+                    translation.add(text, Ok((becomes, String::new())));
                 }
-            }
+                [input] => translation.add(text, weights.add(&probe, *input)),
+                several => {
+                    for &input in several {
+                        let part = format!("{} in {text}", probe.name(input));
+                        translation.add(part, weights.add(&probe, input));
+                    }
+                }
+            },
         }
     }
     weights.write(queues, &mut translation);
@@ -169,13 +168,10 @@ impl Probe<'_> {
             }
             let value = self.value(&point).ok_or_else(fails)?;
             if !is_close(value, sum, base) {
-                let names: Vec<String> = inputs
-                    .iter()
-                    .map(|slot| format!("`{}`", self.name(*slot)))
-                    .collect();
+                let names = inputs.iter().map(|slot| format!("`{}`", self.name(*slot)));
+                let names = names.collect::<Vec<_>>().join(" and ");
                 return Err(format!(
-                    "it is not a sum of functions of {}, and Slurm only adds",
-                    names.join(" and ")
+                    "it is not a sum of functions of {names}, and Slurm only adds"
                 ));
             }
         }
@@ -190,17 +186,16 @@ impl Probe<'_> {
             return None;
         }
         let factor = self.at(usage, 0.0)?;
-        let is_factor = tried("fairshare_perc")
-            .iter()
-            .zip([0.3, 0.9, 0.1, 0.6, 0.2])
-            .all(|(amount, used)| {
-                let mut point = self.base.clone();
-                (point[usage], point[share]) = (used, *amount);
-                let expected = factor * (-used / amount).exp2();
-                self.value(&point)
-                    .is_some_and(|value| is_close(value, expected, factor))
-            });
-        is_factor.then_some(factor)
+        let shares = tried("fairshare_perc").iter();
+        for (amount, used) in shares.zip([0.3, 0.9, 0.1, 0.6, 0.2]) {
+            let mut point = self.base.clone();
+            (point[usage], point[share]) = (used, *amount);
+            let expected = factor * (-used / amount).exp2();
+            if !is_close(self.value(&point)?, expected, factor) {
+                return None;
+            }
+        }
+        Some(factor)
     }
 
     /// The slope of the function of an input, if it is a straight line.
@@ -209,12 +204,13 @@ impl Probe<'_> {
         let (first, last) = (amounts[0], amounts[amounts.len() - 1]);
         let start = self.at(slot, first)?;
         let slope = (self.at(slot, last)? - start) / (last - first);
-        let is_line = amounts.iter().all(|amount| {
+        for amount in amounts {
             let expected = start + slope * (amount - first);
-            self.at(slot, *amount)
-                .is_some_and(|value| is_close(value, expected, start))
-        });
-        is_line.then_some(slope)
+            if !is_close(self.at(slot, *amount)?, expected, start) {
+                return None;
+            }
+        }
+        Some(slope)
     }
 
     /// The slope of the gain by waiting, and the age at which it ends, if it is a line that ends.
@@ -265,11 +261,7 @@ impl Weights {
                 ),
                 before => {
                     self.age = Some((before.map_or(0.0, |(slope, _)| slope) + slope, end));
-                    let note = if line.is_some() {
-                        "the gain ends after a year"
-                    } else {
-                        ""
-                    };
+                    let note = line.map_or("", |_| "the gain ends after a year");
                     let becomes = "PriorityWeightAge and PriorityMaxAge";
                     Ok((becomes.to_owned(), note.to_owned()))
                 }
