@@ -190,16 +190,13 @@ impl<O: JobOrder> SortedCandidates<O> {
     /// `by_queue` a queue of its own each, in turn under `round_robin`. Without both there is one
     /// group of one list.
     pub fn new(order: O, groups: Vec<Vec<Vec<u32>>>, takes_turns: bool) -> Self {
-        let mut filled = Vec::with_capacity(groups.len());
-        for queues in groups {
-            filled.push(QueueGroup {
-                queues: queues.into_iter().map(VecDeque::from).collect(),
-                turn: 0,
-            });
-        }
+        let filled = groups.into_iter().map(|queues| QueueGroup {
+            queues: queues.into_iter().map(VecDeque::from).collect(),
+            turn: 0,
+        });
         Self {
             order,
-            groups: filled,
+            groups: filled.collect(),
             group: 0,
             takes_turns,
             urgent: UrgentJobs::None,
@@ -223,16 +220,15 @@ impl<O: JobOrder> SortedCandidates<O> {
                 list.sort_by(|&left, &right| order.compare(left, right));
                 continue;
             };
-            let mut keyed: Vec<_> = list
-                .iter()
-                .map(|&job| (precedence(job).key(), job))
-                .collect();
+            let keyed = list.iter().map(|&job| (precedence(job).key(), job));
+            let mut keyed: Vec<_> = keyed.collect();
             keyed.sort_by(|left, right| {
                 let by_key = left.0.cmp(&right.0);
                 by_key.then_with(|| order.compare(left.1, right.1))
             });
-            let jobs = list.iter_mut().zip(keyed);
-            jobs.for_each(|(job, (_, sorted))| *job = sorted);
+            for (job, (_, sorted)) in list.iter_mut().zip(keyed) {
+                *job = sorted;
+            }
         }
         self.is_sorted = true;
     }
@@ -315,8 +311,6 @@ impl<O: JobOrder> Candidates for SortedCandidates<O> {
     }
 
     fn reserved(&mut self, job: u32) {
-        if self.order.charge(job) {
-            self.is_sorted = false;
-        }
+        self.is_sorted &= !self.order.charge(job);
     }
 }

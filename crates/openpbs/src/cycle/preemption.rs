@@ -180,16 +180,16 @@ impl PreemptionLevels {
         let mut read = Vec::new();
         while let Some(letters) = words.next() {
             let percent = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
-            let methods = letters.chars().filter_map(|letter| match letter {
-                'S' => Some(PreemptionMethod::Suspend),
-                'R' => Some(PreemptionMethod::Requeue),
-                'D' => Some(PreemptionMethod::Delete),
-                _ => None,
-            });
-            read.push(RemainingMethods {
-                percent,
-                methods: methods.collect(),
-            });
+            let mut methods = Vec::new();
+            for letter in letters.chars() {
+                methods.extend(match letter {
+                    'S' => Some(PreemptionMethod::Suspend),
+                    'R' => Some(PreemptionMethod::Requeue),
+                    'D' => Some(PreemptionMethod::Delete),
+                    _ => None,
+                });
+            }
+            read.push(RemainingMethods { percent, methods });
         }
         read
     }
@@ -229,13 +229,15 @@ impl PreemptionLevels {
         if statuses == 0 {
             statuses = Normal as u8;
         }
-        let holds = |entry: &[PreemptionStatus]| {
+        let mut first: Option<(usize, &[PreemptionStatus])> = None;
+        for (place, entry) in self.levels.iter().enumerate() {
             let mut listed = entry.iter();
-            listed.all(|status| statuses & *status as u8 != 0)
-        };
-        let entries = self.levels.iter().enumerate();
-        let entries = entries.filter(|(_, entry)| holds(entry));
-        let first = entries.max_by_key(|(place, entry)| (entry.len(), Reverse(*place)));
+            if listed.all(|status| statuses & *status as u8 != 0)
+                && first.is_none_or(|(_, before)| entry.len() > before.len())
+            {
+                first = Some((place, entry));
+            }
+        }
         let Some((place, entry)) = first else {
             return Standing {
                 level: self.normal_level(),
@@ -243,17 +245,15 @@ impl PreemptionLevels {
                 has_queue_priority: false,
             };
         };
-        let has_queue_priority = entry.contains(&ExpressQueue);
-        let added = if has_queue_priority {
-            queue_priority
-        } else {
-            0
-        };
-        Standing {
-            level: HIGHEST - STEP * place as i64 + added,
+        let mut standing = Standing {
+            level: HIGHEST - STEP * place as i64,
             statuses,
-            has_queue_priority,
+            has_queue_priority: entry.contains(&ExpressQueue),
+        };
+        if standing.has_queue_priority {
+            standing.level += queue_priority;
         }
+        standing
     }
 
     fn normal_level(&self) -> i64 {
@@ -313,9 +313,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             return;
         };
         if !levels.knows_ends && self.soft_limits.has(LimitKind::All) {
-            self.standings = (0..levels.jobs.len() as u32)
-                .map(|index| self.standing_now(levels, index))
-                .collect();
+            let jobs = 0..levels.jobs.len() as u32;
+            self.standings = jobs.map(|index| self.standing_now(levels, index)).collect();
         }
     }
 
@@ -367,12 +366,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             return;
         };
         let changed = self.jobs.job(index);
-        let [users, groups, projects] = [LimitKind::User, LimitKind::Group, LimitKind::Project]
-            .map(|kind| {
-                [&*self.limits, &self.soft_limits]
-                    .iter()
-                    .any(|limits| limits.has_kind(kind, changed.queue))
-            });
+        let is_limited = |kind| {
+            self.limits.has_kind(kind, changed.queue)
+                || self.soft_limits.has_kind(kind, changed.queue)
+        };
+        let [users, groups, projects] =
+            [LimitKind::User, LimitKind::Group, LimitKind::Project].map(is_limited);
         for other in 0..self.standings.len() as u32 {
             let job = self.jobs.job(other);
             // the limits of all users together are not looked at here
@@ -420,8 +419,12 @@ impl<'a, S: JobSource> Cycle<'a, S> {
                 }
                 self.preempted.insert(victim.job, self.now);
                 if method == PreemptionMethod::Suspend {
-                    self.machine
-                        .exchange(&suspended.released, &suspended.placement);
+                    let SuspendedJob {
+                        placement,
+                        released,
+                        ..
+                    } = &suspended;
+                    self.machine.exchange(released, placement);
                     self.suspended.insert(victim.job, suspended);
                 }
                 candidates.add(victim.job);
@@ -536,10 +539,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         }
         let mut kept = Vec::new();
         for victim in victims.into_iter().rev() {
-            let is_alike = refusals
-                .iter()
-                .any(|refusal| self.is_similar(index, &placement, *refusal, &victim));
-            if !is_alike {
+            let mut refusals = refusals.iter();
+            if !refusals.any(|refusal| self.is_similar(index, &placement, *refusal, &victim)) {
                 continue;
             }
             let placed = match self.class_refusal(victim.job) {
@@ -598,13 +599,8 @@ impl<'a, S: JobSource> Cycle<'a, S> {
             if !is_target || failed.contains(&end.job) || !is_useful {
                 continue;
             }
-            let mut methods = levels
-                .methods(
-                    end.job,
-                    job.walltime,
-                    self.left(end.job, job.walltime, end.time),
-                )
-                .peekable();
+            let left = self.left(end.job, job.walltime, end.time);
+            let mut methods = levels.methods(end.job, job.walltime, left).peekable();
             let Some(first) = methods.peek().copied() else {
                 continue;
             };
@@ -663,9 +659,10 @@ impl<'a, S: JobSource> Cycle<'a, S> {
         }
         let other = self.jobs.job(victim.job);
         match need {
-            Need::Limit(limit) => self
-                .limits
-                .counts_together(limit, &self.jobs.job(index), &other),
+            Need::Limit(limit) => {
+                let job = self.jobs.job(index);
+                self.limits.counts_together(limit, &job, &other)
+            }
             Need::Amount(amount) => other.request.total(amount) > 0,
             Need::Any => true,
         }

@@ -96,9 +96,8 @@ impl Reservations {
     /// The first start that is promised, and what is free of the first amount beside that job then,
     /// on a machine that is one count.
     pub(super) fn first(&self) -> Option<(i64, i64)> {
-        self.jobs
-            .iter()
-            .map(|reserved| (reserved.start, reserved.free[0]))
+        let jobs = self.jobs.iter();
+        jobs.map(|reserved| (reserved.start, reserved.free[0]))
             .min()
     }
 
@@ -116,10 +115,8 @@ impl Reservations {
     ) -> Result<Placement, Option<u32>> {
         let (machine, request) = (&*cycle.machine, &job.request);
         let end = at + job.walltime;
-        let mut overlapping = self
-            .jobs
-            .iter()
-            .filter(|reserved| at < reserved.start && reserved.start < end);
+        let is_within = |reserved: &&Reserved| at < reserved.start && reserved.start < end;
+        let mut overlapping = self.jobs.iter().filter(is_within);
         if let Some(suspended) = cycle.suspended.get(&index) {
             let taken = machine.taken(&suspended.released);
             if !holds(free, &taken) {
@@ -167,19 +164,14 @@ impl Reservations {
             return None;
         }
         let end = at + job.walltime;
-        if !self
-            .jobs
-            .iter()
-            .any(|reserved| at < reserved.start && reserved.start < end)
-        {
+        let is_within = |time: i64| at < time && time < end;
+        if !self.jobs.iter().any(|reserved| is_within(reserved.start)) {
             return cycle.limits.passed(used, job);
         }
         let mut now = used.clone();
         let mut most = used.clone();
-        for event in self
-            .events(cycle.machine)
-            .filter(|event| at < event.time && event.time < end)
-        {
+        let events = self.events(cycle.machine);
+        for event in events.filter(|event| is_within(event.time)) {
             let (job, _) = self.subject(cycle, event);
             cycle.limits.count(&mut now, &job, event.held());
             most.max(&now);
@@ -221,18 +213,12 @@ impl Reservations {
         let mut free = machine.free_amounts().to_vec();
         let mut used = (!cycle.limits.is_empty()).then(|| cycle.limits.running().clone());
         let mut events = self.events(machine).peekable();
-        let mut changes = cycle
-            .rules
-            .times
-            .changes_after(cycle.now)
-            .into_iter()
-            .peekable();
+        let changes = cycle.rules.times.changes_after(cycle.now);
+        let mut changes = changes.into_iter().peekable();
         loop {
             let next_event = events.peek().map(|event| event.time);
-            let first = next_event
-                .into_iter()
-                .chain(changes.peek().copied())
-                .min()?;
+            let next_change = changes.peek().copied();
+            let first = next_event.into_iter().chain(next_change).min()?;
             let window_end = window_end(first, cycle.rules.window);
             let mut last = first;
             let mut has_end = false;
@@ -255,23 +241,19 @@ impl Reservations {
             let Ok(placement) = self.place(cycle, index, job, last, &free) else {
                 continue;
             };
-            let is_allowed = used
-                .as_ref()
-                .is_none_or(|used| self.passed_limit(cycle, job, last, used).is_none());
-            if is_allowed {
-                return Some((last, placement, free));
+            if let Some(used) = &used
+                && self.passed_limit(cycle, job, last, used).is_some()
+            {
+                continue;
             }
+            return Some((last, placement, free));
         }
     }
 
     /// The ends of the running jobs, and the starts and ends of the reserved ones, in order.
     fn events<'e>(&'e self, machine: &'e Machine) -> impl Iterator<Item = Event> + 'e {
-        let mut ends = machine
-            .ends()
-            .iter()
-            .zip(0..)
-            .map(Event::of_running)
-            .peekable();
+        let ends = machine.ends().iter().zip(0..);
+        let mut ends = ends.map(Event::of_running).peekable();
         let mut reserved = self.events.iter().copied().peekable();
         std::iter::from_fn(move || match (ends.peek(), reserved.peek()) {
             (Some(end), Some(of_reserved)) if of_reserved < end => reserved.next(),

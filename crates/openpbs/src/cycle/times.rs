@@ -126,14 +126,11 @@ impl Times {
 
     /// When other jobs may start than at a time, in order.
     pub fn changes_after(&self, at: i64) -> Vec<i64> {
-        let ends = self
-            .dedicated
-            .iter()
-            .flat_map(|time| [time.start, time.end]);
-        let mut changes: Vec<i64> = ends
-            .chain(self.prime_changes.iter().copied())
-            .filter(|&change| change > at)
-            .collect();
+        let mut changes = self.prime_changes.clone();
+        for time in &self.dedicated {
+            changes.extend([time.start, time.end]);
+        }
+        changes.retain(|&change| change > at);
         changes.sort_unstable();
         changes.dedup();
         changes

@@ -15,10 +15,16 @@ pub(super) struct Totals {
 impl Totals {
     /// A job starts; it does not run yet.
     pub(super) fn count_started(&mut self, limits: &Limits, job: &CycleJob<'_>) {
-        if limits.has_personal() {
-            let counts = self.counts.get_or_insert_with(|| limits.running().clone());
+        if let Some(counts) = self.begin(limits) {
             limits.count(counts, job, 1);
         }
+    }
+
+    fn begin(&mut self, limits: &Limits) -> Option<&mut Counts> {
+        if !limits.has_personal() {
+            return None;
+        }
+        Some(self.counts.get_or_insert_with(|| limits.running().clone()))
     }
 
     /// A job gives way.
@@ -30,8 +36,7 @@ impl Totals {
 
     /// A job does not start.
     pub(super) fn count_refused(&mut self, limits: &Limits, job: &CycleJob<'_>) {
-        if limits.has_personal() {
-            let counts = self.counts.get_or_insert_with(|| limits.running().clone());
+        if let Some(counts) = self.begin(limits) {
             limits.count_considered(counts, job);
         }
     }

@@ -10,6 +10,7 @@ use jsf_openpbs::files::holidays::{Holidays, UnusedLine};
 use jsf_openpbs::files::sched_config::ByTime;
 
 use crate::next_cycle::reserved_nodes::Reservations;
+use crate::opening::file_warnings::in_file;
 use crate::opening::role::Role;
 use crate::simulation::simulation_rules::LeftOut;
 use crate::{Site, SiteError};
@@ -38,18 +39,20 @@ impl Site {
         dedicated.retain(|time| time.end > at);
         dedicated.truncate(MAX_DEDICATED);
         let wall = clock.wall_of_utc(at);
-        let all = std::iter::successors(holidays.next_change(wall), |&change| {
-            holidays.next_change(change)
-        });
+        let mut prime_changes = Vec::new();
+        let mut last = wall;
+        while prime_changes.len() < changes
+            && let Some(next) = holidays.next_change(last)
+        {
+            prime_changes.push(clock.utc_of_wall(next));
+            last = next;
+        }
         let config = &self.config;
         let [prime, non_prime] = [true, false]
             .map(|is_prime| i64::try_from(*config.prime_spill.at(is_prime)).unwrap_or(i64::MAX));
         Ok(Times {
             begins_in_prime: holidays.is_prime_at(wall),
-            prime_changes: all
-                .take(changes)
-                .map(|change| clock.utc_of_wall(change))
-                .collect(),
+            prime_changes,
             dedicated,
             queues: Vec::new(),
             backfill_prime: config.backfill_prime,
@@ -70,9 +73,7 @@ impl Site {
         };
         let (times, unused) = read(&source.read_expected(role)?.bytes);
         let name = source.name();
-        let unused = unused
-            .into_iter()
-            .map(|unused| Message::from(format!("`{name}`: {unused}")));
+        let unused = in_file(&name, unused).map(Message::from);
         warnings.extend(limit_each_kind(unused));
         Ok(times)
     }
@@ -86,9 +87,8 @@ impl Site {
         let mut times = Vec::with_capacity(queues.len());
         for queue in queues {
             let queue = queue.as_ref();
-            let of_prefix = self
-                .prefixes()
-                .find(|(prefix, _)| has_prefix(queue, prefix));
+            let mut prefixes = self.prefixes().into_iter();
+            let of_prefix = prefixes.find(|(prefix, _)| has_prefix(queue, prefix));
             times.push(match of_prefix {
                 _ if reservations.has_queue(queue) => QueueTime::Reservation,
                 Some((_, time)) => time,
@@ -98,14 +98,13 @@ impl Site {
         times
     }
 
-    fn prefixes(&self) -> impl Iterator<Item = (&str, QueueTime)> {
+    fn prefixes(&self) -> [(&str, QueueTime); 3] {
         let config = &self.config;
         [
             (&*config.primetime_prefix, QueueTime::Prime),
             (&*config.nonprimetime_prefix, QueueTime::NonPrime),
             (&*config.dedicated_prefix, QueueTime::Dedicated),
         ]
-        .into_iter()
     }
 
     /// This site outside prime time, if other settings count then.

@@ -103,11 +103,13 @@ impl Site {
             });
             contents.extend(content);
         }
-        let declared = files.declared.iter();
-        let declared = declared.map(|(name, kind)| (name.clone(), kind.pbs_type().to_owned()));
+        let mut declared = Vec::new();
+        for (name, kind) in &files.declared {
+            declared.push((name.clone(), kind.pbs_type().to_owned()));
+        }
         let header = Header {
             rules: self.rules,
-            declared: declared.collect(),
+            declared,
             partition: files.partition.clone(),
             files: entries,
         };
@@ -154,12 +156,8 @@ impl Site {
     fn written_jobs(&self, warnings: &mut Vec<Message>) -> Result<Vec<u8>, SiteError> {
         let jobs = self.read_columns(&self.request(&[]).again())?;
         warnings.extend(jobs.warnings);
-        let names: Vec<&str> = jobs
-            .schema
-            .iter()
-            .map(|(name, _)| name)
-            .filter(|name| jobs.schema.is_numeric(name))
-            .collect();
+        let mut names: Vec<&str> = jobs.schema.iter().map(|(name, _)| name).collect();
+        names.retain(|name| jobs.schema.is_numeric(name));
         let table = self.read_columns(&self.request(&names).again())?.table;
         let mut lines = Vec::new();
         for row in 0..table.len() {
@@ -172,11 +170,14 @@ impl Site {
 
     fn written_job<'t>(&self, table: &'t JobTable, row: usize) -> WrittenJob<'t> {
         let of_queue = self.queues.priority(table.queue(row));
-        let set = table.columns().filter(|(_, column)| column.is_set(row));
-        let inputs = set.map(|(name, column)| (name, column.value(row)));
-        let inputs = inputs.filter(|(name, value)| {
-            *name != "queue_priority" || !matches!(*value, Value::Int(own) if of_queue == Some(own))
-        });
+        let mut inputs = BTreeMap::new();
+        for (name, column) in table.columns().filter(|(_, column)| column.is_set(row)) {
+            let value = column.value(row);
+            let is_of_queue = matches!(value, Value::Int(own) if of_queue == Some(own));
+            if name != "queue_priority" || !is_of_queue {
+                inputs.extend(number(&value).map(|value| (name, value)));
+            }
+        }
         let (time, _) = table.submit_order(row);
         WrittenJob {
             id: table.id(row),
@@ -184,9 +185,7 @@ impl Site {
             queue: table.queue(row),
             state: table.state(row).letter(),
             queued_at: Some(time).filter(|time| !matches!(*time, i64::MIN | i64::MAX)),
-            inputs: inputs
-                .filter_map(|(name, value)| Some((name, number(&value)?)))
-                .collect(),
+            inputs,
             resources: match table.exclusion(row) {
                 Some(Exclusion::Invalid { resource, found }) => {
                     BTreeMap::from([(&**resource, &**found)])
@@ -225,14 +224,12 @@ fn add_found(
     let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
     let parts: Vec<&str> = parts.collect();
     let mut paths = (0..parts.len()).map(|first| parts[first..].join("/"));
-    let at_top = paths.find(|path| is_site_file(path));
-    if let Some(path) = at_top {
+    if let Some(path) = paths.find(|path| is_site_file(path)) {
         found.by_path.insert(path, source);
         return Ok(files);
     }
-    let kind = source
-        .opened()
-        .map_or(FileKind::Empty, |opened| opened.kind);
+    let opened = source.opened();
+    let kind = opened.map_or(FileKind::Empty, |opened| opened.kind);
     if kind == FileKind::Archive {
         return Ok(SiteFiles::from_archive(name, &source)?.replaced_by(files));
     }
@@ -246,10 +243,8 @@ fn add_found(
 }
 
 fn split(bundle: &[u8]) -> Result<(Header, &[u8]), SiteError> {
-    let end = bundle
-        .iter()
-        .position(|&byte| byte == b'\n')
-        .unwrap_or(bundle.len());
+    let end = bundle.iter().position(|&byte| byte == b'\n');
+    let end = end.unwrap_or(bundle.len());
     let (header, contents) = bundle.split_at(end);
     let header = serde_json::from_slice(header).map_err(SiteError::content)?;
     Ok((header, contents.get(1..).unwrap_or_default()))

@@ -10,24 +10,23 @@ use crate::opening::site_files::SiteFiles;
 impl SiteFiles {
     /// What there is and what is missing, in one line.
     pub fn headline(&self) -> String {
-        let missing: Vec<&str> = self.missing().map(|file| file.what).collect();
-        let missing = if missing.is_empty() {
-            String::new()
-        } else {
-            format!("; missing: {}", missing.join(", "))
-        };
         let found: Vec<&str> = self.found().into_iter().map(|(label, _)| label).collect();
-        format!("{} {}{missing}", self.place(), found.join(", "))
+        let missing: Vec<&str> = self.missing().map(|file| file.what).collect();
+        let mut line = format!("{} {}", self.place(), found.join(", "));
+        if !missing.is_empty() {
+            line += &format!("; missing: {}", missing.join(", "));
+        }
+        line
     }
 
     /// Where the files were found, and when the snapshot was taken.
     fn place(&self) -> String {
-        let place = self
-            .root
-            .as_ref()
-            .map(|root| format!(" in `{}`", FileSource::from(root).name()));
-        let taken = self.first(Role::Time).and_then(taken).unwrap_or_default();
-        format!("found{}{taken}:", place.unwrap_or_default())
+        let mut place = "found".to_owned();
+        if let Some(root) = &self.root {
+            place += &format!(" in `{}`", FileSource::from(root).name());
+        }
+        place += &self.first(Role::Time).and_then(taken).unwrap_or_default();
+        place + ":"
     }
 
     /// One line for each heading with its files, one for the server's Python, and one for each
@@ -59,19 +58,16 @@ impl SiteFiles {
                 _ => all.push((heading, vec![source])),
             }
         }
-        all.into_iter()
-            .map(|(heading, sources)| (heading, self.list_names(&sources)))
+        let all = all.into_iter();
+        all.map(|(heading, sources)| (heading, self.list_names(&sources)))
             .collect()
     }
 
     /// The names of files, relative to the folder or the archive; a folder that they share is named
     /// once.
     fn list_names(&self, sources: &[&FileSource]) -> String {
-        let root = self
-            .root
-            .as_ref()
-            .map(|root| FileSource::from(root).name())
-            .unwrap_or_default();
+        let root = self.root.as_ref();
+        let root = root.map_or_else(String::new, |root| FileSource::from(root).name());
         let names = sources.iter().map(|source| {
             let name = source.name();
             let inside = name.strip_prefix(&*root).filter(|_| !root.is_empty());
@@ -84,11 +80,8 @@ impl SiteFiles {
         });
         let names: Vec<String> = names.collect();
         let shared = names[0].rfind('/').map_or("", |end| &names[0][..=end]);
-        match names
-            .iter()
-            .map(|name| name.strip_prefix(shared))
-            .collect::<Option<Vec<&str>>>()
-        {
+        let inside = names.iter().map(|name| name.strip_prefix(shared));
+        match inside.collect::<Option<Vec<&str>>>() {
             Some(inside) if inside.len() > 1 && !shared.is_empty() => {
                 format!("{shared}: {}", inside.join(", "))
             }
@@ -130,6 +123,6 @@ impl SiteFiles {
 fn taken(source: &FileSource) -> Option<String> {
     let text = source.read_text(Role::Time).ok()?;
     let line = text.lines().next()?.trim();
-    (!line.is_empty() && line.len() < 64 && !line.contains(is_control))
-        .then(|| format!(", taken {line}"))
+    let is_short = !line.is_empty() && line.len() < 64;
+    (is_short && !line.contains(is_control)).then(|| format!(", taken {line}"))
 }

@@ -22,17 +22,13 @@ impl Site {
         let mut findings = lint(expr, &self.schema);
         let of_any_jobs = lint_values(expr, &self.schema, &Ranges::default());
         let of_these = lint_values(expr, &self.schema, &self.ranges(formula, workload)).into_iter();
-        let is_known = |found: &Diagnostic| {
-            of_any_jobs
-                .iter()
-                .any(|known| (known.code, known.span) == (found.code, found.span))
-        };
-        let of_these =
-            of_these.filter(|found| CONDITIONS.contains(&found.code) && !is_known(found));
-        findings.extend(of_these.map(|found| Diagnostic {
-            message: format!("{} for the jobs of the log", found.message),
-            ..found
-        }));
+        for mut found in of_these {
+            let is_same = |known: &Diagnostic| (known.code, known.span) == (found.code, found.span);
+            if CONDITIONS.contains(&found.code) && !of_any_jobs.iter().any(is_same) {
+                found.message += " for the jobs of the log";
+                findings.push(found);
+            }
+        }
         findings
     }
 
@@ -58,24 +54,20 @@ impl Site {
                 )));
             }
         }
-        let unknown = goals
-            .goals
-            .iter()
-            .filter_map(|goal| self.unknown_inputs(goal, workload));
-        let of_some: Vec<&Goal> = goals
-            .goals
-            .iter()
-            .filter(|goal| goal.is_of_some())
-            .collect();
-        let absent: Vec<String> = of_some
-            .iter()
-            .filter_map(|goal| no_job(goal, workload))
-            .collect();
-        if !absent.is_empty() && absent.len() == of_some.len() {
-            let reasons: Vec<String> = absent.into_iter().chain(unknown).collect();
+        let mut reasons: Vec<String> = Vec::new();
+        let mut of_some = 0;
+        for goal in goals.goals.iter().filter(|goal| goal.is_of_some()) {
+            of_some += 1;
+            reasons.extend(no_job(goal, workload));
+        }
+        let are_all_absent = of_some > 0 && reasons.len() == of_some;
+        for goal in &goals.goals {
+            reasons.extend(self.unknown_inputs(goal, workload));
+        }
+        if are_all_absent {
             return Err(SiteError::content(reasons.join("; ")));
         }
-        Ok(absent.into_iter().chain(unknown).collect())
+        Ok(reasons)
     }
 
     /// The warning that the condition of a goal is about what no job of a log says; `None` if the
@@ -83,21 +75,22 @@ impl Site {
     fn unknown_inputs(&self, goal: &Goal, workload: &Workload) -> Option<String> {
         let condition = &goal.condition.as_ref()?.formula;
         let is_unknown = |name: &&str| {
-            let is_of_job = [PROCESSORS, "walltime"].contains(name);
-            !is_of_job
-                && self.schema.entry(name).is_some()
-                && workload
-                    .amounts_of(name)
-                    .is_none_or(|amounts| amounts.iter().all(|amount| *amount == 0.0))
+            if [PROCESSORS, "walltime"].contains(name) || self.schema.entry(name).is_none() {
+                return false;
+            }
+            let amounts = workload.amounts_of(name).unwrap_or_default();
+            amounts.iter().all(|amount| *amount == 0.0)
         };
-        let names = condition.names();
-        let unknown = names.iter().map(|name| &**name).filter(is_unknown);
-        let unknown: Vec<&str> = unknown.collect();
-        let values = first_names(unknown.iter().copied());
-        (!unknown.is_empty()).then(|| {
-            let name = &goal.name;
-            format!("the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0")
-        })
+        let mut unknown = condition.names();
+        unknown.retain(is_unknown);
+        if unknown.is_empty() {
+            return None;
+        }
+        let values = first_names(unknown.into_iter());
+        let name = &goal.name;
+        Some(format!(
+            "the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0"
+        ))
     }
 
     /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what
@@ -135,11 +128,14 @@ impl Site {
             }
         }
         let jobs: usize = unlisted.iter().map(|(_, jobs)| jobs).sum();
+        if jobs == 0 || self.queues.is_empty() {
+            return None;
+        }
         let names = first_names(unlisted.iter().map(|(queue, _)| *queue));
-        (jobs > 0 && !self.queues.is_empty()).then(|| {
-            let all = workload.jobs().len();
-            format!("queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here")
-        })
+        let all = workload.jobs().len();
+        Some(format!(
+            "queues of the log that the site does not have: {names} ({jobs} of {all} jobs); they have no limits here"
+        ))
     }
 }
 
