@@ -36,12 +36,22 @@ pub fn openpbs_digits(v: f64) -> Value {
 /// assert_eq!(logged, ["58720256", "50.8780", "0.25", "-0", "inf"]);
 /// ```
 pub fn openpbs_logged(value: f64) -> String {
-    // a NaN keeps the sign that C prints
-    printed(if value.is_nan() {
-        value
-    } else {
-        f64::from(value as f32)
-    })
+    let rounded = f64::from(value as f32);
+    let places = decimals(rounded);
+    let scale = 10_u64.pow(places as u32);
+    // a float has 24 bits, so the product is exact; `format!` of a double takes ten times as long,
+    // a quarter of the time of a ranking
+    let scaled = (rounded.abs() * scale as f64).round_ties_even();
+    if scaled >= MAX_EXACT_FLOAT || value.is_nan() {
+        // a NaN keeps the sign that C prints
+        return printed(if value.is_nan() { value } else { rounded });
+    }
+    let sign = if rounded.is_sign_negative() { "-" } else { "" };
+    let (whole, decimals) = (scaled as u64 / scale, scaled as u64 % scale);
+    match places {
+        0 => format!("{sign}{whole}"),
+        _ => format!("{sign}{whole}.{decimals:0places$}"),
+    }
 }
 
 /// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`,

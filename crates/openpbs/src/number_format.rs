@@ -171,4 +171,18 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn logged_floats_have_the_digits_of_other_doubles() {
+        for bits in (0..=u32::MAX).step_by(65_521) {
+            let value = f64::from(f32::from_bits(bits));
+            assert_eq!(logged(value), printed(value), "{bits:#x}");
+        }
+        // ties of the last digit, which are rounded to even, and what is near them
+        for half in 0..50_000 {
+            let value = f64::from(half as f32 / 10_000.0);
+            assert_eq!(logged(value), printed(value), "{value}");
+            assert_eq!(logged(-value * 1024.0), printed(-value * 1024.0), "{value}");
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! A ranking as CSV: a header and one line per job.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use job_sort_formula::python::Value;
 
 use crate::commands::rank::answer::{Job, RankReport};
-use crate::view::csv_writer::{self, Cells, guarded};
+use crate::view::csv_writer::{Cells, guarded};
+use crate::view::ordered_writer::write_in_order;
 
 /// The fields of every job; the inputs and the summands that are shown follow.
 const HEADER: [&str; 12] = [
@@ -32,41 +34,58 @@ pub(crate) fn write_csv(
     cells: Cells,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let names = report.inputs.iter().copied().chain(report.term_texts());
-    let names: Vec<_> = names.map(|name| guarded(name, cells)).collect();
-    let mut header = HEADER.to_vec();
-    header.extend(names.iter().map(|name| &**name));
-    csv_writer::write_csv(&header, report.jobs().map(|job| fields(job, cells)), out)
+    let mut header = HEADER.map(Cow::Borrowed).to_vec();
+    for name in report.inputs.iter().copied().chain(report.term_texts()) {
+        header.push(guarded(name, cells));
+    }
+    let mut first_line = Vec::new();
+    write_record(header, &mut csv::Writer::from_writer(&mut first_line));
+    out.write_all(&first_line)?;
+    write_in_order(report.rows, out, |rows, text| {
+        let mut writer = csv::Writer::from_writer(text);
+        for &ranked in rows {
+            write_record(fields(report.job(ranked), cells), &mut writer);
+        }
+    })
 }
 
-fn fields(job: Job<'_>, cells: Cells) -> Vec<String> {
-    let text = |text: &str| guarded(text, cells).into_owned();
+/// Appends a line to a text in memory, which cannot fail.
+fn write_record(fields: Vec<Cow<'_, str>>, writer: &mut csv::Writer<&mut Vec<u8>>) {
+    _ = writer.write_record(fields.iter().map(|field| field.as_bytes()));
+}
+
+fn fields(job: Job<'_>, cells: Cells) -> Vec<Cow<'_, str>> {
     // an infinite value is ordered, and CSV has no number for it
     let score = job.score.filter(|score| score.is_finite());
+    let number = |value: Value| Cow::Owned(value.repr());
     let mut fields = vec![
-        job.rank.map(|rank| rank.to_string()).unwrap_or_default(),
-        text(job.id),
-        text(job.entity),
-        text(job.queue),
-        job.state.to_owned(),
-        score
-            .map(|score| Value::Float(score).repr())
+        job.rank
+            .map(|rank| rank.to_string().into())
             .unwrap_or_default(),
-        job.exact.unwrap_or_default(),
-        job.logged.unwrap_or_default(),
-        job.error
-            .map(|error| text(&error.message))
-            .unwrap_or_default(),
-        job.considered.to_string(),
-        job.excluded.unwrap_or_default().to_owned(),
-        text(&job.reason.unwrap_or_default()),
+        guarded(job.id, cells),
+        guarded(job.entity, cells),
+        guarded(job.queue, cells),
+        job.state.into(),
+        score.map(Value::Float).map(number).unwrap_or_default(),
+        job.exact.unwrap_or_default().into(),
+        job.logged.unwrap_or_default().into(),
+        owned(job.error.map(|error| error.message), cells),
+        if job.considered { "true" } else { "false" }.into(),
+        job.excluded.unwrap_or_default().into(),
+        owned(job.reason, cells),
     ];
-    let inputs = job.inputs.into_iter().map(|(_, value)| value);
-    let terms = job.terms.into_iter().flatten().map(|term| term.value);
-    fields.extend(
-        inputs
-            .chain(terms)
-            .map(|value| value.map(|value| value.repr()).unwrap_or_default()),
-    );
+    for (_, value) in job.inputs {
+        fields.push(value.map(number).unwrap_or_default());
+    }
+    for term in job.terms.into_iter().flatten() {
+        fields.push(term.value.map(number).unwrap_or_default());
+    }
     fields
+}
+
+/// A sentence as a cell, empty if there is none.
+fn owned(sentence: Option<String>, cells: Cells) -> Cow<'static, str> {
+    sentence
+        .map(|sentence| guarded(&sentence, cells).into_owned().into())
+        .unwrap_or_default()
 }
