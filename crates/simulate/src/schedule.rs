@@ -335,11 +335,8 @@ impl Simulation<'_> {
         if !fits && !preempts && !self.waiting.valued.has_accrual() {
             return Ok(());
         }
-        self.waiting.valued.evaluate(
-            self.now,
-            self.fairshare.as_mut(),
-            &mut self.schedule.errors,
-        )?;
+        self.waiting
+            .evaluate(self.now, self.fairshare.as_mut(), &mut self.schedule.errors)?;
         if let Some(levels) = &mut self.cycle.levels {
             let jobs = self.waiting.in_order_of_giving_way(self.fairshare.as_ref());
             for (job, place) in jobs.into_iter().zip(0..) {
@@ -352,7 +349,6 @@ impl Simulation<'_> {
             decided: self.notes_eligible.then(Vec::new),
             observer,
         };
-        let free = self.machine.free(0);
         let mut cycle = Cycle::new(
             self.now,
             &self.cycle,
@@ -360,13 +356,8 @@ impl Simulation<'_> {
             &mut self.limits,
             &self.jobs,
         );
-        self.waiting.decide(
-            &mut cycle,
-            free,
-            preempts,
-            self.fairshare.as_ref(),
-            &mut outcome,
-        );
+        self.waiting
+            .decide(&mut cycle, preempts, self.fairshare.as_ref(), &mut outcome);
         let (soft_limits, suspended, _) = cycle.into_preemption();
         if let Some(levels) = &mut self.cycle.levels {
             let left = suspended.iter().map(|(&job, one)| (job, one.left));

@@ -14,6 +14,7 @@ use jsf_slurm::priority::age_factor;
 use super::errors::EvaluationErrors;
 use super::fairshare::{EntityNumbers, Fairshare};
 use super::rules::SimulationRules;
+use super::waiting::Key;
 use super::workload::{Workload, WorkloadJob};
 
 /// Where an input of the formula comes from.
@@ -115,6 +116,8 @@ pub(super) struct ValuedJobs<'p> {
     logged: Vec<LoggedColumn>,
     /// Of the last evaluation; the jobs that came since have none.
     values: Vec<f64>,
+    /// What orders the jobs by these values.
+    pub(super) keys: Vec<Key>,
     /// How many waiting jobs each entity has.
     waiting_of_entity: Vec<u32>,
     /// The jobs that run, where they may give way and wait again.
@@ -160,6 +163,7 @@ impl<'p> ValuedJobs<'p> {
             accruals: has_accrual.then(Vec::new),
             logged,
             values: Vec::new(),
+            keys: Vec::new(),
             waiting_of_entity: vec![0; workload.entities().len()],
             running: HashSet::new(),
             scratch: ColumnScratch::new(),
@@ -181,11 +185,6 @@ impl<'p> ValuedJobs<'p> {
         &self.jobs
     }
 
-    /// What the job of each row asks for.
-    pub(super) fn processors(&self) -> &[i64] {
-        &self.processors
-    }
-
     /// The row of a job, if it waits.
     pub(super) fn row(&self, job: u32) -> Option<usize> {
         let row = self.rows[job as usize];
@@ -195,6 +194,11 @@ impl<'p> ValuedJobs<'p> {
     /// The values of the last evaluation, by row.
     pub(super) fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// What orders the jobs, by row.
+    pub(super) fn keys(&self) -> &[Key] {
+        &self.keys
     }
 
     /// The value of a waiting job of the last evaluation.
@@ -249,6 +253,7 @@ impl<'p> ValuedJobs<'p> {
             self.submits.swap_remove(row);
             self.waiting_of_entity[self.entities.swap_remove(row) as usize] -= 1;
             self.values.swap_remove(row);
+            self.keys.swap_remove(row);
             if let Some(accruals) = &mut self.accruals {
                 accruals.swap_remove(row);
             }
@@ -291,13 +296,14 @@ impl<'p> ValuedJobs<'p> {
         }
     }
 
-    /// Computes the values of the waiting jobs, as far as they can have changed.
+    /// Computes the values of the waiting jobs, as far as they can have changed, and returns the
+    /// first row with another value.
     pub(super) fn evaluate(
         &mut self,
         now: i64,
         fairshare: Option<&mut Fairshare>,
         errors: &mut EvaluationErrors,
-    ) -> Result<(), ColumnError> {
+    ) -> Result<usize, ColumnError> {
         let first = if self.is_dynamic {
             0
         } else {
@@ -403,6 +409,6 @@ impl<'p> ValuedJobs<'p> {
             jobs.sort_unstable();
             jobs.into_iter().for_each(|job| errors.add_nan(job));
         }
-        Ok(())
+        Ok(first)
     }
 }

@@ -1,15 +1,16 @@
 //! The waiting jobs, in the order in which a cycle considers them.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, BinaryHeap};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::rank::double_key;
+use job_sort_formula::rank::{ColumnError, double_key};
 use jsf_openpbs::cycle::{
     Candidates, Cycle, JobOrder, MostProcessors, SortedCandidates, UrgentJobs, Wanted,
 };
 use jsf_openpbs::share_tree::SharePath;
 
+use super::errors::EvaluationErrors;
 use super::fairshare::Fairshare;
 use super::jobs::RequestedJobs;
 use super::rules::{OrderRules, SimulationRules};
@@ -54,6 +55,7 @@ impl<'p> WaitingJobs<'p> {
         for (&tie, job) in order.ties.iter().zip(0..) {
             self.jobs_of_ties[tie as usize] = job;
         }
+        self.set_keys(0);
     }
 
     /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
@@ -70,11 +72,10 @@ impl<'p> WaitingJobs<'p> {
         }
     }
 
-    /// Lets a cycle decide the jobs, of which `free` processors can be given to one.
+    /// Lets a cycle decide the jobs.
     pub(super) fn decide(
         &self,
         cycle: &mut Cycle<'_, RequestedJobs<'_>>,
-        free: i64,
         has_levels: bool,
         fairshare: Option<&Fairshare>,
         outcome: &mut Outcome<'_>,
@@ -82,13 +83,7 @@ impl<'p> WaitingJobs<'p> {
         if self.order.changes_in_cycle() || has_levels {
             return cycle.run(&mut self.sorted_candidates(fairshare, has_levels), outcome);
         }
-        // where eligibility is noted, it matters how each job is decided
-        let most = if self.valued.has_accrual() {
-            i64::MAX
-        } else {
-            free
-        };
-        cycle.run(&mut ValuedCandidates::new(self, most), outcome);
+        cycle.run(&mut ValuedCandidates::new(self), outcome);
     }
 
     /// The jobs of queues that take turns, or that fair share orders again after each start.
@@ -174,12 +169,35 @@ impl<'p> WaitingJobs<'p> {
     fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         (0..self.valued.len())
             .filter(|&row| self.is_considered(row))
-            .map(|row| self.key(row))
+            .map(|row| self.valued.keys()[row])
     }
 
     /// Whether the job of a row is considered: it neither runs, nor is it under the threshold.
     fn is_considered(&self, row: usize) -> bool {
-        self.key(row) != NOT_CONSIDERED && !self.valued.is_running(self.valued.jobs()[row])
+        self.valued.keys()[row] != NOT_CONSIDERED
+            && !self.valued.is_running(self.valued.jobs()[row])
+    }
+
+    /// Computes the values of the waiting jobs, and what orders these by them.
+    pub(super) fn evaluate(
+        &mut self,
+        now: i64,
+        fairshare: Option<&mut Fairshare>,
+        errors: &mut EvaluationErrors,
+    ) -> Result<(), ColumnError> {
+        let first = self.valued.evaluate(now, fairshare, errors)?;
+        self.set_keys(first);
+        Ok(())
+    }
+
+    /// Computes what orders the jobs of the rows from this one on.
+    fn set_keys(&mut self, first: usize) {
+        let mut keys = std::mem::take(&mut self.valued.keys);
+        keys.truncate(first);
+        for row in first..self.valued.values().len() {
+            keys.push(self.key(row));
+        }
+        self.valued.keys = keys;
     }
 
     /// What orders the job of a row, if it waits.
@@ -206,106 +224,56 @@ impl<'p> WaitingJobs<'p> {
 
 /// What orders a waiting job, in one number: the place of its queue, its value, and its place among
 /// equal ones, which identifies it. The one that comes first is the smallest.
-type Key = u128;
+pub(super) type Key = u128;
 /// The key of a job that is not considered, which comes last.
 const NOT_CONSIDERED: Key = Key::MAX;
 
-/// The jobs by their values as candidates of one cycle. What is free only gets less in a cycle, so
-/// that few of the jobs can start; of all others the first is found when it is asked for, as the
-/// scheduler may promise it a start.
-struct ValuedCandidates<'c, 'p> {
-    waiting: &'c WaitingJobs<'p>,
-    /// The most processors of a job that can start.
-    most: i64,
-    /// The keys and the rows of the jobs that ask for no more.
-    fitting: BinaryHeap<Reverse<(Key, usize)>>,
-    /// Whether those are left out that would delay a start which is promised.
-    is_filtered: bool,
-    /// The first of the others that were not returned, if it was looked for.
-    other: Option<Key>,
-    is_other_known: bool,
-    /// The last of them that was returned.
-    last_other: Key,
+/// The jobs by their values as candidates of one cycle. Few of them start in a cycle, so that the
+/// next one is looked for among all jobs each time.
+struct ValuedCandidates<'c> {
+    waiting: &'c WaitingJobs<'c>,
+    /// The key of the job that was returned last.
+    last: Option<Key>,
+    /// The jobs that are left, the first one last, where each is asked for.
+    all: Option<Vec<Key>>,
 }
 
-impl<'c, 'p> ValuedCandidates<'c, 'p> {
-    fn new(waiting: &'c WaitingJobs<'p>, most: i64) -> Self {
-        let rows = waiting
-            .valued
-            .processors()
-            .iter()
-            .enumerate()
-            .filter(|(_, processors)| **processors <= most);
-        let keys = rows
-            .map(|(row, _)| (waiting.key(row), row))
-            .filter(|(key, _)| *key != NOT_CONSIDERED);
-        let fitting = keys.map(Reverse).collect();
+impl<'c> ValuedCandidates<'c> {
+    fn new(waiting: &'c WaitingJobs<'c>) -> Self {
+        // where eligibility is noted, it matters how each job is decided
+        let all = waiting.valued.has_accrual().then(|| {
+            let mut keys = waiting.valued.keys().to_vec();
+            keys.retain(|key| *key != NOT_CONSIDERED);
+            keys.sort_unstable_by(|left, right| right.cmp(left));
+            keys
+        });
         Self {
             waiting,
-            most,
-            fitting,
-            is_filtered: false,
-            other: None,
-            is_other_known: false,
-            last_other: 0,
+            last: None,
+            all,
         }
     }
 
-    /// The first of the jobs, whether it fits or not.
-    fn next_of_all(&mut self) -> Option<Key> {
-        if !self.is_other_known {
-            self.other = self.find_other();
-            self.is_other_known = true;
-        }
-        let fitting = self.fitting.peek().map(|Reverse((key, _))| *key);
-        let Some(other) = self
-            .other
-            .filter(|other| fitting.is_none_or(|key| *other < key))
-        else {
-            return self.fitting.pop().map(|Reverse((key, _))| key);
-        };
-        self.is_other_known = false;
-        self.last_other = other;
-        Some(other)
-    }
-
-    fn find_other(&self) -> Option<Key> {
+    /// The first of the jobs that were not returned which asks for no more than this.
+    fn first(&self, most: MostProcessors) -> Option<Key> {
+        let valued = &self.waiting.valued;
         let mut first = NOT_CONSIDERED;
-        for (row, &processors) in self.waiting.valued.processors().iter().enumerate() {
-            if processors > self.most {
-                let key = self.waiting.key(row);
-                if key < first && key > self.last_other {
-                    first = key;
-                }
+        for (row, &key) in valued.keys().iter().enumerate() {
+            if valued.asks_for_at_most(row, most) && key < first && Some(key) > self.last {
+                first = key;
             }
         }
         (first != NOT_CONSIDERED).then_some(first)
     }
-
-    /// The first of the jobs that fit which asks for no more than this.
-    fn next_that_may_start(&mut self, most: MostProcessors) -> Option<Key> {
-        let waiting = self.waiting;
-        let may_start = |row: usize| waiting.valued.asks_for_at_most(row, most);
-        if !self.is_filtered {
-            // all at once, as most of them would delay the start that is promised
-            self.fitting.retain(|Reverse((_, row))| may_start(*row));
-            self.is_filtered = true;
-        }
-        while let Some(Reverse((key, row))) = self.fitting.pop() {
-            if may_start(row) {
-                return Some(key);
-            }
-        }
-        None
-    }
 }
 
-impl Candidates for ValuedCandidates<'_, '_> {
+impl Candidates for ValuedCandidates<'_> {
     fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
-        let key = match wanted.most() {
-            Some(most) if !self.waiting.valued.has_accrual() => self.next_that_may_start(most),
-            _ => self.next_of_all(),
+        let key = match &mut self.all {
+            Some(all) => all.pop(),
+            None => self.first(wanted.most().unwrap_or(MostProcessors::ANY)),
         };
+        self.last = key;
         key.map(|key| self.waiting.job_of(key))
     }
 

@@ -57,6 +57,13 @@ pub struct MostProcessors {
 }
 
 impl MostProcessors {
+    /// As many as a job asks for.
+    pub const ANY: Self = Self {
+        free: i64::MAX,
+        overlapping: i64::MAX,
+        least_overlapping_walltime: i64::MAX,
+    };
+
     /// The most processors of a job of a walltime; more than these are too many, and these may be
     /// if several starts are promised.
     pub fn of(&self, walltime: i64) -> i64 {
