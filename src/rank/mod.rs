@@ -150,6 +150,11 @@ impl Ranking {
         self.order.retain(|&row| is_kept(row));
     }
 
+    /// Keeps the first ranks only.
+    pub fn truncate(&mut self, limit: usize) {
+        self.order.truncate(limit);
+    }
+
     /// The scores alone, whose memory [`rescore`] reuses.
     pub fn into_scores(self) -> Scores {
         self.scores

@@ -45,7 +45,8 @@ pub use ranking::explanation::{
     Against, Cause, ExplainOptions, ExplainedInput, Explanation, Explanations, Neighbour,
     OtherValues, RankReached, Rounding,
 };
-pub use ranking::ranked_queue::{RankRequest, RankedQueue};
+pub use ranking::jobs_to_rank::{JobsToRank, RankRequest};
+pub use ranking::ranked_queue::RankedQueue;
 pub use ranking::reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 pub use shares::policy_selection::PolicyName;
 pub use shares::policy_shares::{PolicyShares, SharesRequest, UsageChange};

@@ -45,8 +45,8 @@ impl<'a> WishedQueue<'a> {
         progress: &'a mut dyn FnMut(WishProgress) -> ControlFlow<()>,
     ) -> Result<Self, WishError> {
         let formula = filled(template, &starts(template));
-        let jobs = site.read_jobs_to_rank(&RankRequest::from(&formula))?;
-        let mut queue = site.rank_read_jobs(jobs, usize::MAX)?;
+        let read = site.read_jobs_to_rank(&RankRequest::from(&formula))?;
+        let mut queue = site.rank_read_jobs(read)?;
         let equal = Formula::parse(EQUAL_VALUES).expect("a number is a formula");
         site.rank_again(&mut queue, &equal)?;
         let wished = wishes.find(&queue)?;

@@ -5,7 +5,7 @@ use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::{JobTable, Ranking};
 use jsf_openpbs::check::{FAILURE_CODES, counted};
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{DescribedJob, FormulaText, RankRequest, RankedQueue, Site, SiteError, SiteJobs};
+use jsf_site::{DescribedJob, FormulaText, JobsToRank, RankRequest, RankedQueue, Site, SiteError};
 
 use crate::cli::args::{FilterArgs, JobArgs, QueueArgs};
 use crate::cli::warnings::Warnings;
@@ -55,14 +55,14 @@ impl DrawnFindings {
     }
 }
 
-/// Jobs that are read to be ranked.
-pub(crate) struct JobsToRank<'a> {
+/// The queue of a command, read to be ranked.
+pub(crate) struct QueueToRank<'a> {
     opened: &'a OpenedQueue,
-    jobs: SiteJobs,
+    read: JobsToRank,
     pub(crate) warnings: Warnings,
 }
 
-impl<'a> JobsToRank<'a> {
+impl<'a> QueueToRank<'a> {
     /// Reads the jobs, and shows what is found in them and in the formula; `None` if that is not
     /// arithmetic.
     pub(crate) fn read_and_report(
@@ -76,18 +76,18 @@ impl<'a> JobsToRank<'a> {
         let mut warnings = Warnings::new(is_for_people);
         warnings.add_site(site, &site.warnings_for(&request.formula.names()));
         let progress = Progress::start("reading the jobs");
-        let mut jobs = site.read_jobs_to_rank(request)?;
+        let mut read = site.read_jobs_to_rank(request)?;
         drop(progress);
-        warnings.show(&std::mem::take(&mut jobs.warnings));
-        let is_arithmetic = jobs.program.is_some();
-        let drawn = jobs
+        warnings.show(&std::mem::take(&mut read.jobs.warnings));
+        let is_arithmetic = read.program.is_some();
+        let drawn = read
             .findings
             .iter()
             .filter(|found| !is_arithmetic || drawn.contain(found));
         draw_submitted(source, submitted, drawn.cloned());
         Ok(is_arithmetic.then_some(Self {
             opened,
-            jobs,
+            read,
             warnings,
         }))
     }
@@ -103,28 +103,25 @@ impl<'a> JobsToRank<'a> {
         }
         let OpenedQueue { site, .. } = self.opened;
         let given: Vec<&str> = named.job.iter().map(|id| site.job_id(id)).collect();
-        let FoundJobs { rows, unmatched } = self.jobs.table.find_all_jobs(&given);
-        let unmatched = with_hints(unmatched, &given, site, &self.jobs.table);
+        let FoundJobs { rows, unmatched } = self.read.jobs.table.find_all_jobs(&given);
+        let unmatched = with_hints(unmatched, &given, site, &self.read.jobs.table);
         if rows.is_empty() {
             return Err(unknown_jobs_error(unmatched).into());
         }
         warn_all(&unmatched);
-        warn_of_job_id(&self.opened.source.text, &named.job, &self.jobs.table);
+        warn_of_job_id(&self.opened.source.text, &named.job, &self.read.jobs.table);
         Ok(rows)
     }
 
     /// Adds a job that is only described, and returns its row.
     pub(crate) fn add(&mut self, described: &DescribedJob) -> Result<usize, CliError> {
-        Ok(self.opened.site.add_described(&mut self.jobs, described)?)
+        Ok(self.opened.site.add_described(&mut self.read, described)?)
     }
 
-    /// Ranks the jobs, and determines so many ranks at most.
-    pub(crate) fn rank_and_warn(
-        mut self,
-        limit: usize,
-    ) -> Result<(RankedQueue, Warnings), CliError> {
+    /// Ranks the jobs.
+    pub(crate) fn rank_and_warn(mut self) -> Result<(RankedQueue, Warnings), CliError> {
         let progress = Progress::start("ranking the jobs");
-        let mut queue = self.opened.site.rank_read_jobs(self.jobs, limit)?;
+        let mut queue = self.opened.site.rank_read_jobs(self.read)?;
         drop(progress);
         let at = self.opened.site.priorities_at();
         queue.rules.extend(at.map(|at| ("ages at", clock_time(at))));

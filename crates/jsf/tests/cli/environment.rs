@@ -15,30 +15,37 @@ fn with_site(site: impl AsRef<OsStr>, arguments: &[&str]) -> Output {
         .expect("jsf runs")
 }
 
+const SIMULATE: &[&str] = &[
+    "simulate",
+    "--workload",
+    "examples/site/accounting.gz",
+    "--processors",
+    "256",
+    "--format",
+    "json",
+];
+
+/// A call of every command that takes a site.
+pub(crate) const CALLS: &[&[&str]] = &[
+    &["check", "ncpus + base_score"],
+    &["rank"],
+    &["rank", "--format", "json"],
+    &["explain", "--job", "184598"],
+    &["compare", "--new", "ncpus"],
+    &["trajectory", "--job", "184598"],
+    &["shares"],
+    &["names"],
+    &["replay", "examples/site/sched.log"],
+    &["cycle", "ncpus"],
+    &["page", "--out", "-"],
+    &["fit", "{a=1:0..9}*ncpus", "--prefer", "184208", "184127"],
+    &["translate", "ncpus", "--to", "slurm"],
+    SIMULATE,
+];
+
 #[test]
 fn every_command_with_a_site_takes_it_from_the_environment() {
-    let simulate = [
-        "simulate",
-        "--workload",
-        "examples/site/accounting.gz",
-        "--processors",
-        "256",
-        "--format",
-        "json",
-    ];
-    let calls: [&[&str]; 10] = [
-        &["check", "ncpus + base_score"],
-        &["rank"],
-        &["rank", "--format", "json"],
-        &["explain", "--job", "184598"],
-        &["compare", "--new", "ncpus"],
-        &["trajectory", "--job", "184598"],
-        &["shares"],
-        &["names"],
-        &["replay", "examples/site/sched.log"],
-        &simulate,
-    ];
-    for call in calls {
+    for &call in CALLS {
         let (given, found) = (
             jsf(&[call, &["--site", SITE]].concat()),
             with_site(SITE, call),
@@ -66,7 +73,7 @@ fn every_command_with_a_site_takes_it_from_the_environment() {
         );
     }
     let formats = ["human", "json"].map(|format| {
-        let arguments = [&simulate[..6], &[format]].concat();
+        let arguments = [&SIMULATE[..6], &[format]].concat();
         stderr(&with_site(SITE, &arguments))
             .contains("jsf: site: JSF_SITE: found in `examples/site`: ")
     });

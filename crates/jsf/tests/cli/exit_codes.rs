@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use jsf_testing::skipped;
 
-use crate::command::{command, jsf, stderr, stdout, success};
+use crate::command::{command, jsf, stderr, stdout};
 
 const SITE: &str = "examples/site";
 const WORKLOAD: &str = "tests/golden/simulate/w1.swf";
 const FORMULA: &str = "fairshare_factor + ncpus";
 
 /// A call of every command, and of what clap prints by itself.
-const CALLS: &[&[&str]] = &[
+pub(crate) const CALLS: &[&[&str]] = &[
     &["--help"],
     &["--version"],
     &["help"],
@@ -155,25 +155,6 @@ fn run(call: &[&str], stdout: Stdio, stderr: Stdio) -> Output {
         .stderr(stderr)
         .output()
         .expect("jsf runs")
-}
-
-#[test]
-fn every_command_has_a_call() {
-    let help = success(&jsf(&["--help"]));
-    let commands = help
-        .split("\nCommands:\n")
-        .nth(1)
-        .and_then(|rest| rest.split("\n\n").next())
-        .expect("commands");
-    for name in commands
-        .lines()
-        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
-    {
-        assert!(
-            CALLS.iter().any(|call| call[0] == name),
-            "no call of `jsf {name}`"
-        );
-    }
 }
 
 #[test]

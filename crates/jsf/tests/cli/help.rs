@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use crate::cli::{environment, exit_codes, hostile_text};
 use crate::command::{command, jsf, stderr, stdout, success};
 
 /// The names of all commands.
@@ -35,6 +36,54 @@ fn examples(help: &str) -> Vec<String> {
         "{help}"
     );
     joined.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+/// The lists of calls that hold for every command, each with the commands that it does not need.
+#[test]
+fn every_command_is_in_each_list_of_calls() {
+    // they read no file
+    let without_files = ["capture", "codes", "completions", "man"];
+    let without_site = [&without_files[..], &["fmt", "pbsfs"]].concat();
+    let lists: [(&str, Vec<&str>, &[&str]); 4] = [
+        (
+            "exit_codes::CALLS",
+            exit_codes::CALLS.iter().map(|call| call[0]).collect(),
+            &[],
+        ),
+        (
+            "hostile_text::CALLS",
+            hostile_text::CALLS.iter().map(|call| first(call)).collect(),
+            &without_files,
+        ),
+        (
+            "hostile_text::ARGUMENTS",
+            hostile_text::ARGUMENTS
+                .iter()
+                .map(|call| first(call))
+                .collect(),
+            &[],
+        ),
+        (
+            "environment::CALLS",
+            environment::CALLS.iter().map(|call| call[0]).collect(),
+            &without_site,
+        ),
+    ];
+    for (list, called, without) in lists {
+        for name in commands() {
+            let is_called = called.contains(&&*name);
+            assert_ne!(
+                is_called,
+                without.contains(&&*name),
+                "`jsf {name}` in {list}"
+            );
+        }
+    }
+}
+
+/// The first word of a line.
+fn first(line: &'static str) -> &'static str {
+    line.split(' ').next().unwrap_or_default()
 }
 
 #[test]

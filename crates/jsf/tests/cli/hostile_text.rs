@@ -127,7 +127,7 @@ impl Files {
 }
 
 /// Every command with hostile text in its files.
-const CALLS: [&str; 52] = [
+pub(crate) const CALLS: [&str; 57] = [
     "rank ncpus --queue @jobs",
     "rank ncpus --queue @jobs --inputs --wide",
     "rank ncpus --queue @jobs --on-error fail",
@@ -180,10 +180,15 @@ const CALLS: [&str; 52] = [
     "cycle fairshare_factor --queue @jobs --processors 2 --at 5 --tree @tree --sched-config @sched_config --queues @queues --server @server",
     "rank ncpus --queue @formula",
     "shares --tree @log",
+    "translate -f @formula --to slurm",
+    "page ncpus --queue @jobs --tree @tree --out -",
+    "fit {a=1:0..9}*ncpus --queue @jobs --prefer 3.vm 1.vm",
+    "simulate -f @formula --workload @jobs --processors 4",
+    "pbsfs -p --sched-priv @sched_config",
 ];
 
 /// Every command with hostile text in its arguments.
-const ARGUMENTS: [&str; 45] = [
+pub(crate) const ARGUMENTS: [&str; 54] = [
     "%",
     "--%",
     "-%",
@@ -229,6 +234,15 @@ const ARGUMENTS: [&str; 45] = [
     "completions %",
     "man %",
     "fmt %",
+    "translate % --to slurm",
+    "translate ncpus --to %",
+    "page % --queue @jobs --out -",
+    "fit % --queue @jobs",
+    "fit {a=1:0..9}*ncpus --queue @jobs --prefer x% 3.vm",
+    "simulate % --workload @jobs --processors 4",
+    "simulate ncpus --workload %",
+    "pbsfs -g %",
+    "capture %",
 ];
 
 #[test]

@@ -64,6 +64,8 @@ pub struct ScoredQueue<'a> {
 pub struct SiteFacts<'a> {
     /// The formula, if it is compiled for the schema already.
     pub program: Option<&'a Program>,
+    /// The findings about the text of the formula and its names, if these were looked for already.
+    pub lint: Option<&'a [Diagnostic]>,
     /// The scored queue.
     pub queue: Option<ScoredQueue<'a>>,
     /// The scheduler's settings.
@@ -277,7 +279,10 @@ impl Checked {
         schema: &Schema,
         site: &SiteFacts<'_>,
     ) -> Self {
-        let mut findings = lint::lint(formula.expr(), schema);
+        let mut findings = match site.lint {
+            Some(findings) => findings.to_vec(),
+            None => lint::lint(formula.expr(), schema),
+        };
         let compiled = match site.program {
             Some(_) => None,
             None => formula.compile(schema).ok(),

@@ -20,12 +20,34 @@ use crate::opening::file_source::FileSource;
 use crate::opening::role::Role;
 use crate::shares::applied_tree::AppliedTree;
 use crate::shares::site_tree::SiteTree;
-use crate::{
-    ComparedQueue, ComparedSide, CycledQueue, RankedQueue, SharesRequest, Site, SiteError,
-};
+use crate::{ComparedQueue, ComparedSide, CycledQueue, RankedQueue, Site, SiteError};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
 const RATES_WORK: u64 = 50_000_000;
+
+/// A formula with what is known of it before it is checked.
+pub(crate) struct LintedFormula<'a> {
+    /// The names that it may use.
+    pub(crate) schema: &'a Schema,
+    /// The formula, if it was compiled for them.
+    pub(crate) program: Option<&'a Program>,
+    /// The findings about its text and its names, if these were looked for.
+    pub(crate) findings: Option<&'a [Diagnostic]>,
+}
+
+impl<'a> LintedFormula<'a> {
+    pub(crate) fn new(
+        schema: &'a Schema,
+        program: &'a Program,
+        findings: &'a [Diagnostic],
+    ) -> Self {
+        Self {
+            schema,
+            program: Some(program),
+            findings: Some(findings),
+        }
+    }
+}
 
 impl Site {
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there
@@ -60,7 +82,12 @@ impl Site {
         queue: Option<&FileSource>,
     ) -> Result<Checked, SiteError> {
         let (Ok(formula), Some(source)) = (submitted.formula(), queue) else {
-            let mut checked = self.checked(submitted, &self.schema, None);
+            let formula = LintedFormula {
+                schema: &self.schema,
+                program: None,
+                findings: None,
+            };
+            let mut checked = self.checked(submitted, &formula, None);
             if self.files.root.is_some() && self.files.lacks_queue() {
                 checked
                     .findings
@@ -73,25 +100,31 @@ impl Site {
             document: queue,
             ..self.request(&names).again()
         };
-        let mut jobs = self.read_for_formula(formula, &request)?;
+        let mut read = self.read_for_formula(formula, &request)?;
+        let jobs = &mut read.jobs;
         let guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
         jobs.warnings
             .extend(guessed_types.iter().map(|name| guessed_type(name)));
         let is_empty = jobs.table.is_empty();
-        let inputs = jobs.program.as_ref().map(Program::inputs);
-        let inputs = inputs.filter(|_| self.tree.is_none());
-        let missing = inputs.and_then(|inputs| self.require_own_shares(inputs, &jobs.table).err());
-        let mut checked = if jobs.program.is_some() && missing.is_none() {
-            let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
+        let program = read.program.as_ref().filter(|_| self.tree.is_none());
+        let missing = program
+            .and_then(|program| self.require_own_shares(program.inputs(), &jobs.table).err());
+        let mut checked = if read.program.is_some() && missing.is_none() {
+            let ranked = self.rank_read_jobs(read)?;
             let checked = self.check_ranked(submitted, &ranked);
             Checked {
                 warnings: ranked.warnings,
                 ..checked
             }
         } else {
+            let formula = LintedFormula {
+                schema: &read.jobs.schema,
+                program: read.program.as_ref(),
+                findings: Some(&read.findings),
+            };
             Checked {
-                warnings: jobs.warnings,
-                ..self.checked(submitted, &jobs.schema, None)
+                warnings: read.jobs.warnings.clone(),
+                ..self.checked(submitted, &formula, None)
             }
         };
         let reason = match missing {
@@ -123,14 +156,16 @@ impl Site {
     pub fn check_ranked(&self, submitted: &FormulaSubmission<'_>, queue: &RankedQueue) -> Checked {
         let tree = queue.tree.as_ref();
         let scored = self.scored(&queue.table, &queue.ranking, &queue.not_considered, tree);
-        self.checked(submitted, &queue.schema, Some(scored))
+        let formula = LintedFormula::new(&queue.schema, &queue.program, &queue.findings);
+        self.checked(submitted, &formula, Some(scored))
     }
 
     /// Checks the formula of a cycle, as [`check`](Self::check) does.
     pub fn check_cycled(&self, submitted: &FormulaSubmission<'_>, cycle: &CycledQueue) -> Checked {
         let tree = cycle.tree.as_ref();
         let scored = self.scored(&cycle.table, &cycle.ranking, &cycle.not_considered, tree);
-        self.checked(submitted, &cycle.schema, Some(scored))
+        let formula = LintedFormula::new(&cycle.schema, &cycle.program, &cycle.findings);
+        self.checked(submitted, &formula, Some(scored))
     }
 
     /// Checks both formulas of a comparison with another site, or with this one, as
@@ -150,15 +185,27 @@ impl Site {
         };
         let OldNew { old, new } = &queue.sides;
         OldNew::new(
-            self.check_side(submitted.old, &queue.schema, old, tables.old, old_tree),
-            new_site.check_side(submitted.new, &queue.schema, new, tables.new, new_tree),
+            self.check_side(
+                submitted.old,
+                &LintedFormula::new(&queue.schema, &old.program, &queue.findings.old),
+                old,
+                tables.old,
+                old_tree,
+            ),
+            new_site.check_side(
+                submitted.new,
+                &LintedFormula::new(&queue.schema, &new.program, &queue.findings.new),
+                new,
+                tables.new,
+                new_tree,
+            ),
         )
     }
 
     pub(crate) fn check_side(
         &self,
         submitted: &FormulaSubmission<'_>,
-        schema: &Schema,
+        formula: &LintedFormula<'_>,
         side: &ComparedSide,
         table: &JobTable,
         tree: Option<&AppliedTree>,
@@ -167,7 +214,7 @@ impl Site {
             .filter(|_| self.needs_shares(side.program.inputs()))
             .and_then(AppliedTree::pbs);
         let scored = self.scored(table, &side.ranking, &side.not_considered, tree);
-        self.checked(submitted, schema, Some(scored))
+        self.checked(submitted, formula, Some(scored))
     }
 
     fn scored<'a>(
@@ -190,11 +237,16 @@ impl Site {
     fn checked(
         &self,
         submitted: &FormulaSubmission<'_>,
-        schema: &Schema,
+        linted: &LintedFormula<'_>,
         queue: Option<ScoredQueue<'_>>,
     ) -> Checked {
+        let schema = linted.schema;
         let formula = submitted.formula().ok();
-        let program = formula.and_then(|formula| formula.compile(schema).ok());
+        let compiled = match linted.program {
+            Some(_) => None,
+            None => formula.and_then(|formula| formula.compile(schema).ok()),
+        };
+        let program = linted.program.or(compiled.as_ref());
         let (_, python_source) = self.python();
         let table = queue.map(|queue| queue.table);
         let names = formula.map(Formula::names).unwrap_or_default();
@@ -202,7 +254,8 @@ impl Site {
             .iter()
             .filter_map(|name| Some((*name, self.site_constant(name, schema, table)?)));
         let facts = SiteFacts {
-            program: program.as_ref(),
+            program,
+            lint: linted.findings,
             queue,
             config: Some(&self.config),
             server: Some(&self.server),
@@ -216,7 +269,7 @@ impl Site {
                 || self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
         };
         let mut checked = Checked::new(submitted, schema, &facts);
-        if let Some(program) = &program {
+        if let Some(program) = program {
             checked.rates = self.rates(program, schema, &facts);
         }
         checked

@@ -12,7 +12,7 @@ use crate::formulas::formula_text::submitted;
 use crate::opening::file_source::FileSource;
 use crate::opening::role::Role;
 use crate::shares::policy_selection::PolicyName;
-use crate::{SharesRequest, Site, SiteError};
+use crate::{Site, SiteError};
 
 /// A log compared with a queue, and the warnings about the queue.
 #[derive(Debug)]
@@ -52,8 +52,8 @@ impl Site {
         }
         let candidates = self.other_formulas(&log.name(), &bytes, formula);
         let names = formula.names();
-        let jobs = self.read_for_formula(formula, &self.request(&names).again())?;
-        let ranked = self.rank_jobs(jobs, usize::MAX, &SharesRequest::default())?;
+        let read = self.read_for_formula(formula, &self.request(&names).again())?;
+        let ranked = self.rank_read_jobs(read)?;
         let mut others = Vec::new();
         for (origin, text) in candidates {
             others.extend(self.score_other(origin, text));
@@ -107,8 +107,8 @@ impl Site {
         let submission = submitted(&text, NumberMode::OpenPbs);
         let formula = submission.formula().ok()?;
         let names = formula.names();
-        let jobs = self.read_for_formula(formula, &self.request(&names).again());
-        let ranked = self.rank_jobs(jobs.ok()?, usize::MAX, &SharesRequest::default());
+        let read = self.read_for_formula(formula, &self.request(&names).again());
+        let ranked = self.rank_read_jobs(read.ok()?);
         Some(OtherFormula {
             origin,
             scores: ranked.ok()?.ranking.scores().clone(),

@@ -11,6 +11,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::rank::{Comparison, OldNew, SIZES};
 use jsf_openpbs::check::Checked;
 
+use crate::formulas::formula_check::LintedFormula;
 use crate::formulas::formula_text::submitted;
 use crate::shares::applied_tree::AppliedTree;
 use crate::{ComparedJobs, ComparedQueue, Site, SiteError};
@@ -111,7 +112,11 @@ impl WhatIf {
                 let queue = &jobs.queue;
                 let mut checked = self.site.check_side(
                     &submitted,
-                    &queue.schema,
+                    &LintedFormula {
+                        schema: &queue.schema,
+                        program: Some(&queue.sides.new.program),
+                        findings: None,
+                    },
                     &queue.sides.new,
                     &queue.table,
                     queue.trees.new.as_ref(),

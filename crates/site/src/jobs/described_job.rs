@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 
 use job_sort_formula::diagnostic::Need;
+use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Job, JobState, JobTable};
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
@@ -15,7 +16,7 @@ use jsf_openpbs::duration_notation::parse_duration;
 use jsf_openpbs::resource_amount::AmountSource;
 use serde_json::{Map, Number, Value};
 
-use crate::{Site, SiteError, SiteJobs};
+use crate::{JobsToRank, Site, SiteError, SiteJobs};
 
 /// The id of a described job.
 const ID: &str = "described";
@@ -75,9 +76,10 @@ impl Site {
     /// an entity and none is named.
     pub fn add_described(
         &self,
-        jobs: &mut SiteJobs,
+        read: &mut JobsToRank,
         described: &DescribedJob,
     ) -> Result<usize, SiteError> {
+        let JobsToRank { jobs, program, .. } = read;
         let queue = self.queue_of(described)?;
         let mut job = match &self.slurm {
             Some(slurm) => slurm.described(described, &queue, &self.policy.conf)?,
@@ -106,7 +108,7 @@ impl Site {
             )));
         }
         check_ranges(jobs, &read.table)?;
-        self.check_shares(jobs, described)?;
+        check_shares(program.as_ref(), described)?;
         append(&mut jobs.table, &read.table, 0)
     }
 
@@ -241,24 +243,26 @@ impl Site {
             .ok()?
             .to_f64()
     }
+}
 
-    /// A formula with fair-share numbers needs the job's own, or an entity.
-    fn check_shares(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
-        if !described.entity.is_empty() {
-            return Ok(());
-        }
-        for name in jobs.program.iter().flat_map(|program| program.inputs()) {
-            let input = FairshareInput::from_name(name);
-            let mut given = described.inputs.iter();
-            if input.is_some() && !given.any(|(name, _)| FairshareInput::from_name(name) == input) {
-                let message = format!(
-                    "the formula reads `{name}`, and the described job has no entity: add `{name}=…`, or "
-                );
-                return Err(SiteError::missing(message, Need::Entity));
-            }
-        }
-        Ok(())
+/// A formula with fair-share numbers needs the job's own, or an entity.
+fn check_shares(program: Option<&Program>, described: &DescribedJob) -> Result<(), SiteError> {
+    if !described.entity.is_empty() {
+        return Ok(());
     }
+    for name in program.map_or(&[][..], Program::inputs) {
+        let Some(input) = FairshareInput::from_name(name) else {
+            continue;
+        };
+        let mut given = described.inputs.iter();
+        if !given.any(|(name, _)| FairshareInput::from_name(name) == Some(input)) {
+            let message = format!(
+                "the formula reads `{name}`, and the described job has no entity: add `{name}=…`, or "
+            );
+            return Err(SiteError::missing(message, Need::Entity));
+        }
+    }
+    Ok(())
 }
 
 /// No value is outside the range of its name.

@@ -1,8 +1,6 @@
-//! Reads the jobs of a site, with the columns that a formula needs.
+//! Reads the jobs of a site, with a column for each name that is asked for.
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
-use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::program::Program;
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::schema::Schema;
 use jsf_ingest::{CycleJobs, ReadOptions};
@@ -14,29 +12,18 @@ use crate::jobs::job_warnings::{invalid_jobs, job_problems, missing_eligible_tim
 use crate::opening::file_source::FileSource;
 use crate::opening::file_warnings::in_file;
 use crate::opening::role::Role;
-use crate::slurm::slurm_queue::{AGE, AgingFormula};
+use crate::slurm::slurm_queue::AGE;
 use crate::{Site, SiteError};
 
-/// The jobs of a site, with the columns that one formula needs.
+/// The jobs of a site, with a column for each name that was asked for.
 #[derive(Debug, Clone)]
 pub struct SiteJobs {
-    /// The jobs, with a column for every name of the formula.
+    /// The jobs.
     pub table: JobTable,
     /// The names that a formula may use: the site's, and those that only its jobs contain.
     pub schema: Schema,
-    /// The findings about the text of the formula and its names, without evaluating it.
-    pub findings: Vec<Diagnostic>,
-    /// The formula, compiled for these names; `None` if it is not arithmetic, or if the jobs were
-    /// read for names alone, as by [`Site::jobs`].
-    pub program: Option<Program>,
     /// The problems of single jobs, one sentence each.
     pub warnings: Vec<Message>,
-    /// Whether the formula is Slurm's priority at this site.
-    pub(crate) is_slurm_priority: bool,
-    /// The formula for later times, if it reads the age of Slurm's jobs.
-    pub(crate) aging: Option<AgingFormula>,
-    /// The columns of `sprio`, if they were asked for: the name and the program of each.
-    pub(crate) sprio_columns: Vec<(String, Program)>,
     /// The jobs as a scheduling cycle sees them, if that was asked for.
     pub(crate) cycle: Option<CycleJobs>,
 }
@@ -92,21 +79,6 @@ impl Site {
             record_origins: false,
             cycle: false,
         }
-    }
-
-    /// Reads the jobs with the columns of a request, which names those of the formula, and compiles
-    /// the formula; nothing is found in its text yet.
-    pub(crate) fn read_for_formula(
-        &self,
-        formula: &Formula,
-        request: &ColumnsRequest<'_>,
-    ) -> Result<SiteJobs, SiteError> {
-        let mut jobs = self.read_columns(request)?;
-        jobs.program = formula.compile(&jobs.schema).ok();
-        let slurm = self.slurm.as_ref();
-        jobs.is_slurm_priority = slurm.is_some_and(|slurm| slurm.is_priority(formula));
-        jobs.aging = slurm.and_then(|slurm| slurm.aging_formula(formula, &jobs.schema));
-        Ok(jobs)
     }
 
     /// Reads the jobs with the columns of a request, and those for every key that orders the queue
@@ -183,12 +155,7 @@ impl Site {
         Ok(SiteJobs {
             table: read.table,
             schema,
-            findings: Vec::new(),
-            program: None,
             warnings,
-            is_slurm_priority: false,
-            aging: None,
-            sprio_columns: Vec::new(),
             cycle: read.cycle_jobs,
         })
     }

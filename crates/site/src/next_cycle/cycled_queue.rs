@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
@@ -26,7 +25,7 @@ use crate::next_cycle::site_machine::CycleMachine;
 use crate::opening::role::Role;
 use crate::opening::site_files::SiteFiles;
 use crate::simulation::simulation_rules::{LeftOut, starts_in_words};
-use crate::{SharesRequest, Site, SiteError, SiteJobs};
+use crate::{JobsToRank, SharesRequest, Site, SiteError, SiteJobs};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
 const FAR: u64 = 366 * 86400;
@@ -233,7 +232,8 @@ impl Site {
             cycle: true,
             ..self.request(&names)
         };
-        let mut jobs = self.read_for_formula(formula, &columns)?;
+        let mut read = self.read_for_formula(formula, &columns)?;
+        let jobs = &mut read.jobs;
         let cycle = jobs.cycle.get_or_insert_default();
         cycle.timestamp = cycle.timestamp.or_else(|| self.files.jobs_taken_at());
         let at = moment(request.at, cycle)?;
@@ -246,7 +246,7 @@ impl Site {
         other_settings
             .as_ref()
             .unwrap_or(self)
-            .cycle_of(request, jobs, at, times)
+            .cycle_of(request, read, at, times)
     }
 
     /// Which running jobs would give way to these jobs in the next cycle, and to which jobs they
@@ -279,18 +279,16 @@ impl Site {
     fn cycle_of(
         &self,
         request: &CycleRequest<'_>,
-        jobs: SiteJobs,
+        read: JobsToRank,
         at: i64,
         times: Times,
     ) -> Result<CycledQueue, SiteError> {
         let SiteJobs {
             mut table,
             schema,
-            program,
             mut warnings,
             cycle,
-            ..
-        } = jobs;
+        } = read.jobs;
         let cycle = cycle.unwrap_or_default();
         warnings.extend(far_moment(&cycle, at));
         age(&mut table, &cycle, at);
@@ -300,7 +298,7 @@ impl Site {
                 "the time zone of the moment of the cycle is not known and taken to be UTC".into(),
             );
         }
-        let program = program.ok_or(SiteError::NotArithmetic)?;
+        let program = read.program.ok_or(SiteError::NotArithmetic)?;
         let no_change = SharesRequest::default();
         let tree = self.fill_shares(program.inputs(), &mut table, &no_change, &mut warnings)?;
         let threshold = self.threshold().filter(|_| request.formula.is_some());
@@ -364,7 +362,10 @@ impl Site {
                 starts: starts_in_words(&machine.rules),
             },
             left_out,
-            findings: formula.map_or_else(Vec::new, |formula| lint(formula.expr(), &schema)),
+            findings: match formula {
+                Some(_) => read.findings,
+                None => Vec::new(),
+            },
             warnings,
             not_counted: machine.pools.not_counted(self, &considered),
             table,

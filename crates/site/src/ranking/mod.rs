@@ -5,6 +5,7 @@
 
 pub(crate) mod compared_queue;
 pub(crate) mod explanation;
+pub(crate) mod jobs_to_rank;
 pub(crate) mod ranked_queue;
 pub(crate) mod reach_rank;
 pub(crate) mod waiting_trajectory;

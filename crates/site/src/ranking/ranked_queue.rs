@@ -1,8 +1,9 @@
 //! Ranks a site's jobs by a formula, as the scheduler does.
 
+use std::collections::BTreeMap;
+
 use job_sort_formula::diagnostic::{Diagnostic, Message};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::lint::lint;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{
@@ -14,35 +15,9 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::PbsTree;
 
-use crate::jobs::site_jobs::ColumnsRequest;
 use crate::slurm::printed_priority::Agreement;
-use crate::slurm::slurm_queue::{AgingFormula, SlurmQueue};
-use crate::{SharesRequest, Site, SiteError, SiteJobs};
-
-/// A formula by which the jobs of a site are ranked, with the options of the ranking.
-pub struct RankRequest<'a> {
-    /// The formula.
-    pub formula: &'a Formula,
-    /// How many ranks are determined at most.
-    pub limit: usize,
-    /// Whether it is recorded where the inputs of the jobs come from, which [`Site::explain`]
-    /// shows.
-    pub record_origins: bool,
-    /// Whether the columns of `sprio` are read, if the formula is Slurm's priority.
-    pub sprio_columns: bool,
-}
-
-impl<'a> From<&'a Formula> for RankRequest<'a> {
-    /// All ranks.
-    fn from(formula: &'a Formula) -> Self {
-        Self {
-            formula,
-            limit: usize::MAX,
-            record_origins: false,
-            sprio_columns: false,
-        }
-    }
-}
+use crate::slurm::slurm_queue::AgingFormula;
+use crate::{JobsToRank, RankRequest, SharesRequest, Site, SiteError, SiteJobs};
 
 /// The jobs of a site, ranked by a formula.
 #[derive(Debug)]
@@ -91,34 +66,9 @@ impl Site {
     /// [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
     pub fn rank<'a>(&self, request: impl Into<RankRequest<'a>>) -> Result<RankedQueue, SiteError> {
         let request = request.into();
-        let ranked = self.rank_read_jobs(self.read_jobs_to_rank(&request)?, request.limit)?;
+        let ranked = self.rank_read_jobs(self.read_jobs_to_rank(&request)?)?;
         require_values(&ranked.table, &ranked.ranking)?;
         Ok(ranked)
-    }
-
-    /// The first half of [`rank`](Self::rank): reads the jobs with the columns that the formula
-    /// needs, compiles the formula and finds what is to be said of its text.
-    ///
-    /// # Errors
-    /// The jobs cannot be read.
-    pub fn read_jobs_to_rank(&self, request: &RankRequest<'_>) -> Result<SiteJobs, SiteError> {
-        let mut names = request.formula.names();
-        let slurm = self.slurm.as_ref();
-        let slurm =
-            slurm.filter(|slurm| slurm.is_priority(request.formula) && request.sprio_columns);
-        let of_sprio: Vec<(String, Formula)> = slurm.map_or_else(Vec::new, SlurmQueue::columns);
-        names.extend(of_sprio.iter().flat_map(|(_, formula)| formula.names()));
-        let columns = ColumnsRequest {
-            record_origins: request.record_origins,
-            ..self.request(&names)
-        };
-        let mut jobs = self.read_for_formula(request.formula, &columns)?;
-        jobs.findings = lint(request.formula.expr(), &jobs.schema);
-        let columns = of_sprio.iter().filter_map(|(name, formula)| {
-            Some((name.clone(), formula.compile(&jobs.schema).ok()?))
-        });
-        jobs.sprio_columns = columns.collect();
-        Ok(jobs)
     }
 
     /// The second half of [`rank`](Self::rank): ranks the jobs, also if one fails under
@@ -126,8 +76,8 @@ impl Site {
     ///
     /// # Errors
     /// The tree cannot be read, or the formula is not arithmetic.
-    pub fn rank_read_jobs(&self, jobs: SiteJobs, limit: usize) -> Result<RankedQueue, SiteError> {
-        self.rank_jobs(jobs, limit, &SharesRequest::default())
+    pub fn rank_read_jobs(&self, read: JobsToRank) -> Result<RankedQueue, SiteError> {
+        self.rank_assuming(read, &SharesRequest::default())
     }
 
     /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same
@@ -151,22 +101,32 @@ impl Site {
         Ok(())
     }
 
-    /// Ranks jobs that were read for a formula, with the usage that a request assumes.
-    pub(crate) fn rank_jobs(
+    /// Ranks jobs with the usage that a request assumes.
+    pub(crate) fn rank_assuming(
         &self,
-        jobs: SiteJobs,
-        limit: usize,
+        read: JobsToRank,
         assumed: &SharesRequest,
     ) -> Result<RankedQueue, SiteError> {
-        let (mut table, mut warnings) = (jobs.table, jobs.warnings);
-        let program = jobs.program.ok_or(SiteError::NotArithmetic)?;
+        let SiteJobs {
+            mut table,
+            schema,
+            mut warnings,
+            ..
+        } = read.jobs;
+        let program = read.program.ok_or(SiteError::NotArithmetic)?;
         let tree = self.fill_shares(program.inputs(), &mut table, assumed, &mut warnings)?;
         let Ordered {
             ranking,
             not_considered,
-        } = self.score_and_order(&program, &table, tree.as_ref(), self.threshold(), limit);
+        } = self.score_and_order(
+            &program,
+            &table,
+            tree.as_ref(),
+            self.threshold(),
+            read.limit,
+        );
         let mut rules = self.rules(&program, &table, tree.as_ref());
-        let is_printed = jobs.is_slurm_priority && !assumed.assumes_usage();
+        let is_printed = read.is_slurm_priority && !assumed.assumes_usage();
         let slurm = self.slurm.as_ref().filter(|_| is_printed);
         let agreement =
             slurm.and_then(|slurm| slurm.printed.agreement(&table, &ranking, &slurm.settings));
@@ -181,17 +141,17 @@ impl Site {
         }
         Ok(RankedQueue {
             table,
-            schema: jobs.schema,
+            schema,
             ranking,
             not_considered,
             program,
             tree,
             rules,
-            findings: jobs.findings,
+            findings: read.findings,
             warnings,
-            is_slurm_priority: jobs.is_slurm_priority,
-            aging: jobs.aging,
-            sprio_columns: jobs.sprio_columns,
+            is_slurm_priority: read.is_slurm_priority,
+            aging: read.aging,
+            sprio_columns: read.sprio_columns,
             contradiction: headline,
         })
     }
@@ -287,35 +247,30 @@ impl Site {
     ) -> Ordered {
         let scores = score(program, table, self.precision(), self.rules.on_error);
         if self.precision() == ScorePrecision::Decimal {
-            return self.order_decimals(Ranking::from_scores(scores, table), threshold);
+            return order_decimals(Ranking::from_scores(scores, table), threshold, limit);
         }
         self.order_rules(tree, threshold)
             .limit(limit)
             .order(scores, table)
     }
+}
 
-    /// Applies the threshold to a ranking in decimals.
-    fn order_decimals(&self, mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
-        let mut considered = ranking.order().to_vec();
-        considered.sort_unstable();
-        let not_considered = considered.into_iter().filter_map(|row| {
-            let score = ranking.score(row)?;
+/// Applies the threshold to a ranking in decimals, and keeps so many ranks at most.
+fn order_decimals(mut ranking: Ranking, threshold: Option<f64>, limit: usize) -> Ordered {
+    let mut under = BTreeMap::new();
+    for &row in ranking.order() {
+        if let (Some(threshold), Some(score)) = (threshold, ranking.score(row)) {
             let has_error = || score.unrounded.is_err();
-            Some((
-                row,
-                NotConsidered::by_threshold(score.value, threshold?, has_error)?,
-            ))
-        });
-        let not_considered: Vec<(usize, NotConsidered)> = not_considered.collect();
-        ranking.retain(|row| {
-            not_considered
-                .binary_search_by_key(&row, |(under, _)| *under)
-                .is_err()
-        });
-        Ordered {
-            ranking,
-            not_considered,
+            if let Some(reason) = NotConsidered::by_threshold(score.value, threshold, has_error) {
+                under.insert(row, reason);
+            }
         }
+    }
+    ranking.retain(|row| !under.contains_key(&row));
+    ranking.truncate(limit);
+    Ordered {
+        ranking,
+        not_considered: under.into_iter().collect(),
     }
 }
 

@@ -269,11 +269,11 @@ impl Site {
         request: &SharesRequest,
     ) -> Result<ComparedQueue, SiteError> {
         let names = formula.names();
-        let mut jobs = self.read_for_formula(formula, &self.request(&names).again())?;
-        let program = jobs.program.as_ref().ok_or(SiteError::NotArithmetic)?;
+        let mut read = self.read_for_formula(formula, &self.request(&names).again())?;
+        let program = read.program.as_ref().ok_or(SiteError::NotArithmetic)?;
         let mut inputs = program.inputs().iter();
         if !inputs.any(|input| FairshareInput::from_name(input).is_some()) {
-            jobs.warnings.push(
+            read.jobs.warnings.push(
                 "the formula does not use fair share, so its values do not depend on usage".into(),
             );
         }
@@ -281,8 +281,8 @@ impl Site {
             changes: Vec::new(),
             ..request.clone()
         };
-        let before = self.rank_jobs(jobs.clone(), usize::MAX, &as_it_is)?;
-        let after = self.rank_jobs(jobs, usize::MAX, request)?;
+        let before = self.rank_assuming(read.clone(), &as_it_is)?;
+        let after = self.rank_assuming(read, request)?;
         Ok(ComparedQueue::from_ranked(before, after))
     }
 

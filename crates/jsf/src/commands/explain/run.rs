@@ -8,7 +8,7 @@ use jsf_site::{CycleRequest, ExplainOptions, RankRequest};
 use crate::cli::document::{PIPED_WIDTH, Shown};
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome, select_rows_or_warn};
+use crate::cli::queue::{DrawnFindings, OpenedQueue, QueueToRank, outcome, select_rows_or_warn};
 use crate::cli::{CliError, Outcome, Progress, parsed_formula, show_site};
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::explain::request::ExplainArgs;
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         record_origins: true,
         ..RankRequest::from(formula)
     };
-    let read = JobsToRank::read_and_report(
+    let read = QueueToRank::read_and_report(
         &opened,
         &submitted,
         &request,
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     if let Some(described) = &described {
         rows.push(read.add(described)?);
     }
-    let (queue, warnings) = read.rank_and_warn(usize::MAX)?;
+    let (queue, warnings) = read.rank_and_warn()?;
     if !entities.is_empty() {
         let filter = JobFilter {
             jobs: &arguments.jobs.job,

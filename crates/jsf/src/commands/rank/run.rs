@@ -14,7 +14,7 @@ use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{
-    DrawnFindings, JobsToRank, OpenedQueue, draw_submitted, outcome, select_rows_or_warn,
+    DrawnFindings, OpenedQueue, QueueToRank, draw_submitted, outcome, select_rows_or_warn,
 };
 use crate::cli::{CliError, Outcome, page_file, parsed_formula, show_site};
 use crate::commands::rank::answer::{RankReport, TermColumns};
@@ -23,6 +23,11 @@ use crate::commands::rank::view::RankPageParts;
 use crate::ranked_row::RankedRow;
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
+        return Err(CliError::usage(
+            "terms follow Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
+        ));
+    }
     let is_document = arguments.format.is_document();
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
@@ -36,10 +41,11 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     } else {
         DrawnFindings::All
     };
-    let read = JobsToRank::read_and_report(
+    let read = QueueToRank::read_and_report(
         &opened,
         &submitted,
         &RankRequest {
+            limit: limit(arguments),
             sprio_columns: arguments.terms,
             ..RankRequest::from(formula)
         },
@@ -49,7 +55,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let Some(read) = read else {
         return Ok(Outcome::Findings);
     };
-    let (ranked, warnings) = read.rank_and_warn(limit(arguments))?;
+    let (ranked, warnings) = read.rank_and_warn()?;
     let inputs: Vec<_> = ranked
         .program
         .inputs()
@@ -57,11 +63,6 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         .map(|name| &**name)
         .filter(|_| arguments.inputs)
         .collect();
-    if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
-        return Err(CliError::usage(
-            "terms follow Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
-        ));
-    }
     let terms = arguments.terms.then(|| TermColumns::of(&ranked));
     let rows = rows(arguments, site, &ranked)?;
     let mut rules = vec![("formula", source.text.trim_end().to_owned())];

@@ -9,7 +9,7 @@ use jsf_site::RankRequest;
 use crate::answer::Format;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
-use crate::cli::queue::{DrawnFindings, JobsToRank, OpenedQueue, outcome};
+use crate::cli::queue::{DrawnFindings, OpenedQueue, QueueToRank, outcome};
 use crate::cli::{CliError, Outcome, Progress, parsed_formula, report, show_site};
 use crate::commands::trajectory::answer::TrajectoryReport;
 use crate::commands::trajectory::request::TrajectoryArgs;
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         return Ok(Outcome::Findings);
     };
     show_site(&arguments.queue.site, site, is_document);
-    let read = JobsToRank::read_and_report(
+    let read = QueueToRank::read_and_report(
         &opened,
         &submitted,
         &RankRequest::from(formula),
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     };
     let mut rows = read.find_or_warn(&arguments.jobs)?;
     rows.sort_unstable();
-    let (ranked, warnings) = read.rank_and_warn(usize::MAX)?;
+    let (ranked, warnings) = read.rank_and_warn()?;
     let progress = Progress::start("following the jobs");
     let seconds = i64::from(arguments.hours);
     let trajectory = site.trajectory(&ranked, &rows, seconds, SEARCH_WORK);
