@@ -37,7 +37,6 @@ pub(crate) const CALLS: &[&[&str]] = &[
     &["names"],
     &["replay", "examples/site/sched.log"],
     &["cycle", "ncpus"],
-    &["page", "--out", "-"],
     &["fit", "{a=1:0..9}*ncpus", "--prefer", "184208", "184127"],
     &["translate", "ncpus", "--to", "slurm"],
     SIMULATE,

@@ -43,7 +43,8 @@ fn examples(help: &str) -> Vec<String> {
 fn every_command_is_in_each_list_of_calls() {
     // they read no file
     let without_files = ["capture", "codes", "completions", "man"];
-    let without_site = [&without_files[..], &["fmt", "pbsfs"]].concat();
+    // `page` needs a module that the tests do not build
+    let without_site = [&without_files[..], &["fmt", "page", "pbsfs"]].concat();
     let lists: [(&str, Vec<&str>, &[&str]); 4] = [
         (
             "exit_codes::CALLS",
