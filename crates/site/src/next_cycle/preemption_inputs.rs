@@ -6,8 +6,10 @@ use std::sync::Arc;
 use job_sort_formula::jobs::{JobState, JobTable};
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::cycle::{
-    JobSource, LimitKind, PreemptionJob, PreemptionLevels, PreemptionMethod, Request, SuspendedJob,
+    JobSource, LimitKind, Placing, PreemptionJob, PreemptionLevels, PreemptionMethod, Request,
+    SuspendedJob,
 };
+use jsf_openpbs::files::limits::whole_amount;
 use jsf_openpbs::share_tree::PbsTree;
 
 use crate::Site;
@@ -77,13 +79,9 @@ impl CycleMachine {
         waiting: &[usize],
         preempted: &[GaveWay],
     ) -> Vec<LeftOut> {
-        let Some(levels) = self
-            .rules
-            .levels
-            .as_ref()
-            .filter(|levels| levels.is_preemptive)
-        else {
-            return Vec::new();
+        let levels = match &self.rules.levels {
+            Some(levels) if levels.is_preemptive => levels,
+            _ => return Vec::new(),
         };
         let order = site.server.preempt_order();
         let by_checkpoint = preempted.iter().filter(|one| {
@@ -94,10 +92,8 @@ impl CycleMachine {
             order.split_ascii_whitespace().any(tries_checkpoint)
         });
         let requeued = levels.preempted.len() - levels.suspended.len();
-        let suspended = waiting
-            .iter()
-            .filter(|row| levels.suspended.contains_key(&(**row as u32)));
-        let suspended = suspended.count();
+        let is_suspended = |row: &&usize| levels.suspended.contains_key(&(**row as u32));
+        let suspended = waiting.iter().filter(is_suspended).count();
         LeftOut::of_some_jobs([
             (
                 format!("checkpoints of preempt_order {order}"),
@@ -142,20 +138,21 @@ impl CycleMachine {
             pool_lists,
             placing,
         } = requested.request;
-        let has_limits =
-            |queue| self.limits.has_queue(queue) || levels.soft_limits.has_queue(queue);
         let queue = requested.queue;
+        let limits = [&self.limits, &levels.soft_limits];
+        let is_limited = limits.iter().any(|limits| limits.has_queue(queue));
         let counts_by = |kind, subject: u32| {
-            let is_limited =
-                self.limits.has_kind(kind, queue) || levels.soft_limits.has_kind(kind, queue);
-            is_limited.then_some(subject)
+            let mut limits = limits.iter();
+            limits
+                .any(|limits| limits.has_kind(kind, queue))
+                .then_some(subject)
         };
         JobClass {
             request: (counts, amounts, pool_lists, placing),
             counted: requested.counted,
             walltime: requested.walltime,
             targets: text(job, TARGETS),
-            queue: has_limits(queue).then_some(queue),
+            queue: is_limited.then_some(queue),
             subjects: [
                 counts_by(LimitKind::User, requested.user),
                 counts_by(LimitKind::Group, requested.group),
@@ -176,7 +173,7 @@ fn letter(method: PreemptionMethod) -> char {
 
 #[derive(PartialEq, Eq, Hash)]
 struct JobClass<'j> {
-    request: (&'j [u32], &'j [i64], &'j [u32], jsf_openpbs::cycle::Placing),
+    request: (&'j [u32], &'j [i64], &'j [u32], Placing),
     counted: &'j [i64],
     walltime: i64,
     targets: Option<&'j str>,
@@ -200,11 +197,12 @@ impl<'s> Targets<'s> {
         if let Some(found) = self.found.get(text) {
             return Some(found.clone());
         }
-        let rows = self.queued.iter().enumerate();
-        let found: Arc<[u32]> = rows
-            .filter(|(row, _)| text.split(',').any(|target| self.is_target(target, *row)))
-            .map(|(row, _)| row as u32)
-            .collect();
+        let is_target = |row: &u32| {
+            text.split(',')
+                .any(|target| self.is_target(target, *row as usize))
+        };
+        let rows = 0..self.queued.len() as u32;
+        let found: Arc<[u32]> = rows.filter(is_target).collect();
         self.found.insert(text, found.clone());
         Some(found)
     }
@@ -230,7 +228,7 @@ impl<'s> Targets<'s> {
                     .schema
                     .entry(resource)
                     .map(|entry| entry.input_type);
-                let value = jsf_openpbs::files::limits::whole_amount(value, kind);
+                let value = whole_amount(value, kind);
                 value.is_some() && value.as_ref() == job.amounts.get(resource)
             }
         };
@@ -247,9 +245,7 @@ fn text<'j>(job: &'j QueuedJob, resource: &str) -> Option<&'j str> {
 fn is_over_share(tree: &PbsTree, entity: &str) -> bool {
     let usages = tree.tree();
     let node = usages.find(entity).unwrap_or(tree.unknown());
-    let share = tree
-        .shares()
-        .get(node)
-        .map_or(0.0, |shares| shares.fairshare_perc);
+    let shares = tree.shares().get(node);
+    let share = shares.map_or(0.0, |shares| shares.fairshare_perc);
     usages.usage(usages.root()) * share < usages.usage(node)
 }

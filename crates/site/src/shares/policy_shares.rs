@@ -235,9 +235,10 @@ impl Site {
         for name in &request.active {
             active.push(find_node(&tree, name)?);
         }
-        if request.active.is_empty() {
-            let pending = queue.iter().filter(|(_, is_pending)| *is_pending);
-            active.extend(pending.filter_map(|(entity, _)| tree.resolve(entity)));
+        for (entity, is_pending) in queue {
+            if request.active.is_empty() && *is_pending {
+                active.extend(tree.resolve(entity));
+            }
         }
         let rules = self.policy.build_policy(policy, &active);
         let before = as_it_is.map(|tree| AssessedTree::new(tree, &*rules));
@@ -344,11 +345,14 @@ impl Site {
 
     /// The assumed usage in words.
     fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
-        let described = request.changes.iter().map(|change| match change {
-            UsageChange::Decay(seconds) => self.describe_decay(policy, *seconds),
-            UsageChange::Charge { name, amount } => format!("{name} is charged {amount}"),
-        });
-        described.collect::<Vec<_>>().join(", then ")
+        let mut described = Vec::new();
+        for change in &request.changes {
+            described.push(match change {
+                UsageChange::Decay(seconds) => self.describe_decay(policy, *seconds),
+                UsageChange::Charge { name, amount } => format!("{name} is charged {amount}"),
+            });
+        }
+        described.join(", then ")
     }
 
     fn describe_decay(&self, policy: PolicyName, seconds: u64) -> String {
@@ -357,10 +361,8 @@ impl Site {
         }
         let periods = self.decay_by_periods().intervals(seconds);
         let noun = if periods == 1 { "period" } else { "periods" };
-        format!(
-            "usage decays by {periods} {noun} of {}",
-            clock(self.config.fairshare_decay_time)
-        )
+        let period = clock(self.config.fairshare_decay_time);
+        format!("usage decays by {periods} {noun} of {period}")
     }
 
     /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life
@@ -384,9 +386,8 @@ impl Site {
     }
 
     fn required_tree(&self) -> Result<&SiteTree, SiteError> {
-        self.tree
-            .as_ref()
-            .ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
+        let tree = self.tree.as_ref();
+        tree.ok_or_else(|| SiteError::missing("no tree: ", Need::Tree))
     }
 
     /// The entities of the queue, and the warnings about its jobs.
@@ -395,10 +396,8 @@ impl Site {
             return Ok((Vec::new(), Vec::new()));
         }
         let mut jobs = self.read_columns(&self.request(&[]).again())?;
-        jobs.warnings.extend(jobs_without_entity(
-            &jobs.table,
-            self.config.fairshare_entity,
-        ));
+        let missing = jobs_without_entity(&jobs.table, self.config.fairshare_entity);
+        jobs.warnings.extend(missing);
         Ok((entities_of(&jobs.table), jobs.warnings))
     }
 }

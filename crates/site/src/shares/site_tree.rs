@@ -241,10 +241,8 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
         ));
     }
     // where rows are missing, all numbers differ, which has a warning
-    let is_whole = !associations
-        .warnings
-        .iter()
-        .any(|warning| warning.kind == TreeWarningKind::MissingRows);
+    let mut found = associations.warnings.iter();
+    let is_whole = found.all(|warning| warning.kind != TreeWarningKind::MissingRows);
     Ok(SiteTree {
         document: associations.document,
         source_name: Some(name),

@@ -70,41 +70,38 @@ impl Site {
     }
 
     fn queued_jobs(&self, workload: &Workload, amounts: &[Box<str>]) -> QueuedJobs {
-        let columns: Vec<(&str, Vec<f64>)> = amounts
-            .iter()
-            .filter_map(|name| Some((&**name, workload.amounts_of(name)?)))
-            .filter(|(name, _)| *name != PROCESSORS)
-            .collect();
+        let mut columns = Vec::new();
+        for name in amounts.iter().filter(|name| ***name != *PROCESSORS) {
+            columns.extend(workload.amounts_of(name).map(|column| (name, column)));
+        }
         let mut distinct = Vec::new();
         let mut known: HashMap<(u32, u32, u32, Vec<i64>), u32> = HashMap::new();
         let mut of_jobs = Vec::with_capacity(workload.jobs().len());
         for (index, job) in workload.jobs().iter().enumerate() {
-            let amounts: Vec<i64> = columns
+            let amounts = columns
                 .iter()
-                .map(|(_, column)| column[index].ceil() as i64)
-                .collect();
+                .map(|(_, column)| column[index].ceil() as i64);
+            let amounts: Vec<i64> = amounts.collect();
             let key = (job.queue, job.chunks, job.processors, amounts);
             let next = distinct.len() as u32;
             of_jobs.push(*known.entry(key).or_insert_with_key(|(.., amounts)| {
                 let (select, place) = workload.chunks(job);
-                let named = columns
-                    .iter()
-                    .zip(amounts)
-                    .filter(|(_, amount)| **amount > 0);
-                let amounts: BTreeMap<Box<str>, i64> = named
-                    .map(|((name, _), amount)| ((*name).into(), *amount))
-                    .collect();
-                let chunks = if select.is_empty() {
-                    Vec::new()
-                } else {
-                    Chunk::read_select(select, AmountSource::Server, &self.schema)
-                };
+                let mut named = BTreeMap::new();
+                for ((name, _), &amount) in columns.iter().zip(amounts) {
+                    if amount > 0 {
+                        named.insert((*name).clone(), amount);
+                    }
+                }
+                let mut chunks = Vec::new();
+                if !select.is_empty() {
+                    chunks = Chunk::read_select(select, AmountSource::Server, &self.schema);
+                }
                 distinct.push(QueuedJob {
                     queue: workload.queues()[job.queue as usize].clone(),
                     ncpus: Some(job.processors.into()),
                     chunks,
                     place: place.into(),
-                    amounts,
+                    amounts: named,
                     ..QueuedJob::default()
                 });
                 next

@@ -109,11 +109,14 @@ impl Site {
         let program = formula
             .compile(&self.schema)
             .map_err(|_| SiteError::NotArithmetic)?;
-        let priorities: Vec<(&str, i64)> = self
-            .queues
-            .execution_queues()
-            .filter_map(|queue| Some((queue, self.queues.priority(queue)?)))
-            .collect();
+        let mut priorities: Vec<(&str, i64)> = Vec::new();
+        for queue in self.queues.execution_queues() {
+            priorities.extend(
+                self.queues
+                    .priority(queue)
+                    .map(|priority| (queue, priority)),
+            );
+        }
         let mut translation = to_slurm::translate(&program, &priorities);
         let uses_shares = |part: &TranslatedPart| part.becomes == to_slurm::FAIRSHARE;
         if self.files.has(Role::SchedConfig) && translation.parts.iter().any(uses_shares) {
@@ -181,9 +184,7 @@ impl Site {
         let most = |name: &str| {
             let column = jobs.column(name)?;
             let values = (0..jobs.len()).filter_map(|row| nearest_double(&column.value(row)));
-            values.fold(None, |most: Option<f64>, value| {
-                Some(most.map_or(value, |most| most.max(value)))
-            })
+            values.reduce(f64::max)
         };
         Ok(most("nodect").zip(most("ncpus")))
     }
