@@ -17,6 +17,13 @@ pub enum Outcome {
     Findings,
 }
 
+impl Outcome {
+    /// Findings unless all is fine.
+    pub(crate) fn fine_if(is_fine: bool) -> Self {
+        if is_fine { Self::Fine } else { Self::Findings }
+    }
+}
+
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         match outcome {

@@ -43,8 +43,9 @@ impl<'a> Output<'a> {
         }
     }
 
-    pub(crate) fn with_cells(self, cells: Cells) -> Self {
-        Self { cells, ..self }
+    pub(crate) fn with_cells(mut self, cells: Cells) -> Self {
+        self.cells = cells;
+        self
     }
 
     /// Writes a page too, if there is a path for it. It replaces no file of the sites, and none of

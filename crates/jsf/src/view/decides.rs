@@ -50,18 +50,18 @@ pub(crate) fn decides_section<'a>(sides: OldNew<&'a [SummandAgreement]>) -> Opti
             .map(|summand| ("old", summand)),
     );
     let table = Table::of(rows)
-        .column(Column::text("side", 8), |(side, _)| Cell::text(*side))
-        .column(Column::code("summand", 9), |(_, summand)| {
+        .text("side", 8, |(side, _)| *side)
+        .code("summand", 9, |(_, summand)| {
             Cell::Code((&*summand.text).into())
         })
-        .column(Column::number("agrees (tau)", 7), |(_, summand)| {
-            Cell::decimals(summand.tau, 2)
+        .number("agrees (tau)", 7, |(_, summand)| {
+            summand.tau.map(|tau| Cell::Decimals(tau, 2))
         })
-        .column(Column::number("range (5 to 95 %)", 6), |(_, summand)| {
+        .number("range (5 to 95 %)", 6, |(_, summand)| {
             let [low, high] = [summand.low, summand.high].map(significant);
             Cell::Written(format!("{low} to {high}"), Some(summand.high))
         });
-    Some(Section::new("what decides").table(table.table()))
+    Some(Section::new("what decides").table(table))
 }
 
 /// The columns of the summands with these texts. The one that agrees with the order most is dropped

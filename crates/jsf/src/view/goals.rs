@@ -3,7 +3,7 @@
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{GoalState, JudgedGoal, Measure};
 
-use crate::view::document::{Cell, Column, Section, Table};
+use crate::view::document::{Cell, Section, Table};
 use crate::view::words::{count, duration, grouped_count, percent, significant};
 
 /// The table of the goals of one formula, or of two; `None` without goals.
@@ -17,40 +17,31 @@ pub(crate) fn goals_section<'a>(sides: OldNew<&'a [JudgedGoal]>) -> Option<Secti
     let mut order: Vec<usize> = (0..new.len()).collect();
     order.sort_by_key(|&index| new[index].state);
     let table = Table::of(order)
-        .column(Column::name("goal", 9), |&goal| {
-            Cell::text(&*new[goal].name)
-        })
-        .column(Column::number("jobs", 4), |&goal| {
-            Cell::Count(new[goal].jobs)
-        })
-        .column(Column::text("measure", 3), |&goal| {
-            Cell::prose(new[goal].measure.to_string())
-        })
-        .column_if(has_old, Column::number("old", 6), |&goal| {
+        .name("goal", 9, |&goal| &*new[goal].name)
+        .number("jobs", 4, |&goal| new[goal].jobs)
+        .text("measure", 3, |&goal| new[goal].measure.to_string())
+        .number("old", 6, |&goal| {
             Cell::prose(
                 old.get(goal)
                     .map_or_else(String::new, |old| value_in_words(old.measure, old.value)),
             )
         })
-        .column(
-            Column::number(if has_old { "new" } else { "value" }, 8),
-            |&goal| Cell::prose(value_in_words(new[goal].measure, new[goal].value)),
-        )
-        .column(Column::number("limit", 7), |&goal| {
+        .shown_if(has_old)
+        .number(if has_old { "new" } else { "value" }, 8, |&goal| {
+            value_in_words(new[goal].measure, new[goal].value)
+        })
+        .number("limit", 7, |&goal| {
             let bound = if new[goal].is_most {
                 "at most"
             } else {
                 "at least"
             };
-            Cell::prose(format!(
+            format!(
                 "{bound} {}",
                 value_in_words(new[goal].measure, new[goal].limit)
-            ))
+            )
         })
-        .column(Column::text("met", 8), |&goal| {
-            Cell::prose(met_in_words(&new[goal]))
-        })
-        .table();
+        .text("met", 8, |&goal| met_in_words(&new[goal]));
     let brief = unmet(new).unwrap_or_else(|| "all goals are met".to_owned());
     Some(
         Section::new("goals, each without an interval")

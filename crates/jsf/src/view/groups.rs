@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Comparison, GroupChange, JobMove};
 
-use crate::view::document::{Cell, Column, DECIDES, RowLimit, Rows, Section, Table};
+use crate::view::document::{Cell, DECIDES, RowLimit, Rows, Section, Table};
 
 /// The most groups in text: of more, the first and the last half of this number are shown.
 const MAX_GROUPS: usize = 20;
@@ -54,49 +54,39 @@ pub(crate) fn group_table<'a>(
     let is_change = !is_one_ranking;
     let new = if is_change { "new " } else { "" };
     let mut table = Table::of(rows)
-        .column(Column::text(column, 9), |group| {
-            Cell::text(group_name(group))
+        .text(column, 9, group_name)
+        .number("jobs", 6, |(_, change)| change.jobs)
+        .number("old mean rank", 8, |(_, change)| {
+            change.mean_rank().map(|mean| Cell::Decimals(mean.old, 1))
         })
-        .column(Column::number("jobs", 6), |(_, change)| {
-            Cell::Count(change.jobs)
+        .shown_if(is_change)
+        .number(format!("{new}mean rank"), 8, |(_, change)| {
+            change.mean_rank().map(|mean| Cell::Decimals(mean.new, 1))
         })
-        .column_if(
-            is_change,
-            Column::number("old mean rank", 8),
-            |(_, change)| Cell::decimals(change.mean_rank().map(|mean| mean.old), 1),
-        )
-        .column(
-            Column::number(format!("{new}mean rank"), 8),
-            |(_, change)| Cell::decimals(change.mean_rank().map(|mean| mean.new), 1),
-        )
-        .column_if(
-            is_change,
-            Column::number("gained", 9).with_bar(),
-            |(_, change)| Cell::Gained(change.gain()),
-        );
+        .number("gained", 9, |(_, change)| Cell::Gained(change.gain()))
+        .with_bar()
+        .shown_if(is_change);
     for (index, (first, _)) in tops.into_iter().enumerate() {
         // the number of jobs among the first ones says nothing if all jobs are among them
         if first < all {
             let importance = 5 - index as u8;
-            let column = |side: &str, importance| {
-                Column::number(format!("{side}in first {first}"), importance)
-            };
             table = table
-                .column_if(
-                    is_change,
-                    column("old ", importance - 1),
-                    move |(_, change)| Cell::Count(change.top[index].1.old),
+                .number(
+                    format!("old in first {first}"),
+                    importance - 1,
+                    move |(_, change)| change.top[index].1.old,
                 )
-                .column(column(new, importance), move |(_, change)| {
-                    Cell::Count(change.top[index].1.new)
-                });
+                .shown_if(is_change)
+                .number(
+                    format!("{new}in first {first}"),
+                    importance,
+                    move |(_, change)| change.top[index].1.new,
+                );
         }
     }
     table
-        .column_if(has_shares, Column::number("share", 3), |(_, change)| {
-            Cell::share(change.perc)
-        })
-        .table()
+        .number("share", 3, |(_, change)| (change.perc).map(Cell::Share))
+        .shown_if(has_shares)
         .limit(RowLimit::Ends(MAX_GROUPS))
 }
 
@@ -123,18 +113,10 @@ pub(crate) fn group_name((kind, change): &KindOfGroup<'_>) -> String {
 /// Jobs with their old and new ranks.
 pub(crate) fn moves_table<'a>(table: &'a JobTable, moves: Vec<JobMove>) -> Rows<'a, JobMove> {
     Table::of(moves)
-        .column(Column::id("job", DECIDES), |job| {
-            Cell::text(table.id(job.row))
-        })
-        .column(Column::text("entity", 6), |job| {
-            Cell::text(table.entity(job.row))
-        })
-        .column(Column::text("queue", 3), |job| {
-            Cell::text(table.queue(job.row))
-        })
-        .column(Column::number("old rank", 8), |job| Cell::count(job.old))
-        .column(Column::number("new rank", 8), |job| Cell::count(job.new))
-        .column(Column::number("moved", 9), |job| {
-            job.moved().map_or(Cell::Missing, Cell::Places)
-        })
+        .id("job", DECIDES, |job| table.id(job.row))
+        .text("entity", 6, |job| table.entity(job.row))
+        .text("queue", 3, |job| table.queue(job.row))
+        .number("old rank", 8, |job| job.old)
+        .number("new rank", 8, |job| job.new)
+        .number("moved", 9, |job| job.moved().map(Cell::Places))
 }

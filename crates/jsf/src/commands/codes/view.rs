@@ -1,7 +1,7 @@
 //! The kinds of findings for people.
 
 use crate::commands::codes::answer::{Codes, FindingKind};
-use crate::view::document::{Cell, Column, Document, Section, Table};
+use crate::view::document::{Document, Section, Table};
 use crate::view::verdict::severity_word;
 
 impl Codes {
@@ -12,14 +12,9 @@ impl Codes {
                 [least, most] => format!("{least} or {most}"),
             };
         let table = Table::of(&self.codes)
-            .column(Column::text("code", 9), |kind| Cell::text(kind.code.name()))
-            .column(Column::text("severity", 7), move |kind| {
-                Cell::text(severity(kind))
-            })
-            .column(Column::wrapped("what it finds", 8), |kind| {
-                Cell::text(kind.title)
-            })
-            .table();
+            .text("code", 9, |kind| kind.code.name())
+            .text("severity", 7, move |kind| severity(kind))
+            .wrapped("what it finds", 8, |kind| kind.title);
         Document {
             command: "jsf codes",
             title: "Kinds of findings".to_owned(),

@@ -79,11 +79,9 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         outcome(&compared.findings.old, &old.ranking),
         outcome(&compared.findings.new, &new.ranking),
     ];
-    Ok(if is_changed || outcomes.contains(&Outcome::Findings) {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::fine_if(
+        !is_changed && !outcomes.contains(&Outcome::Findings),
+    ))
 }
 
 /// Says for `--fail-on-change` how many of the first jobs change their place, or that this cannot

@@ -357,13 +357,13 @@ fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
     moves_table(report.table, moves)
-        .column(Column::number("old value", DECIDES), move |job| {
-            Cell::score(report.scores(job.row).old)
+        .number("old value", DECIDES, move |job| {
+            (report.scores(job.row).old).map(Cell::Score)
         })
-        .column(Column::number("new value", DECIDES), move |job| {
-            Cell::score(report.scores(job.row).new)
+        .number("new value", DECIDES, move |job| {
+            (report.scores(job.row).new).map(Cell::Score)
         })
-        .table()
+        .into()
 }
 
 /// Where the jobs come from and go to, and how far they move.
@@ -407,15 +407,11 @@ fn new_order(report: CompareReport<'_>) -> Table<'_> {
     let mut moves: Vec<JobMove> = moves_of(report).collect();
     moves.sort_by_key(|job| (job.new.is_none(), job.new, job.old));
     Table::of(moves)
-        .column(Column::number("place", 9), |job| Cell::count(job.new))
-        .column(Column::number("moved", 9), |job| {
-            job.moved().map_or(Cell::Missing, Cell::Arrow)
-        })
-        .column(Column::text("job", 9), move |job| {
-            Cell::text(job_name(report, job.row))
-        })
-        .column(Column::number("before", 8), |job| Cell::count(job.old))
-        .table()
+        .number("place", 9, |job| job.new)
+        .number("moved", 9, |job| job.moved().map(Cell::Arrow))
+        .text("job", 9, move |job| job_name(report, job.row))
+        .number("before", 8, |job| job.old)
+        .into()
 }
 
 /// Of the jobs in each band of the old order, how many are in which band of the new one.
@@ -437,7 +433,7 @@ fn bands_section(report: CompareReport<'_>, most: usize) -> Section<'_> {
     let mut rows = Vec::new();
     for (name, counts) in names.into_iter().zip(counts) {
         columns.push(Column::number(format!("now {name}"), 8));
-        let mut row = vec![Cell::text(name), Cell::Count(counts.iter().sum())];
+        let mut row = vec![name.into(), Cell::Count(counts.iter().sum())];
         row.extend(counts.into_iter().map(Cell::Count));
         rows.push(row);
     }
@@ -480,18 +476,15 @@ fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
     }
     let unchanged = moves.iter().filter(|moved| **moved == 0).count();
     let table = Table::of(rows)
-        .column(Column::text("moved", 9), |(places, _)| {
-            Cell::text(places.clone())
-        })
-        .column(Column::number("jobs", 9).with_bar(), |(_, jobs)| {
-            Cell::Count(*jobs)
-        });
+        .text("moved", 9, |(places, _)| places.clone())
+        .number("jobs", 9, |(_, jobs)| *jobs)
+        .with_bar();
     Section::new("how far jobs move")
         .prose(format!(
             "Unchanged: {unchanged} of {}.",
             count(moves.len(), "job")
         ))
-        .table(table.table())
+        .table(table)
 }
 
 /// The moves of the jobs that the report lists.

@@ -6,7 +6,7 @@ use jsf_openpbs::array_id::array_and_index;
 use jsf_site::{EstimatedStart, ReservedJob, WaitingJob};
 
 use crate::commands::cycle::answer::CycleReport;
-use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::view::document::{Cell, Document, Fact, Section, Table};
 use crate::view::verdict::{brief_findings, verdict_sentence};
 use crate::view::without::{without_most, without_words};
 use crate::view::words::{count, duration, moment};
@@ -117,22 +117,19 @@ impl<'a> CycleReport<'a> {
             .enumerate()
             .map(|(index, id)| (index, id, self.cycle.row(id)));
         let rows = Table::of(started)
-            .column(Column::number("order", 5), |(index, ..)| {
-                Cell::Count(index + 1)
+            .number("order", 5, |(index, ..)| index + 1)
+            .id("job", 9, |(_, id, _)| *id)
+            .text("entity", 6, |(.., row)| {
+                row.map_or("", |row| table.entity(row))
             })
-            .column(Column::id("job", 9), |(_, id, _)| Cell::text(*id))
-            .column(Column::text("entity", 6), |(.., row)| {
-                Cell::text(row.map_or("", |row| table.entity(row)))
+            .text("queue", 6, |(.., row)| {
+                row.map_or("", |row| table.queue(row))
             })
-            .column(Column::text("queue", 6), |(.., row)| {
-                Cell::text(row.map_or("", |row| table.queue(row)))
+            .wrapped("preempts", 8, |(_, id, _)| {
+                self.cycle.preempted_by(id).unwrap_or_default()
             })
-            .column_if(
-                !self.cycle.preempted.is_empty(),
-                Column::wrapped("preempts", 8),
-                |(_, id, _)| Cell::prose(self.cycle.preempted_by(id).unwrap_or_default()),
-            );
-        section.table(rows.table())
+            .shown_if(!self.cycle.preempted.is_empty());
+        section.table(rows)
     }
 
     /// The jobs that wait, those that are promised a start first.
@@ -161,21 +158,15 @@ impl<'a> CycleReport<'a> {
             Cell::prose(start.map(words).unwrap_or_default())
         };
         let rows = Table::of(waiting)
-            .column(Column::id("job", 9), |(waiting, _)| {
-                Cell::text(&*waiting.id)
-            })
-            .column_if(
-                has_promise,
-                Column::text("promised at", 11),
-                move |(_, start)| words(start, &moment),
-            )
-            .column_if(has_promise, Column::text("in", 6), move |(_, start)| {
+            .id("job", 9, |(waiting, _)| &*waiting.id)
+            .text("promised at", 11, move |(_, start)| words(start, &moment))
+            .shown_if(has_promise)
+            .text("in", 6, move |(_, start)| {
                 words(start, &|start| duration_of(start - cycle.at))
             })
-            .column(Column::wrapped("why", 9), |(waiting, _)| {
-                Cell::prose(waiting.reason.clone())
-            });
-        section.table(rows.table())
+            .shown_if(has_promise)
+            .wrapped("why", 9, |(waiting, _)| waiting.reason.clone());
+        section.table(rows)
     }
 
     /// The verdict on the formula, then what the cycle does.

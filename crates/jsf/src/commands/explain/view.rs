@@ -160,37 +160,26 @@ fn terms_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
         }
     };
     let table = Table::of(job.terms.iter().zip(values))
-        .column(Column::code("term", 9), |(term, _)| {
+        .code("term", 9, |(term, _)| {
             Cell::Code(excerpt(&term.text, MAX_CODE))
         })
-        .column(Column::number("value", 9).with_bar(), |(term, _)| {
-            python(&term.value)
-        })
-        .column(Column::number("part", 7), move |(_, value)| {
+        .number("value", 9, |(term, _)| python(&term.value))
+        .with_bar()
+        .number("part", 7, move |(_, value)| {
             Cell::Written(format!("{:.0} %", part(*value) * 100.0), Some(part(*value)))
         })
         .column(Column::bar(2), move |(_, value)| Cell::Bar(part(*value)));
     let what = "They add up to the value, before a limit or a rounding of the whole.";
-    Some(
-        Section::new(format!("terms{of}"))
-            .prose(what)
-            .table(table.table()),
-    )
+    Some(Section::new(format!("terms{of}")).prose(what).table(table))
 }
 
 fn inputs_section<'a>(job: &'a Explanation, of: &str) -> Option<Section<'a>> {
     let table = Table::of(&job.inputs)
-        .column(Column::text("input", 9), |input| Cell::prose(&*input.name))
-        .column(Column::number("value", 9), |input| {
-            input.value.as_ref().map_or(Cell::Missing, python)
-        })
-        .column(Column::text("unit", 7), |input| {
-            Cell::prose(input_unit(input))
-        })
-        .column(Column::text("from", 8), |input| {
-            Cell::prose(input.origin.to_string())
-        });
-    (!job.inputs.is_empty()).then(|| Section::new(format!("inputs{of}")).table(table.table()))
+        .text("input", 9, |input| &*input.name)
+        .number("value", 9, |input| input.value.as_ref().map(python))
+        .text("unit", 7, |input| Cell::prose(input_unit(input)))
+        .text("from", 8, |input| input.origin.to_string());
+    (!job.inputs.is_empty()).then(|| Section::new(format!("inputs{of}")).table(table))
 }
 
 /// The formula as a tree, with the value of every part.
@@ -202,15 +191,15 @@ fn parts_section<'a>(
     let nodes = shown_nodes(job);
     let depths: Vec<usize> = nodes.iter().map(|node| node.depth).collect();
     let table = Table::of(branches(&depths).into_iter().zip(nodes))
-        .column(Column::code("part", 9), move |(lines, node)| Cell::Node {
+        .code("part", 9, move |(lines, node)| Cell::Node {
             lines: lines.clone(),
             depth: node.depth,
             text: excerpt(part(&report, node), MAX_CODE),
             is_code: true,
         })
-        .column(Column::number("value", 9), |(_, node)| python(&node.value));
+        .number("value", 9, |(_, node)| python(&node.value));
     let section = Section::new(format!("value of each part{of}"));
-    (!depths.is_empty()).then(|| section.table(table.table()))
+    (!depths.is_empty()).then(|| section.table(table))
 }
 
 fn shares_section<'a>(
@@ -318,9 +307,9 @@ fn neighbour_cells<'a>(
     let table = report.table();
     let mut cells = vec![
         Cell::Written(rank, None),
-        Cell::text(table.id(row)),
+        table.id(row).into(),
         Cell::prose(table.entity(row)),
-        Cell::score(report.value(row)),
+        report.value(row).map(Cell::Score).into(),
     ];
     if !shown.is_empty() {
         let values = terms.values(table, row);
@@ -371,20 +360,14 @@ fn changes_section<'a>(
         return section.prose(format!("{lacking}{none}"));
     }
     let table = Table::of(shown)
-        .column(Column::name("input", 9), |change| {
-            Cell::prose(&*change.name)
-        })
-        .column(Column::number("now", 9), |change| python(&change.from))
-        .column(Column::number(at_most(goal), 9), |change| {
-            python(&change.to)
-        })
-        .column(Column::text("unit", 5), |change| {
+        .name("input", 9, |change| &*change.name)
+        .number("now", 9, |change| python(&change.from))
+        .number(at_most(goal), 9, |change| python(&change.to))
+        .text("unit", 5, |change| {
             Cell::prose(change.unit.unwrap_or_default())
         })
-        .column(Column::wrapped("changed by", 5), |change| {
-            Cell::prose(changed_by(change))
-        });
-    section.prose(lacking).table(table.table())
+        .wrapped("changed by", 5, |change| changed_by(change));
+    section.prose(lacking).table(table)
 }
 
 /// Which job has a rank, and how much more value it has.

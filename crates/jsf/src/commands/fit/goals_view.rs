@@ -13,7 +13,7 @@ use crate::commands::simulate::effect::{effect, interval_in_words};
 use crate::commands::simulate::view::{DOUBT, validation_fact, warning_sections};
 use crate::view::charts::waits;
 use crate::view::charts::waits::FOREST_LEGEND;
-use crate::view::document::{Cell, Chart, Column, Document, Fact, RowLimit, Section, Table};
+use crate::view::document::{Cell, Chart, Document, Fact, RowLimit, Section, Table};
 use crate::view::goals::{state_in_words, value_in_words};
 use crate::view::words::{
     count, duration, quoted, signed_rough_duration, signed_significant, significant,
@@ -406,23 +406,21 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
     rows.extend(fit.objective.iter().map(objective_row));
     let has_other_limits = rows.iter().any(|row| !row.searched_limit.is_empty());
     let mut table = Table::of(rows)
-        .column(Column::id("goal", 12), |row| Cell::text(row.name))
-        .column(Column::text("limit", 6), |row| {
-            Cell::prose(row.limit.clone())
-        });
+        .id("goal", 12, |row| row.name)
+        .text("limit", 6, |row| row.limit.clone());
     for (index, heading, importance) in [(0, "in force", 7), (1, "searched", 7), (2, "held out", 8)]
     {
-        table = table.column(Column::number(heading, importance), move |row| {
-            Cell::prose(value_in_words(row.measure, row.values[index]))
+        table = table.number(heading, importance, move |row| {
+            value_in_words(row.measure, row.values[index])
         });
     }
     let table = table
-        .column(Column::text("held out - in force (95 %)", 2), change_cell)
-        .column_if(has_other_limits, Column::text("limit searched", 1), |row| {
+        .text("held out - in force (95 %)", 2, change_cell)
+        .text("limit searched", 1, |row| {
             Cell::prose(row.searched_limit.clone())
         })
-        .column(Column::text("met", 3), |row| Cell::prose(row.met))
-        .table();
+        .shown_if(has_other_limits)
+        .text("met", 3, |row| Cell::prose(row.met));
     let section = Section::new("goals");
     let section = if fit.goals.is_empty() {
         section
@@ -445,7 +443,7 @@ fn change_cell<'a>(row: &WantedRow<'_>) -> Cell<'a> {
     let interval = interval_in_words(change, words)
         .map_or_else(String::new, |interval| format!(" ({interval})"));
     let by = words(change.difference());
-    Cell::prose(format!("{by}{interval}"))
+    format!("{by}{interval}").into()
 }
 
 fn signed_points(change: f64) -> String {
@@ -454,19 +452,12 @@ fn signed_points(change: f64) -> String {
 
 fn constants_section(fit: &GoalFit) -> Section<'_> {
     let table = Table::of(&fit.constants)
-        .column(Column::text("constant", 8), |constant| {
-            Cell::text(&*constant.name)
-        })
-        .column(Column::number("value", 5), |constant| {
-            Cell::prose(constant.value.to_string())
-        })
-        .column(Column::text("within the error", 10), |constant| {
-            Cell::prose(within_in_words(constant))
-        })
-        .column(Column::text("searched", 8), |constant| {
-            Cell::prose(ends_in_words([constant.range.low, constant.range.high]))
-        })
-        .table();
+        .text("constant", 8, |constant| &*constant.name)
+        .number("value", 5, |constant| constant.value.to_string())
+        .text("within the error", 10, |constant| within_in_words(constant))
+        .text("searched", 8, |constant| {
+            ends_in_words([constant.range.low, constant.range.high])
+        });
     let meaning = "Within the error are the values with which the objective is worse by at most one standard error of what is gained over \
                    the formula in force, the other numbers being fixed: not as good as the answer, if that gain is large.";
     Section::new("constants")
@@ -501,22 +492,20 @@ fn who_pays(fit: &GoalFit) -> Section<'_> {
 fn baselines_section(fit: &GoalFit) -> Section<'_> {
     let known = std::iter::once(&fit.held_out.current).chain(&fit.held_out.baselines);
     let mut table = Table::of(known.chain([&fit.held_out.fitted]))
-        .column(Column::text("formula", 12), |formula| {
-            Cell::text(formula.name)
-        })
-        .column(Column::code("text", 20), |formula| {
-            Cell::Code((*formula.formula).into())
-        });
+        .text("formula", 12, |formula| formula.name)
+        .code("text", 20, |formula| Cell::Code((*formula.formula).into()));
     if let Some(objective) = &fit.objective {
-        table = table.column(Column::text(&*objective.name, 8), |formula| {
-            Cell::prose(value_in_words(objective.measure, formula.objective))
+        table = table.text(&*objective.name, 8, |formula| {
+            value_in_words(objective.measure, formula.objective)
         });
     }
     let has_goals = !fit.goals.is_empty();
-    let table = table.column_if(has_goals, Column::text("goals met", 8), |formula| {
-        Cell::prose(goals_met(formula.goals.iter().map(|goal| goal.state)))
-    });
+    let table = table
+        .text("goals met", 8, |formula| {
+            goals_met(formula.goals.iter().map(|goal| goal.state))
+        })
+        .shown_if(has_goals);
     Section::new("other formulas, on the days held out")
         .in_full()
-        .table(table.table())
+        .table(table)
 }

@@ -99,11 +99,7 @@ fn fit_queue(
     let to_set = FormulaToSet::new(&site, &fit.formula, unmet_wishes(&fit));
     let report = WishFitReport::new(template.text(), &fit, &to_set);
     write(arguments, &site, &report, out)?;
-    Ok(if fit.is_feasible && !to_set.has_errors() {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::fine_if(fit.is_feasible && !to_set.has_errors()))
 }
 
 /// Finds the constants that meet goals about the waits of a log.
@@ -172,11 +168,7 @@ fn fit_log(
         .all(|goal| !goal.train.is_missed() && !goal.held_out.is_missed());
     let is_found = fit.reason.recommendation() != Recommendation::None;
     let has_errors = fit.reason.recommendation() == Recommendation::Use && to_set.has_errors();
-    Ok(if is_met && is_found && !has_errors {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::fine_if(is_met && is_found && !has_errors))
 }
 
 /// Whether the server takes the template with its start values, and knows its names; what is wrong

@@ -4,7 +4,7 @@ use jsf_fit::wishes::WishFit;
 
 use crate::commands::fit::answer::WishFitReport;
 use crate::commands::fit::goals_view::{chosen_values, within_in_words};
-use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::view::document::{Document, Fact, Section, Table};
 use crate::view::words::significant;
 
 impl<'a> WishFitReport<'a> {
@@ -28,10 +28,11 @@ impl<'a> WishFitReport<'a> {
             ),
         ];
         for (heading, pairs) in pairs.into_iter().filter(|(_, pairs)| !pairs.is_empty()) {
-            let table = Table::of(pairs)
-                .column(Column::id("job", 9), |(above, _)| Cell::text(&**above))
-                .column(Column::id("before", 9), |(_, below)| Cell::text(&**below))
-                .table();
+            let table = Table::of(pairs).id("job", 9, |(above, _)| &**above).id(
+                "before",
+                9,
+                |(_, below)| &**below,
+            );
             sections.push(Section::new(heading).table(table));
         }
         let warning = self.to_set.warning();
@@ -68,16 +69,10 @@ fn headline(fit: &WishFit) -> String {
 
 fn constants_section(fit: &WishFit) -> Section<'_> {
     let table = Table::of(&fit.parameters)
-        .column(Column::text("constant", 8), |parameter| {
-            Cell::text(&*parameter.name)
-        })
-        .column(Column::number("value", 5), |parameter| {
-            Cell::prose(parameter.value.to_string())
-        })
-        .column(
-            Column::text("the same wishes are met from", 10),
-            |parameter| Cell::prose(within_in_words(parameter)),
-        )
-        .table();
+        .text("constant", 8, |parameter| &*parameter.name)
+        .number("value", 5, |parameter| parameter.value.to_string())
+        .text("the same wishes are met from", 10, |parameter| {
+            within_in_words(parameter)
+        });
     Section::new("constants").table(table)
 }

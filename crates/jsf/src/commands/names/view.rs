@@ -1,7 +1,7 @@
 //! The names of a formula for people.
 
 use crate::commands::names::answer::{Name, Names};
-use crate::view::document::{Cell, Column, Document, Section, Table};
+use crate::view::document::{Cell, Document, Section, Table};
 
 impl Names {
     pub(super) fn names_document(&self) -> Document<'_> {
@@ -40,20 +40,17 @@ fn names_table<'a>(
 ) -> Table<'a> {
     let has_since = names.iter().any(|name| name.since.is_some());
     Table::of(names)
-        .column(Column::name("name", 9), |name| Cell::prose(&*name.name))
-        .column(Column::text("kind", 7), |name| Cell::prose(name.kind))
-        .column(Column::text("unit", 7), |name| {
-            Cell::prose(name.unit.unwrap_or_default())
-        })
-        .column_if(has_since, Column::text("since", 6), |name| {
+        .name("name", 9, |name| &*name.name)
+        .text("kind", 7, |name| name.kind)
+        .text("unit", 7, |name| Cell::prose(name.unit.unwrap_or_default()))
+        .text("since", 6, |name| {
             Cell::prose(
                 name.since
                     .map(|since| since.to_string())
                     .unwrap_or_default(),
             )
         })
-        .column(Column::wrapped(heading, 8), move |name| {
-            Cell::prose(remark(name))
-        })
-        .table()
+        .shown_if(has_since)
+        .wrapped(heading, 8, move |name| remark(name))
+        .into()
 }

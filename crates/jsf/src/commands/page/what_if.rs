@@ -25,8 +25,8 @@ use crate::commands::compare::answer::{CompareReport, Numbers, compared_rows};
 use crate::commands::compare::view::{ListedJobs, chart_sections, facts, headline};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
-    Cell, Column, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle,
-    base64, content_hash, page_facts, page_sections, sentence_pieces,
+    Cell, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle, base64,
+    content_hash, page_facts, page_sections, sentence_pieces,
 };
 use crate::view::finding::FormulaSource;
 use crate::view::groups::group_sections;
@@ -226,25 +226,19 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
     let count = rows.len();
     let ranking = &queue.sides.new.ranking;
     let mut rows = Table::of(rows)
-        .column(Column::number("rank", 9), |job| Cell::count(job.new))
-        .column(Column::number("before", 9), |job| Cell::count(job.old))
-        .column(Column::number("moved", 9), |job| {
-            job.moved().map_or(Cell::Missing, Cell::Places)
-        })
-        .column(Column::text("job", 9), |job| Cell::text(table.id(job.row)))
-        .column(Column::text("entity", 9), |job| {
-            Cell::text(table.entity(job.row))
-        })
-        .column(Column::text("queue", 9), |job| {
-            Cell::text(table.queue(job.row))
-        })
-        .column(Column::number("value", 9), |job| {
-            Cell::score(ranking.score(job.row).map(|score| score.value))
+        .number("rank", 9, |job| job.new)
+        .number("before", 9, |job| job.old)
+        .number("moved", 9, |job| job.moved().map(Cell::Places))
+        .text("job", 9, |job| table.id(job.row))
+        .text("entity", 9, |job| table.entity(job.row))
+        .text("queue", 9, |job| table.queue(job.row))
+        .number("value", 9, |job| {
+            ranking.score(job.row).map(|score| Cell::Score(score.value))
         });
     for name in inputs {
-        let column = Column::number(name, 9);
-        rows = rows.column(column, move |job| {
-            Cell::python(table.column(name).map(|column| column.value(job.row)))
+        let column = table.column(name);
+        rows = rows.number(name, 9, move |job| {
+            column.map(|column| column.value(job.row))
         });
     }
     let heading = match count {
@@ -252,7 +246,7 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
         count if count < report.comparison.considered.new => format!("The first {count} jobs"),
         _ => "The queue".to_owned(),
     };
-    Section::new(heading).table(rows.table())
+    Section::new(heading).table(rows)
 }
 
 #[derive(Serialize)]

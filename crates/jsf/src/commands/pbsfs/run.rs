@@ -245,9 +245,5 @@ fn reason(error: &io::Error) -> String {
 }
 
 fn outcome(code: u8) -> Outcome {
-    if code == 0 {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    }
+    Outcome::fine_if(code == 0)
 }

@@ -247,14 +247,14 @@ fn jobs<'a>(report: &'a RankReport<'_>) -> Table<'a> {
 
 fn cells(job: Job<'_>) -> Vec<Cell<'_>> {
     let mut cells = vec![
-        Cell::count(job.rank),
-        Cell::text(job.id),
-        Cell::text(job.entity),
-        Cell::text(job.queue),
-        Cell::text(job.state),
-        Cell::score(job.score),
+        job.rank.into(),
+        job.id.into(),
+        job.entity.into(),
+        job.queue.into(),
+        job.state.into(),
+        job.score.map(Cell::Score).into(),
     ];
-    cells.extend(job.inputs.into_iter().map(|(_, value)| Cell::python(value)));
+    cells.extend(job.inputs.into_iter().map(|(_, value)| value.into()));
     let terms = job.terms.into_iter().flatten();
     cells.extend(terms.map(|term| term_cell(term.value)));
     let error = job.error.map(|error| format!("error: {}", error.message));

@@ -2,7 +2,7 @@
 
 use jsf_openpbs::replay::{Cause, CauseKind, Difference, NotCaptured, Replay};
 
-use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::view::document::{Cell, Document, Fact, Section, Table};
 use crate::view::words::{capitalised, count, grouped_count, grouped_number, waiting_time};
 
 /// The most differences that the text lists, the unexplained ones first. JSON lists those that the
@@ -45,23 +45,16 @@ fn differences(replay: &Replay) -> Section<'_> {
     let shown: Vec<&Difference> = all.take(MAX_SHOWN).collect();
     let more = replay.differing() - shown.len().min(replay.differing());
     let table = Table::of(shown)
-        .column(Column::number("line", 7), |different| {
+        .number("line", 7, |different| {
             Cell::Written(different.line.to_string(), None)
         })
-        .column(Column::id("job", 9), |different| {
-            Cell::text(&*different.job)
+        .id("job", 9, |different| &*different.job)
+        .number("logged", 8, |different| &*different.logged)
+        .number("here", 8, |different| {
+            different.ours.as_deref().unwrap_or("no value")
         })
-        .column(Column::number("logged", 8), |different| {
-            Cell::text(&*different.logged)
-        })
-        .column(Column::number("here", 8), |different| {
-            let ours = different.ours.as_deref();
-            ours.map_or(Cell::prose("no value"), Cell::text)
-        })
-        .column(Column::wrapped("why", 9), |different| {
-            Cell::prose(why(different))
-        });
-    let section = Section::new("differences").table(table.table());
+        .wrapped("why", 9, |different| why(different));
+    let section = Section::new("differences").table(table);
     if more == 0 {
         return section;
     }

@@ -232,20 +232,18 @@ fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
     over.extend(under.split_off(under.len().saturating_sub(MOST_OF_EACH)));
     let is_empty = over.is_empty();
     let mut table = Table::of(over)
-        .column(Column::text("entity", 9), move |&node| {
-            Cell::text(shown_name(first.tree(), node))
-        })
-        .column(Column::text("group", 3), move |&node| {
+        .text("entity", 9, move |&node| shown_name(first.tree(), node))
+        .text("group", 3, move |&node| {
             let parent = first.tree().parent(node);
-            Cell::text(parent.map_or("", |parent| first.tree().name(parent)))
+            parent.map(|parent| first.tree().name(parent))
         })
-        .column(Column::number("share", 8), move |&node| {
+        .number("share", 8, move |&node| {
             Cell::Share(share_part(first.shares(), node))
         })
-        .column(Column::number("part of usage", 8), move |&node| {
+        .number("part of usage", 8, move |&node| {
             Cell::Share(usage_part(first.tree(), node))
         })
-        .column(Column::number("points", 8), move |&node| {
+        .number("points", 8, move |&node| {
             let points = excess(&first, node) * 100.0;
             Cell::Written(signed_significant(points), Some(points))
         });
@@ -255,9 +253,9 @@ fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
             1 => "fairshare",
             _ => view.name(),
         };
-        table = table.column(Column::number(heading, 7), factor_cell(first, *view));
+        table = table.number(heading, 7, factor_cell(first, *view));
     }
-    let table = table.table().naming_dropped(views.len() > 1);
+    let table = Table::from(table).naming_dropped(views.len() > 1);
     let section = Section::new("farthest over and under their shares").in_text();
     (!is_empty).then(|| section.table(table))
 }
@@ -318,20 +316,18 @@ fn parts_table<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Table<'a> {
     let depths = depths(tree);
     let share = |node: NodeId| shares.get(node).map(|shares| shares.fairshare_perc);
     Table::of(tree.depth_first())
-        .column(Column::name("name", 9), move |&node| {
+        .name("name", 9, move |&node| {
             node_cell(tree, depths[node.index()] as usize, String::new(), node)
         })
-        .column(Column::number("share", 8), move |&node| {
-            Cell::share(share(node))
-        })
-        .column(Column::number("part of the usage", 8), move |&node| {
+        .number("share", 8, move |&node| (share(node)).map(Cell::Share))
+        .number("part of the usage", 8, move |&node| {
             Cell::Share(usage_part(tree, node))
         })
-        .column(Column::number("usage / share", 8), move |&node| {
+        .number("usage / share", 8, move |&node| {
             let share = share(node).filter(|share| *share > 0.0);
-            Cell::decimals(share.map(|share| usage_part(tree, node) / share), 2)
+            share.map(|share| Cell::Decimals(usage_part(tree, node) / share, 2))
         })
-        .table()
+        .into()
 }
 
 /// The name of a node.
@@ -403,17 +399,20 @@ pub(crate) fn shares_table(view: PolicyView<'_>, has_part: bool) -> Table<'_> {
         let is_used = rows.iter().any(|(.., row)| !row[index].1.is_null());
         used.push((index, heading, is_used || is_unknown));
     }
-    let mut table = Table::of(rows).column(Column::name("name", 9), |(_, name, _)| name.clone());
+    let mut table = Table::of(rows).name("name", 9, |(_, name, _)| name.clone());
     for (index, heading, is_used) in used {
-        let column = Column::number(heading, importance(heading));
-        table = table.column_if(is_used, column, move |(.., row)| number_cell(&row[index].1));
         let is_last_of_shares = matches!(heading, "perc" | "norm_shares");
-        let part = Column::number("part of usage", 7);
-        table = table.column_if(has_part && is_last_of_shares, part, move |(node, ..)| {
-            Cell::Share(usage_part(view.tree(), *node))
-        });
+        table = table
+            .number(heading, importance(heading), move |(.., row)| {
+                number_cell(&row[index].1)
+            })
+            .shown_if(is_used)
+            .number("part of usage", 7, move |(node, ..)| {
+                Cell::Share(usage_part(view.tree(), *node))
+            })
+            .shown_if(has_part && is_last_of_shares);
     }
-    table.table()
+    table.into()
 }
 
 fn number_cell(value: &Value) -> Cell<'static> {
@@ -428,18 +427,18 @@ fn factors_table<'a>(views: &[PolicyView<'a>]) -> Table<'a> {
     let first = views[0];
     let rows = first.nodes.iter().copied().zip(name_cells(first));
     let mut table = Table::of(rows)
-        .column(Column::name("name", 9), |(_, name)| name.clone())
-        .column(Column::number("shares", 6), move |(node, _)| {
+        .name("name", 9, |(_, name)| name.clone())
+        .number("shares", 6, move |(node, _)| {
             number_cell(&shares(first.tree().shares(*node)))
         })
-        .column(Column::number("usage", 7), move |(node, _)| {
+        .number("usage", 7, move |(node, _)| {
             Cell::significant(first.tree().usage(*node))
         });
     for view in views {
         let cell = factor_cell(first, *view);
-        table = table.column(Column::number(view.name(), 6), move |(node, _)| cell(node));
+        table = table.number(view.name(), 6, move |(node, _)| cell(node));
     }
-    table.table()
+    table.into()
 }
 
 /// The importance of a column of numbers.
@@ -515,7 +514,7 @@ fn places_sections<'a>(
     }
     let mut sections = vec![section];
     sections.extend(group_sections(places, false).into_iter().take(1));
-    let jobs = moves_table(table, moved).table();
+    let jobs = moves_table(table, moved);
     sections.push(Section::new("places of jobs").table(jobs).in_full());
     sections
 }

@@ -114,11 +114,7 @@ fn simulate_change(
 
 /// Whether the (new) formula works and meets the goals, and all else is fine.
 fn outcome(report: &SimulationReport<'_>, is_fine: bool) -> Outcome {
-    if is_fine && report.found.is_fine && meets_goals(&report.goals) {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    }
+    Outcome::fine_if(is_fine && report.found.is_fine && meets_goals(&report.goals))
 }
 
 /// Whether no goal is missed.

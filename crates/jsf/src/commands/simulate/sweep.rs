@@ -104,11 +104,7 @@ impl Sweep<'_> {
         };
         Output::new(self.arguments.format, self.arguments.text, &[]).write(&report, out)?;
         let is_met = runs.iter().any(|run| meets_goals(&run.goals));
-        Ok(if is_met {
-            Outcome::Fine
-        } else {
-            Outcome::Findings
-        })
+        Ok(Outcome::fine_if(is_met))
     }
 
     /// One run; `None` after Ctrl-C.

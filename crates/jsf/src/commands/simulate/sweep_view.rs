@@ -2,7 +2,7 @@
 //! run.
 
 use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun, judged, met};
-use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::view::document::{Document, Fact, Section, Table};
 use crate::view::goals::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};
 
@@ -10,38 +10,32 @@ impl<'a> SweepReport<'a> {
     /// The runs as a document.
     pub(super) fn sweep_document(&self) -> Document<'a> {
         let runs = self.runs;
-        let of_jobs = |run: &SweptRun, words: String| {
-            let words = run.summary.if_any(words);
-            words.map_or(Cell::Missing, Cell::prose)
-        };
+        let of_jobs = |run: &SweptRun, words: String| run.summary.if_any(words);
         let mut table = Table::of(runs);
         for (index, name) in self.names.iter().enumerate() {
-            table = table.column(Column::number(*name, 6), move |run| {
-                Cell::text(&*run.params[index].1)
-            });
+            table = table.number(*name, 6, move |run| &*run.params[index].1);
         }
         let has_goals = runs.iter().any(|run| !run.goals.is_empty());
         let has_never = runs.iter().any(|run| run.never_start > 0);
         let table = table
-            .column(Column::text("mean wait", 9), move |run| {
+            .text("mean wait", 9, move |run| {
                 of_jobs(run, duration(run.summary.wait.mean))
             })
-            .column(Column::text("p95 wait", 9), move |run| {
+            .text("p95 wait", 9, move |run| {
                 of_jobs(run, duration(run.summary.wait.p95))
             })
-            .column(Column::number("slowdown", 8), move |run| {
+            .number("slowdown", 8, move |run| {
                 of_jobs(run, significant(run.summary.bounded_slowdown.mean))
             })
-            .column(Column::number("utilisation", 11), move |run| {
+            .number("utilisation", 11, move |run| {
                 of_jobs(run, percent(run.summary.utilisation))
             })
-            .column_if(has_goals, Column::number("goals met", 9), |run| {
-                Cell::prose(format!("{} of {}", met(run), judged(run)))
+            .number("goals met", 9, |run| {
+                format!("{} of {}", met(run), judged(run))
             })
-            .column_if(has_never, Column::number("never start", 9), |run| {
-                Cell::Count(run.never_start)
-            })
-            .table();
+            .shown_if(has_goals)
+            .number("never start", 9, |run| run.never_start)
+            .shown_if(has_never);
         let mut sections = Vec::new();
         if let Some(warning) = self.no_waits {
             sections.push(Section::new("").list(vec![format!("warning {warning}")]));

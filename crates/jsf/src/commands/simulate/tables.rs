@@ -103,7 +103,7 @@ impl Quantity {
         change: Option<&MeanChange>,
         is_compared: bool,
     ) -> Vec<Cell<'static>> {
-        let mut cells = vec![Cell::prose(name)];
+        let mut cells = vec![name.into()];
         cells.extend(
             values
                 .iter()
@@ -132,7 +132,7 @@ fn count_cell(count: usize) -> Cell<'static> {
 
 /// The interval of a change.
 fn interval_cell(change: &MeanChange, words: fn(f64) -> String) -> Cell<'static> {
-    interval_in_words(change, words).map_or(Cell::Missing, Cell::prose)
+    interval_in_words(change, words).into()
 }
 
 /// The numbers of all jobs, of which some are on the first screen.
@@ -293,30 +293,19 @@ fn class_section<'a, 'n>(
 /// seconds of all jobs.
 fn group_table<'a>(column: &str, groups: Vec<&'a GroupStatistics>, all: u128) -> Table<'a> {
     Table::of(groups)
-        .column(Column::id(column, 9), |group| Cell::text(&*group.name))
-        .column(Column::number("jobs", 7), |group| count_cell(group.jobs))
-        .column(Column::number("core hours", 6), move |group| {
+        .id(column, 9, |group| &*group.name)
+        .number("jobs", 7, |group| count_cell(group.jobs))
+        .number("core hours", 6, move |group| {
             part_of_core_hours(group.core_seconds, all)
         })
-        .column(Column::number("mean wait", 8), |group| {
-            Cell::Duration(group.wait.mean)
-        })
-        .column(Column::number("median", 4), |group| {
-            Cell::Duration(group.wait.median)
-        })
-        .column(Column::number("p95", 8), |group| {
-            Cell::Duration(group.wait.p95)
-        })
-        .column(Column::number("within 1 h", 5), |group| {
-            Cell::Share(group.within_hour)
-        })
-        .column(Column::number("longest", 3), |group| {
-            Cell::Duration(group.wait.max)
-        })
-        .column(Column::number("mean bounded slowdown", 2), |group| {
+        .number("mean wait", 8, |group| Cell::Duration(group.wait.mean))
+        .number("median", 4, |group| Cell::Duration(group.wait.median))
+        .number("p95", 8, |group| Cell::Duration(group.wait.p95))
+        .number("within 1 h", 5, |group| Cell::Share(group.within_hour))
+        .number("longest", 3, |group| Cell::Duration(group.wait.max))
+        .number("mean bounded slowdown", 2, |group| {
             Cell::significant(group.mean_bounded_slowdown)
         })
-        .table()
         .limit(RowLimit::Ends(MAX_GROUPS))
 }
 
@@ -354,41 +343,33 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
         .filter(|&row| groups[row].change.wait.is_significant())
         .collect();
     Table::of(groups)
-        .column(Column::id(column, 9), |group| {
-            Cell::text(&*group.change.name)
-        })
-        .column(Column::number("jobs", 6), |group| {
-            count_cell(group.change.jobs)
-        })
-        .column(Column::number("core hours", 5), move |group| {
+        .id(column, 9, |group| &*group.change.name)
+        .number("jobs", 6, |group| count_cell(group.change.jobs))
+        .number("core hours", 5, move |group| {
             part_of_core_hours(group.change.core_seconds, all)
         })
-        .column(Column::number("old wait", 8), |group| {
-            Cell::Duration(group.change.wait.old)
-        })
-        .column(Column::number("new wait", 8), |group| {
-            Cell::Duration(group.change.wait.new)
-        })
-        .column(Column::number("difference", 7).with_bar(), |group| {
+        .number("old wait", 8, |group| Cell::Duration(group.change.wait.old))
+        .number("new wait", 8, |group| Cell::Duration(group.change.wait.new))
+        .number("difference", 7, |group| {
             let wait = &group.change.wait;
             Cell::Starred(wait.difference(), wait.is_significant())
         })
-        .column(Column::number(INTERVAL, 3), |group| {
+        .with_bar()
+        .number(INTERVAL, 3, |group| {
             interval_cell(&group.change.wait, signed_rough_duration)
         })
-        .column(Column::number("median", 1), |group| {
+        .number("median", 1, |group| {
             let waits = group.median_wait.map(|wait| Cell::Duration(wait.0));
             old_to_new(waits.old, waits.new)
         })
-        .column(Column::number("p95", 2), |group| {
+        .number("p95", 2, |group| {
             let waits = group.p95_wait.map(|wait| Cell::Duration(wait.0));
             old_to_new(waits.old, waits.new)
         })
-        .column(Column::number("within 1 h", 4), |group| {
+        .number("within 1 h", 4, |group| {
             let parts = group.within_hour.map(Cell::Share);
             old_to_new(parts.old, parts.new)
         })
-        .table()
         .limit(RowLimit::Ends(MAX_GROUPS))
         .keeping(starred)
 }
@@ -427,36 +408,28 @@ pub(crate) fn periods_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Section
     }
     let first = longest[0].start;
     let mut table = Table::of(longest.iter().enumerate())
-        .column(Column::number("from", 9), move |(_, period)| {
+        .number("from", 9, move |(_, period)| {
             time_after(period.start, first)
         })
-        .column(Column::number("jobs submitted", 5), |(_, period)| {
+        .number("jobs submitted", 5, |(_, period)| {
             count_cell(period.submitted)
         });
     for (side, name) in sides.iter().zip(side_names(sides.len())) {
         let period = |index: usize| side.statistics.coarse_periods.get(index);
         table = table
-            .column(
-                Column::number(format!("{name}mean wait"), 8),
-                move |(index, _)| {
-                    period(*index)
-                        .and_then(|period| period.mean_wait)
-                        .map_or(Cell::Missing, Cell::Duration)
-                },
-            )
-            .column(
-                Column::number(format!("{name}utilisation"), 7),
-                move |(index, _)| Cell::share(period(*index).map(|period| period.utilisation)),
-            )
-            .column(
-                Column::number(format!("{name}jobs waiting"), 6),
-                move |(index, _)| {
-                    period(*index)
-                        .map_or(Cell::Missing, |period| Cell::significant(period.mean_queue))
-                },
-            );
+            .number(format!("{name}mean wait"), 8, move |(index, _)| {
+                period(*index)
+                    .and_then(|period| period.mean_wait)
+                    .map(Cell::Duration)
+            })
+            .number(format!("{name}utilisation"), 7, move |(index, _)| {
+                (period(*index).map(|period| period.utilisation)).map(Cell::Share)
+            })
+            .number(format!("{name}jobs waiting"), 6, move |(index, _)| {
+                period(*index).map(|period| Cell::significant(period.mean_queue))
+            });
     }
-    section.table(table.table())
+    section.table(table)
 }
 
 /// The prefixes of the headings of each side; empty for a single side.
@@ -485,27 +458,21 @@ pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<S
     let mut order: Vec<usize> = (0..first.len()).collect();
     order.sort_by(|&one, &other| misplaced(other).total_cmp(&misplaced(one)));
     let mut table = Table::of(order)
-        .column(Column::id("entity", 9), |&index| {
-            Cell::text(&*first[index].name)
-        })
-        .column(Column::number("share", 8), |&index| {
-            Cell::share(first[index].perc)
-        });
+        .id("entity", 9, |&index| &*first[index].name)
+        .number("share", 8, |&index| (first[index].perc).map(Cell::Share));
     for (&entities, side) in uses.iter().zip(side_names(sides.len())) {
         table = table
-            .column(
-                Column::number(format!("{side}core hours promised"), 5),
-                |&index| core_hours(entities[index].promised),
-            )
-            .column(Column::number(format!("{side}used"), 6), |&index| {
+            .number(format!("{side}core hours promised"), 5, |&index| {
+                core_hours(entities[index].promised)
+            })
+            .number(format!("{side}used"), 6, |&index| {
                 core_hours(entities[index].used)
             })
-            .column(
-                Column::number(format!("{side}used of promised"), 7),
-                |&index| Cell::share(entities[index].ratio()),
-            );
+            .number(format!("{side}used of promised"), 7, |&index| {
+                (entities[index].ratio()).map(Cell::Share)
+            });
     }
-    let table = table.table().limit(RowLimit::First(MAX_GROUPS));
+    let table = table.limit(RowLimit::First(MAX_GROUPS));
     Some(
         Section::new("use against shares")
             .in_full()
@@ -541,26 +508,26 @@ pub(crate) fn jobs_section<'a>(
     let first = report.jobs.workload.begin(0);
     let has_two = new.is_some();
     let table = Table::of(order)
-        .column(Column::id("job", 9), |(job, _)| Cell::text(job.id))
-        .column(Column::text("entity", 6), |(job, _)| Cell::text(job.entity))
-        .column(Column::text("queue", 3), |(job, _)| Cell::text(job.queue))
-        .column(Column::number("processors", 5), |(job, _)| {
-            Cell::Count(job.processors as usize)
-        })
-        .column(Column::number("submitted after", 5), move |(job, _)| {
+        .id("job", 9, |(job, _)| job.id)
+        .text("entity", 6, |(job, _)| job.entity)
+        .text("queue", 3, |(job, _)| job.queue)
+        .number("processors", 5, |(job, _)| job.processors as usize)
+        .number("submitted after", 5, move |(job, _)| {
             time_after(job.submit, first)
         })
-        .column_if(has_two, Column::number("old wait", 9), |(job, _)| {
+        .number("old wait", 9, |(job, _)| {
             Cell::Duration((job.start - job.submit) as f64)
         })
-        .column(
-            Column::number(if has_two { "new wait" } else { "wait" }, 9),
+        .shown_if(has_two)
+        .number(
+            if has_two { "new wait" } else { "wait" },
+            9,
             |(job, start)| Cell::Duration((start - job.submit) as f64),
         )
-        .column_if(has_two, Column::number("difference", 9), |(job, start)| {
+        .number("difference", 9, |(job, start)| {
             Cell::Longer((start - job.start) as f64, true)
         })
-        .table();
+        .shown_if(has_two);
     Section::new("jobs")
         .on_page()
         .prose(if has_two {
@@ -577,19 +544,10 @@ pub(crate) fn start_values_section<'a>(
     report: &'a SimulationReport<'a>,
 ) -> Section<'a> {
     let table = Table::of(&report.statistics.values_at_start)
-        .column(Column::id("processors", 9), |class| {
-            Cell::text(&*class.size)
-        })
-        .column(Column::text("walltime", 8), |class| {
-            Cell::text(&*class.walltime)
-        })
-        .column(Column::number("jobs", 7), |class| Cell::Count(class.jobs))
-        .column(Column::number("p10", 8), |class| {
-            Cell::significant(class.p10)
-        })
-        .column(Column::number("median", 9), |class| {
-            Cell::significant(class.median)
-        })
-        .table();
+        .id("processors", 9, |class| &*class.size)
+        .text("walltime", 8, |class| &*class.walltime)
+        .number("jobs", 7, |class| class.jobs)
+        .number("p10", 8, |class| Cell::significant(class.p10))
+        .number("median", 9, |class| Cell::significant(class.median));
     Section::new(heading).in_full().table(table)
 }

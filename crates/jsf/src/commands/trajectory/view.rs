@@ -3,7 +3,7 @@
 use job_sort_formula::rank::trajectory::JobTrajectory;
 
 use crate::commands::trajectory::answer::TrajectoryReport;
-use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table};
+use crate::view::document::{Cell, Document, RowLimit, Section, Table};
 use crate::view::rule_facts::rule_facts;
 use crate::view::words::{count, grouped_number, ordinal, waiting_time};
 
@@ -71,39 +71,31 @@ impl<'a> TrajectoryReport<'a> {
         let is_cut = jobs.iter().any(|job| !self.is_complete(job));
         let end = waiting_time(self.trajectory.seconds);
         let table = Table::of(jobs)
-            .column(Column::id("job", 9), move |job| {
-                Cell::text(self.table.id(job.row))
+            .id("job", 9, move |job| self.table.id(job.row))
+            .number("rank now", 8, |job| ends(job)[0])
+            .number(format!("in {end}"), 8, move |job| {
+                ends(job)[1].filter(|_| self.is_complete(job))
             })
-            .column(Column::number("rank now", 8), |job| {
-                Cell::count(ends(job)[0])
-            })
-            .column(Column::number(format!("in {end}"), 8), move |job| {
-                Cell::count(ends(job)[1].filter(|_| self.is_complete(job)))
-            })
-            .column_if(is_cut, Column::number("followed for", 7), |job| {
+            .number("followed for", 7, |job| {
                 Cell::Duration(job.known_until as f64)
-            });
+            })
+            .shown_if(is_cut);
         let note = if is_cut {
             "What comes later takes more work than one trajectory may do."
         } else {
             ""
         };
-        let section = Section::new("ranks").prose(note).table(table.table());
+        let section = Section::new("ranks").prose(note).table(table);
         (jobs.len() > 1 || is_cut).then_some(section)
     }
 
     fn overtakings_section(self) -> Option<Section<'a>> {
         let table = Table::of(&self.trajectory.overtakings)
-            .column(Column::number("in", 9), |overtaking| {
-                Cell::Duration(overtaking.wait as f64)
+            .number("in", 9, |overtaking| Cell::Duration(overtaking.wait as f64))
+            .id("job", 9, move |overtaking| self.table.id(overtaking.winner))
+            .id("overtakes", 9, move |overtaking| {
+                self.table.id(overtaking.loser)
             })
-            .column(Column::id("job", 9), move |overtaking| {
-                Cell::text(self.table.id(overtaking.winner))
-            })
-            .column(Column::id("overtakes", 9), move |overtaking| {
-                Cell::text(self.table.id(overtaking.loser))
-            })
-            .table()
             .limit(RowLimit::First(MAX_LISTED));
         (!table.is_empty()).then(|| Section::new("overtakings").table(table))
     }
@@ -113,14 +105,13 @@ impl<'a> TrajectoryReport<'a> {
         let jobs = &self.trajectory.jobs;
         let points = jobs.first().map_or(&[][..], |job| &job.points);
         let rows = (0..points.len()).step_by(POINTS_PER_ROW);
-        let mut table = Table::of(rows).column(Column::number("in", 9), |&point| {
-            Cell::Duration(points[point].wait as f64)
-        });
+        let mut table =
+            Table::of(rows).number("in", 9, |&point| Cell::Duration(points[point].wait as f64));
         for job in jobs {
-            let column = Column::number(self.table.id(job.row), 8);
-            table = table.column(column, |&point| Cell::count(job.points[point].rank));
+            let id = self.table.id(job.row);
+            table = table.number(id, 8, |&point| job.points[point].rank);
         }
-        table.table()
+        table.into()
     }
 }
 

@@ -29,11 +29,7 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
     };
     let mut errors = lint(formula.expr(), site.schema());
     errors.retain(|found| found.severity == Severity::Error);
-    let outcome = if errors.is_empty() {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    };
+    let outcome = Outcome::fine_if(errors.is_empty());
     draw_submitted(&source, &submitted, errors);
     let mut warnings = Warnings::new(arguments.format.is_document());
     warnings.add_site(&site, &site.warnings_for(&formula.names()));

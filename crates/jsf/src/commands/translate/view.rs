@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::commands::translate::request::Scheduler;
-use crate::view::document::{Cell, Column, Document, Fact, Section, Table};
+use crate::view::document::{Document, Fact, Section, Table};
 use crate::view::exchange_rates::{WORTH, rates_line};
 use crate::view::words::{count, grouped_number, significant};
 
@@ -37,21 +37,18 @@ impl Answer for TranslateAnswer<'_> {
         let mut sections = vec![Section::new(what).list(translation.settings.clone())];
         if !translation.not_expressed.is_empty() {
             let table = Table::of(&translation.not_expressed)
-                .column(Column::code("part", 9), |part| Cell::text(&*part.text))
-                .column(Column::wrapped("why", 8), |part| Cell::prose(&*part.why));
-            sections.push(Section::new("what is not expressed").table(table.table()));
+                .code("part", 9, |part| &*part.text)
+                .wrapped("why", 8, |part| &*part.why);
+            sections.push(Section::new("what is not expressed").table(table));
         }
         let has_notes = translation.parts.iter().any(|part| !part.note.is_empty());
         let table = Table::of(&translation.parts)
-            .column(Column::code("part", 9), |part| Cell::text(&*part.text))
-            .column(Column::code("becomes", 8), |part| {
-                Cell::text(&*part.becomes)
-            })
-            .column_if(has_notes, Column::wrapped("note", 7), |part| {
-                Cell::prose(&*part.note)
-            });
+            .code("part", 9, |part| &*part.text)
+            .code("becomes", 8, |part| &*part.becomes)
+            .wrapped("note", 7, |part| &*part.note)
+            .shown_if(has_notes);
         if !translation.parts.is_empty() {
-            sections.push(Section::new("what becomes of it").table(table.table()));
+            sections.push(Section::new("what becomes of it").table(table));
         }
         Document {
             command: "jsf translate",

@@ -256,7 +256,7 @@ mod tests {
         let table = Table::new(columns, 2, move |row| {
             vec![
                 Cell::Count(row + 1),
-                Cell::text(rows[row].0),
+                rows[row].0.into(),
                 Cell::Code(rows[row].1.into()),
             ]
         });

@@ -162,19 +162,15 @@ impl<'a> Section<'a> {
     }
 
     /// The section with a line that replaces it where there is no room.
-    pub fn in_brief(self, line: String) -> Self {
-        Self {
-            brief: line,
-            ..self
-        }
+    pub fn in_brief(mut self, line: String) -> Self {
+        self.brief = line;
+        self
     }
 
     /// The section in full only.
-    pub fn in_full(self) -> Self {
-        Self {
-            detail: Detail::Full,
-            ..self
-        }
+    pub fn in_full(mut self) -> Self {
+        self.detail = Detail::Full;
+        self
     }
 
     /// The section in full only, if this holds.
@@ -183,19 +179,15 @@ impl<'a> Section<'a> {
     }
 
     /// The section on a page only.
-    pub fn on_page(self) -> Self {
-        Self {
-            medium: Medium::Page,
-            ..self
-        }
+    pub fn on_page(mut self) -> Self {
+        self.medium = Medium::Page;
+        self
     }
 
     /// The section in a terminal and in Markdown only.
-    pub fn in_text(self) -> Self {
-        Self {
-            medium: Medium::Text,
-            ..self
-        }
+    pub fn in_text(mut self) -> Self {
+        self.medium = Medium::Text;
+        self
     }
 
     /// The section with a paragraph; an empty one is left out.
@@ -218,8 +210,8 @@ impl<'a> Section<'a> {
     }
 
     /// The section with a table.
-    pub fn table(self, table: Table<'a>) -> Self {
-        self.block(Block::Table(table))
+    pub fn table(self, table: impl Into<Table<'a>>) -> Self {
+        self.block(Block::Table(table.into()))
     }
 
     /// The section with a chart.
@@ -295,11 +287,9 @@ impl Fact {
     }
 
     /// The fact in full only.
-    pub fn in_full(self) -> Self {
-        Self {
-            detail: Detail::Full,
-            ..self
-        }
+    pub fn in_full(mut self) -> Self {
+        self.detail = Detail::Full;
+        self
     }
 
     /// The fact in full only, unless it is on the first screen.

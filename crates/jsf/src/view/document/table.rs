@@ -176,42 +176,39 @@ impl<'a> Table<'a> {
     }
 
     /// The table of which text shows only some rows.
-    pub fn limit(self, limit: RowLimit) -> Self {
-        Self { limit, ..self }
+    pub fn limit(mut self, limit: RowLimit) -> Self {
+        self.limit = limit;
+        self
     }
 
     /// The table that is closed on a page; `summary` opens it.
-    pub fn folded(self, summary: &'static str) -> Self {
-        Self { summary, ..self }
+    pub fn folded(mut self, summary: &'static str) -> Self {
+        self.summary = summary;
+        self
     }
 
     /// The table of which text keeps one row, and those around it.
-    pub fn focus(self, row: usize) -> Self {
-        Self {
-            focus: Some(row),
-            ..self
-        }
+    pub fn focus(mut self, row: usize) -> Self {
+        self.focus = Some(row);
+        self
     }
 
     /// The table of which the first screen keeps these rows as long as there are others.
-    pub fn keeping(self, kept: Vec<usize>) -> Self {
-        Self { kept, ..self }
+    pub fn keeping(mut self, kept: Vec<usize>) -> Self {
+        self.kept = kept;
+        self
     }
 
     /// The table whose first rows decide the widths of its columns.
-    pub fn measured(self, rows: usize) -> Self {
-        Self {
-            measured: rows,
-            ..self
-        }
+    pub fn measured(mut self, rows: usize) -> Self {
+        self.measured = rows;
+        self
     }
 
     /// The table of which the first screen too names the columns that do not fit, if this holds.
-    pub fn naming_dropped(self, names_dropped: bool) -> Self {
-        Self {
-            names_dropped,
-            ..self
-        }
+    pub fn naming_dropped(mut self, names_dropped: bool) -> Self {
+        self.names_dropped = names_dropped;
+        self
     }
 
     /// The number of rows.
@@ -239,36 +236,88 @@ pub struct Rows<'a, T> {
     cells: Vec<CellOf<'a, T>>,
 }
 
+/// A function for each kind of columns, which adds one.
+macro_rules! columns_of {
+    ($($(#[$doc:meta])* $kind:ident),*) => {$(
+        $(#[$doc])*
+        pub fn $kind<C: Into<Cell<'a>>>(
+            self,
+            heading: impl Into<String>,
+            importance: u8,
+            cell: impl Fn(&T) -> C + Sync + 'a,
+        ) -> Self {
+            self.column(Column::$kind(heading, importance), cell)
+        }
+    )*};
+}
+
 impl<'a, T: Sync + Send + 'a> Rows<'a, T> {
     /// The table with a further column.
-    pub fn column(mut self, column: Column, cell: impl Fn(&T) -> Cell<'a> + Sync + 'a) -> Self {
+    pub fn column<C: Into<Cell<'a>>>(
+        mut self,
+        column: Column,
+        cell: impl Fn(&T) -> C + Sync + 'a,
+    ) -> Self {
         self.columns.push(column);
-        self.cells.push(Box::new(cell));
+        self.cells.push(Box::new(move |item| cell(item).into()));
         self
     }
 
-    /// The table with a further column, if this holds.
-    pub fn column_if(
-        self,
-        is_shown: bool,
-        column: Column,
-        cell: impl Fn(&T) -> Cell<'a> + Sync + 'a,
-    ) -> Self {
-        if is_shown {
-            self.column(column, cell)
-        } else {
-            self
-        }
+    columns_of! {
+        /// The table with a further column of numbers, which are never cut.
+        number,
+        /// The table with a further column of texts.
+        text,
+        /// The table with a further column of ids.
+        id,
+        /// The table with a further column of parts of a formula.
+        code,
+        /// The table with a further column of the names of a tree.
+        name
     }
 
-    /// The table, which is complete.
-    pub fn table(self) -> Table<'a> {
-        let Self {
+    /// The table with a last column of sentences, which may be empty.
+    pub fn wrapped<C: Into<Cow<'a, str>>>(
+        self,
+        heading: impl Into<String>,
+        importance: u8,
+        cell: impl Fn(&T) -> C + Sync + 'a,
+    ) -> Self {
+        let cell = move |item: &T| Cell::prose(cell(item));
+        self.column(Column::wrapped(heading, importance), cell)
+    }
+
+    /// The table without its last column, unless this holds.
+    pub fn shown_if(mut self, is_shown: bool) -> Self {
+        if !is_shown {
+            self.columns.pop();
+            self.cells.pop();
+        }
+        self
+    }
+
+    /// The table whose last column has a bar beside each number on a page.
+    pub fn with_bar(mut self) -> Self {
+        if let Some(last) = self.columns.last_mut() {
+            last.has_bar = true;
+        }
+        self
+    }
+
+    /// The table, of which text shows only some rows.
+    pub fn limit(self, limit: RowLimit) -> Table<'a> {
+        Table::from(self).limit(limit)
+    }
+}
+
+impl<'a, T: Sync + Send + 'a> From<Rows<'a, T>> for Table<'a> {
+    fn from(rows: Rows<'a, T>) -> Self {
+        let Rows {
             items,
             columns,
             cells,
-        } = self;
-        Table::new(columns, items.len(), move |index| {
+        } = rows;
+        Self::new(columns, items.len(), move |index| {
             cells.iter().map(|cell| cell(&items[index])).collect()
         })
     }
@@ -366,19 +415,15 @@ impl Column {
     }
 
     /// The column with a bar beside each number on a page.
-    pub fn with_bar(self) -> Self {
-        Self {
-            has_bar: true,
-            ..self
-        }
+    pub fn with_bar(mut self) -> Self {
+        self.has_bar = true;
+        self
     }
 
     /// The column on a page only.
-    pub fn on_page(self) -> Self {
-        Self {
-            medium: Medium::Page,
-            ..self
-        }
+    pub fn on_page(mut self) -> Self {
+        self.medium = Medium::Page;
+        self
     }
 }
 
@@ -398,45 +443,52 @@ pub(crate) fn score_in_words(score: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-impl<'a> Cell<'a> {
-    /// A text.
-    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
         Self::Text(text.into())
     }
+}
 
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<usize> for Cell<'_> {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<Value> for Cell<'_> {
+    fn from(value: Value) -> Self {
+        Self::Python(Cow::Owned(value))
+    }
+}
+
+impl<'a> From<&'a Value> for Cell<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self::Python(Cow::Borrowed(value))
+    }
+}
+
+/// No value is [`Cell::Missing`].
+impl<'a, C: Into<Cell<'a>>> From<Option<C>> for Cell<'a> {
+    fn from(cell: Option<C>) -> Self {
+        cell.map_or(Self::Missing, Into::into)
+    }
+}
+
+impl<'a> Cell<'a> {
     /// A text that may be empty.
     pub fn prose(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Prose(text.into())
     }
 
-    /// A whole number, if there is one.
-    pub fn count(count: Option<usize>) -> Self {
-        count.map_or(Self::Missing, Self::Count)
-    }
-
-    /// A value that jobs are compared by, if there is one.
-    pub fn score(score: Option<f64>) -> Self {
-        score.map_or(Self::Missing, Self::Score)
-    }
-
-    /// A number with so many decimals, if there is one.
-    pub fn decimals(number: Option<f64>, decimals: usize) -> Self {
-        number.map_or(Self::Missing, |number| Self::Decimals(number, decimals))
-    }
-
     /// A number of which three significant digits are shown.
     pub fn significant(number: f64) -> Self {
         Self::Written(significant(number), Some(number))
-    }
-
-    /// A part of a whole, if there is one.
-    pub fn share(part: Option<f64>) -> Self {
-        part.map_or(Self::Missing, Self::Share)
-    }
-
-    /// A value of Python, if there is one.
-    pub fn python(value: Option<Value>) -> Self {
-        value.map_or(Self::Missing, |value| Self::Python(Cow::Owned(value)))
     }
 
     /// The cell as it is written; `None` where a reader sees a dash.
