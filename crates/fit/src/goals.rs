@@ -5,9 +5,9 @@
 //! in force by more than chance.
 
 mod exclusions;
+mod goal_search;
 mod held_out;
 mod score;
-mod search;
 mod searched;
 mod sensitivity;
 mod simulator;
@@ -23,16 +23,16 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use exclusions::Exclusion;
+pub use goal_search::EvaluatedPoint;
 pub use held_out::{HeldOut, HeldOutFormula};
 pub use score::{GoalValue, Score};
-pub use search::EvaluatedPoint;
 pub use split::Split;
 
 use crate::constant::serialize_ends;
 use crate::{FittedConstant, starts};
 use exclusions::{best_value, exclusions};
+use goal_search::Search;
 use held_out::{FIRST_COME_FIRST_SERVED, reason};
-use search::Search;
 use searched::Searched;
 use sensitivity::reserve;
 use simulator::{Part, Run, Simulator};

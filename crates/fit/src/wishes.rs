@@ -12,12 +12,12 @@
 //! the formula exactly, its constants are found.
 
 mod circle;
-mod fit;
-mod queue;
-mod read;
-mod result;
-mod search;
+mod fit_wishes;
 mod shorten;
+mod wish_fit;
+mod wish_list;
+mod wish_search;
+mod wished_queue;
 
 use std::fmt;
 
@@ -25,9 +25,9 @@ use job_sort_formula::diagnostic::Message;
 use jsf_site::SiteError;
 use thiserror::Error;
 
-pub use fit::{WishOptions, WishProgress, fit_wishes};
-pub use read::Wishes;
-pub use result::{WishFit, WishesMet};
+pub use fit_wishes::{WishOptions, WishProgress, fit_wishes};
+pub use wish_fit::{WishFit, WishesMet};
+pub use wish_list::Wishes;
 
 /// Wishes that cannot be read, or that do not fit to the queue.
 #[derive(Debug, Error)]

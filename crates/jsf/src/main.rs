@@ -20,6 +20,7 @@ fn run() -> ExitCode {
     };
     match result {
         Ok(code) => code,
+        Err(cli::CliError::Findings) => cli::Outcome::Findings.into(),
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             // there is no other place to say that standard error cannot be written

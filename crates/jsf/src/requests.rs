@@ -4,7 +4,6 @@
 //! A library prints nothing, so `warnings` of an answer also has what the command writes to
 //! standard error.
 
-use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,23 +15,18 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Severity};
 use job_sort_formula::formula::Template;
 use job_sort_formula::rank::{OldNew, OnError, SEARCH_WORK};
-use jsf_fit::goals::{FitError, FitObserver, FitOptions, fit_goals, formulas_read};
-use jsf_fit::is_scale_free;
-use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
+use jsf_fit::goals::{FitError, FitObserver, fit_goals, formulas_read};
+use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
 use jsf_openpbs::check::{Checked, FAILURE_CODES};
-use jsf_openpbs::duration_notation::parse_duration;
 use jsf_openpbs::resource_amount::NumberMode;
-use jsf_simulate::{
-    Backfill, Cancelled, Goals, LogRules, MAX_GOALS_BYTES, Observer, Overrun, ProcessorsOf, WarmUp,
-    Workload,
-};
+use jsf_simulate::{Goals, Observer, WarmUp, Workload};
 use jsf_site::{
     CompareRequest, CycleRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest,
-    RankedQueue, SharesRequest, SimulationOptions, Site, SiteError, SiteFiles, SiteOptions,
-    StartingUsage, check_warm_up,
+    RankedQueue, SharesRequest, Site, SiteError, SiteFiles, SiteOptions, StartingUsage,
+    check_warm_up,
 };
-use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, write_json};
@@ -42,6 +36,7 @@ use crate::commands::cycle::answer::CycleReport;
 use crate::commands::explain::answer::ExplainReport;
 use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
 use crate::commands::fit::formula_to_set::FormulaToSet;
+use crate::commands::fit::search_options::SearchOptions;
 use crate::commands::rank::answer::RankReport;
 use crate::commands::replay::answer::ReplayReport;
 use crate::commands::shares::answer::{PolicyView, SharesReport};
@@ -49,15 +44,15 @@ use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::failures::FailingJobs;
 use crate::commands::simulate::log_facts::left_out_and_assumed;
 use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
+use crate::log_options::LogOptions;
 use crate::ranked_row::RankedRow;
+use crate::text_files::{MAX_WISHES_BYTES, read_goals, read_text};
 use crate::view::words::too_short;
 
 /// The time between two questions whether the caller wants an end.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 /// The stack of the thread that works: that of a main thread.
 const STACK: usize = 8 << 20;
-/// The longest file of wishes, in bytes.
-const MAX_WISHES_BYTES: usize = 4 << 20;
 /// The most formulas that a fit tries.
 const MAX_EVALUATIONS: usize = 1_000_000;
 
@@ -197,39 +192,16 @@ struct ReplayAsked {
     log: PathBuf,
 }
 
-/// A log of jobs, and how it is run through time.
-#[derive(Deserialize)]
-struct LogAsked {
-    /// A path, or several.
-    #[serde(default, deserialize_with = "one_or_many")]
-    workload: Vec<String>,
-    /// A file in TOML.
-    goals: Option<PathBuf>,
-    processors: Option<NonZeroU32>,
-    backfill: Option<Backfill>,
-    #[serde(default)]
-    usage: StartingUsage,
-    #[serde(default, deserialize_with = "seconds")]
-    warm_up: Option<u64>,
-    #[serde(default, deserialize_with = "seconds")]
-    decay: Option<u64>,
-    decay_factor: Option<f64>,
-    #[serde(default)]
-    cancelled: Cancelled,
-    #[serde(default)]
-    overrun: Overrun,
-    #[serde(default)]
-    processors_of: ProcessorsOf,
-    from: Option<i64>,
-    to: Option<i64>,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SimulateAsked {
     formula: Option<String>,
+    /// A file in TOML.
+    goals: Option<PathBuf>,
+    #[serde(default)]
+    usage: StartingUsage,
     #[serde(flatten)]
-    log: LogAsked,
+    log: LogOptions,
 }
 
 #[derive(Deserialize)]
@@ -243,48 +215,14 @@ struct FitAsked {
     wishes: Option<Value>,
     /// The formula that the answer is compared with; absent: the one in force.
     old: Option<String>,
-    seed: Option<u64>,
-    evaluations: Option<usize>,
-    held_out: Option<f64>,
+    /// A file in TOML.
+    goals: Option<PathBuf>,
     #[serde(default)]
-    force: bool,
+    usage: StartingUsage,
     #[serde(flatten)]
-    log: LogAsked,
-}
-
-/// A text, or a list of texts.
-fn one_or_many<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<String>, D::Error> {
-    let given = match Value::deserialize(given)? {
-        Value::Array(many) => many,
-        one => vec![one],
-    };
-    serde_json::from_value(given.into()).map_err(D::Error::custom)
-}
-
-/// A number of seconds, or a duration such as `24h`.
-fn seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>, D::Error> {
-    match Value::deserialize(given)? {
-        Value::String(text) => parse_duration(&text).map(Some).map_err(D::Error::custom),
-        number => serde_json::from_value(number).map_err(D::Error::custom),
-    }
-}
-
-impl LogAsked {
-    /// How the log is run through time.
-    fn simulation(&self) -> SimulationOptions {
-        SimulationOptions {
-            processors: self.processors.map(NonZeroU32::get),
-            backfill: self.backfill,
-            usage: self.usage,
-            decay_period: self.decay,
-            decay_factor: self.decay_factor,
-        }
-    }
-
-    fn warm_up_seconds(&self) -> Option<i64> {
-        self.warm_up
-            .map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
-    }
+    search: SearchOptions,
+    #[serde(flatten)]
+    log: LogOptions,
 }
 
 /// A formula, and where it comes from.
@@ -410,7 +348,6 @@ impl AskedSite<'_> {
             checked: None,
             decides: &decides,
             preemption: &[],
-            usage_unit: &explanations.usage_unit,
         };
         self.written(&report, self.doubts_of(&queue))
     }
@@ -452,12 +389,8 @@ impl AskedSite<'_> {
             new: self.formula(asked.new.as_deref())?,
         };
         let request = CompareRequest::new(&formulas.old.parsed, &formulas.new.parsed);
-        let compared = match self.site.compare(request) {
-            Err(SiteError::NotArithmetic) => {
-                return Err(self.not_arithmetic([formulas.old, formulas.new]));
-            }
-            compared => compared?,
-        };
+        let compared =
+            self.arithmetic(self.site.compare(request), [&formulas.old, &formulas.new])?;
         let submitted = formulas
             .as_ref()
             .map(|formula| formula.source.submitted(self.numbers));
@@ -472,25 +405,10 @@ impl AskedSite<'_> {
         );
         let decides = compared.decides();
         let report = CompareReport {
-            formulas: OldNew {
-                old: &formulas.old.source.text,
-                new: &formulas.new.source.text,
-            },
-            table: &compared.table,
-            rankings: OldNew {
-                old: &compared.sides.old.ranking,
-                new: &compared.sides.new.ranking,
-            },
-            comparison: &compared.comparison,
+            formulas: formulas.as_ref().map(|formula| &*formula.source.text),
+            compared: &compared,
             rows: &compared_rows(&compared.comparison),
-            rules: OldNew {
-                old: &compared.sides.old.rules,
-                new: &compared.sides.new.rules,
-            },
-            decides: OldNew {
-                old: &decides.old,
-                new: &decides.new,
-            },
+            decides: decides.as_ref().map(|side| &**side),
             checked: OldNew::default(),
             listed: ListedJobs::default(),
             page: None,
@@ -540,10 +458,7 @@ impl AskedSite<'_> {
             asked: jobs,
             ..CycleRequest::default()
         };
-        let cycle = match self.site.cycle(&request) {
-            Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic(formula)),
-            cycle => cycle?,
-        };
+        let cycle = self.arithmetic(self.site.cycle(&request), &formula)?;
         let text = formula.as_ref().map(|formula| &*formula.source.text);
         let report = CycleReport {
             formula: text,
@@ -564,32 +479,27 @@ impl AskedSite<'_> {
     fn replay(&self, asked: &ReplayAsked) -> Result<String, RunError> {
         let formula = self.formula(asked.formula.as_deref())?;
         let log = FileSource::Path(asked.log.clone());
-        let compared = match self.site.replay(log, &formula.parsed) {
-            Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic([formula])),
-            compared => compared?,
-        };
+        let compared = self.arithmetic(self.site.replay(log, &formula.parsed), [&formula])?;
         let (text, python) = (&formula.source.text, self.site.python().0);
         json_of(&ReplayReport::new(text, python, "", &compared.replay), &[])
     }
 
     fn simulate(&self, asked: &SimulateAsked) -> Result<String, RunError> {
-        let SimulateAsked { formula, log: by } = asked;
-        let formula = self.formula(formula.as_deref())?;
-        let log = self.log(by, &[&formula.parsed])?;
-        let default = match by.warm_up {
+        let formula = self.formula(asked.formula.as_deref())?;
+        let log = self.log(&asked.log, asked.goals.as_deref(), &[&formula.parsed])?;
+        let options = asked.log.simulation(asked.usage);
+        let given = asked.log.warm_up_seconds();
+        let default = match given {
             Some(_) => WarmUp::None,
-            None => self.site.warm_up(&log.workload, &by.simulation())?,
+            None => self.site.warm_up(&log.workload, &options)?,
         };
-        let warm_up = by.warm_up_seconds().unwrap_or(default.seconds());
+        let warm_up = given.unwrap_or(default.seconds());
         check_warm_up(&log.workload, warm_up)?;
         let simulated = self.until_interrupted(|mut end| {
             self.site
-                .simulate(&formula.parsed, &log.workload, by.simulation(), &mut end)
+                .simulate(&formula.parsed, &log.workload, options, &mut end)
         })?;
-        let simulated = match simulated {
-            Err(SiteError::NotArithmetic) => return Err(self.not_arithmetic([formula])),
-            simulated => simulated?,
-        };
+        let simulated = self.arithmetic(simulated, [&formula])?;
         let failing = FailingJobs::new(
             &formula.parsed,
             &log.workload,
@@ -619,17 +529,15 @@ impl AskedSite<'_> {
         let text = FormulaText::new(&asked.template)?.text;
         let template = Template::parse(&text)
             .map_err(|error| RunError::Syntax(text, Box::new(error.diagnostic())))?;
-        if !(1..=MAX_EVALUATIONS).contains(&asked.evaluations.unwrap_or(1)) {
+        if !(1..=MAX_EVALUATIONS).contains(&asked.search.evaluations.unwrap_or(1)) {
             return Err(RunError::Request(format!(
                 "`evaluations` is not from 1 to {MAX_EVALUATIONS}"
             )));
         }
-        match (
-            asked.wishes.is_some() || !asked.prefer.is_empty(),
-            &asked.log.goals,
-        ) {
+        let has_wishes = asked.wishes.is_some() || !asked.prefer.is_empty();
+        match (has_wishes, &asked.goals) {
             (true, None) => self.fit_queue(asked, &template),
-            (false, Some(_)) => self.fit_log(asked, &template),
+            (false, Some(goals)) => self.fit_log(asked, &template, goals),
             _ => Err(RunError::Request(
                 "give either `wishes` or `prefer`, about the jobs that wait, or `goals` and a `workload`"
                     .to_owned(),
@@ -650,7 +558,7 @@ impl AskedSite<'_> {
         match &asked.wishes {
             None => {}
             Some(Value::String(path)) => {
-                let (name, text) = read_text(Path::new(path), MAX_WISHES_BYTES)?;
+                let (name, text) = read_text(Path::new(path), MAX_WISHES_BYTES).map_err(content)?;
                 wishes.read(&name, &text).map_err(refused)?;
             }
             Some(ids) => {
@@ -658,11 +566,7 @@ impl AskedSite<'_> {
                 wishes.read("wishes", &ids.join("\n")).map_err(refused)?;
             }
         }
-        let mut options = WishOptions {
-            seed: asked.seed.unwrap_or(1),
-            ..WishOptions::default()
-        };
-        options.evaluations = asked.evaluations.unwrap_or(options.evaluations);
+        let options = asked.search.for_wishes();
         let fit = self.until_interrupted(|end| {
             fit_wishes(self.site, template, &wishes, &options, &mut |_| end.poll())
         })?;
@@ -674,9 +578,13 @@ impl AskedSite<'_> {
     }
 
     /// Finds the constants that meet goals about the waits of a log.
-    fn fit_log(&self, asked: &FitAsked, template: &Template) -> Result<String, RunError> {
-        let by = &asked.log;
-        let held_out = asked.held_out.unwrap_or(0.33);
+    fn fit_log(
+        &self,
+        asked: &FitAsked,
+        template: &Template,
+        goals: &Path,
+    ) -> Result<String, RunError> {
+        let held_out = asked.search.held_out;
         if !(0.1..=0.8).contains(&held_out) {
             return Err(RunError::Request(format!(
                 "`held_out` is {held_out}, expected a part of the log from 0.1 to 0.8"
@@ -687,22 +595,14 @@ impl AskedSite<'_> {
             old => Some(self.formula(old)?.source.text),
         };
         let formulas = formulas_read(template, in_force.as_deref());
-        let log = self.log(by, &formulas.iter().collect::<Vec<_>>())?;
+        let formulas: Vec<&Formula> = formulas.iter().collect();
+        let log = self.log(&asked.log, Some(goals), &formulas)?;
         let Some(goals) = &log.goals else {
             return Err(RunError::Request("`goals` are missing".to_owned()));
         };
-        let options = FitOptions {
-            in_force,
-            is_scale_free: is_scale_free(template) && self.site.threshold().is_none(),
-            seed: asked.seed.unwrap_or(1),
-            evaluations: asked
-                .evaluations
-                .unwrap_or(FitOptions::default().evaluations),
-            held_out,
-            force: asked.force,
-            warm_up: by.warm_up_seconds(),
-            simulation: by.simulation(),
-        };
+        let simulation = asked.log.simulation(asked.usage);
+        let search = &asked.search;
+        let options = search.for_goals(self.site, template, in_force, &asked.log, simulation);
         let fit = self.until_interrupted(|end| {
             fit_goals(self.site, template, &log.workload, goals, &options, end)
         })?;
@@ -723,7 +623,12 @@ impl AskedSite<'_> {
     }
 
     /// Reads a log with what the formulas and the conditions of the goals need.
-    fn log(&self, asked: &LogAsked, formulas: &[&Formula]) -> Result<ReadLog, RunError> {
+    fn log(
+        &self,
+        asked: &LogOptions,
+        goals: Option<&Path>,
+        formulas: &[&Formula],
+    ) -> Result<ReadLog, RunError> {
         let refused = |message: String| Err(RunError::Request(message));
         if self.numbers == NumberMode::Decimal {
             return refused("a simulation computes with doubles, not with decimals".to_owned());
@@ -734,40 +639,22 @@ impl AskedSite<'_> {
         if asked.decay == Some(0) {
             return refused("`decay` is 0, expected at least a second".to_owned());
         }
-        if let Some(factor) = asked
-            .decay_factor
-            .filter(|factor| !(0.0..=1.0).contains(factor))
+        if let Some(factor) = asked.decay_factor
+            && !(0.0..=1.0).contains(&factor)
         {
             return refused(format!(
                 "`decay_factor` is {factor}, expected a number from 0 to 1"
             ));
         }
-        let goals = match &asked.goals {
-            Some(path) => {
-                let (name, text) = read_text(path, MAX_GOALS_BYTES)?;
-                let goals = Goals::parse(&name, &text, self.site.schema());
-                Some(goals.map_err(|error| RunError::Request(error.to_string()))?)
-            }
+        let goals = match goals {
+            Some(path) => Some(read_goals(path, self.site).map_err(content)?),
             None => None,
         };
-        let paths = asked.workload.iter();
-        let sources: Vec<FileSource> = paths.map(|path| FileSource::Path(path.into())).collect();
-        let mut formulas = formulas.to_vec();
-        formulas.extend(goals.iter().flat_map(Goals::conditions));
-        let rules = LogRules {
-            cancelled: asked.cancelled,
-            overrun: asked.overrun,
-            processors_of: asked.processors_of,
-            from: asked.from,
-            to: asked.to,
-            ..LogRules::default()
-        };
-        let workload = self.site.open_workload(&sources, &formulas, rules)?;
+        let (workload, of_goals) =
+            asked.open(asked.rules(), self.site, formulas, goals.as_ref())?;
         let mut warnings = [&*workload.faults().messages(), &*workload.notes].concat();
         warnings.extend(left_out_and_assumed(&workload));
-        if let Some(goals) = &goals {
-            warnings.extend(self.site.check_goals(goals, &workload)?);
-        }
+        warnings.extend(of_goals);
         Ok(ReadLog {
             workload,
             goals,
@@ -824,26 +711,28 @@ impl AskedSite<'_> {
     }
 
     fn ranked(&self, formula: &Asked, record_origins: bool) -> Result<RankedQueue, RunError> {
-        match self.site.rank(RankRequest {
+        let request = RankRequest {
             record_origins,
             ..RankRequest::from(&formula.parsed)
-        }) {
-            Err(SiteError::NotArithmetic) => Err(RunError::NotArithmetic(
-                formula.source.text.clone(),
-                Box::new(formula.parsed.clone()),
-            )),
-            ranked => Ok(ranked?),
-        }
+        };
+        self.arithmetic(self.site.rank(request), [formula])
     }
 
-    /// The error of the formula that cannot be compiled for the site.
-    fn not_arithmetic(&self, formulas: impl IntoIterator<Item = Asked>) -> RunError {
-        let refused = formulas
-            .into_iter()
-            .find(|formula| formula.parsed.compile(self.site.schema()).is_err());
-        refused.map_or(RunError::Site(SiteError::NotArithmetic), |formula| {
-            RunError::NotArithmetic(formula.source.text, Box::new(formula.parsed))
-        })
+    /// The result, or which of the formulas cannot be compiled for the site.
+    fn arithmetic<'f, T>(
+        &self,
+        result: Result<T, SiteError>,
+        formulas: impl IntoIterator<Item = &'f Asked>,
+    ) -> Result<T, RunError> {
+        if let Err(SiteError::NotArithmetic) = &result {
+            for Asked { source, parsed } in formulas {
+                if parsed.compile(self.site.schema()).is_err() {
+                    let parsed = Box::new(parsed.clone());
+                    return Err(RunError::NotArithmetic(source.text.clone(), parsed));
+                }
+            }
+        }
+        Ok(result?)
     }
 
     fn doubts_of(&self, queue: &RankedQueue) -> Vec<Message> {
@@ -882,14 +771,11 @@ fn json_of(answer: &impl Answer, warnings: &[String]) -> Result<String, RunError
     String::from_utf8(json).map_err(|error| RunError::Request(error.to_string()))
 }
 
-/// The name and the text of a file.
-fn read_text(path: &Path, max_bytes: usize) -> Result<(String, String), RunError> {
-    let source = FileSource::Path(path.to_owned());
-    let bytes = source.read_up_to(max_bytes as u64)?;
-    let name = source.name();
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok((name, text)),
-        Err(_) => Err(RunError::Request(format!("`{name}` is not UTF-8 text"))),
+/// What a file of the request says is a part of the request.
+fn content(error: SiteError) -> RunError {
+    match error {
+        SiteError::Content(message) => RunError::Request(message.to_string()),
+        error => RunError::Site(error),
     }
 }
 

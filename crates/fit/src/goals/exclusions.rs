@@ -2,7 +2,7 @@
 
 use jsf_simulate::Goals;
 
-use super::search::EvaluatedPoint;
+use super::goal_search::EvaluatedPoint;
 
 /// Two goals that no evaluated constants meet together.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,8 +5,8 @@ use jsf_simulate::{Difference, Goal, MeanChange, Schedule, Validation, Workload,
 use jsf_site::Processors;
 use serde::Serialize;
 
+use super::goal_search::EvaluatedPoint;
 use super::score::GoalValue;
-use super::search::EvaluatedPoint;
 use super::simulator::{Part, Run, Simulator};
 use super::split::Split;
 use super::{FitError, Reason};

@@ -3,7 +3,7 @@
 use job_sort_formula::parallel;
 
 use super::FitError;
-use super::search::{Evaluated, EvaluatedPoint, Search, rounded, unless_interrupted};
+use super::goal_search::{Evaluated, EvaluatedPoint, Search, rounded, unless_interrupted};
 use crate::FittedConstant;
 use crate::search::value_at;
 

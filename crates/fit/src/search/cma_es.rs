@@ -228,18 +228,15 @@ impl<S: Ord + Clone> Run<S> {
         let dimensions = self.mean.len();
         let parents: Vec<(f64, &[f64])> =
             self.strategy.weights.iter().copied().zip(steps).collect();
-        let mean_step: Vec<f64> = (0..dimensions)
-            .map(|index| {
-                parents
-                    .iter()
-                    .map(|(weight, step)| weight * step[index])
-                    .sum()
-            })
-            .collect();
-        self.mean
-            .iter_mut()
-            .zip(&mean_step)
-            .for_each(|(mean, step)| *mean += self.sigma * step);
+        let mut mean_step = vec![0.0; dimensions];
+        for (weight, step) in &parents {
+            for (sum, step) in mean_step.iter_mut().zip(*step) {
+                *sum += weight * step;
+            }
+        }
+        for (mean, step) in self.mean.iter_mut().zip(&mean_step) {
+            *mean += self.sigma * step;
+        }
         self.generations += 1;
 
         let along = product(&transposed(&self.axes), &mean_step);
@@ -304,19 +301,17 @@ fn reflected(place: f64) -> f64 {
 
 /// Lets a path decay, and adds a step to it.
 fn follow(path: &mut [f64], rate: f64, gain: f64, step: &[f64]) {
-    path.iter_mut()
-        .zip(step)
-        .for_each(|(path, step)| *path = (1.0 - rate) * *path + gain * step);
+    for (path, step) in path.iter_mut().zip(step) {
+        *path = (1.0 - rate) * *path + gain * step;
+    }
 }
 
 fn identity(dimensions: usize) -> Matrix {
-    (0..dimensions)
-        .map(|row| {
-            (0..dimensions)
-                .map(|column| f64::from(u8::from(row == column)))
-                .collect()
-        })
-        .collect()
+    let mut identity = vec![vec![0.0; dimensions]; dimensions];
+    for (index, row) in identity.iter_mut().enumerate() {
+        row[index] = 1.0;
+    }
+    identity
 }
 
 fn product(matrix: &Matrix, vector: &[f64]) -> Vec<f64> {

@@ -11,10 +11,9 @@ const MAX_TRIED: usize = 500;
 /// job of another one. Empty without a circle.
 pub(super) fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
     let mut by_above: HashMap<usize, Vec<usize>> = HashMap::new();
-    wishes
-        .iter()
-        .enumerate()
-        .for_each(|(index, wish)| by_above.entry(wish.above).or_default().push(index));
+    for (index, wish) in wishes.iter().enumerate() {
+        by_above.entry(wish.above).or_default().push(index);
+    }
     let mut shortest: Vec<usize> = Vec::new();
     for first in near_circles(wishes).into_iter().take(MAX_TRIED) {
         if let Some(circle) = circle_through(first, wishes, &by_above)

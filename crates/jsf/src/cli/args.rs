@@ -1,7 +1,7 @@
 //! The arguments that `clap` parses and `--help` shows.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -15,7 +15,10 @@ pub mod site;
 
 use jsf_site::is_stdin;
 
+use crate::answer::Format;
 use crate::cli::args::site::{SiteArgs, threshold};
+use crate::cli::output::format;
+use crate::cli::standard_input::STDIN;
 use crate::commands::check::request::CheckArgs;
 use crate::commands::codes::request::CodesArgs;
 use crate::commands::compare::request::CompareArgs;
@@ -171,7 +174,7 @@ hides the jobs of others. Of Slurm's jobs it collects neither names nor commands
 }
 
 /// The source of the formula.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct FormulaArgs {
     /// The formula; - is standard input
     ///
@@ -191,6 +194,19 @@ impl FormulaArgs {
     /// Whether a formula is given.
     pub fn is_given(&self) -> bool {
         self.formula.is_some() || self.formula_file.is_some()
+    }
+
+    /// The file that it is read from, which may be standard input.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match &self.formula {
+            Some(text) => (text == STDIN).then_some(Path::new(STDIN)),
+            None => self.formula_file.as_deref(),
+        }
+    }
+
+    /// Whether it is read from standard input.
+    pub(crate) fn is_from_stdin(&self) -> bool {
+        self.file().is_some_and(is_stdin)
     }
 }
 
@@ -265,6 +281,17 @@ pub struct TextArgs {
     /// However wide the terminal is
     #[arg(long)]
     pub wide: bool,
+}
+
+/// How an answer is written that people and programs read.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct AnswerArgs {
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
+    pub format: Format,
 }
 
 /// How CSV is written.

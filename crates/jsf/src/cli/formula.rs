@@ -5,15 +5,14 @@ use std::path::Path;
 use job_sort_formula::Formula;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, Site, SiteError, is_stdin};
+use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{SiteArgs, require_one_reader};
+use crate::cli::args::site::SiteArgs;
+use crate::cli::standard_input::{STDIN, require_one_reader};
 use crate::cli::{CliError, draw, report};
 use crate::view::printable::printable_lines;
 
-/// The path that means standard input.
-pub(crate) const STDIN: &str = "-";
 /// The longest path, in bytes.
 const MAX_PATH: usize = 4096;
 
@@ -101,20 +100,19 @@ pub(crate) fn read_formula_of(
     }
 }
 
-/// The formula, if it parses; else `None`, and the finding is drawn. So is the finding on lines
-/// that PBS leaves out.
+/// The formula, if it parses; else the finding is drawn. So is the finding on lines that PBS leaves
+/// out.
 pub(crate) fn parsed_formula<'s>(
     source: &FormulaText,
     submitted: &'s FormulaSubmission<'_>,
-) -> Option<&'s Formula> {
-    submitted
-        .lines_left_out()
-        .iter()
-        .for_each(|found| draw(source, found));
-    submitted
-        .formula()
-        .map_err(|refusal| draw(source, &refusal.finding))
-        .ok()
+) -> Result<&'s Formula, CliError> {
+    if let Some(found) = submitted.lines_left_out() {
+        draw(source, &found);
+    }
+    submitted.formula().map_err(|refusal| {
+        draw(source, &refusal.finding);
+        CliError::Findings
+    })
 }
 
 /// The text of a formula without characters that a terminal could obey: blanks become spaces,
@@ -151,29 +149,13 @@ pub(crate) fn open_site(
     threshold: Option<f64>,
 ) -> Result<Site, CliError> {
     require_one_file(site, formula)?;
-    let file = match formula {
-        FormulaArgs {
-            formula: Some(text),
-            ..
-        } if text == STDIN => Some(Path::new(STDIN)),
-        FormulaArgs {
-            formula: Some(_), ..
-        } => None,
-        FormulaArgs { formula_file, .. } => formula_file.as_deref(),
-    };
-    let source = file.map(FormulaText::source).transpose()?;
+    let source = formula.file().map(FormulaText::source).transpose()?;
     site.open(source, threshold)
 }
 
 /// Standard input can be only one file of the site, or the formula.
 pub(crate) fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result<(), CliError> {
-    let mut readers = site.files_from(is_stdin);
-    if formula.formula.as_deref() == Some(STDIN)
-        || formula.formula_file.as_deref().is_some_and(is_stdin)
-    {
-        readers.push("the formula");
-    }
-    require_one_reader(&readers)
+    require_one_reader(&[], site, &[("the formula", formula.is_from_stdin())])
 }
 
 /// Whether a formula is a misspelled option rather than a formula with two signs.

@@ -1,18 +1,8 @@
 //! The help of commands: `-h` is one screen, with the usage, examples and the command's own
 //! options; `--help` has everything.
 
-use std::borrow::Cow;
-use std::ffi::OsString;
-use std::io::{self, Write};
-use std::process::ExitCode;
-
 use clap::builder::{PossibleValue, StyledStr};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
-
-use crate::cli::args::{Cli, ColorArgs};
-use crate::cli::formula::looks_like_an_option;
-use crate::view::printable::{printable, printable_lines};
+use clap::{Arg, ArgAction, Command};
 
 /// The examples after the usage, as `-h` shows them.
 const MOST_EXAMPLES: usize = 3;
@@ -25,126 +15,8 @@ const CONTEXT_HEADINGS: [&str; 3] = ["Context", "Rules", "The log"];
 const TEMPLATE: &str =
     "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
 
-/// Parses the arguments of this process.
-///
-/// # Errors
-/// They are not valid, or ask for help or the version.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let arguments: Vec<OsString> = arguments.collect();
-    let parsed = Cli::try_parse_from(&arguments);
-    let asks_for_help = parsed
-        .as_ref()
-        .is_err_and(|error| error.kind() == ErrorKind::DisplayHelp);
-    if asks_for_help {
-        arranged(Cli::command()).try_get_matches_from(&arguments)?;
-    }
-    parsed.map_err(|error| with_tip(error, &arguments))
-}
-
-/// Prints what `clap` answers instead of a command: the help or the version to standard output, and
-/// an error in the arguments to standard error. What it repeats of the arguments is escaped, as
-/// everywhere.
-pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
-    if let Some(color) = ColorArgs::find(std::env::args_os()) {
-        color.write_global();
-    }
-    let given: Vec<_> = answer
-        .context()
-        .map(|(kind, value)| (kind, value.clone()))
-        .collect();
-    for (kind, value) in given {
-        let escaped = match value {
-            ContextValue::String(text) => ContextValue::String(printable(&text).into_owned()),
-            ContextValue::Strings(texts) => ContextValue::Strings(
-                texts
-                    .iter()
-                    .map(|text| printable(text).into_owned())
-                    .collect(),
-            ),
-            _ => continue,
-        };
-        answer.insert(kind, escaped);
-    }
-    if !answer.use_stderr() {
-        answer.print()?;
-        io::stdout().flush()?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut rendered = answer.render().ansi().to_string();
-    // the reason why a value is refused may repeat it
-    if let Some(reason) = std::error::Error::source(&answer).map(ToString::to_string)
-        && let Cow::Owned(escaped) = printable_lines(&reason)
-    {
-        rendered = rendered.replace(&reason, &escaped);
-    }
-    // there is no other place to say that nothing can be written
-    let _ = write!(anstream::stderr(), "{rendered}");
-    Ok(ExitCode::from(2))
-}
-
-/// The error, with a tip if an argument is probably a formula, or a part of one that the shell has
-/// split.
-fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
-    let is_of_formula = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(argument)) => !argument.starts_with("--"),
-        _ => false,
-    };
-    let has_tip = error.get(ContextKind::Suggested).is_some();
-    if error.kind() == ErrorKind::UnknownArgument
-        && is_of_formula
-        && !has_tip
-        && let Some(tip) = tip_for(arguments)
-    {
-        error.insert(
-            ContextKind::Suggested,
-            ContextValue::StyledStrs(vec![tip.into()]),
-        );
-    }
-    error
-}
-
-/// How the command takes a formula; `None` if it takes none, or if there is no command.
-fn tip_for(arguments: &[OsString]) -> Option<String> {
-    let mut cli = Cli::command();
-    // the options of every command
-    cli.build();
-    let mut words = arguments.iter().filter_map(|argument| argument.to_str());
-    let command = words.find_map(|word| cli.find_subcommand(word))?;
-    if command
-        .get_positionals()
-        .any(|known| known.get_id() == "formula")
-    {
-        // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
-        let known: Vec<&str> = command
-            .get_arguments()
-            .filter_map(Arg::get_long_and_visible_aliases)
-            .flatten()
-            .collect();
-        let mut options = words
-            .filter(|word| looks_like_an_option(word))
-            .map(|word| word.trim_start_matches('-'));
-        let unknown = options.find(|option| {
-            option
-                .split('=')
-                .next()
-                .is_some_and(|name| !known.contains(&name))
-        });
-        match unknown {
-            Some("formula") => {
-                Some("the formula has no option: give it by itself, in single quotes".to_owned())
-            }
-            Some(option) => Some(format!("there is no option --{option}")),
-            None => Some("a formula is one argument: put it into single quotes".to_owned()),
-        }
-    } else if command.get_opts().any(|known| known.get_id() == "new") {
-        Some("give the new formula with --new, in single quotes".to_owned())
-    } else {
-        None
-    }
-}
-
 /// A command whose help is arranged, and that of its subcommands.
-fn arranged(command: Command) -> Command {
+pub(crate) fn arranged(command: Command) -> Command {
     let command = with_notes(command)
         .help_template(TEMPLATE)
         .mut_args(arranged_argument);

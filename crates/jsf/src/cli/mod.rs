@@ -6,17 +6,17 @@ pub(crate) mod atomic_file;
 pub(crate) mod document;
 mod ending;
 pub(crate) mod failing_jobs;
-pub(crate) mod fatal_error;
 pub(crate) mod formula;
-pub(crate) mod help;
-pub(crate) mod log;
+mod help;
 mod messages;
 pub(crate) mod need;
 pub(crate) mod output;
 pub(crate) mod page_file;
+mod parse;
+mod process;
 pub(crate) mod progress;
 pub(crate) mod queue;
-pub(crate) mod stack;
+pub(crate) mod standard_input;
 pub(crate) mod warnings;
 
 use std::io::{self, BufWriter, Write};
@@ -26,18 +26,16 @@ use crate::commands;
 
 pub use crate::cli::atomic_file::ignore_limit_of_file_size;
 pub use crate::cli::ending::{CliError, Outcome};
-pub use crate::cli::fatal_error::{exit_on_abort, exit_on_panic};
 pub(crate) use crate::cli::formula::{
-    FormulaOptions, STDIN, open_site, parsed_formula, read_formula, read_formula_of,
-    require_one_file,
+    FormulaOptions, open_site, parsed_formula, read_formula, read_formula_of, require_one_file,
 };
-pub use crate::cli::help::{parse, print_answer};
 pub(crate) use crate::cli::messages::{
     draw, draw_all, formula_source, report, show_site, warn, warn_all,
 };
 pub(crate) use crate::cli::need::{in_options, with_options};
+pub use crate::cli::parse::{parse, print_answer};
+pub use crate::cli::process::{exit_on_abort, exit_on_panic, with_enough_stack};
 pub(crate) use crate::cli::progress::Progress;
-pub use crate::cli::stack::with_enough_stack;
 
 /// Runs a command.
 pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {

@@ -9,6 +9,7 @@ use jsf_site::Site;
 
 use crate::answer::{Answer, Format, write_json};
 use crate::cli::CliError;
+use crate::cli::args::AnswerArgs;
 use crate::cli::document::{Shown, write_as_markdown, write_text};
 use crate::cli::page_file::write_document;
 use crate::view::csv_writer::Cells;
@@ -41,6 +42,11 @@ impl<'a> Output<'a> {
             warnings,
             page: None,
         }
+    }
+
+    /// The same by the arguments that most commands have.
+    pub(crate) fn of(arguments: AnswerArgs, warnings: &'a [String]) -> Self {
+        Self::new(arguments.format, arguments.text, warnings)
     }
 
     pub(crate) fn with_cells(mut self, cells: Cells) -> Self {

@@ -85,7 +85,7 @@ pub(crate) fn group_table<'a>(
         }
     }
     table
-        .number("share", 3, |(_, change)| (change.perc).map(Cell::Share))
+        .number("share", 3, |(_, change)| change.perc.map(Cell::Share))
         .shown_if(has_shares)
         .limit(RowLimit::Ends(MAX_GROUPS))
 }

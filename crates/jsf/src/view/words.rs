@@ -153,9 +153,13 @@ pub(crate) fn five_digits(number: f64) -> String {
         };
     }
     let decimals = (4 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{number:.decimals$}");
+    without_zeros(&format!("{number:.decimals$}")).to_owned()
+}
+
+/// A number without the zeros at the end of its decimals.
+pub(crate) fn without_zeros(text: &str) -> &str {
     if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        text.trim_end_matches('0').trim_end_matches('.')
     } else {
         text
     }
@@ -171,12 +175,7 @@ pub(crate) fn significant(number: f64) -> String {
         return format!("{number:.2e}");
     }
     let text = format!("{number:.*}", usize::try_from(2 - exponent).unwrap_or(0));
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
-    grouped(text)
+    grouped(without_zeros(&text))
 }
 
 /// A change for people, with its sign and three significant digits.

@@ -214,17 +214,14 @@ fn messages_that_cannot_be_written_change_nothing_else() {
 /// The variable that makes the test below panic in another process.
 const PANICS: &str = "JSF_TEST_PANICS_IN";
 
-#[path = "../../src/cli/fatal_error.rs"]
-mod fatal_error;
-
 /// Runs only in the processes that the next tests start.
 #[test]
 fn panicking_process() {
     let Ok(thread) = std::env::var(PANICS) else {
         return;
     };
-    fatal_error::exit_on_panic();
-    fatal_error::exit_on_abort();
+    jsf::cli::exit_on_panic();
+    jsf::cli::exit_on_abort();
     let panicking = || -> u8 { panic!("a\nmessage\u{1b}[31m") };
     match &*thread {
         "own" => panicking(),

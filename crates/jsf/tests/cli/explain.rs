@@ -440,7 +440,6 @@ fn with_report<T>(
         checked: None,
         decides: &[],
         preemption: &[],
-        usage_unit: &explanations.usage_unit,
     })
 }
 

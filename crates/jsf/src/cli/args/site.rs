@@ -12,9 +12,10 @@ use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::wall_clock::Time;
-use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteOptions, is_stdin};
+use jsf_site::{FileSource, PolicyName, Role, Site, SiteFiles, SiteOptions};
 
 use crate::cli::args::moment_or_wall_time;
+use crate::cli::standard_input::require_one_reader;
 use crate::cli::{CliError, report};
 
 /// The environment variable with the site of a command that is given none.
@@ -166,7 +167,7 @@ impl ValueEnum for PolicyArg {
 }
 
 /// The options that give single files, in the order of the help: the role, the option and its help.
-const FILE_OPTIONS: [(Role, &str, &str); 12] = [
+pub(crate) const FILE_OPTIONS: [(Role, &str, &str); 12] = [
     (
         Role::Queue,
         "--queue",
@@ -243,16 +244,6 @@ impl FileArgs {
     /// The path for a role.
     pub fn get(&self, role: Role) -> Option<&Path> {
         self.0.get(&role).map(PathBuf::as_path)
-    }
-
-    /// The options whose file is this one.
-    fn options_of(&self, is_file: impl Fn(&Path) -> bool) -> impl Iterator<Item = &'static str> {
-        let files = FILE_OPTIONS
-            .into_iter()
-            .filter(|(role, ..)| *role != Role::SchedPriv);
-        let given =
-            files.filter(move |(role, ..)| self.0.get(role).is_some_and(|path| is_file(path)));
-        given.map(|(_, option, _)| option)
     }
 }
 
@@ -372,15 +363,6 @@ impl SiteArgs {
         GivenSite::find(self.site.as_deref())
     }
 
-    /// The options whose file is this one.
-    pub fn files_from(&self, is_file: impl Fn(&Path) -> bool) -> Vec<&'static str> {
-        let site = self.given_site().filter(|site| is_file(&site.path));
-        site.map(|site| site.origin)
-            .into_iter()
-            .chain(self.files.options_of(is_file))
-            .collect()
-    }
-
     /// Opens the site for `jsf shares`, which can show all policies.
     pub fn open_for_shares(&self) -> Result<Site, CliError> {
         self.open_with(None, None)
@@ -391,7 +373,7 @@ impl SiteArgs {
         formula: Option<FileSource>,
         threshold: Option<f64>,
     ) -> Result<Site, CliError> {
-        require_one_reader(&self.files_from(is_stdin))?;
+        require_one_reader(&[], self, &[])?;
         let given = self.files()?;
         let files = formula
             .into_iter()
@@ -514,15 +496,4 @@ fn given_with_verb(options: &[(&str, bool)]) -> Option<String> {
 
 fn note(message: impl std::fmt::Display) {
     report("note", message);
-}
-
-/// Standard input can be read only once.
-pub fn require_one_reader(readers: &[&str]) -> Result<(), CliError> {
-    match readers {
-        [] | [_] => Ok(()),
-        several => Err(CliError::usage(format!(
-            "standard input cannot be both {}: give a file for all but one of them",
-            several.join(" and ")
-        ))),
-    }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{
-    Comparison, Fairness, GroupChange, OldNew, Ranking, SummandAgreement, Transitions,
+    Comparison, Fairness, GroupChange, OldNew, SummandAgreement, Transitions,
 };
 use jsf_openpbs::check::Checked;
+use jsf_site::ComparedQueue;
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
@@ -22,16 +22,10 @@ use crate::view::document::Document;
 pub struct CompareReport<'a> {
     /// The texts of the formulas.
     pub formulas: OldNew<&'a str>,
-    /// The jobs.
-    pub table: &'a JobTable,
-    /// Either ranking.
-    pub rankings: OldNew<&'a Ranking>,
-    /// What changes.
-    pub comparison: &'a Comparison,
+    /// The jobs under both rankings, and what changes.
+    pub compared: &'a ComparedQueue,
     /// The rows to list, in the order in which they are listed.
     pub rows: &'a [RankedRow],
-    /// The rules that either ranking follows, such as the policy: a heading and a text each.
-    pub rules: OldNew<&'a [(&'static str, String)]>,
     /// What each summand of the formulas decides of its order.
     pub decides: OldNew<&'a [SummandAgreement]>,
     /// The result of checking the formulas, for people.
@@ -81,13 +75,16 @@ impl Answer for CompareReport<'_> {
 impl<'a> CompareReport<'a> {
     /// The numbers that concern the whole queue.
     pub(crate) fn numbers(&self) -> Numbers<'a> {
-        let comparison = self.comparison;
+        let ComparedQueue {
+            comparison, sides, ..
+        } = self.compared;
+        let sides = sides.as_ref();
         Numbers {
             summary: Summary {
                 comparison,
                 moved: comparison.moved(),
-                evaluated: self.rankings.map(|ranking| ranking.scores().count()),
-                ties: self.rankings.map(Ranking::ties),
+                evaluated: sides.map(|side| side.ranking.scores().count()),
+                ties: sides.map(|side| side.ranking.ties()),
             },
             fairness: ComparedFairness {
                 sides: comparison.fairness,
@@ -99,7 +96,8 @@ impl<'a> CompareReport<'a> {
     fn transitions(&self, transitions: &Transitions) -> StartStop<'a> {
         let [start, stop] = [&transitions.start, &transitions.stop].map(|rows| {
             let rows = rows.iter();
-            rows.map(|&row| self.table.id(row as usize)).collect()
+            rows.map(|&row| self.compared.table.id(row as usize))
+                .collect()
         });
         StartStop { start, stop }
     }
@@ -111,8 +109,8 @@ impl<'a> CompareReport<'a> {
 
     /// The scores of a row; `None` for a side on which the job is excluded.
     pub(crate) fn scores(&self, row: usize) -> OldNew<Option<f64>> {
-        self.rankings
-            .map(|ranking| ranking.score(row).map(|score| score.value))
+        let sides = self.compared.sides.as_ref();
+        sides.map(|side| Some(side.ranking.score(row)?.value))
     }
 }
 
@@ -130,7 +128,9 @@ pub fn compared_rows(comparison: &Comparison) -> Vec<RankedRow> {
 
 impl Serialize for CompareReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let comparison = self.comparison;
+        let ComparedQueue {
+            comparison, sides, ..
+        } = self.compared;
         let changes = [
             ("failing", self.transitions(&comparison.failing)),
             ("passing", self.transitions(&comparison.passing)),
@@ -138,8 +138,8 @@ impl Serialize for CompareReport<'_> {
         ];
         let json = CompareJson {
             sides: OldNew {
-                old: Side::new(self.formulas.old, self.rules.old),
-                new: Side::new(self.formulas.new, self.rules.new),
+                old: Side::new(self.formulas.old, &sides.old.rules),
+                new: Side::new(self.formulas.new, &sides.new.rules),
             },
             jobs: self.jobs().collect(),
             numbers: self.numbers(),
@@ -258,8 +258,10 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(report: &CompareReport<'a>, row: usize) -> Self {
-        let table = report.table;
-        let job = report.comparison.job(row);
+        let ComparedQueue {
+            table, comparison, ..
+        } = report.compared;
+        let job = comparison.job(row);
         let scores = report.scores(row);
         Self {
             id: table.id(row),

@@ -15,14 +15,15 @@ use jsf_site::{
 
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::site::{PolicyArg, SiteArgs, require_one_reader};
+use crate::cli::args::site::{PolicyArg, SiteArgs};
 use crate::cli::document::Shown;
 use crate::cli::failing_jobs::report_errors;
 use crate::cli::output::Output;
 use crate::cli::queue::{draw_submitted, outcome, select_rows_or_warn};
+use crate::cli::standard_input::require_one_reader;
 use crate::cli::warnings::Warnings;
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, STDIN, page_file, parsed_formula, read_formula_of,
+    CliError, FormulaOptions, Outcome, Progress, page_file, parsed_formula, read_formula_of,
     report, show_site,
 };
 use crate::commands::compare::answer::{CompareReport, compared_rows};
@@ -47,9 +48,7 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         .map(|source| source.submitted(old_site.numbers()));
     let old = parsed_formula(&sources.old, &submitted.old);
     let new = parsed_formula(&sources.new, &submitted.new);
-    let (Some(old), Some(new)) = (old, new) else {
-        return Ok(Outcome::Findings);
-    };
+    let (old, new) = (old?, new?);
     show_site(&arguments.site, old_site, is_document);
     let mut warnings = Warnings::new(is_document);
     let names = [old.names(), new.names()].concat();
@@ -60,9 +59,7 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         new_site: Some(new_site),
         ..CompareRequest::new(old, new)
     };
-    let Some(compared) = opened.rank_both(arguments, &submitted, request, &mut warnings)? else {
-        return Ok(Outcome::Findings);
-    };
+    let compared = opened.rank_both(arguments, &submitted, request, &mut warnings)?;
     let warnings = warnings.into_answer();
     opened.write_answer(arguments, &submitted, &compared, &warnings, out)?;
     let OldNew { old, new } = &compared.sides;
@@ -141,15 +138,14 @@ impl Opened {
         self.other_site.as_ref().unwrap_or(&self.old_site)
     }
 
-    /// Reads the jobs, ranks them on both sides and draws what is found; `None` for a formula that
-    /// is not arithmetic.
+    /// Reads the jobs, ranks them on both sides and draws what is found.
     fn rank_both(
         &self,
         arguments: &CompareArgs,
         submitted: &OldNew<FormulaSubmission<'_>>,
         request: CompareRequest<'_>,
         warnings: &mut Warnings,
-    ) -> Result<Option<ComparedQueue>, CliError> {
+    ) -> Result<ComparedQueue, CliError> {
         let progress = Progress::start("reading the jobs");
         let mut jobs = self.old_site.read_for_comparison(request)?;
         drop(progress);
@@ -170,11 +166,11 @@ impl Opened {
             self.draw(submitted, &findings);
         }
         if let Err(SiteError::NotArithmetic) = compared {
-            return Ok(None);
+            return Err(CliError::Findings);
         }
         let compared = compared?;
         warnings.show(&compared.warnings);
-        Ok(Some(compared))
+        Ok(compared)
     }
 
     /// Writes the answer in the format that is asked for, and as a page if one is.
@@ -205,11 +201,8 @@ impl Opened {
         };
         let report = CompareReport {
             formulas: self.sources.as_ref().map(|source| &*source.text),
-            table: &compared.table,
-            rankings: compared.sides.as_ref().map(|side| &side.ranking),
-            comparison: &compared.comparison,
+            compared,
             rows: &rows,
-            rules: compared.sides.as_ref().map(|side| &*side.rules),
             decides: decides.as_ref().map(|decides| &**decides),
             checked: OldNew {
                 old: checked.as_ref().map(|checked| &checked.old),
@@ -290,20 +283,24 @@ struct Side {
 }
 
 /// The files that a side may have of its own, each with the files of a site that are the same, and
-/// the end of its option.
-const OWN_FILES: [(Role, &[Role], &str); 4] = [
-    (Role::Formula, &[], "-file"),
+/// the options of both sides.
+const OWN_FILES: [(Role, &[Role], [&str; 2]); 4] = [
+    (Role::Formula, &[], ["--old-file", "--new-file"]),
     (
         Role::Tree,
         &[Role::Tree, Role::ResourceGroup, Role::SchedPriv],
-        "-tree",
+        ["--old-tree", "--new-tree"],
     ),
     (
         Role::SchedConfig,
         &[Role::SchedConfig, Role::SchedPriv],
-        "-sched-config",
+        ["--old-sched-config", "--new-sched-config"],
     ),
-    (Role::SlurmConf, &[Role::SlurmConf], "-slurm-conf"),
+    (
+        Role::SlurmConf,
+        &[Role::SlurmConf],
+        ["--old-slurm-conf", "--new-slurm-conf"],
+    ),
 ];
 
 impl Side {
@@ -352,10 +349,7 @@ impl Side {
             Role::Tree => self.tree.as_deref(),
             Role::SchedConfig => self.sched_config.as_deref(),
             Role::SlurmConf => self.slurm_conf.as_deref(),
-            _ => match &self.formula.formula {
-                Some(text) => (text == STDIN).then_some(Path::new(STDIN)),
-                None => self.formula.formula_file.as_deref(),
-            },
+            _ => self.formula.file(),
         }
     }
 
@@ -368,18 +362,15 @@ impl Side {
 
 /// Standard input can be only one file of the site or of a side.
 fn require_one_file(site: &SiteArgs, sides: &OldNew<Side>) -> Result<(), CliError> {
-    let of_site = site.files_from(is_stdin).into_iter();
-    let mut readers: Vec<String> = of_site.map(str::to_owned).collect();
-    for (name, side) in [("--old", &sides.old), ("--new", &sides.new)] {
-        for (role, _, option) in OWN_FILES {
-            if side.file(role).is_some_and(is_stdin) {
-                let is_text = role == Role::Formula && side.formula.formula.is_some();
-                readers.push(format!("{name}{}", if is_text { "" } else { option }));
-            }
+    let mut readers = Vec::new();
+    for (index, side) in [&sides.old, &sides.new].into_iter().enumerate() {
+        for (role, _, options) in OWN_FILES {
+            let is_text = role == Role::Formula && side.formula.formula.is_some();
+            let option = if is_text { ["--old", "--new"] } else { options };
+            readers.push((option[index], side.file(role).is_some_and(is_stdin)));
         }
     }
-    let readers: Vec<&str> = readers.iter().map(String::as_str).collect();
-    require_one_reader(&readers)
+    require_one_reader(&[], site, &readers)
 }
 
 /// Opens the site of the old side, and that of the new one if it differs.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use job_sort_formula::fairshare::AssessedTree;
-use job_sort_formula::rank::{Comparison, JobMove, OldNew, Ranking, Transitions};
+use job_sort_formula::rank::{Comparison, JobMove, OldNew, Transitions};
 
 use crate::commands::compare::answer::CompareReport;
 use crate::commands::shares::view::tree_section;
@@ -51,9 +51,8 @@ pub struct ListedJobs {
 
 /// The document of a comparison.
 pub(crate) fn compare_document(report: CompareReport<'_>) -> Document<'_> {
-    let CompareReport {
-        comparison, page, ..
-    } = report;
+    let CompareReport { compared, page, .. } = report;
+    let comparison = &compared.comparison;
     let is_changed = comparison.moved() > 0 || !comparison.being_considered.is_empty();
     let mut sections = vec![Section::formulas(report.formulas.old, report.formulas.new)];
     sections.extend(findings(report));
@@ -101,9 +100,9 @@ pub(crate) fn headline(report: CompareReport<'_>) -> String {
     let old = old.filter(|checked| !is_one && !checked.verdict.has_effect());
     sentences.extend(old.and_then(|checked| verdict_sentence(checked, "the old formula")));
     if has_effect(report) {
-        sentences.push(agreement_sentence(report.comparison));
-        sentences.extend(considered_sentence(report.comparison));
-        sentences.extend(who_sentence(report.comparison));
+        sentences.push(agreement_sentence(&report.compared.comparison));
+        sentences.extend(considered_sentence(&report.compared.comparison));
+        sentences.extend(who_sentence(&report.compared.comparison));
     }
     sentences.join(" ")
 }
@@ -209,23 +208,24 @@ fn old_to_new(sides: OldNew<impl std::fmt::Display>) -> String {
 pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
     let formulas = report.formulas.map(|text| [("formula", text.to_owned())]);
     let mut facts = Fact::of_sides(formulas.as_ref().map(|side| &side[..]));
-    if has_effect(report) && report.comparison.moved() > 0 {
+    if has_effect(report) && report.compared.comparison.moved() > 0 {
         facts.push(moves_fact(report));
     }
-    let rules = report.rules.map(|side| Fact::list(side.iter().cloned()));
+    let rules = report.compared.sides.as_ref().map(|side| &*side.rules);
+    let listed = rules.map(|side| Fact::list(side.iter().cloned()));
     let is_on_first_screen = |fact: &Fact| {
-        let OldNew { old, new } = rules
+        let OldNew { old, new } = listed
             .as_ref()
             .map(|side| side.iter().find(|rule| rule.heading == fact.heading));
         // a side whose formula has no fair share has no policy
         let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
         (old != new && is_compared) || is_policy_of_others(fact)
     };
-    for fact in Fact::of_sides(report.rules) {
+    for fact in Fact::of_sides(rules) {
         facts.push(fact.in_full_unless(is_on_first_screen));
     }
     if has_effect(report) {
-        facts.extend(fairness_fact(report.comparison));
+        facts.extend(fairness_fact(&report.compared.comparison));
     }
     facts.extend(transition_facts(report));
     facts
@@ -233,7 +233,7 @@ pub(crate) fn facts(report: CompareReport<'_>) -> Vec<Fact> {
 
 /// How far the jobs move, and how many neighbours the formulas do not order.
 fn moves_fact(report: CompareReport<'_>) -> Fact {
-    let comparison = report.comparison;
+    let comparison = &report.compared.comparison;
     let mean = comparison.footrule as f64 / comparison.jobs.max(1) as f64;
     let text = format!(
         "{} up, {} down; {} places on average, {} at most; ties {}",
@@ -241,7 +241,13 @@ fn moves_fact(report: CompareReport<'_>) -> Fact {
         comparison.down,
         significant(mean),
         comparison.largest,
-        old_to_new(report.rankings.map(Ranking::ties))
+        old_to_new(
+            report
+                .compared
+                .sides
+                .as_ref()
+                .map(|side| side.ranking.ties())
+        )
     );
     Fact::new("moves", text)
 }
@@ -266,7 +272,7 @@ fn fairness_fact(comparison: &Comparison) -> Option<Fact> {
 
 /// The jobs that start and those that stop failing, passing the threshold and being considered.
 fn transition_facts(report: CompareReport<'_>) -> Vec<Fact> {
-    let comparison = report.comparison;
+    let comparison = &report.compared.comparison;
     let mut facts = Vec::new();
     for (Transitions { start, stop }, what) in [
         (&comparison.failing, "failing"),
@@ -275,7 +281,9 @@ fn transition_facts(report: CompareReport<'_>) -> Vec<Fact> {
     ] {
         for (rows, verb) in [(start, "start"), (stop, "stop")] {
             if !rows.is_empty() {
-                let ids = rows.iter().map(|&row| report.table.id(row as usize));
+                let ids = rows
+                    .iter()
+                    .map(|&row| report.compared.table.id(row as usize));
                 let heading = format!("{verb} {what}");
                 facts.push(Fact::new(&heading, first_names(ids, MAX_IDS)).in_full());
             }
@@ -356,19 +364,19 @@ fn all_jobs(report: CompareReport<'_>) -> Section<'_> {
 }
 
 fn table_of_moves(report: CompareReport<'_>, moves: Vec<JobMove>) -> Table<'_> {
-    moves_table(report.table, moves)
+    moves_table(&report.compared.table, moves)
         .number("old value", DECIDES, move |job| {
-            (report.scores(job.row).old).map(Cell::Score)
+            report.scores(job.row).old.map(Cell::Score)
         })
         .number("new value", DECIDES, move |job| {
-            (report.scores(job.row).new).map(Cell::Score)
+            report.scores(job.row).new.map(Cell::Score)
         })
         .into()
 }
 
 /// Where the jobs come from and go to, and how far they move.
 pub(crate) fn chart_sections(report: CompareReport<'_>) -> Vec<Section<'_>> {
-    let OldNew { old, new } = report.comparison.considered;
+    let OldNew { old, new } = report.compared.comparison.considered;
     let most = old.max(new);
     let places = if most <= MAX_SLOPES {
         slopes_section(report)
@@ -463,7 +471,7 @@ fn band_name((first, last): &(usize, usize)) -> String {
 /// How many jobs move how far.
 fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
     let moves: Vec<i64> = moves_of(report).filter_map(|job| job.moved()).collect();
-    let most = (report.comparison.largest as usize).max(1);
+    let most = (report.compared.comparison.largest as usize).max(1);
     let mut rows = Vec::new();
     for (sign, way) in [(-1, "down"), (1, "up")] {
         for band in bands(most) {
@@ -490,11 +498,14 @@ fn displacements_section(report: CompareReport<'_>) -> Section<'_> {
 /// The moves of the jobs that the report lists.
 fn moves_of(report: CompareReport<'_>) -> impl Iterator<Item = JobMove> {
     let rows = report.rows.iter();
-    rows.map(move |ranked| report.comparison.job(ranked.row()))
+    rows.map(move |ranked| report.compared.comparison.job(ranked.row()))
 }
 
 fn job_name(report: CompareReport<'_>, row: usize) -> String {
-    let names = [report.table.id(row), report.table.entity(row)];
+    let names = [
+        report.compared.table.id(row),
+        report.compared.table.entity(row),
+    ];
     names.join(" ").trim_end().to_owned()
 }
 

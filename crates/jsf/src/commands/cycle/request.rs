@@ -1,11 +1,11 @@
 //! The arguments of `jsf cycle`.
 
+use std::num::NonZeroU32;
+
 use clap::Args;
 
-use crate::answer::Format;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::args::{EntityArgs, FormulaArgs, TextArgs};
-use crate::cli::output::format;
+use crate::cli::args::{AnswerArgs, EntityArgs, FormulaArgs};
 
 /// `jsf cycle`
 #[derive(Debug, Args)]
@@ -52,7 +52,7 @@ pub struct CycleArgs {
     ///
     /// No job waits for anything else then, such as memory and GPUs: a warning names it.
     #[arg(long, value_name = "N", value_parser = crate::cli::args::log::processors, allow_negative_numbers = true)]
-    pub processors: Option<u32>,
+    pub processors: Option<NonZeroU32>,
     /// Use X as the job_sort_formula_threshold
     ///
     /// It counts instead of the server's: a job whose value is at most X does not run
@@ -61,10 +61,7 @@ pub struct CycleArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Write;
+use std::num::NonZeroU32;
 
 use jsf_openpbs::check::error_findings_of;
 use jsf_openpbs::submission::FormulaSubmission;
@@ -21,7 +22,11 @@ use crate::ranked_row::RankedRow;
 
 pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
-    show_site(&arguments.site, &site, arguments.format.is_document());
+    show_site(
+        &arguments.site,
+        &site,
+        arguments.answer.format.is_document(),
+    );
     let has_formula = arguments.formula.is_given() || site.formula_text().is_ok();
     let source = if has_formula {
         Some(read_formula(&arguments.formula, Some(&site))?)
@@ -33,20 +38,17 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         .map(|source| source.submitted(arguments.site.numbers));
     let mut request = CycleRequest {
         at: arguments.site.at,
-        processors: arguments.processors,
+        processors: arguments.processors.map(NonZeroU32::get),
         ..CycleRequest::default()
     };
     if let (Some(source), Some(submitted)) = (&source, &submitted) {
-        let Some(formula) = parsed_formula(source, submitted) else {
-            return Ok(Outcome::Findings);
-        };
-        request.formula = Some(formula);
+        request.formula = Some(parsed_formula(source, submitted)?);
     }
     let names = request
         .formula
         .map(|formula| formula.names())
         .unwrap_or_default();
-    let mut warnings = Warnings::new(arguments.format.is_document());
+    let mut warnings = Warnings::new(arguments.answer.format.is_document());
     warnings.add_site(&site, &site.warnings_for(&names));
     request.asked.clone_from(&arguments.jobs);
     let mut cycle = match site.cycle(&request) {
@@ -54,7 +56,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
             if let (Some(source), Some(submitted)) = (&source, &submitted) {
                 draw_all(source, &site.check(submitted)?.findings);
             }
-            return Ok(Outcome::Findings);
+            return Err(CliError::Findings);
         }
         cycle => cycle?,
     };
@@ -81,7 +83,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
     if let (Some(source), Some(submitted)) = (&source, &submitted) {
         draw_found(arguments, source, submitted, &cycle);
     }
-    let is_document = arguments.format.is_document();
+    let is_document = arguments.answer.format.is_document();
     let checked = submitted
         .as_ref()
         .filter(|_| is_document)
@@ -94,7 +96,7 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         entities,
         checked: checked.as_ref(),
     };
-    Output::new(arguments.format, arguments.text, &warnings.into_answer()).write(&report, out)?;
+    Output::of(arguments.answer, &warnings.into_answer()).write(&report, out)?;
     // without a formula nothing fails
     Ok(if source.is_some() {
         outcome(&cycle.findings, &cycle.ranking)
@@ -111,8 +113,8 @@ fn draw_found(
     submitted: &FormulaSubmission<'_>,
     cycle: &CycledQueue,
 ) {
-    let is_document = arguments.format.is_document();
-    if is_document && !arguments.text.full {
+    let is_document = arguments.answer.format.is_document();
+    if is_document && !arguments.answer.text.full {
         return;
     }
     draw_submitted(source, submitted, cycle.findings.iter().cloned());

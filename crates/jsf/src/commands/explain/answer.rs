@@ -17,7 +17,7 @@ use jsf_site::{
 use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
-use crate::commands::explain::sentence::sentence;
+use crate::commands::explain::place_in_words::place_in_words;
 use crate::commands::explain::view::{MAX_CODE, explain_document, part};
 use crate::commands::rank::answer::{Error, excluded, logged};
 use crate::commands::shares::answer::{NodeNumbers, PolicyView};
@@ -44,8 +44,6 @@ pub struct ExplainReport<'a> {
     pub decides: &'a [SummandAgreement],
     /// Which running jobs would give way to the jobs, and to which jobs they would themselves.
     pub preemption: &'a [String],
-    /// The unit of fair-share usage.
-    pub usage_unit: &'a str,
 }
 
 impl Answer for ExplainReport<'_> {
@@ -223,7 +221,7 @@ impl<'a> ExplainedJob<'a> {
                 count: job.same_error.len(),
                 jobs: report.ids(listed),
             }),
-            sentence: sentence(report, job),
+            sentence: place_in_words(report, job),
             inputs: &job.inputs,
             nodes: parts(report, job),
             terms: &job.terms,

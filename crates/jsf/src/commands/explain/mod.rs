@@ -1,9 +1,9 @@
 //! `jsf explain`
 
 pub mod answer;
+pub mod place_in_words;
 #[cfg(feature = "command")]
 pub mod request;
 #[cfg(feature = "command")]
 pub mod run;
-pub mod sentence;
 pub mod view;

@@ -7,9 +7,7 @@ use clap::{ArgGroup, Args};
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_site::DescribedJob;
 
-use crate::answer::Format;
-use crate::cli::args::{JobArgs, QueueArgs, TextArgs, listed_name, page_path};
-use crate::cli::output::format;
+use crate::cli::args::{AnswerArgs, JobArgs, QueueArgs, listed_name, page_path};
 
 /// The longest wait that can be asked for, in seconds: ten years.
 const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
@@ -70,12 +68,9 @@ pub struct ExplainArgs {
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
     #[arg(long, value_name = "DURATION", default_value = "30d", allow_hyphen_values = true, value_parser = within, requires = "to")]
     pub within: u64,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts

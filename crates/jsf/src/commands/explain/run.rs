@@ -11,13 +11,13 @@ use crate::cli::output::Output;
 use crate::cli::queue::{DrawnFindings, OpenedQueue, QueueToRank, outcome, select_rows_or_warn};
 use crate::cli::{CliError, Outcome, Progress, parsed_formula, show_site};
 use crate::commands::explain::answer::ExplainReport;
+use crate::commands::explain::place_in_words::described_words;
 use crate::commands::explain::request::ExplainArgs;
-use crate::commands::explain::sentence::described_words;
 use crate::job_filter::JobFilter;
 use crate::ranked_row::RankedRow;
 
 pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let is_document = arguments.format.is_document();
+    let is_document = arguments.answer.format.is_document();
     let mut described = arguments.described.clone();
     match (&mut described, arguments.entity.as_slice()) {
         (Some(described), [entity]) => described.entity.clone_from(entity),
@@ -31,9 +31,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
-    let Some(formula) = parsed_formula(source, &submitted) else {
-        return Ok(Outcome::Findings);
-    };
+    let formula = parsed_formula(source, &submitted)?;
     show_site(&arguments.queue.site, site, is_document);
     let request = RankRequest {
         record_origins: true,
@@ -98,7 +96,7 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         );
     }
     rules.extend_from_slice(&queue.rules);
-    let is_for_people = arguments.format.is_document() || arguments.report.is_some();
+    let is_for_people = arguments.answer.format.is_document() || arguments.report.is_some();
     let checked = is_for_people.then(|| site.check_ranked(&submitted, &queue));
     let decides = queue.decides();
     let shown = explanations.jobs.iter().map(|job| queue.table.id(job.row));
@@ -116,14 +114,13 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         checked: checked.as_ref(),
         decides: &decides,
         preemption: &preemption,
-        usage_unit: &explanations.usage_unit,
     };
     let warnings = warnings.into_answer();
     let shown = Shown {
         piped_width: Some(PIPED_WIDTH),
-        ..arguments.text.into()
+        ..arguments.answer.text.into()
     };
-    let output = Output::new(arguments.format, shown, &warnings);
+    let output = Output::new(arguments.answer.format, shown, &warnings);
     let output = output.with_page(arguments.report.as_deref(), vec![site], Vec::new());
     output.write(&report, out)?;
     // of a job that fails itself the explanation says how many others do

@@ -13,7 +13,7 @@ use jsf_site::{
 };
 
 use crate::commands::explain::answer::{ExplainReport, path_view};
-use crate::commands::explain::sentence::sentence;
+use crate::commands::explain::place_in_words::place_in_words;
 use crate::commands::rank::answer::TermColumns;
 use crate::commands::shares::view::shares_table;
 use crate::view::branches::branches;
@@ -45,7 +45,7 @@ pub(crate) fn explain_document<'a>(report: ExplainReport<'a>) -> Document<'a> {
     for job in jobs {
         sections.extend(if jobs.len() > 1 {
             let id = report.table().id(job.row);
-            let of_job = Section::new(id).prose(format!("{}.", sentence(&report, job)));
+            let of_job = Section::new(id).prose(format!("{}.", place_in_words(&report, job)));
             let mut of_jobs = vec![of_job.in_full()];
             of_jobs.extend(job_sections(report, job, &format!(" of {id}")));
             of_jobs
@@ -73,7 +73,7 @@ fn headline(report: ExplainReport<'_>) -> String {
         sentences.extend(verdict_sentence(checked, "the formula"));
     }
     for job in jobs.iter().take(MAX_SENTENCES) {
-        sentences.push(format!("{}.", sentence(&report, job)));
+        sentences.push(format!("{}.", place_in_words(&report, job)));
     }
     if jobs.len() > MAX_SENTENCES {
         let more = count(jobs.len() - MAX_SENTENCES, "more job");
@@ -210,7 +210,7 @@ fn shares_section<'a>(
     let view = path_view(report.explanations.shares.as_ref(), job)?;
     let heading = format!(
         "shares{of}, from the root to the entity (usage in {})",
-        report.usage_unit
+        report.explanations.usage_unit
     );
     let meaning = if view.is_pbs() {
         "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage"

@@ -1,10 +1,12 @@
 //! The charts of a fit: goals against their limits, and how well each constant does.
 
+use job_sort_formula::formula::TemplateConstant;
 use jsf_fit::FittedConstant;
 use jsf_fit::goals::FittedGoal;
 
 use crate::commands::fit::goals_view::{ends_in_words, limit_in_words};
 use crate::view::charts::intervals::{Intervals, Row};
+use crate::view::charts::plot::place_between;
 use crate::view::document::{Chart, ChartSvg};
 use crate::view::goals::value_in_words;
 use crate::view::words::significant;
@@ -71,7 +73,7 @@ fn constant_row(constant: &FittedConstant) -> Row<'_> {
         within,
         ..
     } = constant;
-    let place = |value: f64| place_between(value, range.low, range.high, range.is_log);
+    let place = |value: f64| place_in(range, value);
     let as_well = within.unwrap_or([*value; 2]);
     let start = significant(range.start);
     Row {
@@ -99,34 +101,33 @@ fn figure(name: &str, column: &'static str, rows: Vec<Row<'_>>) -> ChartSvg {
     intervals.chart(name)
 }
 
-/// The place of a value between two others, 0..=1.
-fn place_between(value: f64, low: f64, high: f64, is_log: bool) -> f64 {
-    let [value, low, high] = if is_log {
-        [value, low, high].map(f64::ln)
+/// Where a value is in a range, 0..=1.
+fn place_in(range: &TemplateConstant, value: f64) -> f64 {
+    let ends = [range.low, range.high];
+    if range.is_log {
+        place_between(ends.map(f64::ln), value.ln())
     } else {
-        [value, low, high]
-    };
-    let place = (value - low) / (high - low);
-    if place.is_finite() {
-        place.clamp(0.0, 1.0)
-    } else {
-        0.5
+        place_between(ends, value)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use job_sort_formula::formula::Template;
+
     use super::*;
 
     #[test]
     fn places_are_between_the_ends_of_the_range() {
-        for (value, low, high, is_log, expected) in [
-            (5.0, 0.0, 10.0, false, 0.5),
-            (10.0, 1.0, 100.0, true, 0.5),
-            (20.0, 0.0, 10.0, false, 1.0),
-            (1.0, 1.0, 1.0, false, 0.5),
+        for (range, value, expected) in [
+            ("1:0..10", 5.0, 0.5),
+            ("1:1..100:log", 10.0, 0.5),
+            ("1:0..10", 20.0, 1.0),
+            ("1:1..1", 1.0, 0.5),
         ] {
-            assert!((place_between(value, low, high, is_log) - expected).abs() < 1e-12);
+            let template = Template::parse(&format!("{{a={range}}}")).expect("a template");
+            let place = place_in(&template.constants()[0], value);
+            assert!((place - expected).abs() < 1e-12, "{range}");
         }
     }
 }

@@ -9,7 +9,7 @@ use jsf_simulate::{GoalState, MeanChange, Measure};
 
 use crate::commands::fit::answer::GoalFitReport;
 use crate::commands::fit::chart;
-use crate::commands::simulate::effect::{effect, interval_in_words};
+use crate::commands::simulate::effect::{effect, interval_in_brackets};
 use crate::commands::simulate::view::{DOUBT, validation_fact, warning_sections};
 use crate::view::charts::waits;
 use crate::view::charts::waits::FOREST_LEGEND;
@@ -440,8 +440,7 @@ fn change_cell<'a>(row: &WantedRow<'_>) -> Cell<'a> {
         measure if measure.is_fraction() => signed_points,
         _ => signed_significant,
     };
-    let interval = interval_in_words(change, words)
-        .map_or_else(String::new, |interval| format!(" ({interval})"));
+    let interval = interval_in_brackets(change, words);
     let by = words(change.difference());
     format!("{by}{interval}").into()
 }

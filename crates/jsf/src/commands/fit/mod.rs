@@ -8,4 +8,5 @@ pub mod goals_view;
 pub mod request;
 #[cfg(feature = "command")]
 pub mod run;
+pub mod search_options;
 pub mod wishes_view;

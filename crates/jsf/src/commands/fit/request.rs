@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use clap::builder::Resettable;
 use clap::{Args, Id};
 
-use crate::answer::Format;
-use crate::cli::args::log::LogArgs;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::args::{FormulaArgs, TextArgs, page_path};
-use crate::cli::output::format;
-use crate::commands::simulate::request::{number_within, seed};
+use crate::cli::args::{AnswerArgs, FormulaArgs, page_path};
+use crate::commands::fit::search_options::SearchOptions;
+use crate::commands::simulate::request::number_within;
+use crate::log_options::LogOptions;
 
 /// `jsf fit`
 #[derive(Debug, Args)]
@@ -75,7 +74,7 @@ pub struct FitArgs {
     pub goals: Option<PathBuf>,
     /// The log.
     #[command(flatten)]
-    pub log: LogArgs,
+    pub log: LogOptions,
     /// The formula in force
     ///
     /// With which the answer is compared [default: the site's, else first come, first served]
@@ -86,31 +85,15 @@ pub struct FitArgs {
         requires = "goals"
     )]
     pub old: Option<String>,
-    /// The part of the log that is not searched
-    #[arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true)]
-    pub held_out: f64,
-    /// How many formulas are tried at most
-    ///
-    /// [default: 240 simulations, or 4000 rankings]
-    #[arg(long, value_name = "N", value_parser = evaluations)]
-    pub evaluations: Option<usize>,
-    /// The seed of the random numbers
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true)]
-    pub seed: u64,
-    /// Fit to a short log
-    ///
-    /// Of less than eight weeks or 2000 jobs, though little can be learnt from it
-    #[arg(long, requires = "goals")]
-    pub force: bool,
+    /// How constants are searched.
+    #[command(flatten)]
+    pub search: SearchOptions,
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts
@@ -118,12 +101,14 @@ pub struct FitArgs {
     pub report: Option<PathBuf>,
 }
 
-fn held_out(text: &str) -> Result<f64, String> {
+/// Parses the part of the log that is not searched.
+pub(crate) fn held_out(text: &str) -> Result<f64, String> {
     let expected = "a part of the log from 0.1 to 0.8, such as 0.33";
     number_within(text, 0.1..=0.8, expected)
 }
 
-fn evaluations(text: &str) -> Result<usize, String> {
+/// Parses how many formulas are tried.
+pub(crate) fn evaluations(text: &str) -> Result<usize, String> {
     let expected = "a number of formulas from 1 to 1000000, such as 200";
     number_within(text, 1..=1_000_000, expected)
 }

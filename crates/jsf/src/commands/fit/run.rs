@@ -5,29 +5,30 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::formula::Template;
+use job_sort_formula::formula::{Formula, Template};
 use jsf_fit::goals::{
-    FitError, FitObserver, FitOptions, FitProgress, Recommendation, fit_goals, formulas_read,
+    FitError, FitObserver, FitProgress, Recommendation, fit_goals, formulas_read,
 };
-use jsf_fit::wishes::{WishError, WishOptions, Wishes, fit_wishes};
-use jsf_fit::{is_scale_free, starts};
+use jsf_fit::starts;
+use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
 use jsf_openpbs::check::Verdict;
-use jsf_site::{FileSource, FormulaText, Site, is_stdin};
+use jsf_site::{FormulaText, Site, is_stdin};
 
 use crate::answer::Answer;
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::log::simulated_files;
-use crate::cli::args::site::require_one_reader;
+use crate::cli::args::log::{simulated_files, simulation, workload_readers};
 use crate::cli::output::Output;
+use crate::cli::standard_input::require_one_reader;
 use crate::cli::{
-    CliError, FormulaOptions, Outcome, Progress, draw, draw_all, log, open_site, read_formula,
+    CliError, FormulaOptions, Outcome, Progress, draw, draw_all, open_site, read_formula,
     read_formula_of, show_site, warn, warn_all,
 };
 use crate::commands::fit::answer::{GoalFitReport, WishFitReport, not_advised, unmet_wishes};
 use crate::commands::fit::formula_to_set::FormulaToSet;
 use crate::commands::fit::request::FitArgs;
 use crate::commands::simulate::interruption::{end_simulation_at_interrupt, until_interrupted};
-use crate::commands::simulate::site_of_log::is_from_stdin;
+use crate::commands::simulate::log_facts::messages;
+use crate::text_files::{MAX_WISHES_BYTES, read_goals, read_text};
 
 /// How the formula in force is given.
 const OLD: FormulaOptions = FormulaOptions {
@@ -36,11 +37,9 @@ const OLD: FormulaOptions = FormulaOptions {
 };
 /// With what the codes of findings about names begin.
 const OF_NAMES: &str = "JSF2";
-/// The longest file of wishes, in bytes.
-const MAX_WISHES_BYTES: u64 = 4 << 20;
 
 pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    require_one_reader(&options_from_stdin(arguments))?;
+    require_one_file(arguments)?;
     if !arguments.formula.is_given() {
         return Err(CliError::usage(
             "no template: give its text, such as '{a=1:0..50}*ncpus + eligible_time', or -f FILE",
@@ -52,13 +51,10 @@ pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, 
         ));
     }
     let source = read_formula(&arguments.formula, None)?;
-    let template = match Template::parse(&source.text) {
-        Ok(template) => template,
-        Err(error) => {
-            draw(&source, &error.diagnostic());
-            return Ok(Outcome::Findings);
-        }
-    };
+    let template = Template::parse(&source.text).map_err(|error| {
+        draw(&source, &error.diagnostic());
+        CliError::Findings
+    })?;
     end_simulation_at_interrupt();
     match &arguments.goals {
         Some(_) => fit_log(arguments, &template, out),
@@ -72,22 +68,10 @@ fn fit_queue(
     template: &Template,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
-    let no_formula = FormulaArgs {
-        formula: None,
-        formula_file: None,
-    };
-    let site = open_site(&arguments.site, &no_formula, None)?;
-    if !can_work(arguments, &site, template)? {
-        return Ok(Outcome::Findings);
-    }
+    let site = open_site(&arguments.site, &FormulaArgs::default(), None)?;
+    require_working(arguments, &site, template)?;
     let wishes = read_wishes(arguments)?;
-    let evaluations = arguments
-        .evaluations
-        .unwrap_or(WishOptions::default().evaluations);
-    let options = WishOptions {
-        seed: arguments.seed,
-        evaluations,
-    };
+    let options = arguments.search.for_wishes();
     let progress = Progress::start("ranking");
     let fit = fit_wishes(&site, template, &wishes, &options, &mut |ended| {
         progress.show_fraction(ended.met, ended.total);
@@ -113,50 +97,36 @@ fn fit_log(
     };
     let files = simulated_files(&arguments.site)?.for_workload();
     let site = Site::from_files(files, arguments.site.rules(None))?;
-    if !can_work(arguments, &site, template)? {
-        return Ok(Outcome::Findings);
-    }
-    let goals = log::read_goals(path, &site)?;
+    require_working(arguments, &site, template)?;
+    let goals = read_goals(path, &site)?;
     let in_force = match &arguments.old {
         Some(old) => {
             let given = FormulaArgs {
                 formula: Some(old.clone()),
-                formula_file: None,
+                ..FormulaArgs::default()
             };
             Some(read_formula_of(OLD, &given, None)?.text)
         }
         None => site.formula_text().ok().map(|formula| formula.text),
     };
     let formulas = formulas_read(template, in_force.as_deref());
-    let workload = log::open(
-        &arguments.log,
-        arguments.log.rules(),
-        &site,
-        &formulas.iter().collect::<Vec<_>>(),
-        Some(&goals),
-    )?;
-    log::messages(&workload, true).iter().for_each(warn);
-    let options = FitOptions {
-        in_force,
-        is_scale_free: is_scale_free(template) && site.threshold().is_none(),
-        seed: arguments.seed,
-        evaluations: arguments
-            .evaluations
-            .unwrap_or(FitOptions::default().evaluations),
-        held_out: arguments.held_out,
-        force: arguments.force,
-        warm_up: arguments
-            .log
-            .warm_up
-            .map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX)),
-        simulation: arguments.log.simulation(&arguments.site),
-    };
+    let log = &arguments.log;
+    let progress = Progress::start("reading the workload");
+    let formulas: Vec<&Formula> = formulas.iter().collect();
+    let (workload, warnings) = log.open(log.rules(), &site, &formulas, Some(&goals))?;
+    drop(progress);
+    for message in [warnings, messages(&workload, true)].concat() {
+        warn(message);
+    }
+    let simulation = simulation(log, &arguments.site);
+    let search = &arguments.search;
+    let options = search.for_goals(&site, template, in_force, log, simulation);
     let observer = Counter(Progress::start("simulating"));
     let fit = fit_goals(&site, template, &workload, &goals, &options, &observer);
     drop(observer);
     let fit = fit.map_err(fit_error)?;
     warn_if_interrupted(fit.is_interrupted);
-    if !arguments.format.is_document() {
+    if !arguments.answer.format.is_document() {
         warn_all(&fit.held_out.warnings);
     }
     let to_set = FormulaToSet::new(&site, &fit.formula, not_advised(&fit));
@@ -171,10 +141,10 @@ fn fit_log(
     Ok(Outcome::fine_if(is_met && is_found && !has_errors))
 }
 
-/// Whether the server takes the template with its start values, and knows its names; what is wrong
+/// The server must take the template with its start values, and know its names; what is wrong
 /// otherwise is drawn.
-fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<bool, CliError> {
-    show_site(&arguments.site, site, arguments.format.is_document());
+fn require_working(arguments: &FitArgs, site: &Site, template: &Template) -> Result<(), CliError> {
+    show_site(&arguments.site, site, arguments.answer.format.is_document());
     warn_all(&site.warnings());
     let source = FormulaText::new(template.fill(&starts(template)))?;
     let submitted = source.submitted(arguments.site.numbers);
@@ -186,7 +156,11 @@ fn can_work(arguments: &FitArgs, site: &Site, template: &Template) -> Result<boo
     let mut fatal = checked.findings.clone();
     fatal.retain(is_fatal);
     draw_all(&source, &fatal);
-    Ok(fatal.is_empty())
+    if fatal.is_empty() {
+        Ok(())
+    } else {
+        Err(CliError::Findings)
+    }
 }
 
 /// Shows how many formulas have been simulated, and ends after Ctrl-C.
@@ -215,7 +189,7 @@ fn write(
     answer: &impl Answer,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let output = Output::new(arguments.format, arguments.text, &[]);
+    let output = Output::of(arguments.answer, &[]);
     output
         .with_page(
             arguments.report.as_deref(),
@@ -231,10 +205,8 @@ fn read_wishes(arguments: &FitArgs) -> Result<Wishes, CliError> {
         wishes.prefer(&pair[0], &pair[1]).map_err(wish_error)?;
     }
     if let Some(path) = &arguments.wishes {
-        let source = FileSource::Path(path.clone());
-        wishes
-            .read(&source.name(), &log::read_text(&source, MAX_WISHES_BYTES)?)
-            .map_err(wish_error)?;
+        let (name, text) = read_text(path, MAX_WISHES_BYTES)?;
+        wishes.read(&name, &text).map_err(wish_error)?;
     }
     Ok(wishes)
 }
@@ -256,20 +228,15 @@ fn fit_error(error: FitError) -> CliError {
     }
 }
 
-/// The options that read standard input.
-fn options_from_stdin(arguments: &FitArgs) -> Vec<&'static str> {
-    let mut options = Vec::new();
-    options.extend(is_from_stdin(&arguments.formula).then_some("the template"));
-    for (name, path) in [
-        ("--wishes", &arguments.wishes),
-        ("--goals", &arguments.goals),
-    ] {
-        options.extend(path.as_deref().is_some_and(is_stdin).then_some(name));
-    }
-    options.extend(arguments.site.files_from(is_stdin));
-    let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path));
-    options.extend(workloads.map(|_| "--workload"));
-    options
+/// Standard input can be only one of the files.
+fn require_one_file(arguments: &FitArgs) -> Result<(), CliError> {
+    let [wishes, goals] = [&arguments.wishes, &arguments.goals].map(Option::as_deref);
+    let before = [
+        ("the template", arguments.formula.is_from_stdin()),
+        ("--wishes", wishes.is_some_and(is_stdin)),
+        ("--goals", goals.is_some_and(is_stdin)),
+    ];
+    require_one_reader(&before, &arguments.site, &workload_readers(&arguments.log))
 }
 
 /// The files that are read besides those of the site.

@@ -13,15 +13,16 @@ pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, 
     let source = read_formula(&arguments.formula, None)?;
     let submitted = source.submitted(NumberMode::Exact);
     let whole = Formula::parse(&source.all_lines()).ok();
-    let Some(first_line) = parsed_formula(&source, &submitted) else {
-        if let Some(whole) = whole {
-            report(
-                "help",
-                format_args!("all lines together are the formula `{whole}`"),
-            );
-        }
-        return Ok(Outcome::Findings);
-    };
+    let first_line = parsed_formula(&source, &submitted);
+    if first_line.is_err()
+        && let Some(whole) = &whole
+    {
+        report(
+            "help",
+            format_args!("all lines together are the formula `{whole}`"),
+        );
+    }
+    let first_line = first_line?;
     // the lines below may be comments, which are kept
     let formula = whole.as_ref().unwrap_or(first_line);
     let formatted = printable_formula(

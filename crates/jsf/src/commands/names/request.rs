@@ -2,10 +2,8 @@
 
 use clap::Args;
 
-use crate::answer::Format;
-use crate::cli::args::TextArgs;
+use crate::cli::args::AnswerArgs;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::output::format;
 
 /// `jsf names`
 #[derive(Debug, Args)]
@@ -24,10 +22,7 @@ pub struct NamesArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
 }

@@ -13,10 +13,14 @@ use crate::commands::names::request::NamesArgs;
 
 pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;
-    show_site(&arguments.site, &site, arguments.format.is_document());
+    show_site(
+        &arguments.site,
+        &site,
+        arguments.answer.format.is_document(),
+    );
     warn_all(&site.warnings());
     let names = Names::new(&*schema_with_jobs(&site)?);
-    Output::new(arguments.format, arguments.text, &[]).write(&names, out)?;
+    Output::of(arguments.answer, &[]).write(&names, out)?;
     Ok(Outcome::Fine)
 }
 

@@ -155,11 +155,8 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
             old: what_if.in_force(),
             new: formula,
         },
-        table: &queue.table,
-        rankings: queue.sides.as_ref().map(|side| &side.ranking),
-        comparison: &queue.comparison,
+        compared: queue,
         rows: &rows,
-        rules: queue.sides.as_ref().map(|side| &*side.rules),
         decides: decides.as_ref().map(Vec::as_slice),
         checked: OldNew {
             old: None,
@@ -171,7 +168,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let mut sections = Vec::new();
     if shown.is_complete {
         sections.extend(chart_sections(report));
-        sections.extend(group_sections(report.comparison, false));
+        sections.extend(group_sections(&queue.comparison, false));
         sections.extend(
             what_if
                 .tree()
@@ -184,7 +181,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         facts: page_facts(&facts(report)),
         numbers: report.numbers(),
         formulas: page_sections(&[formulas]).remove(0),
-        queue: page_sections(&[jobs(queue, report, shown)]).remove(0),
+        queue: page_sections(&[jobs(queue, shown)]).remove(0),
         sections: page_sections(&sections),
         is_refused: checked
             .as_ref()
@@ -199,7 +196,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
 }
 
 /// The first jobs in the new order.
-fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'_>) -> Section<'a> {
+fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
     let inputs: Vec<&str> = queue
         .sides
         .new
@@ -211,7 +208,7 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
         .collect();
     let wanted = shown.search.to_lowercase();
     let table = &queue.table;
-    let moves = report.comparison.moves().filter(|job| {
+    let moves = queue.comparison.moves().filter(|job| {
         let names = [
             table.id(job.row),
             table.entity(job.row),
@@ -243,7 +240,7 @@ fn jobs<'a>(queue: &'a ComparedQueue, report: CompareReport<'a>, shown: &Shown<'
     }
     let heading = match count {
         _ if !wanted.is_empty() => format!("Jobs found: {count}"),
-        count if count < report.comparison.considered.new => format!("The first {count} jobs"),
+        count if count < queue.comparison.considered.new => format!("The first {count} jobs"),
         _ => "The queue".to_owned(),
     };
     Section::new(heading).table(rows)

@@ -32,9 +32,7 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
-    let Some(formula) = parsed_formula(source, &submitted) else {
-        return Ok(Outcome::Findings);
-    };
+    let formula = parsed_formula(source, &submitted)?;
     show_site(&arguments.queue.site, site, is_document);
     let drawn = if is_document && !arguments.text.full {
         DrawnFindings::None

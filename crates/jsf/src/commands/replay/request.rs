@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::answer::Format;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::args::{FormulaArgs, TextArgs};
-use crate::cli::output::format;
+use crate::cli::args::{AnswerArgs, FormulaArgs};
 
 /// `jsf replay`
 #[derive(Debug, Args)]
@@ -42,10 +40,7 @@ pub struct ReplayArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
 }

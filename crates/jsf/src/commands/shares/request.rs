@@ -6,10 +6,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use jsf_openpbs::duration_notation::parse_duration;
 use jsf_site::UsageChange;
 
-use crate::answer::Format;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::args::{TextArgs, listed_name, page_path};
-use crate::cli::output::format;
+use crate::cli::args::{AnswerArgs, listed_name, page_path};
 
 /// `jsf shares`
 #[derive(Debug, Args)]
@@ -61,12 +59,9 @@ pub struct SharesArgs {
     /// The file that contains this formula
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
     /// Also write the result as a page
     ///
     /// The page is for a browser, with charts

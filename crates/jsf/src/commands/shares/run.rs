@@ -20,8 +20,12 @@ use crate::commands::shares::request::SharesArgs;
 
 pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;
-    show_site(&arguments.site, &site, arguments.format.is_document());
-    let mut warnings = Warnings::new(arguments.format.is_document());
+    show_site(
+        &arguments.site,
+        &site,
+        arguments.answer.format.is_document(),
+    );
+    let mut warnings = Warnings::new(arguments.answer.format.is_document());
     warnings.add_site(&site, &site.warnings_of_shares());
     let policies = if arguments.site.policy == Some(PolicyArg::All) {
         PolicyName::ALL.to_vec()
@@ -44,10 +48,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     require_known(&arguments.entity, &shares)?;
     shares.iter().for_each(|one| warnings.show(&one.notes));
     let places = if ranks_jobs(&site, arguments, &request)? {
-        let Some(places) = places(&site, arguments, &request, &mut warnings)? else {
-            return Ok(Outcome::Findings);
-        };
-        Some(places)
+        Some(places(&site, arguments, &request, &mut warnings)?)
     } else {
         None
     };
@@ -58,7 +59,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         .as_ref()
         .map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
     // a table shows entities together with their paths
-    let with_paths = arguments.format.is_document();
+    let with_paths = arguments.answer.format.is_document();
     let nodes: Vec<Vec<NodeId>> = shares
         .iter()
         .map(|one| one.nodes(&arguments.entity, with_paths))
@@ -79,7 +80,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         places,
     };
     let warnings = warnings.into_answer();
-    let output = Output::new(arguments.format, arguments.text, &warnings);
+    let output = Output::of(arguments.answer, &warnings);
     let read_files = arguments.formula_file.iter().collect();
     output
         .with_page(arguments.report.as_deref(), vec![&site], read_files)
@@ -145,14 +146,13 @@ fn given_formula(arguments: &SharesArgs) -> FormulaArgs {
     }
 }
 
-/// The formula that orders the queue, and the places before and after the assumed usage. `None`:
-/// the formula does not parse, and the finding is drawn.
+/// The formula that orders the queue, and the places before and after the assumed usage.
 fn places(
     site: &Site,
     arguments: &SharesArgs,
     request: &SharesRequest,
     warnings: &mut Warnings,
-) -> Result<Option<(String, ComparedQueue)>, CliError> {
+) -> Result<(String, ComparedQueue), CliError> {
     let given = given_formula(arguments);
     let source = if given.is_given() {
         read_formula_of(FORMULA, &given, None)?
@@ -161,9 +161,7 @@ fn places(
             .or_else(|_| FormulaText::new("fairshare_factor"))?
     };
     let submitted = source.submitted(arguments.site.numbers);
-    let Some(formula) = parsed_formula(&source, &submitted) else {
-        return Ok(None);
-    };
+    let formula = parsed_formula(&source, &submitted)?;
     let places = site.places(formula, request)?;
     warnings.show(&places.warnings);
     draw_submitted(
@@ -183,5 +181,5 @@ fn places(
         &places.table,
         ranking,
     );
-    Ok(Some((source.text.clone(), places)))
+    Ok((source.text.clone(), places))
 }

@@ -319,7 +319,7 @@ fn parts_table<'a>(tree: &'a ShareTree, shares: &'a ShareTable) -> Table<'a> {
         .name("name", 9, move |&node| {
             node_cell(tree, depths[node.index()] as usize, String::new(), node)
         })
-        .number("share", 8, move |&node| (share(node)).map(Cell::Share))
+        .number("share", 8, move |&node| share(node).map(Cell::Share))
         .number("part of the usage", 8, move |&node| {
             Cell::Share(usage_part(tree, node))
         })

@@ -34,9 +34,21 @@ pub(crate) fn log_facts(report: &SimulationReport<'_>) -> Vec<Fact> {
         .collect()
 }
 
+/// What is to be said about a log; with counts of what was left out and assumed, where no document
+/// has them.
+#[cfg(feature = "command")]
+pub(crate) fn messages(workload: &Workload, has_counts: bool) -> Vec<String> {
+    let mut messages = [&*workload.faults().messages(), &*workload.notes].concat();
+    if has_counts {
+        messages.extend(cut_by_end(workload).map(|cut| format!("the log is {cut}")));
+        messages.extend(left_out_and_assumed(workload));
+    }
+    messages
+}
+
 /// That a log is cut by the end of its jobs, and how many are left out for it; `None` for one that
 /// is complete.
-pub fn cut_by_end(workload: &Workload) -> Option<String> {
+fn cut_by_end(workload: &Workload) -> Option<String> {
     let from = moment_of_log(workload.complete_from?);
     let jobs = count(workload.faults().of(LeftOutReason::Incomplete), "job");
     Some(format!(

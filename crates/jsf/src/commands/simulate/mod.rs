@@ -10,7 +10,7 @@ pub mod failures;
 #[cfg(feature = "command")]
 pub(crate) mod interruption;
 #[cfg(feature = "command")]
-mod log;
+mod judged_log;
 pub mod log_facts;
 #[cfg(feature = "command")]
 pub mod request;

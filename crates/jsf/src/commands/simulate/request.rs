@@ -7,13 +7,14 @@ use std::str::FromStr;
 
 use clap::builder::Resettable;
 use clap::{Args, Id};
+use job_sort_formula::rank::OldNew;
 use jsf_simulate::MAX_JOBS;
 
 use crate::answer::Format;
-use crate::cli::args::log::LogArgs;
 use crate::cli::args::site::SiteArgs;
 use crate::cli::args::{CsvArgs, FormulaArgs, TextArgs, page_path};
 use crate::cli::output::format;
+use crate::log_options::LogOptions;
 
 /// `jsf simulate`
 #[derive(Debug, Args)]
@@ -130,47 +131,12 @@ pub struct SimulateArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
-    /// The formula before a change
-    ///
-    /// The log is simulated under it and under --new [default: FORMULA, or the site's]
-    #[arg(
-        long,
-        value_name = "FORMULA",
-        allow_hyphen_values = true,
-        help_heading = "Two formulas"
-    )]
-    pub old: Option<String>,
-    /// The formula after a change
-    ///
-    /// [default: FORMULA, or the site's]
-    #[arg(
-        long,
-        value_name = "FORMULA",
-        allow_hyphen_values = true,
-        help_heading = "Two formulas"
-    )]
-    pub new: Option<String>,
-    /// The file that contains the old formula
-    ///
-    /// As for -f
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "old",
-        help_heading = "Two formulas"
-    )]
-    pub old_file: Option<PathBuf>,
-    /// The file that contains the new formula
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "new",
-        help_heading = "Two formulas"
-    )]
-    pub new_file: Option<PathBuf>,
+    /// Two formulas.
+    #[command(flatten)]
+    pub sides: TwoFormulas,
     /// The log.
     #[command(flatten)]
-    pub log: LogArgs,
+    pub log: LogOptions,
     /// Instead of a log, generate this many jobs
     ///
     /// They are plausible for the machine, after the model of Lublin and Feitelson (2003)
@@ -234,6 +200,46 @@ pub struct SimulateArgs {
     /// The page is for a browser, with charts
     #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
+}
+
+/// The formulas before and after a change.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Two formulas")]
+pub struct TwoFormulas {
+    /// The formula before a change
+    ///
+    /// The log is simulated under it and under --new [default: FORMULA, or the site's]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub old: Option<String>,
+    /// The formula after a change
+    ///
+    /// [default: FORMULA, or the site's]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub new: Option<String>,
+    /// The file that contains the old formula
+    ///
+    /// As for -f
+    #[arg(long, value_name = "FILE", conflicts_with = "old")]
+    pub old_file: Option<PathBuf>,
+    /// The file that contains the new formula
+    #[arg(long, value_name = "FILE", conflicts_with = "new")]
+    pub new_file: Option<PathBuf>,
+}
+
+impl TwoFormulas {
+    /// The formula of either side.
+    pub(crate) fn formulas(&self) -> OldNew<FormulaArgs> {
+        OldNew {
+            old: FormulaArgs {
+                formula: self.old.clone(),
+                formula_file: self.old_file.clone(),
+            },
+            new: FormulaArgs {
+                formula: self.new.clone(),
+                formula_file: self.new_file.clone(),
+            },
+        }
+    }
 }
 
 /// The values that are filled into a formula for a name.

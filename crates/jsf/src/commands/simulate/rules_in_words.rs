@@ -4,7 +4,7 @@ use job_sort_formula::fairshare::PolicyRules;
 use jsf_simulate::{Decay, Preemptions};
 use jsf_site::{SimulatedQueue, Site};
 
-use crate::commands::simulate::log::Log;
+use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::site_of_log::has_tree;
 use crate::view::without::without_words;
 use crate::view::words::{count, significant, waiting_time};
@@ -13,7 +13,7 @@ use crate::view::words::{count, significant, waiting_time};
 pub(crate) fn rules_in_words(
     site: &Site,
     rules: PolicyRules,
-    log: &Log,
+    log: &JudgedLog,
     formula: &str,
     simulated: &SimulatedQueue,
 ) -> Vec<(&'static str, String)> {
@@ -82,7 +82,7 @@ fn machine_in_words(simulated: &SimulatedQueue) -> String {
 }
 
 /// Which of the first jobs do not count.
-fn warm_up_in_words(log: &Log) -> String {
+fn warm_up_in_words(log: &JudgedLog) -> String {
     let reason = if log.is_until_decay {
         ", until usage decays"
     } else {

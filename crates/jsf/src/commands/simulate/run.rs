@@ -7,24 +7,23 @@ use jsf_simulate::{GoalState, JudgedGoal, Validation};
 use jsf_site::Site;
 
 use crate::answer::Format;
-use crate::cli::args::site::require_one_reader;
 use crate::cli::output::Output;
 use crate::cli::{CliError, Outcome, read_formula, report};
 use crate::commands::simulate::anonymity::warn_of_site;
 use crate::commands::simulate::answer::SimulationReport;
 use crate::commands::simulate::change::SimulatedChangeReport;
-use crate::commands::simulate::log::Log;
+use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::shake::shaken;
 use crate::commands::simulate::side::{Simulation, failure_kind};
 use crate::commands::simulate::site_of_log::{
-    is_change, open_site, options_from_stdin, read_files, read_formulas,
+    is_change, open_site, read_files, read_formulas, require_one_file,
 };
 use crate::commands::simulate::sweep::sweep;
 use crate::commands::simulate::view::{failing_clause, named_sides};
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    require_one_reader(&options_from_stdin(arguments))?;
+    require_one_file(arguments)?;
     if is_change(arguments) && arguments.format == Format::Swf {
         return Err(CliError::usage(
             "--format swf writes one schedule: give one formula, without --old and --new",
@@ -49,15 +48,13 @@ fn simulate_one(
 ) -> Result<Outcome, CliError> {
     let source = read_formula(&arguments.formula, Some(site))?;
     let submitted = source.submitted(arguments.site.numbers);
-    let log = Log::read(arguments, site, &[&submitted])?;
+    let log = JudgedLog::read(arguments, site, &[&submitted])?;
     let simulation = Simulation {
         arguments,
         site,
         log: &log,
     };
-    let Some(mut report) = simulation.simulate(&source, &submitted, None)? else {
-        return Ok(Outcome::Findings);
-    };
+    let mut report = simulation.simulate(&source, &submitted, None)?;
     let failing = report.found.failing.as_ref();
     let clause = failing.map(|failing| failing.clause("the formula"));
     report_failing(arguments, clause.as_slice());
@@ -85,20 +82,14 @@ fn simulate_change(
     let submitted = sources
         .as_ref()
         .map(|source| source.submitted(arguments.site.numbers));
-    let log = Log::read(arguments, site, &[&submitted.old, &submitted.new])?;
+    let log = JudgedLog::read(arguments, site, &[&submitted.old, &submitted.new])?;
     let simulation = Simulation {
         arguments,
         site,
         log: &log,
     };
     let old = simulation.simulate(&sources.old, &submitted.old, None)?;
-    let Some(old) = old else {
-        return Ok(Outcome::Findings);
-    };
     let new = simulation.simulate(&sources.new, &submitted.new, Some(&old))?;
-    let Some(new) = new else {
-        return Ok(Outcome::Findings);
-    };
     let sides = OldNew { old, new };
     let failing: Vec<_> = named_sides(&sides)
         .iter()

@@ -6,7 +6,7 @@ use jsf_site::SimulatedQueue;
 
 use crate::cli::CliError;
 use crate::commands::simulate::interruption::{Interruptible, on_all_cores};
-use crate::commands::simulate::side::{Simulation, run_once};
+use crate::commands::simulate::side::Simulation;
 
 /// What moved submissions make of the means under a formula, or of their changes from one formula to
 /// another, with the same moves for both; `None` if that is not asked for.
@@ -50,12 +50,9 @@ fn simulate(
     workload: &Workload,
     submitted: &FormulaSubmission<'_>,
 ) -> Result<Option<SimulatedQueue>, CliError> {
-    let Simulation {
-        arguments, site, ..
-    } = *simulation;
     let Ok(formula) = submitted.formula() else {
         return Ok(None);
     };
-    let simulated = run_once(arguments, site, formula, workload, &mut Interruptible)?;
+    let simulated = simulation.run_once(formula, workload, &mut Interruptible)?;
     Ok(Some(simulated).filter(|simulated| simulated.schedule.is_complete))
 }

@@ -7,9 +7,10 @@ use jsf_openpbs::resource_amount::NumberMode;
 use jsf_site::{FormulaText, Role, Site, SiteError, SiteFiles, is_stdin};
 
 use crate::cli::args::FormulaArgs;
-use crate::cli::args::log::simulated_files;
+use crate::cli::args::log::{simulated_files, workload_readers};
 use crate::cli::args::site::{PolicyArg, note_idle, refuse_idle};
-use crate::cli::{CliError, FormulaOptions, STDIN, read_formula, read_formula_of, show_site};
+use crate::cli::standard_input::require_one_reader;
+use crate::cli::{CliError, FormulaOptions, read_formula, read_formula_of, show_site};
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::anonymity::without_names;
 use crate::commands::simulate::request::SimulateArgs;
@@ -31,16 +32,8 @@ pub(crate) fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         &[of_queue],
         "in a simulation, whose jobs are those of --workload",
     )?;
-    let formula = match &arguments.formula.formula {
-        Some(text) if text == STDIN => Some(FormulaText::source(STDIN.as_ref())?),
-        Some(_) => None,
-        None => arguments
-            .formula
-            .formula_file
-            .as_deref()
-            .map(FormulaText::source)
-            .transpose()?,
-    };
+    let formula = arguments.formula.file();
+    let formula = formula.map(FormulaText::source).transpose()?;
     let mut files = simulated_files(&arguments.site)?;
     if let Some(formula) = formula {
         files = files.with(Role::Formula, formula);
@@ -74,21 +67,9 @@ pub(crate) fn has_tree(files: &SiteFiles) -> bool {
         .any(|role| files.has(role))
 }
 
-/// The formulas of --old and --new.
-fn given_sides(arguments: &SimulateArgs) -> OldNew<FormulaArgs> {
-    let given = |formula: &Option<String>, formula_file: &Option<PathBuf>| FormulaArgs {
-        formula: formula.clone(),
-        formula_file: formula_file.clone(),
-    };
-    OldNew {
-        old: given(&arguments.old, &arguments.old_file),
-        new: given(&arguments.new, &arguments.new_file),
-    }
-}
-
 /// Whether two formulas are to be compared.
 pub(crate) fn is_change(arguments: &SimulateArgs) -> bool {
-    let OldNew { old, new } = given_sides(arguments);
+    let OldNew { old, new } = arguments.sides.formulas();
     old.is_given() || new.is_given()
 }
 
@@ -97,7 +78,7 @@ pub(crate) fn read_formulas(
     arguments: &SimulateArgs,
     site: &Site,
 ) -> Result<OldNew<FormulaText>, CliError> {
-    let OldNew { old, new } = given_sides(arguments);
+    let OldNew { old, new } = arguments.sides.formulas();
     if old.is_given() && new.is_given() && arguments.formula.is_given() {
         return Err(CliError::usage(
             "give two formulas: a third one has no effect beside --old and --new",
@@ -123,38 +104,26 @@ pub(crate) fn read_formulas(
     }
 }
 
-/// Whether a formula is read from standard input.
-pub(crate) fn is_from_stdin(formula: &FormulaArgs) -> bool {
-    let file = formula.formula_file.as_deref();
-    formula.formula.as_deref() == Some(STDIN) || file.is_some_and(is_stdin)
-}
-
-/// The options that read standard input.
-pub(crate) fn options_from_stdin(arguments: &SimulateArgs) -> Vec<&'static str> {
-    let OldNew { old, new } = given_sides(arguments);
-    let formulas = [
-        ("the formula", &arguments.formula),
-        ("--old", &old),
-        ("--new", &new),
+/// Standard input can be only one of the files.
+pub(crate) fn require_one_file(arguments: &SimulateArgs) -> Result<(), CliError> {
+    let OldNew { old, new } = arguments.sides.formulas();
+    let before = [
+        ("the formula", arguments.formula.is_from_stdin()),
+        ("--old", old.is_from_stdin()),
+        ("--new", new.is_from_stdin()),
     ];
-    let mut options = Vec::new();
-    for (name, formula) in formulas {
-        options.extend(is_from_stdin(formula).then_some(name));
-    }
-    options.extend(arguments.site.files_from(is_stdin));
-    let workloads = arguments.log.workload.iter().filter(|path| is_stdin(path));
-    options.extend(workloads.map(|_| "--workload"));
+    let mut after = workload_readers(&arguments.log);
     let goals = arguments.goals.as_deref();
-    options.extend(goals.is_some_and(is_stdin).then_some("--goals"));
-    options
+    after.push(("--goals", goals.is_some_and(is_stdin)));
+    require_one_reader(&before, &arguments.site, &after)
 }
 
 /// The files that are read besides those of the site.
 pub(crate) fn read_files(arguments: &SimulateArgs) -> Vec<&PathBuf> {
     let formulas = [
         &arguments.formula.formula_file,
-        &arguments.old_file,
-        &arguments.new_file,
+        &arguments.sides.old_file,
+        &arguments.sides.new_file,
     ];
     formulas
         .into_iter()

@@ -11,10 +11,10 @@ use crate::cli::{CliError, Outcome, read_formula, warn};
 use crate::commands::simulate::interruption::{
     Interruptible, end_simulation_at_interrupt, on_all_cores,
 };
-use crate::commands::simulate::log::Log;
+use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::run::meets_goals;
-use crate::commands::simulate::side::run_once;
+use crate::commands::simulate::side::Simulation;
 use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun};
 
 /// The most combinations of values.
@@ -52,26 +52,28 @@ pub(crate) fn sweep(
         text: filled(&template.text, &arguments.param, &first.collect::<Vec<_>>()),
         ..template.clone()
     };
-    let log = Log::read(
+    let log = JudgedLog::read(
         arguments,
         site,
         &[&filled.submitted(arguments.site.numbers)],
     )?;
     end_simulation_at_interrupt();
-    Sweep {
+    let simulation = Simulation {
         arguments,
         site,
         log: &log,
-        template: &template.text,
+    };
+    let template = &template.text;
+    Sweep {
+        simulation,
+        template,
     }
     .run(out)
 }
 
 /// What is simulated.
 struct Sweep<'a> {
-    arguments: &'a SimulateArgs,
-    site: &'a Site,
-    log: &'a Log,
+    simulation: Simulation<'a>,
     /// The formula, with a name in braces for each parameter.
     template: &'a str,
 }
@@ -82,18 +84,15 @@ impl Sweep<'_> {
     /// # Errors
     /// There are too many combinations, or a formula cannot be simulated.
     fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
-        let combinations = combinations(&self.arguments.param)?;
+        let arguments = self.simulation.arguments;
+        let combinations = combinations(&arguments.param)?;
         let runs = on_all_cores("simulating", combinations.len(), |index| {
             self.run_one(&combinations[index])
         })?;
-        let names: Vec<&str> = self
-            .arguments
-            .param
-            .iter()
-            .map(|param| &*param.name)
-            .collect();
+        let params = arguments.param.iter();
+        let names: Vec<&str> = params.map(|param| &*param.name).collect();
         let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
-        if let Some(warning) = no_waits.filter(|_| !self.arguments.format.is_document()) {
+        if let Some(warning) = no_waits.filter(|_| !arguments.format.is_document()) {
             warn(warning);
         }
         let report = SweepReport {
@@ -102,29 +101,26 @@ impl Sweep<'_> {
             runs: &runs,
             no_waits,
         };
-        Output::new(self.arguments.format, self.arguments.text, &[]).write(&report, out)?;
+        Output::new(arguments.format, arguments.text, &[]).write(&report, out)?;
         let is_met = runs.iter().any(|run| meets_goals(&run.goals));
         Ok(Outcome::fine_if(is_met))
     }
 
     /// One run; `None` after Ctrl-C.
     fn run_one(&self, values: &[String]) -> Result<Option<SweptRun>, CliError> {
-        let text = filled(self.template, &self.arguments.param, values);
+        let params = &self.simulation.arguments.param;
+        let text = filled(self.template, params, values);
         let formula = Formula::parse(&text)
             .map_err(|error| CliError::content(format!("`{text}`: {error}")))?;
-        let Log {
+        let JudgedLog {
             workload,
             goals,
             warm_up,
             ..
-        } = self.log;
-        let simulated = run_once(
-            self.arguments,
-            self.site,
-            &formula,
-            workload,
-            &mut Interruptible,
-        );
+        } = self.simulation.log;
+        let simulated = self
+            .simulation
+            .run_once(&formula, workload, &mut Interruptible);
         let simulated = match simulated {
             Err(SiteError::NotArithmetic) => {
                 if let Some(name) = unfilled(&text) {
@@ -143,7 +139,7 @@ impl Sweep<'_> {
         }
         let results = simulated.results(workload, *warm_up);
         let goals = results.judge(goals.as_ref(), workload, &simulated.schedule, None);
-        let params = self.arguments.param.iter().zip(values);
+        let params = params.iter().zip(values);
         Ok(Some(SweptRun {
             params: params
                 .map(|(param, value)| (param.name.clone(), value.clone()))

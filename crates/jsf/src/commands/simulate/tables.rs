@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
     ByKind, Difference, EntityUse, GroupStatistics, MeanChange, Period, Statistics, Summary,
 };
@@ -359,23 +360,20 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             interval_cell(&group.change.wait, signed_rough_duration)
         })
         .number("median", 1, |group| {
-            let waits = group.median_wait.map(|wait| Cell::Duration(wait.0));
-            old_to_new(waits.old, waits.new)
+            old_to_new(group.median_wait.map(|wait| Cell::Duration(wait.0)))
         })
         .number("p95", 2, |group| {
-            let waits = group.p95_wait.map(|wait| Cell::Duration(wait.0));
-            old_to_new(waits.old, waits.new)
+            old_to_new(group.p95_wait.map(|wait| Cell::Duration(wait.0)))
         })
         .number("within 1 h", 4, |group| {
-            let parts = group.within_hour.map(Cell::Share);
-            old_to_new(parts.old, parts.new)
+            old_to_new(group.within_hour.map(Cell::Share))
         })
         .limit(RowLimit::Ends(MAX_GROUPS))
         .keeping(starred)
 }
 
 /// The cells of both sides in one, sorted by the new one.
-fn old_to_new(old: Cell<'_>, new: Cell<'_>) -> Cell<'static> {
+fn old_to_new(OldNew { old, new }: OldNew<Cell<'_>>) -> Cell<'static> {
     Cell::Written(
         format!("{} → {}", text_of(&old), text_of(&new)),
         new.number(),
@@ -423,7 +421,7 @@ pub(crate) fn periods_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Section
                     .map(Cell::Duration)
             })
             .number(format!("{name}utilisation"), 7, move |(index, _)| {
-                (period(*index).map(|period| period.utilisation)).map(Cell::Share)
+                period(*index).map(|period| Cell::Share(period.utilisation))
             })
             .number(format!("{name}jobs waiting"), 6, move |(index, _)| {
                 period(*index).map(|period| Cell::significant(period.mean_queue))
@@ -459,7 +457,7 @@ pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<S
     order.sort_by(|&one, &other| misplaced(other).total_cmp(&misplaced(one)));
     let mut table = Table::of(order)
         .id("entity", 9, |&index| &*first[index].name)
-        .number("share", 8, |&index| (first[index].perc).map(Cell::Share));
+        .number("share", 8, |&index| first[index].perc.map(Cell::Share));
     for (&entities, side) in uses.iter().zip(side_names(sides.len())) {
         table = table
             .number(format!("{side}core hours promised"), 5, |&index| {
@@ -469,7 +467,7 @@ pub(crate) fn shares_section<'a>(sides: &[&'a SimulationReport<'a>]) -> Option<S
                 core_hours(entities[index].used)
             })
             .number(format!("{side}used of promised"), 7, |&index| {
-                (entities[index].ratio()).map(Cell::Share)
+                entities[index].ratio().map(Cell::Share)
             });
     }
     let table = table.limit(RowLimit::First(MAX_GROUPS));

@@ -24,9 +24,7 @@ pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     let opened = OpenedQueue::open(&arguments.queue)?;
     let OpenedQueue { site, source, .. } = &opened;
     let submitted = opened.submitted();
-    let Some(formula) = parsed_formula(source, &submitted) else {
-        return Ok(Outcome::Findings);
-    };
+    let formula = parsed_formula(source, &submitted)?;
     show_site(&arguments.queue.site, site, is_document);
     let read = QueueToRank::read_and_report(
         &opened,

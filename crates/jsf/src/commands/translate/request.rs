@@ -2,10 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::answer::Format;
 use crate::cli::args::site::SiteArgs;
-use crate::cli::args::{FormulaArgs, TextArgs};
-use crate::cli::output::format;
+use crate::cli::args::{AnswerArgs, FormulaArgs};
 
 /// `jsf translate`
 #[derive(Debug, Args)]
@@ -30,12 +28,9 @@ pub struct TranslateArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// How much is shown to people.
+    /// How the answer is written.
     #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = format(&[Format::Human, Format::Markdown, Format::Json]), default_value = "human")]
-    pub format: Format,
+    pub answer: AnswerArgs,
 }
 
 /// A scheduler.

@@ -16,7 +16,11 @@ use crate::commands::translate::view::TranslateAnswer;
 
 pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, None)?;
-    show_site(&arguments.site, &site, arguments.format.is_document());
+    show_site(
+        &arguments.site,
+        &site,
+        arguments.answer.format.is_document(),
+    );
     let source = match read_formula(&arguments.formula, Some(&site)) {
         Err(CliError::Site(SiteError::Missing(_))) if arguments.to == Scheduler::Pbs => {
             site.slurm_priority()?
@@ -24,14 +28,12 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
         read => read?,
     };
     let submitted = source.submitted(site.numbers());
-    let Some(formula) = parsed_formula(&source, &submitted) else {
-        return Ok(Outcome::Findings);
-    };
+    let formula = parsed_formula(&source, &submitted)?;
     let mut errors = lint(formula.expr(), site.schema());
     errors.retain(|found| found.severity == Severity::Error);
     let outcome = Outcome::fine_if(errors.is_empty());
     draw_submitted(&source, &submitted, errors);
-    let mut warnings = Warnings::new(arguments.format.is_document());
+    let mut warnings = Warnings::new(arguments.answer.format.is_document());
     warnings.add_site(&site, &site.warnings_for(&formula.names()));
     let translation = match arguments.to {
         Scheduler::Slurm => site.translate_to_slurm(formula)?,
@@ -43,6 +45,6 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
         translation,
     };
     let warnings = warnings.into_answer();
-    Output::new(arguments.format, arguments.text, &warnings).write(&answer, out)?;
+    Output::of(arguments.answer, &warnings).write(&answer, out)?;
     Ok(outcome)
 }

@@ -3,7 +3,7 @@
 use crate::view::charts::in_both_layouts;
 use crate::view::charts::svg::{Anchor, Layout, Svg, step, steps_path};
 use crate::view::document::ChartSvg;
-use crate::view::words::grouped;
+use crate::view::words::{grouped, without_zeros};
 
 /// The edges of the chart.
 const LEFT: f64 = 76.0;
@@ -62,17 +62,6 @@ impl Axis {
         )
     }
 
-    /// Where a value is between the ends, 0..=1.
-    pub(crate) fn place(&self, value: f64) -> f64 {
-        let [from, to] = self.range;
-        let place = (value - from) / (to - from);
-        if place.is_finite() {
-            place.clamp(0.0, 1.0)
-        } else {
-            0.5
-        }
-    }
-
     /// The round numbers on the axis, about so many.
     fn ticks(&self, most: f64) -> Vec<f64> {
         let [low, high] = [
@@ -108,8 +97,8 @@ impl Plot {
     pub(crate) fn draw(&self, layout: Layout) -> Svg {
         let has_names = self.lines.iter().any(|line| line.is_named);
         let right = layout.width() - if has_names { NAMES } else { RIGHT };
-        let x = |value: f64| LEFT + (right - LEFT) * self.x.place(value);
-        let y = |value: f64| BOTTOM - (BOTTOM - TOP) * self.y.place(value);
+        let x = |value: f64| LEFT + (right - LEFT) * place_between(self.x.range, value);
+        let y = |value: f64| BOTTOM - (BOTTOM - TOP) * place_between(self.y.range, value);
         let mut svg = Svg::new(layout.width(), BOTTOM + 44.0);
         for tick in self.y.ticks(5.0) {
             svg.line((LEFT, y(tick)), (right, y(tick)), "grid");
@@ -155,14 +144,23 @@ impl Plot {
     }
 }
 
+/// Where a value is between two ends, 0..=1.
+pub(crate) fn place_between([from, to]: [f64; 2], value: f64) -> f64 {
+    let place = (value - from) / (to - from);
+    if place.is_finite() {
+        place.clamp(0.0, 1.0)
+    } else {
+        0.5
+    }
+}
+
 /// A number of an axis in few characters.
 fn short_number(number: f64) -> String {
     let magnitude = number.abs();
     if magnitude != 0.0 && !(1e-3..1e6).contains(&magnitude) {
         return format!("{number:.1e}");
     }
-    let text = format!("{number:.3}");
-    grouped(text.trim_end_matches('0').trim_end_matches('.'))
+    grouped(without_zeros(&format!("{number:.3}")))
 }
 
 #[cfg(test)]

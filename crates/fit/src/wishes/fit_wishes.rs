@@ -7,11 +7,11 @@ use job_sort_formula::formula::Template;
 use jsf_site::Site;
 
 use super::circle::shortest_circle;
-use super::queue::{WishedQueue, count};
-use super::read::Wishes;
-use super::result::{WishFit, WishesMet};
-use super::search::search;
 use super::shorten::{inside, range_of, shortened, with_starts};
+use super::wish_fit::{WishFit, WishesMet};
+use super::wish_list::Wishes;
+use super::wish_search::search;
+use super::wished_queue::{WishedQueue, count};
 use super::{Wish, WishError};
 use crate::FittedConstant;
 

@@ -1,16 +1,32 @@
-//! Ends the process where it cannot go on: when a thread panics, so that no other thread waits for
-//! its work, and when an allocation fails.
+//! The process: its stack, and how it ends where it cannot go on: when a thread panics, so that no
+//! other thread waits for its work, and when an allocation fails.
 
 use std::io::Write;
 use std::panic::{self, PanicHookInfo};
-use std::process;
+use std::process::{self, ExitCode};
 use std::sync::atomic::AtomicBool;
+use std::thread;
 
 use signal_hook::consts::SIGABRT;
 use signal_hook::flag::register_conditional_shutdown;
 
 /// The exit code of an internal error, as in BSD's `sysexits.h`.
 const INTERNAL_ERROR: i32 = 70;
+/// What the main thread has on Linux unless `ulimit -s` changes it, in bytes.
+const STACK: usize = 8 << 20;
+
+/// Runs the command on a thread with a stack of 8 MiB, or on this one if the system starts no
+/// other.
+pub fn with_enough_stack(run: impl Fn() -> ExitCode + Sync) -> ExitCode {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        match thread.spawn_scoped(scope, &run) {
+            // a panic ends the process
+            Ok(running) => running.join().unwrap_or(ExitCode::FAILURE),
+            Err(_) => run(),
+        }
+    })
+}
 
 /// From now on a panic in any thread writes one line to standard error and ends the process with
 /// exit code 70.

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 
 use job_sort_formula::formula::TemplateConstant;
 
-use super::fit::WishOptions;
-use super::queue::{WishedQueue, count};
+use super::fit_wishes::WishOptions;
+use super::wished_queue::{WishedQueue, count};
 use crate::search::Space;
 use crate::search::cma_es::{self, FIRST_SIGMA, Settings};
 
@@ -112,11 +112,13 @@ impl Search<'_, '_> {
             for point in points {
                 let mut values = from.to_vec();
                 let mut place = whole.clone();
-                free.iter()
-                    .zip(point)
-                    .for_each(|(&index, coordinate)| place[index] = *coordinate);
+                for (&index, coordinate) in free.iter().zip(point) {
+                    place[index] = *coordinate;
+                }
                 let found = self.space.values(&place);
-                free.iter().for_each(|&index| values[index] = found[index]);
+                for &index in free {
+                    values[index] = found[index];
+                }
                 losses.push(self.evaluate(values)?);
             }
             ControlFlow::Continue(losses)

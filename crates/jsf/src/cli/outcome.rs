@@ -33,7 +33,7 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Why a command cannot be carried out, which gives exit code 2.
+/// Why a command cannot be carried out, which gives exit code 2 unless it is what was found.
 #[derive(Debug, Error)]
 pub enum CliError {
     /// A file of the site cannot be used, or something is missing.
@@ -45,6 +45,9 @@ pub enum CliError {
     /// The result cannot be written.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
+    /// The formula cannot be used, and what is found about it is drawn: exit code 1.
+    #[error("the formula cannot be used")]
+    Findings,
 }
 
 impl CliError {

@@ -48,11 +48,6 @@ pub(super) struct WishedRows {
 }
 
 impl Wishes {
-    /// Whether nothing is wished.
-    pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty() && self.lists.is_empty() && self.scores.is_empty()
-    }
-
     /// Wishes that a job is before another one. The server's name may be left out of the ids.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use job_sort_formula::formula::Template;
 use job_sort_formula::{Formula, JobTable};
 use jsf_site::{RankRequest, RankedQueue, Site};
 
-use super::read::{WishedRows, Wishes};
+use super::wish_list::{WishedRows, Wishes};
 use super::{Place, Wish, WishError, WishProgress};
 use crate::{is_scale_free, starts};
 

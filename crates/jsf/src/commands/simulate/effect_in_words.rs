@@ -126,8 +126,7 @@ fn without_classes(difference: &Difference) -> String {
 fn change(wait: &MeanChange) -> String {
     let change = wait.difference();
     let direction = if change > 0.0 { "more" } else { "less" };
-    let interval = interval_in_words(wait, signed_rough_duration)
-        .map_or_else(String::new, |interval| format!(" ({interval})"));
+    let interval = interval_in_brackets(wait, signed_rough_duration);
     format!("{} {direction}{interval}", duration(change.abs()))
 }
 
@@ -135,6 +134,14 @@ fn change(wait: &MeanChange) -> String {
 pub(crate) fn interval_in_words(change: &MeanChange, words: fn(f64) -> String) -> Option<String> {
     let [low, high] = change.interval()?.map(words);
     Some(format!("{low} to {high}"))
+}
+
+/// The interval of a change after a blank and in brackets; empty if it has none.
+pub(crate) fn interval_in_brackets(change: &MeanChange, words: fn(f64) -> String) -> String {
+    match interval_in_words(change, words) {
+        Some(interval) => format!(" ({interval})"),
+        None => String::new(),
+    }
 }
 
 #[cfg(test)]

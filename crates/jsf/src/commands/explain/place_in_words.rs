@@ -18,7 +18,7 @@ use crate::view::words::{
 const MAX_QUOTED: usize = 120;
 
 /// Why a job has its place, in one sentence.
-pub(crate) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String {
+pub(crate) fn place_in_words(report: &ExplainReport<'_>, job: &Explanation) -> String {
     let id = report.table().id(job.row);
     let mut clauses = vec![match job.rank {
         Some(rank) => {

@@ -8,6 +8,7 @@ use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{EvaluationErrors, Observer, Workload};
 use jsf_site::{FormulaText, SimulatedQueue, Site, SiteError};
 
+use crate::cli::args::log::simulation;
 use crate::cli::page_file::draw_on_page;
 use crate::cli::queue::draw_submitted;
 use crate::cli::{CliError, Progress, parsed_formula, warn, warn_all};
@@ -15,7 +16,7 @@ use crate::commands::simulate::anonymity::{without_findings_of_queue, without_na
 use crate::commands::simulate::answer::{Found, SimulationReport};
 use crate::commands::simulate::failures::{FailingJobs, is_fatal};
 use crate::commands::simulate::interruption::{Counter, end_simulation_at_interrupt};
-use crate::commands::simulate::log::Log;
+use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::rules_in_words::rules_in_words;
 use crate::commands::simulate::site_of_log::is_change;
@@ -26,11 +27,11 @@ use crate::view::printable::printable;
 pub(crate) struct Simulation<'a> {
     pub(crate) arguments: &'a SimulateArgs,
     pub(crate) site: &'a Site,
-    pub(crate) log: &'a Log,
+    pub(crate) log: &'a JudgedLog,
 }
 
 impl<'a> Simulation<'a> {
-    /// Simulates the log under a formula; `None` if it is not arithmetic, and the finding is drawn.
+    /// Simulates the log under a formula.
     /// `before` is what it is compared with: its warnings are not shown again, and if Ctrl-C ended
     /// it, this one ends with as many jobs.
     pub(crate) fn simulate(
@@ -38,7 +39,7 @@ impl<'a> Simulation<'a> {
         source: &FormulaText,
         submitted: &FormulaSubmission<'_>,
         before: Option<&SimulationReport<'_>>,
-    ) -> Result<Option<SimulationReport<'a>>, CliError> {
+    ) -> Result<SimulationReport<'a>, CliError> {
         let Self {
             arguments,
             site,
@@ -46,9 +47,7 @@ impl<'a> Simulation<'a> {
         } = *self;
         let workload = &log.workload;
         let on_error = arguments.site.on_error;
-        let Some(formula) = parsed_formula(source, submitted) else {
-            return Ok(None);
-        };
+        let formula = parsed_formula(source, submitted)?;
         let found = site.lint(formula, workload);
         let simulated = self.run_until_interrupted(formula, before);
         let is_refused = matches!(simulated, Err(SiteError::NotArithmetic));
@@ -56,7 +55,7 @@ impl<'a> Simulation<'a> {
             draw_submitted(source, submitted, found.iter().cloned());
         }
         if is_refused {
-            return Ok(None);
+            return Err(CliError::Findings);
         }
         let simulated = simulated?;
         let own_warnings = own_warnings(&simulated, before);
@@ -104,7 +103,7 @@ impl<'a> Simulation<'a> {
             is_fine,
             ..report.found
         };
-        Ok(Some(report))
+        Ok(report)
     }
 
     /// Runs the simulation, shows how far it is, and ends it after Ctrl-C.
@@ -122,7 +121,20 @@ impl<'a> Simulation<'a> {
             jobs: workload.jobs().len(),
             most,
         };
-        run_once(self.arguments, self.site, formula, workload, &mut counter)
+        self.run_once(formula, workload, &mut counter)
+    }
+
+    /// Runs the simulation that the arguments ask for.
+    pub(crate) fn run_once(
+        &self,
+        formula: &Formula,
+        workload: &Workload,
+        observer: &mut dyn Observer,
+    ) -> Result<SimulatedQueue, SiteError> {
+        let arguments = self.arguments;
+        let options = simulation(&arguments.log, &arguments.site);
+        let simulated = self.site.simulate(formula, workload, options, observer);
+        simulated.map_err(|error| without_names(arguments, error))
     }
 
     /// Warns of a simulation, where no document does, and of one that Ctrl-C has ended.
@@ -198,17 +210,4 @@ fn add_unknown(known: &mut Vec<Diagnostic>, found: impl Iterator<Item = Diagnost
             known.push(found);
         }
     }
-}
-
-/// Runs the simulation that the arguments ask for.
-pub(crate) fn run_once(
-    arguments: &SimulateArgs,
-    site: &Site,
-    formula: &Formula,
-    workload: &Workload,
-    observer: &mut dyn Observer,
-) -> Result<SimulatedQueue, SiteError> {
-    let options = arguments.log.simulation(&arguments.site);
-    site.simulate(formula, workload, options, observer)
-        .map_err(|error| without_names(arguments, error))
 }

@@ -1,17 +1,20 @@
-//! The log of a simulation, and by what it is judged.
+//! The log of a simulation, and the goals that it is judged by.
 
 use job_sort_formula::Formula;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_simulate::{Goals, LogRules, WarmUp, Workload, WorkloadModel, generate};
 use jsf_site::{Site, check_warm_up};
 
-use crate::cli::{CliError, Progress, log, warn};
+use crate::cli::args::log::simulation;
+use crate::cli::{CliError, Progress, warn};
 use crate::commands::simulate::anonymity::without_names;
+use crate::commands::simulate::log_facts::messages;
 use crate::commands::simulate::request::SimulateArgs;
+use crate::text_files::read_goals;
 use crate::view::words::too_short;
 
 /// A log and how it is judged.
-pub(crate) struct Log {
+pub(crate) struct JudgedLog {
     pub(crate) workload: Workload,
     /// The goals by which a simulation is judged.
     pub(crate) goals: Option<Goals>,
@@ -21,24 +24,23 @@ pub(crate) struct Log {
     pub(crate) is_until_decay: bool,
 }
 
-impl Log {
+impl JudgedLog {
     /// Reads the log with what the formulas and the goals need, or generates one.
     pub(crate) fn read(
         arguments: &SimulateArgs,
         site: &Site,
         submitted: &[&FormulaSubmission<'_>],
     ) -> Result<Self, CliError> {
-        let goals = arguments
-            .goals
-            .as_deref()
-            .map(|path| log::read_goals(path, site))
-            .transpose()?;
+        let goals = match &arguments.goals {
+            Some(path) => Some(read_goals(path, site)?),
+            None => None,
+        };
         let workload = match (arguments.generate, arguments.log.processors) {
-            (Some(jobs), Some(processors)) => generate_workload(arguments, jobs, processors),
+            (Some(jobs), Some(processors)) => generate_workload(arguments, jobs, processors.get()),
             _ => read_workload(arguments, site, submitted, goals.as_ref())?,
         };
-        let (warm_up, is_until_decay) = match arguments.log.warm_up {
-            Some(seconds) => (i64::try_from(seconds).unwrap_or(i64::MAX), false),
+        let (warm_up, is_until_decay) = match arguments.log.warm_up_seconds() {
+            Some(seconds) => (seconds, false),
             None => {
                 let warm_up = default_warm_up(arguments, site, &workload)?.seconds();
                 (warm_up, warm_up > 0)
@@ -60,7 +62,7 @@ fn default_warm_up(
     site: &Site,
     workload: &Workload,
 ) -> Result<WarmUp, CliError> {
-    let warm_up = site.warm_up(workload, &arguments.log.simulation(&arguments.site));
+    let warm_up = site.warm_up(workload, &simulation(&arguments.log, &arguments.site));
     let warm_up = warm_up.map_err(|error| without_names(arguments, error))?;
     too_short(warm_up).iter().for_each(warn);
     Ok(warm_up)
@@ -97,9 +99,12 @@ fn read_workload(
         anonymise: arguments.anonymise,
         ..arguments.log.rules()
     };
-    let workload = log::open(&arguments.log, rules, site, &formulas, goals)?;
-    log::messages(&workload, !arguments.format.is_document())
-        .iter()
-        .for_each(warn);
+    let progress = Progress::start("reading the workload");
+    let (workload, warnings) = arguments.log.open(rules, site, &formulas, goals)?;
+    drop(progress);
+    let has_counts = !arguments.format.is_document();
+    for message in [warnings, messages(&workload, has_counts)].concat() {
+        warn(message);
+    }
     Ok(workload)
 }

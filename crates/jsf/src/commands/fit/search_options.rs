@@ -1,0 +1,81 @@
+//! How constants are searched, as a command line or a program asks for it.
+
+use job_sort_formula::formula::Template;
+use jsf_fit::goals::FitOptions;
+use jsf_fit::is_scale_free;
+use jsf_fit::wishes::WishOptions;
+use jsf_site::{SimulationOptions, Site};
+use serde::Deserialize;
+
+#[cfg(feature = "command")]
+use crate::commands::fit::request::{evaluations, held_out};
+#[cfg(feature = "command")]
+use crate::commands::simulate::request::seed;
+use crate::log_options::LogOptions;
+
+/// How constants are searched.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "command", derive(clap::Args))]
+pub struct SearchOptions {
+    /// The part of the log that is not searched
+    #[cfg_attr(feature = "command", arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true))]
+    pub held_out: f64,
+    /// How many formulas are tried at most
+    ///
+    /// [default: 240 simulations, or 4000 rankings]
+    #[cfg_attr(feature = "command", arg(long, value_name = "N", value_parser = evaluations))]
+    pub evaluations: Option<usize>,
+    /// The seed of the random numbers
+    #[cfg_attr(feature = "command", arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true))]
+    pub seed: u64,
+    /// Fit to a short log
+    ///
+    /// Of less than eight weeks or 2000 jobs, though little can be learnt from it
+    #[cfg_attr(feature = "command", arg(long, requires = "goals"))]
+    pub force: bool,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            held_out: 0.33,
+            evaluations: None,
+            seed: 1,
+            force: false,
+        }
+    }
+}
+
+impl SearchOptions {
+    /// How constants are searched that meet wishes.
+    pub fn for_wishes(&self) -> WishOptions {
+        let default = WishOptions::default().evaluations;
+        WishOptions {
+            seed: self.seed,
+            evaluations: self.evaluations.unwrap_or(default),
+        }
+    }
+
+    /// How constants are searched that meet goals on a log.
+    pub fn for_goals(
+        &self,
+        site: &Site,
+        template: &Template,
+        in_force: Option<String>,
+        log: &LogOptions,
+        simulation: SimulationOptions,
+    ) -> FitOptions {
+        let default = FitOptions::default().evaluations;
+        FitOptions {
+            in_force,
+            is_scale_free: is_scale_free(template) && site.threshold().is_none(),
+            seed: self.seed,
+            evaluations: self.evaluations.unwrap_or(default),
+            held_out: self.held_out,
+            force: self.force,
+            warm_up: log.warm_up_seconds(),
+            simulation,
+        }
+    }
+}
