@@ -19,7 +19,6 @@ use crate::need::in_python;
 #[pyclass(frozen, module = "job_sort_formula._native")]
 pub struct Site {
     site: OpenedSite,
-    options: SiteOptions,
 }
 
 #[pymethods]
@@ -35,7 +34,7 @@ impl Site {
             OpenedSite::from_files(files?, options)
         });
         let site = site.map_err(|error| site_error(&error))?;
-        Ok(Self { site, options })
+        Ok(Self { site })
     }
 
     /// The formula in force.
@@ -76,7 +75,6 @@ impl Site {
             .map_err(|error| PyValueError::new_err(without_place(&error)))?;
         let asked = AskedSite {
             site: &self.site,
-            numbers: self.options.numbers,
             worded: in_python,
             is_interrupted: || Python::attach(|py| py.check_signals().is_err()),
         };

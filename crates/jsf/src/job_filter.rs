@@ -96,31 +96,34 @@ fn select_entities(
     tree: Option<&ShareTree>,
     unmatched: &mut Vec<String>,
 ) -> (Vec<bool>, bool) {
-    let nodes_of = |name: &str| tree.map_or_else(Vec::new, |tree| tree.candidates(name));
     let entities = table.entities();
-    let nodes: Vec<Vec<NodeId>> = entities.iter().map(|entity| nodes_of(entity)).collect();
     let mut has_rows = vec![false; entities.len()];
     for ranked in rows {
         has_rows[table.entity_index(ranked.row())] = true;
     }
-    let has_rows_below = has_rows_below(tree, &nodes, &has_rows);
+    let paths: Vec<Vec<NodeId>> = entities.iter().map(|name| paths_of(name, tree)).collect();
+    let mut nodes_with_rows: HashSet<NodeId> = HashSet::new();
+    for (path, has_rows) in paths.iter().zip(&has_rows) {
+        if *has_rows {
+            nodes_with_rows.extend(path);
+        }
+    }
     let by_name: HashMap<&str, usize> = entities.iter().map(|entity| &**entity).zip(0..).collect();
     let mut is_wanted = vec![false; entities.len()];
-    let mut is_wanted_below = vec![false; has_rows_below.len()];
+    let mut wanted_nodes: HashSet<NodeId> = HashSet::new();
     let mut has_known = false;
     let mut unknown = 0;
     let mut seen = HashSet::new();
     for name in names.iter().filter(|name| seen.insert(name.as_str())) {
-        let entity = by_name.get(name.as_str()).copied();
-        let named = nodes_of(name);
-        let mut is_matched = entity.is_some_and(|entity| has_rows[entity]);
-        if let Some(entity) = entity {
+        let mut is_matched = false;
+        let entity = by_name.get(name.as_str());
+        if let Some(&entity) = entity {
             is_wanted[entity] = true;
+            is_matched = has_rows[entity];
         }
-        for node in &named {
-            is_wanted_below[node.index()] = true;
-            is_matched |= has_rows_below[node.index()];
-        }
+        let named = tree.map_or_else(Vec::new, |tree| tree.candidates(name));
+        is_matched |= named.iter().any(|node| nodes_with_rows.contains(node));
+        wanted_nodes.extend(&named);
         has_known |= entity.is_some() || !named.is_empty();
         if is_matched {
             continue;
@@ -137,38 +140,22 @@ fn select_entities(
             format!("no job belongs to `{name}`, which is in the fair-share tree")
         });
     }
-    // parents come before their children
-    for node in tree.into_iter().flat_map(ShareTree::nodes) {
-        let above = tree.and_then(|tree| tree.parent(node));
-        is_wanted_below[node.index()] |= above.is_some_and(|above| is_wanted_below[above.index()]);
-    }
-    for (is_wanted, nodes) in is_wanted.iter_mut().zip(&nodes) {
-        *is_wanted |= nodes.iter().any(|node| is_wanted_below[node.index()]);
+    for (is_wanted, path) in is_wanted.iter_mut().zip(&paths) {
+        *is_wanted |= path.iter().any(|node| wanted_nodes.contains(node));
     }
     (is_wanted, has_known)
 }
 
-/// Whether a row belongs to an entity at or below each node of the tree.
-fn has_rows_below(tree: Option<&ShareTree>, nodes: &[Vec<NodeId>], has_rows: &[bool]) -> Vec<bool> {
-    let Some(tree) = tree else {
-        return Vec::new();
-    };
-    let mut has_rows_below = vec![false; tree.len()];
-    for (nodes, _) in nodes
-        .iter()
-        .zip(has_rows)
-        .filter(|(_, has_rows)| **has_rows)
-    {
-        for node in nodes {
-            has_rows_below[node.index()] = true;
+/// The nodes that an entity may be, and those above them.
+fn paths_of(entity: &str, tree: Option<&ShareTree>) -> Vec<NodeId> {
+    let mut nodes = Vec::new();
+    if let Some(tree) = tree {
+        for node in tree.candidates(entity) {
+            nodes.push(node);
+            nodes.extend(tree.ancestors(node));
         }
     }
-    for node in tree.nodes().rev() {
-        if let Some(above) = tree.parent(node) {
-            has_rows_below[above.index()] |= has_rows_below[node.index()];
-        }
-    }
-    has_rows_below
+    nodes
 }
 
 /// The most unknown names for which similar ones are searched: each search compares all names.

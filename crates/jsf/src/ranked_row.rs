@@ -21,7 +21,9 @@ impl RankedRow {
         }));
         if order.len() < ranking.scores().len() {
             let mut ordered = vec![false; ranking.scores().len()];
-            order.iter().for_each(|&row| ordered[row] = true);
+            for &row in order {
+                ordered[row] = true;
+            }
             let others = (0..ordered.len()).filter(|&row| !ordered[row]);
             all.extend(others.map(|row| Self {
                 row: row as u32,

@@ -41,7 +41,7 @@ use crate::commands::rank::answer::RankReport;
 use crate::commands::replay::answer::ReplayReport;
 use crate::commands::shares::answer::{PolicyView, SharesReport};
 use crate::commands::simulate::answer::SimulationReport;
-use crate::commands::simulate::failures::FailingJobs;
+use crate::commands::simulate::failures_in_words::FailingJobs;
 use crate::commands::simulate::log_facts::left_out_and_assumed;
 use crate::commands::trajectory::answer::{MAX_FOLLOWED, TrajectoryReport};
 use crate::log_options::LogOptions;
@@ -77,13 +77,22 @@ impl From<SiteError> for RunError {
     }
 }
 
+impl From<serde_json::Error> for RunError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Request(error.to_string())
+    }
+}
+
+/// A request that has no answer, and why.
+fn refused<T>(why: impl Into<String>) -> Result<T, RunError> {
+    Err(RunError::Request(why.into()))
+}
+
 /// A site of which questions are asked.
 #[derive(Debug, Clone, Copy)]
 pub struct AskedSite<'a> {
     /// The site.
     pub site: &'a Site,
-    /// How numbers reach a formula.
-    pub numbers: NumberMode,
     /// How the caller gives what a message asks for.
     pub worded: fn(Need) -> String,
     /// Whether the caller wants an end; it is asked on the calling thread.
@@ -102,8 +111,7 @@ pub fn run(
     worded: fn(Need) -> String,
     is_interrupted: fn() -> bool,
 ) -> Result<String, RunError> {
-    let request: Value =
-        serde_json::from_str(request).map_err(|error| RunError::Request(error.to_string()))?;
+    let request: Value = serde_json::from_str(request)?;
     let mut request: Map<String, Value> = read(request)?;
     let files = match request.remove("site") {
         Some(path) => SiteFiles::open(Path::new(&read::<String>(path)?))?,
@@ -117,7 +125,6 @@ pub fn run(
     let site = Site::from_files(files, options)?;
     AskedSite {
         site: &site,
-        numbers: options.numbers,
         worded,
         is_interrupted,
     }
@@ -125,7 +132,7 @@ pub fn run(
 }
 
 fn read<T: DeserializeOwned>(request: Value) -> Result<T, RunError> {
-    serde_json::from_value(request).map_err(|error| RunError::Request(error.to_string()))
+    Ok(serde_json::from_value(request)?)
 }
 
 #[derive(Deserialize)]
@@ -280,17 +287,17 @@ impl AskedSite<'_> {
             "replay" => self.replay(&read(request)?),
             "simulate" => self.simulate(&read(request)?),
             "fit" => self.fit(&read(request)?),
-            _ => Err(RunError::Request(format!(
+            _ => refused(format!(
                 "`{command}` is no command that is run here, expected `rank`, `check`, `explain`, `trajectory`, \
                  `compare`, `shares`, `cycle`, `replay`, `simulate` or `fit`"
-            ))),
+            )),
         }
     }
 
     fn rank(&self, asked: &RankAsked) -> Result<String, RunError> {
         let formula = self.formula(asked.formula.as_deref())?;
         let queue = self.ranked(&formula, false)?;
-        let submitted = formula.source.submitted(self.numbers);
+        let submitted = formula.source.submitted(self.site.numbers());
         let checked = self.site.check_ranked(&submitted, &queue);
         let names = queue.program.inputs().iter();
         let inputs: Vec<&str> = names.map(|name| &**name).filter(|_| asked.inputs).collect();
@@ -313,14 +320,13 @@ impl AskedSite<'_> {
 
     fn check(&self, asked: &CheckAsked) -> Result<String, RunError> {
         let source = self.text(asked.formula.as_deref())?;
-        let mut checked = self.site.check(&source.submitted(self.numbers))?;
+        let mut checked = self.site.check(&source.submitted(self.site.numbers()))?;
         checked.findings = checked
             .findings
             .into_iter()
             .map(|found| found.worded(self.worded))
             .collect();
-        serde_json::to_string(&checked.document(&source.text))
-            .map_err(|error| RunError::Request(error.to_string()))
+        Ok(serde_json::to_string(&checked.document(&source.text))?)
     }
 
     fn explain(&self, asked: &ExplainAsked) -> Result<String, RunError> {
@@ -328,9 +334,9 @@ impl AskedSite<'_> {
         let queue = self.ranked(&formula, true)?;
         let considered = queue.ranking.order().len();
         if let Some(rank) = asked.to.filter(|rank| !(1..=considered).contains(rank)) {
-            return Err(RunError::Request(format!(
+            return refused(format!(
                 "there is no rank {rank}: {considered} jobs are considered"
-            )));
+            ));
         }
         let options = ExplainOptions {
             to: asked.to,
@@ -353,17 +359,15 @@ impl AskedSite<'_> {
     }
 
     fn trajectory(&self, asked: &TrajectoryAsked) -> Result<String, RunError> {
-        if self.numbers == NumberMode::Decimal {
-            return Err(RunError::Request(
-                "a trajectory computes with doubles, not with decimals".to_owned(),
-            ));
+        if self.site.numbers() == NumberMode::Decimal {
+            return refused("a trajectory computes with doubles, not with decimals");
         }
         let seconds = asked.hours * 3600.0;
         if !(60.0..=f64::from(MAX_FOLLOWED)).contains(&seconds) {
-            return Err(RunError::Request(format!(
+            return refused(format!(
                 "`hours` is {}, expected from a minute to 8784",
                 asked.hours
-            )));
+            ));
         }
         let formula = self.formula(asked.formula.as_deref())?;
         let queue = self.ranked(&formula, false)?;
@@ -384,16 +388,16 @@ impl AskedSite<'_> {
     }
 
     fn compare(&self, asked: &CompareAsked) -> Result<String, RunError> {
-        let formulas = OldNew {
-            old: self.formula(asked.old.as_deref())?,
-            new: self.formula(asked.new.as_deref())?,
-        };
+        let formulas = OldNew::new(
+            self.formula(asked.old.as_deref())?,
+            self.formula(asked.new.as_deref())?,
+        );
         let request = CompareRequest::new(&formulas.old.parsed, &formulas.new.parsed);
         let compared =
             self.arithmetic(self.site.compare(request), [&formulas.old, &formulas.new])?;
         let submitted = formulas
             .as_ref()
-            .map(|formula| formula.source.submitted(self.numbers));
+            .map(|formula| formula.source.submitted(self.site.numbers()));
         let checked = self
             .site
             .check_compared(self.site, submitted.as_ref(), &compared);
@@ -530,18 +534,15 @@ impl AskedSite<'_> {
         let template = Template::parse(&text)
             .map_err(|error| RunError::Syntax(text, Box::new(error.diagnostic())))?;
         if !(1..=MAX_EVALUATIONS).contains(&asked.search.evaluations.unwrap_or(1)) {
-            return Err(RunError::Request(format!(
-                "`evaluations` is not from 1 to {MAX_EVALUATIONS}"
-            )));
+            return refused(format!("`evaluations` is not from 1 to {MAX_EVALUATIONS}"));
         }
         let has_wishes = asked.wishes.is_some() || !asked.prefer.is_empty();
         match (has_wishes, &asked.goals) {
             (true, None) => self.fit_queue(asked, &template),
             (false, Some(goals)) => self.fit_log(asked, &template, goals),
-            _ => Err(RunError::Request(
-                "give either `wishes` or `prefer`, about the jobs that wait, or `goals` and a `workload`"
-                    .to_owned(),
-            )),
+            _ => refused(
+                "give either `wishes` or `prefer`, about the jobs that wait, or `goals` and a `workload`",
+            ),
         }
     }
 
@@ -586,9 +587,9 @@ impl AskedSite<'_> {
     ) -> Result<String, RunError> {
         let held_out = asked.search.held_out;
         if !(0.1..=0.8).contains(&held_out) {
-            return Err(RunError::Request(format!(
+            return refused(format!(
                 "`held_out` is {held_out}, expected a part of the log from 0.1 to 0.8"
-            )));
+            ));
         }
         let in_force = match asked.old.as_deref() {
             None => self.site.formula_text().ok().map(|formula| formula.text),
@@ -598,7 +599,7 @@ impl AskedSite<'_> {
         let formulas: Vec<&Formula> = formulas.iter().collect();
         let log = self.log(&asked.log, Some(goals), &formulas)?;
         let Some(goals) = &log.goals else {
-            return Err(RunError::Request("`goals` are missing".to_owned()));
+            return refused("`goals` are missing");
         };
         let simulation = asked.log.simulation(asked.usage);
         let search = &asked.search;
@@ -629,15 +630,14 @@ impl AskedSite<'_> {
         goals: Option<&Path>,
         formulas: &[&Formula],
     ) -> Result<ReadLog, RunError> {
-        let refused = |message: String| Err(RunError::Request(message));
-        if self.numbers == NumberMode::Decimal {
-            return refused("a simulation computes with doubles, not with decimals".to_owned());
+        if self.site.numbers() == NumberMode::Decimal {
+            return refused("a simulation computes with doubles, not with decimals");
         }
         if asked.workload.is_empty() {
-            return refused("`workload` is missing, expected the path of a log".to_owned());
+            return refused("`workload` is missing, expected the path of a log");
         }
         if asked.decay == Some(0) {
-            return refused("`decay` is 0, expected at least a second".to_owned());
+            return refused("`decay` is 0, expected at least a second");
         }
         if let Some(factor) = asked.decay_factor
             && !(0.0..=1.0).contains(&factor)
@@ -698,7 +698,7 @@ impl AskedSite<'_> {
 
     fn formula(&self, formula: Option<&str>) -> Result<Asked, RunError> {
         let source = self.text(formula)?;
-        let parsed = match source.submitted(self.numbers).formula() {
+        let parsed = match source.submitted(self.site.numbers()).formula() {
             Ok(parsed) => parsed.clone(),
             Err(refusal) => {
                 return Err(RunError::Syntax(

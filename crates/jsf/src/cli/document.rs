@@ -81,11 +81,9 @@ pub(crate) fn write_as_markdown(
 
 /// The command line of this process as a shell takes it.
 pub(crate) fn command_line() -> String {
-    let arguments = std::env::args_os().skip(1).map(quoted);
-    std::iter::once("jsf".to_owned())
-        .chain(arguments)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let mut words = vec!["jsf".to_owned()];
+    words.extend(std::env::args_os().skip(1).map(quoted));
+    words.join(" ")
 }
 
 /// An argument as a shell takes it.

@@ -65,7 +65,9 @@ pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
 pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
     let (few, others) = limit_each_code(findings);
-    few.into_iter().for_each(|found| draw(source, found));
+    for found in few {
+        draw(source, found);
+    }
     for (code, count) in others {
         warn(more_findings(count, code));
     }

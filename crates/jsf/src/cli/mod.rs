@@ -4,12 +4,12 @@
 pub mod args;
 pub(crate) mod atomic_file;
 pub(crate) mod document;
-mod ending;
 pub(crate) mod failing_jobs;
 pub(crate) mod formula;
 mod help;
 mod messages;
 pub(crate) mod need;
+mod outcome;
 pub(crate) mod output;
 pub(crate) mod page_file;
 mod parse;
@@ -25,7 +25,6 @@ use crate::cli::args::{Cli, Command};
 use crate::commands;
 
 pub use crate::cli::atomic_file::ignore_limit_of_file_size;
-pub use crate::cli::ending::{CliError, Outcome};
 pub(crate) use crate::cli::formula::{
     FormulaOptions, open_site, parsed_formula, read_formula, read_formula_of, require_one_file,
 };
@@ -33,6 +32,7 @@ pub(crate) use crate::cli::messages::{
     draw, draw_all, formula_source, report, show_site, warn, warn_all,
 };
 pub(crate) use crate::cli::need::{in_options, with_options};
+pub use crate::cli::outcome::{CliError, Outcome};
 pub use crate::cli::parse::{parse, print_answer};
 pub use crate::cli::process::{exit_on_abort, exit_on_panic, with_enough_stack};
 pub(crate) use crate::cli::progress::Progress;

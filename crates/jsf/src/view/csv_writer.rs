@@ -20,7 +20,7 @@ pub enum Cells {
 /// # Errors
 /// `out` cannot be written.
 pub(crate) fn write_csv(
-    header: &[&str],
+    header: impl IntoIterator<Item = impl AsRef<[u8]>>,
     mut records: impl Iterator<Item = impl Serialize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -50,16 +50,7 @@ impl Answer for CompareReport<'_> {
 
     /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
     fn write_as(&self, _format: Format, cells: Cells, out: &mut dyn Write) -> io::Result<()> {
-        let header = [
-            "id",
-            "entity",
-            "queue",
-            "old_rank",
-            "new_rank",
-            "old_score",
-            "new_score",
-            "moved",
-        ];
+        let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
         let lines = self.jobs().map(|job| {
             (
                 [job.id, job.entity, job.queue].map(|name| guarded(name, cells)),
@@ -68,7 +59,7 @@ impl Answer for CompareReport<'_> {
                 job.moved,
             )
         });
-        write_csv(&header, lines, out)
+        write_csv(header.split(','), lines, out)
     }
 }
 
@@ -137,10 +128,10 @@ impl Serialize for CompareReport<'_> {
             ("considered", self.transitions(&comparison.being_considered)),
         ];
         let json = CompareJson {
-            sides: OldNew {
-                old: Side::new(self.formulas.old, &sides.old.rules),
-                new: Side::new(self.formulas.new, &sides.new.rules),
-            },
+            sides: OldNew::new(
+                Side::new(self.formulas.old, &sides.old.rules),
+                Side::new(self.formulas.new, &sides.new.rules),
+            ),
             jobs: self.jobs().collect(),
             numbers: self.numbers(),
             changes: BTreeMap::from(changes),

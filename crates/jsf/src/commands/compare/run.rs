@@ -204,10 +204,10 @@ impl Opened {
             compared,
             rows: &rows,
             decides: decides.as_ref().map(|decides| &**decides),
-            checked: OldNew {
-                old: checked.as_ref().map(|checked| &checked.old),
-                new: checked.as_ref().map(|checked| &checked.new),
-            },
+            checked: OldNew::new(
+                checked.as_ref().map(|checked| &checked.old),
+                checked.as_ref().map(|checked| &checked.new),
+            ),
             listed: ListedJobs {
                 top: arguments.top,
                 is_filtered: !arguments.filter.filter().is_empty(),
@@ -266,7 +266,7 @@ impl Opened {
         };
         let new = draw(&self.sources.new, &submitted.new, &checked.new);
         Ok(ComparePageParts {
-            findings: OldNew { old, new },
+            findings: OldNew::new(old, new),
             tree: page_file::tree(self.new_site())?,
         })
     }

@@ -298,10 +298,7 @@ fn findings<'a>(report: CompareReport<'_>) -> Option<Section<'a>> {
     if report.formulas.old == report.formulas.new {
         return brief_findings(new?);
     }
-    brief_findings_of_sides(OldNew {
-        old: old?,
-        new: new?,
-    })
+    brief_findings_of_sides(OldNew::new(old?, new?))
 }
 
 /// The entities, groups and queues, with those that gain and those that lose most at the ends.

@@ -9,7 +9,7 @@ use jsf_simulate::{GoalState, MeanChange, Measure};
 
 use crate::commands::fit::answer::GoalFitReport;
 use crate::commands::fit::chart;
-use crate::commands::simulate::effect::{effect, interval_in_brackets};
+use crate::commands::simulate::effect_in_words::{effect, interval_in_brackets};
 use crate::commands::simulate::view::{DOUBT, validation_fact, warning_sections};
 use crate::view::charts::waits;
 use crate::view::charts::waits::FOREST_LEGEND;

@@ -87,28 +87,28 @@ fn names(schema: &Schema) -> Vec<Name> {
         .map(|(name, entry)| Name::from_entry(name, entry, schema))
         .collect();
     names.sort_by_key(|name| order(name.origin));
-    let constants = ["e", "inf", "nan", "pi", "tau"]
-        .into_iter()
-        .filter(|name| constant(name).is_some());
-    names.extend(constants.map(|name| Name::of_python(name.into(), "constant", "Python's math")));
-    // a resource hides a builtin of its name
-    let functions = Function::ALL
-        .iter()
-        .filter(|function| function.exists_in(schema.python()));
-    let functions =
-        functions.filter(|function| function.is_math() || !schema.is_numeric(function.name()));
-    names.extend(functions.map(|function| {
+    for name in ["e", "inf", "nan", "pi", "tau"] {
+        if constant(name).is_some() {
+            names.push(Name::of_python(name.into(), "constant", "Python's math"));
+        }
+    }
+    for function in Function::ALL {
+        // a resource hides a builtin of its name
+        let is_hidden = !function.is_math() && schema.is_numeric(function.name());
+        if is_hidden || !function.exists_in(schema.python()) {
+            continue;
+        }
         let origin = if function.is_math() {
             "Python's math"
         } else {
             "Python's builtins"
         };
         let since = Some(function.since()).filter(|since| *since != PythonVersion::OLDEST);
-        Name {
+        names.push(Name {
             since,
             ..Name::of_python(format!("{}()", function.name()), "function", origin)
-        }
-    }));
+        });
+    }
     names
 }
 

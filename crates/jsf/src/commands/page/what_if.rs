@@ -151,17 +151,11 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let checked = what_if.check(formula).ok();
     let decides = queue.decides();
     let report = CompareReport {
-        formulas: OldNew {
-            old: what_if.in_force(),
-            new: formula,
-        },
+        formulas: OldNew::new(what_if.in_force(), formula),
         compared: queue,
         rows: &rows,
         decides: decides.as_ref().map(Vec::as_slice),
-        checked: OldNew {
-            old: None,
-            new: checked.as_ref(),
-        },
+        checked: OldNew::new(None, checked.as_ref()),
         listed: ListedJobs::default(),
         page: None,
     };

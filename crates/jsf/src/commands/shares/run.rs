@@ -46,7 +46,9 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         note_idle(&[("--active", !arguments.active.is_empty())], reason);
     }
     require_known(&arguments.entity, &shares)?;
-    shares.iter().for_each(|one| warnings.show(&one.notes));
+    for one in &shares {
+        warnings.show(&one.notes);
+    }
     let places = if ranks_jobs(&site, arguments, &request)? {
         Some(places(&site, arguments, &request, &mut warnings)?)
     } else {

@@ -12,7 +12,7 @@ use jsf_site::{LeftOut, PolicyName, Processors, SimulatedQueue};
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
-use crate::commands::simulate::failures::FailingJobs;
+use crate::commands::simulate::failures_in_words::FailingJobs;
 use crate::commands::simulate::view::simulation_document;
 use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
@@ -265,10 +265,9 @@ impl<'a> SimulatedJobs<'a> {
     pub fn write_swf(&self, processors: u32, formula: &str, out: &mut dyn Write) -> io::Result<()> {
         let workload = self.workload;
         writeln!(out, "; Version: 2.2\n; MaxProcs: {}", processors)?;
-        workload
-            .clock
-            .iter()
-            .try_for_each(|line| writeln!(out, "; {}", printable(line)))?;
+        for line in &workload.clock {
+            writeln!(out, "; {}", printable(line))?;
+        }
         writeln!(
             out,
             "; Note: simulated by jsf under `{}`",
@@ -328,21 +327,8 @@ impl SimulationReport<'_> {
                 self.is_warm_up(job.submit),
             )
         });
-        write_csv(
-            &[
-                "id",
-                "entity",
-                "queue",
-                "processors",
-                "submit",
-                "start",
-                "end",
-                "wait",
-                "warm_up",
-            ],
-            records,
-            out,
-        )
+        let header = "id,entity,queue,processors,submit,start,end,wait,warm_up";
+        write_csv(header.split(','), records, out)
     }
 }
 

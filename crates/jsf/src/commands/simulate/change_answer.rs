@@ -16,21 +16,8 @@ use crate::view::csv_writer::{Cells, guarded, write_csv};
 use crate::view::document::Document;
 
 /// The header of the comma-separated values.
-const CSV_HEADER: [&str; 13] = [
-    "id",
-    "entity",
-    "queue",
-    "processors",
-    "submit",
-    "old_start",
-    "new_start",
-    "old_wait",
-    "new_wait",
-    "difference",
-    "old_end",
-    "new_end",
-    "warm_up",
-];
+const CSV_HEADER: &str = "id,entity,queue,processors,submit,old_start,new_start,old_wait,new_wait,\
+                          difference,old_end,new_end,warm_up";
 
 /// A log simulated under two formulas, as its JSON has it.
 #[derive(Debug, Serialize)]
@@ -131,7 +118,7 @@ impl<'a> SimulatedChangeReport<'a> {
             let is_warm_up = old.is_warm_up(job.submit);
             Some((names, job.processors, times, ends, is_warm_up))
         });
-        write_csv(&CSV_HEADER, records, out)
+        write_csv(CSV_HEADER.split(','), records, out)
     }
 }
 
@@ -156,7 +143,7 @@ fn compared_groups(
     for change in changes {
         let name = &*change.name;
         if let (Some(old), Some(new)) = (old.get(name), new.get(name)) {
-            let sides = OldNew { old, new };
+            let sides = OldNew::new(old, new);
             compared.push(ComparedGroup {
                 change: change.clone(),
                 median_wait: sides.map(|side| Whole(side.wait.median)),

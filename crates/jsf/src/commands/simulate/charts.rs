@@ -3,7 +3,7 @@
 use jsf_simulate::{Distribution, MeanChange, Period};
 
 use crate::commands::simulate::answer::SimulationReport;
-use crate::commands::simulate::change::ComparedGroup;
+use crate::commands::simulate::change_answer::ComparedGroup;
 use crate::view::charts::plot::{Axis, Plot, StepLine};
 use crate::view::charts::waits;
 use crate::view::charts::waits::{FOREST_LEGEND, SPREAD_LEGEND, SPREAD_LEGEND_OF_ONE};

@@ -3,10 +3,10 @@
 #[cfg(feature = "command")]
 mod anonymity;
 pub mod answer;
-pub mod change;
+pub mod change_answer;
 pub mod charts;
-pub mod effect;
-pub mod failures;
+pub mod effect_in_words;
+pub mod failures_in_words;
 #[cfg(feature = "command")]
 pub(crate) mod interruption;
 #[cfg(feature = "command")]
@@ -21,7 +21,7 @@ pub mod run;
 #[cfg(feature = "command")]
 pub mod shake;
 #[cfg(feature = "command")]
-mod side;
+mod simulation;
 #[cfg(feature = "command")]
 pub(crate) mod site_of_log;
 #[cfg(feature = "command")]

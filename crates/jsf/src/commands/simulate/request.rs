@@ -132,10 +132,10 @@ pub struct SimulateArgs {
     #[command(flatten)]
     pub formula: FormulaArgs,
     /// Two formulas.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Two formulas")]
     pub sides: TwoFormulas,
     /// The log.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = None::<&str>)]
     pub log: LogOptions,
     /// Instead of a log, generate this many jobs
     ///
@@ -204,7 +204,6 @@ pub struct SimulateArgs {
 
 /// The formulas before and after a change.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Two formulas")]
 pub struct TwoFormulas {
     /// The formula before a change
     ///

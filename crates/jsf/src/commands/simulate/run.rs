@@ -11,11 +11,11 @@ use crate::cli::output::Output;
 use crate::cli::{CliError, Outcome, read_formula, report};
 use crate::commands::simulate::anonymity::warn_of_site;
 use crate::commands::simulate::answer::SimulationReport;
-use crate::commands::simulate::change::SimulatedChangeReport;
+use crate::commands::simulate::change_answer::SimulatedChangeReport;
 use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::shake::shaken;
-use crate::commands::simulate::side::{Simulation, failure_kind};
+use crate::commands::simulate::simulation::{Simulation, failure_kind};
 use crate::commands::simulate::site_of_log::{
     is_change, open_site, read_files, read_formulas, require_one_file,
 };
@@ -90,7 +90,7 @@ fn simulate_change(
     };
     let old = simulation.simulate(&sources.old, &submitted.old, None)?;
     let new = simulation.simulate(&sources.new, &submitted.new, Some(&old))?;
-    let sides = OldNew { old, new };
+    let sides = OldNew::new(old, new);
     let failing: Vec<_> = named_sides(&sides)
         .iter()
         .filter_map(failing_clause)

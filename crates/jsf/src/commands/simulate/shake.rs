@@ -6,7 +6,7 @@ use jsf_site::SimulatedQueue;
 
 use crate::cli::CliError;
 use crate::commands::simulate::interruption::{Interruptible, on_all_cores};
-use crate::commands::simulate::side::Simulation;
+use crate::commands::simulate::simulation::Simulation;
 
 /// What moved submissions make of the means under a formula, or of their changes from one formula to
 /// another, with the same moves for both; `None` if that is not asked for.

@@ -14,7 +14,7 @@ use crate::cli::queue::draw_submitted;
 use crate::cli::{CliError, Progress, parsed_formula, warn, warn_all};
 use crate::commands::simulate::anonymity::{without_findings_of_queue, without_names};
 use crate::commands::simulate::answer::{Found, SimulationReport};
-use crate::commands::simulate::failures::{FailingJobs, is_fatal};
+use crate::commands::simulate::failures_in_words::{FailingJobs, is_fatal};
 use crate::commands::simulate::interruption::{Counter, end_simulation_at_interrupt};
 use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::SimulateArgs;

@@ -97,10 +97,7 @@ pub(crate) fn read_formulas(
     ) {
         (Err(CliError::Site(SiteError::Missing(_))), Ok(_)) => Err(no_formula(NO_OLD_FORMULA)),
         (Ok(_), Err(CliError::Site(SiteError::Missing(_)))) => Err(no_formula(NO_NEW_FORMULA)),
-        (old, new) => Ok(OldNew {
-            old: old?,
-            new: new?,
-        }),
+        (old, new) => Ok(OldNew::new(old?, new?)),
     }
 }
 

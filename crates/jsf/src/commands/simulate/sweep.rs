@@ -14,7 +14,7 @@ use crate::commands::simulate::interruption::{
 use crate::commands::simulate::judged_log::JudgedLog;
 use crate::commands::simulate::request::{Param, SimulateArgs};
 use crate::commands::simulate::run::meets_goals;
-use crate::commands::simulate::side::Simulation;
+use crate::commands::simulate::simulation::Simulation;
 use crate::commands::simulate::sweep_answer::{SweepReport, SweptRun};
 
 /// The most combinations of values.

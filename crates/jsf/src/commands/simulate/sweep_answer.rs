@@ -88,26 +88,17 @@ impl Answer for SweepReport<'_> {
     }
 }
 
-impl<'a> SweepReport<'a> {
+/// The fields of every run; the values of the parameters precede them.
+const NUMBERS: &str = "mean_wait,median_wait,p95_wait,bounded_slowdown,utilisation,makespan,mean_queue,\
+                       failed,goals_met,goals_judged,never_start";
+
+impl SweepReport<'_> {
     /// Writes comma-separated values, a line for each run.
     ///
     /// # Errors
     /// `out` cannot be written.
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let numbers = [
-            "mean_wait",
-            "median_wait",
-            "p95_wait",
-            "bounded_slowdown",
-            "utilisation",
-            "makespan",
-            "mean_queue",
-            "failed",
-            "goals_met",
-            "goals_judged",
-            "never_start",
-        ];
-        let header: Vec<&str> = self.names.iter().copied().chain(numbers).collect();
+        let header = self.names.iter().copied().chain(NUMBERS.split(','));
         let records = self.runs.iter().map(|run| {
             let summary = &run.summary;
             let numbers: [&dyn Display; 7] = [
@@ -128,7 +119,7 @@ impl<'a> SweepReport<'a> {
             record.extend(counts.map(|count| count.to_string()));
             record
         });
-        write_csv(&header, records, out)
+        write_csv(header, records, out)
     }
 }
 

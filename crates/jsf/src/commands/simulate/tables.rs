@@ -10,9 +10,9 @@ use jsf_simulate::{
 };
 
 use crate::commands::simulate::answer::{JobLine, SimulationReport};
-use crate::commands::simulate::change::{Compared, ComparedGroup};
+use crate::commands::simulate::change_answer::{Compared, ComparedGroup};
 use crate::commands::simulate::charts::{with_changes, with_course, with_spreads};
-use crate::commands::simulate::effect::interval_in_words;
+use crate::commands::simulate::effect_in_words::interval_in_words;
 use crate::view::document::{Cell, Column, RowLimit, Section, Table, star, text_of};
 use crate::view::words::{
     count, duration, grouped_count, grouped_number, percent, signed_rough_duration,

@@ -6,9 +6,9 @@ use job_sort_formula::rank::OldNew;
 use jsf_simulate::{Difference, JudgedGoal, SHAKE_SECONDS, Shake, Validation};
 
 use crate::commands::simulate::answer::SimulationReport;
-use crate::commands::simulate::change::{Compared, SimulatedChangeReport};
-use crate::commands::simulate::effect::effect;
-use crate::commands::simulate::failures::is_fatal;
+use crate::commands::simulate::change_answer::{Compared, SimulatedChangeReport};
+use crate::commands::simulate::effect_in_words::effect;
+use crate::commands::simulate::failures_in_words::is_fatal;
 use crate::commands::simulate::log_facts::log_facts;
 use crate::commands::simulate::tables::{
     all_jobs_sections, class_sections, difference_sections, jobs_section, periods_section,
@@ -93,10 +93,7 @@ pub(crate) fn simulated_change_document<'a>(report: &'a SimulatedChangeReport<'a
     };
     sections.extend(Section::findings_of_sides(
         formulas,
-        OldNew {
-            old: old_drawn,
-            new: &new.found.drawn,
-        },
+        OldNew::new(old_drawn, &new.found.drawn),
     ));
     if have_waits {
         sections.extend(wait_sections(&[old, new], Some(&report.difference)));
@@ -129,10 +126,7 @@ fn wait_sections<'a>(
         return Vec::new();
     };
     let difference = change.map(|change| &change.schedules);
-    let mut sections = Vec::from_iter(goals_section(OldNew {
-        old: &first.goals,
-        new: &last.goals,
-    }));
+    let mut sections = Vec::from_iter(goals_section(OldNew::new(&first.goals, &last.goals)));
     sections.extend(all_jobs_sections(sides, difference));
     match change {
         None => sections.extend(class_sections(first)),

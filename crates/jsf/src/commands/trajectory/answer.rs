@@ -78,11 +78,8 @@ impl<'a> TrajectoryReport<'a> {
                 )
             })
         });
-        write_csv(
-            &["wait", "id", "eligible_time", "score", "rank", "known"],
-            points,
-            out,
-        )
+        let header = "wait,id,eligible_time,score,rank,known";
+        write_csv(header.split(','), points, out)
     }
 }
 

@@ -29,28 +29,23 @@ pub fn write_markdown(
     let is_shown = |detail: Detail| is_full || detail == Detail::FirstScreen;
     writeln!(out, "### {}\n", sentence(&document.title))?;
     writeln!(out, "**{}**", sentence(&document.headline))?;
-    let facts: Vec<&Fact> = document
-        .facts
-        .iter()
-        .filter(|fact| is_shown(fact.detail))
-        .collect();
+    let mut facts: Vec<&Fact> = document.facts.iter().collect();
+    facts.retain(|fact| is_shown(fact.detail));
     if !facts.is_empty() {
         writeln!(out)?;
         write_facts(&facts, out)?;
     }
     let most = if is_full { MAX_ROWS } else { TICKET_ROWS };
-    for section in document
-        .sections
-        .iter()
-        .filter(|section| section.is_in_text() && is_shown(section.detail))
-    {
+    for section in document.text_sections() {
+        if !is_shown(section.detail) {
+            continue;
+        }
         if !section.heading.is_empty() {
             writeln!(out, "\n#### {}", sentence(&capitalised(&section.heading)))?;
         }
-        section
-            .blocks
-            .iter()
-            .try_for_each(|block| write_block(block, most, out))?;
+        for block in &section.blocks {
+            write_block(block, most, out)?;
+        }
     }
     let version = env!("CARGO_PKG_VERSION");
     writeln!(out, "\n<sub>jsf {version}: {}</sub>", code(command_line))
@@ -61,9 +56,10 @@ fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Resul
         Block::Prose(text) => writeln!(out, "\n{}", sentence(text)),
         Block::List(items) => {
             writeln!(out)?;
-            items
-                .iter()
-                .try_for_each(|item| writeln!(out, "- {}", sentence(item)))
+            for item in items {
+                writeln!(out, "- {}", sentence(item))?;
+            }
+            Ok(())
         }
         Block::Formulas(formulas) if formulas.old == formulas.new => {
             write_fenced(&formulas.new, out)

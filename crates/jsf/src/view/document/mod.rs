@@ -42,6 +42,16 @@ pub struct Document<'a> {
     pub read_on: &'static str,
 }
 
+impl<'a> Document<'a> {
+    /// The sections that a terminal and Markdown show: those that have more than charts.
+    fn text_sections(&self) -> impl Iterator<Item = &Section<'a>> {
+        self.sections.iter().filter(|section| {
+            let is_chart = |block: &Block<'_>| matches!(block, Block::Chart(_));
+            section.medium != Medium::Page && !section.blocks.iter().all(is_chart)
+        })
+    }
+}
+
 /// Whether a part of a document is on the first screen, which is all that text shows by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -373,10 +383,7 @@ mod tests {
             .map(|(heading, text)| (heading, text.to_owned()));
         let new = [("policy", "classic"), ("decay", "24 h"), ("damping", "1")]
             .map(|(heading, text)| (heading, text.to_owned()));
-        let facts = Fact::of_sides(OldNew {
-            old: &old,
-            new: &new,
-        });
+        let facts = Fact::of_sides(OldNew::new(&old, &new));
         let shown: Vec<_> = facts
             .iter()
             .map(|fact| (fact.heading.as_str(), fact.lines.join("; ")))

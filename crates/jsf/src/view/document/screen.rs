@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::view::document::table::{RowLimit, Table};
 use crate::view::document::terminal::{TerminalStyle, columns_left_out, cut};
-use crate::view::document::{Block, Detail, Document, Fact, Medium, Section};
+use crate::view::document::{Block, Detail, Document, Fact, Section};
 use crate::view::printable::printable;
 
 /// A table keeps at least so many rows, if it has them.
@@ -160,7 +160,7 @@ pub(crate) fn write(
     // one line says what is left out
     let most = height.saturating_sub(head.len() + 1);
     let mut sections = Vec::new();
-    for section in text_sections(document) {
+    for section in document.text_sections() {
         if section.detail == Detail::FirstScreen {
             sections.push(Shown::new(section, style, height)?);
         }
@@ -229,12 +229,6 @@ fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<
     fact
 }
 
-/// The sections that text shows.
-fn text_sections<'d, 'a>(document: &'d Document<'a>) -> impl Iterator<Item = &'d Section<'a>> {
-    let sections = document.sections.iter();
-    sections.filter(|section| section.is_in_text())
-}
-
 /// The headings of what is shown in full only; facts have none of their own.
 fn headings_in_full(document: &Document<'_>) -> Vec<String> {
     let mut headings = Vec::new();
@@ -245,7 +239,7 @@ fn headings_in_full(document: &Document<'_>) -> Vec<String> {
     {
         headings.push("the rules".to_owned());
     }
-    for section in text_sections(document) {
+    for section in document.text_sections() {
         if section.detail == Detail::Full && !section.heading.is_empty() {
             headings.push(label(&section.heading).to_owned());
         }
@@ -351,14 +345,6 @@ impl TerminalStyle {
             Some(width) if line.width() > width => cut(&line, width),
             _ => line.into_owned(),
         }
-    }
-}
-
-impl Section<'_> {
-    /// Whether a terminal and Markdown show the section: it has more than charts.
-    pub(crate) fn is_in_text(&self) -> bool {
-        let is_chart = |block: &Block<'_>| matches!(block, Block::Chart(_));
-        self.medium != Medium::Page && !self.blocks.iter().all(is_chart)
     }
 }
 

@@ -51,19 +51,14 @@ impl TerminalStyle {
             writeln!(out)?;
             self.write_facts(&document.facts, out)?;
         }
-        for section in document
-            .sections
-            .iter()
-            .filter(|section| section.is_in_text())
-        {
+        for section in document.text_sections() {
             writeln!(out)?;
             if !section.heading.is_empty() {
                 self.write_prose(&section.heading, out)?;
             }
-            section
-                .blocks
-                .iter()
-                .try_for_each(|block| self.write_block(block, out))?;
+            for block in &section.blocks {
+                self.write_block(block, out)?;
+            }
         }
         Ok(())
     }
@@ -99,9 +94,12 @@ impl TerminalStyle {
     pub(crate) fn write_block(self, block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
         match block {
             Block::Prose(text) => self.write_prose(text, out),
-            Block::List(items) => items
-                .iter()
-                .try_for_each(|item| self.write_prose(item, out)),
+            Block::List(items) => {
+                for item in items {
+                    self.write_prose(item, out)?;
+                }
+                Ok(())
+            }
             Block::Formulas(formulas) if formulas.old == formulas.new => {
                 self.write_prose(&formulas.new, out)
             }
@@ -126,9 +124,9 @@ impl TerminalStyle {
     pub(crate) fn write_prose(self, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let text = printable(text);
         match self.prose_width {
-            Some(width) if text.width() > width => wrapped(&text, width)
-                .iter()
-                .try_for_each(|line| writeln!(out, "{line}")),
+            Some(width) if text.width() > width => {
+                writeln!(out, "{}", wrapped(&text, width).join("\n"))
+            }
             _ => writeln!(out, "{text}"),
         }
     }
@@ -208,8 +206,9 @@ impl TerminalStyle {
         layout.write_heading(&mut heading);
         out.write_all(&heading)?;
         write_in_order(&rows, out, |rows, text| {
-            rows.iter()
-                .for_each(|&row| layout.write_row(&text_cells(table, row), text));
+            for &row in rows {
+                layout.write_row(&text_cells(table, row), text);
+            }
         })?;
         match layout.dropped().as_slice() {
             [] => Ok(()),
@@ -466,9 +465,9 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
             used += wide;
         }
     }
-    lines
-        .iter_mut()
-        .for_each(|line| line.truncate(line.trim_end().len()));
+    for line in &mut lines {
+        line.truncate(line.trim_end().len());
+    }
     lines
 }
 

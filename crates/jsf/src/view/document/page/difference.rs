@@ -38,18 +38,15 @@ pub(crate) fn marked_formulas(formulas: &OldNew<String>) -> Vec<MarkedFormula> {
 
 /// The pieces of two texts, of which those are marked that the other one does not have.
 fn marked_pieces(old: &str, new: &str) -> OldNew<Vec<Piece>> {
-    let tokens = OldNew {
-        old: tokens(old),
-        new: tokens(new),
-    };
+    let tokens = OldNew::new(tokens(old), tokens(new));
     if tokens.old.len().max(tokens.new.len()) > MAX_TOKENS {
         return unmarked(old, new);
     }
     let is_common = common_tokens(&tokens.old, &tokens.new);
-    let marked = OldNew {
-        old: without_islands(pieces(&tokens.old, |index| !is_common.old[index])),
-        new: without_islands(pieces(&tokens.new, |index| !is_common.new[index])),
-    };
+    let marked = OldNew::new(
+        without_islands(pieces(&tokens.old, |index| !is_common.old[index])),
+        without_islands(pieces(&tokens.new, |index| !is_common.new[index])),
+    );
     let shared = [&marked.old, &marked.new]
         .map(|pieces| length(pieces.iter().filter(|piece| !piece.is_marked)));
     let all = [&marked.old, &marked.new].map(length);
@@ -73,10 +70,7 @@ fn common_tokens(old: &[&str], new: &[&str]) -> OldNew<Vec<bool>> {
             };
         }
     }
-    let mut is_common = OldNew {
-        old: vec![false; old.len()],
-        new: vec![false; new.len()],
-    };
+    let mut is_common = OldNew::new(vec![false; old.len()], vec![false; new.len()]);
     let (mut i, mut j) = (0, 0);
     while i < old.len() && j < new.len() {
         if old[i] == new[j] {
@@ -93,10 +87,7 @@ fn common_tokens(old: &[&str], new: &[&str]) -> OldNew<Vec<bool>> {
 
 /// Two texts without a mark.
 fn unmarked(old: &str, new: &str) -> OldNew<Vec<Piece>> {
-    OldNew {
-        old: pieces(&[old], |_| false),
-        new: pieces(&[new], |_| false),
-    }
+    OldNew::new(pieces(&[old], |_| false), pieces(&[new], |_| false))
 }
 
 /// The number of characters that are not blank.
