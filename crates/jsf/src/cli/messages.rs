@@ -7,7 +7,7 @@ use jsf_site::{FormulaText, Site};
 
 use crate::cli::args::site::SiteArgs;
 use crate::cli::{in_options, with_options};
-use crate::view::finding::{FormulaSource, draw_finding, limit_each_code, more_findings};
+use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 use crate::view::printable::printable;
 
 /// Writes a message to standard error.
@@ -73,35 +73,11 @@ pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
     }
 }
 
-/// The formula in its document, as reports take it.
-pub(crate) fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
-    let FormulaText {
-        text,
-        origin,
-        before,
-        written,
-        differences,
-        ..
-    } = source;
-    FormulaSource {
-        text,
-        origin,
-        before,
-        written,
-        differences,
-    }
-}
-
 /// Draws a finding under the formula on standard error.
 pub(crate) fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
     let width =
         terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
-    let drawn = draw_finding(
-        &formula_source(source),
-        &found.clone().worded(in_options),
-        coloured,
-        width,
-    );
+    let drawn = draw_finding(source, &found.clone().worded(in_options), coloured, width);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

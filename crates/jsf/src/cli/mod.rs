@@ -28,9 +28,7 @@ pub use crate::cli::atomic_file::ignore_limit_of_file_size;
 pub(crate) use crate::cli::formula::{
     FormulaOptions, open_site, parsed_formula, read_formula, read_formula_of, require_one_file,
 };
-pub(crate) use crate::cli::messages::{
-    draw, draw_all, formula_source, report, show_site, warn, warn_all,
-};
+pub(crate) use crate::cli::messages::{draw, draw_all, report, show_site, warn, warn_all};
 pub(crate) use crate::cli::need::{in_options, with_options};
 pub use crate::cli::outcome::{CliError, Outcome};
 pub use crate::cli::parse::{parse, print_answer};

@@ -11,7 +11,7 @@ use jsf_site::{FormulaText, Role, SharesRequest, Site};
 
 use crate::cli::atomic_file::replace_file;
 use crate::cli::document::command_line;
-use crate::cli::{CliError, formula_source, in_options, report};
+use crate::cli::{CliError, in_options, report};
 use crate::view::document::{Document, GENERATOR};
 use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 
@@ -115,7 +115,7 @@ pub(crate) fn draw_on_page(
     let (few, others) = limit_each_code(findings);
     let few = few.into_iter().map(|found| {
         let found = submitted.in_source(found.clone()).worded(in_options);
-        draw_finding(&formula_source(source), &found, false, Some(WIDTH))
+        draw_finding(source, &found, false, Some(WIDTH))
     });
     few.chain(
         others

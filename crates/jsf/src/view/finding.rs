@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
-use jsf_site::WrittenDifference;
+use jsf_site::{FormulaText, WrittenDifference};
 use unicode_width::UnicodeWidthChar;
 
 use crate::view::document::wrapped;
@@ -47,69 +47,53 @@ pub fn more_findings(count: usize, code: Code) -> String {
     format!("and {} {code}", words::count(count, "more finding"))
 }
 
-/// A formula in its document, to draw findings on it.
-#[derive(Debug, Clone, Copy)]
-pub struct FormulaSource<'a> {
-    /// The formula.
-    pub text: &'a str,
-    /// The name of the document: a file, or `FORMULA` for the command line.
-    pub origin: &'a str,
-    /// What precedes the formula in the document; empty if the document does not contain the
-    /// formula.
-    pub before: &'a str,
-    /// The formula as the document has it.
-    pub written: &'a str,
-    /// Where `written` differs from `text`, ascending.
-    pub differences: &'a [WrittenDifference],
+/// The range in the text from the start of the line on which the formula begins.
+fn range_in_shown(source: &FormulaText, shown: &str, span: Span) -> Range<usize> {
+    let before = first_line(source).1.len();
+    let range = range_in_written(source, span);
+    clamped(shown, Span::new(before + range.start, before + range.end))
 }
 
-impl FormulaSource<'_> {
-    /// The range in the text from the start of the line on which the formula begins.
-    fn range_in_shown(&self, shown: &str, span: Span) -> Range<usize> {
-        let before = self.first_line().1.len();
-        let range = self.range_in_written(span);
-        clamped(shown, Span::new(before + range.start, before + range.end))
-    }
+/// The range in the formula as its document has it.
+pub(crate) fn range_in_written(source: &FormulaText, span: Span) -> Range<usize> {
+    let range = clamped(&source.text, span);
+    let start = place_in_written(source, range.start, |place| place.start);
+    let end = place_in_written(source, range.end, |place| place.end);
+    start..end.max(start)
+}
 
-    /// The range in the formula as the document has it.
-    pub(crate) fn range_in_written(&self, span: Span) -> Range<usize> {
-        let range = clamped(self.text, span);
-        let start = self.place_in_written(range.start, |place| place.start);
-        let end = self.place_in_written(range.end, |place| place.end);
-        start..end.max(start)
+/// The byte of the document's form that corresponds to a byte of the formula; `side` is that of a
+/// difference which is just there.
+fn place_in_written(
+    source: &FormulaText,
+    at: usize,
+    side: fn(&WrittenDifference) -> usize,
+) -> usize {
+    let mut before = source.differences.iter().rev();
+    match before.find(|place| place.at <= at) {
+        None => at,
+        Some(place) if place.at == at => side(place),
+        Some(place) => place.start + (at - place.at),
     }
+}
 
-    /// The byte of the document's form that corresponds to a byte of the formula; `side` is that of
-    /// a difference which is just there.
-    fn place_in_written(&self, at: usize, side: fn(&WrittenDifference) -> usize) -> usize {
-        let next = self.differences.partition_point(|place| place.at <= at);
-        match next
-            .checked_sub(1)
-            .and_then(|last| self.differences.get(last))
-        {
-            None => at,
-            Some(place) if place.at == at => side(place),
-            Some(place) => place.start + (at - place.at),
-        }
-    }
-
-    /// The line of the document on which the formula begins, from 1, and what precedes the formula
-    /// on it.
-    fn first_line(&self) -> (usize, &str) {
-        let start = self.before.rfind('\n').map_or(0, |end| end + 1);
-        (1 + self.before.matches('\n').count(), &self.before[start..])
-    }
+/// The line of the document on which the formula begins, from 1, and what precedes the formula on
+/// it.
+fn first_line(source: &FormulaText) -> (usize, &str) {
+    let start = source.before.rfind('\n').map_or(0, |end| end + 1);
+    let number = 1 + source.before.matches('\n').count();
+    (number, &source.before[start..])
 }
 
 /// Draws a finding as the Rust compiler does, in lines of at most `width` characters, if there is a
 /// limit: of a longer line the part around the finding.
 pub fn draw_finding(
-    source: &FormulaSource<'_>,
+    source: &FormulaText,
     finding: &Diagnostic,
     coloured: bool,
     width: Option<usize>,
 ) -> String {
-    let (first_line, before) = source.first_line();
+    let (first_line, before) = first_line(source);
     let shown = printable_in_place(&format!("{before}{}", source.written));
     // the number of the line and ` | ` precede the formula
     let gutter = first_line.to_string().len() + 3;
@@ -117,7 +101,7 @@ pub fn draw_finding(
     let width = width
         .map_or(DEFAULT_WIDTH, |width| width.saturating_sub(gutter))
         .clamp(MIN_WIDTH, DEFAULT_WIDTH);
-    let origin = printable(source.origin);
+    let origin = printable(&source.origin);
     let message = in_lines(clipped(&finding.message), line_width, MESSAGE_INDENT);
     let label = clipped(&finding.label);
     let level = match finding.severity {
@@ -125,12 +109,12 @@ pub fn draw_finding(
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let primary = source.range_in_shown(&shown, finding.span);
+    let primary = range_in_shown(source, &shown, finding.span);
     let excerpt = Excerpt::new(&shown, first_line, &primary, width);
     let labels: Vec<_> = finding
         .labels
         .iter()
-        .map(|label| (label, source.range_in_shown(&shown, label.span)))
+        .map(|label| (label, range_in_shown(source, &shown, label.span)))
         .collect();
     let drawn = labels
         .iter()
@@ -166,7 +150,7 @@ pub fn draw_finding(
         .filter(|fix| fix.applicability != Applicability::DisplayOnly);
     let replacement = fix.map(|fix| {
         (
-            source.range_in_shown(&shown, fix.span),
+            range_in_shown(source, &shown, fix.span),
             printable_in_place(&fix.replacement),
         )
     });

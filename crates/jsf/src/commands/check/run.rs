@@ -7,9 +7,7 @@ use job_sort_formula::diagnostic::Levels;
 use crate::cli::formula::printable_formula;
 use crate::cli::output::Output;
 use crate::cli::warnings::Warnings;
-use crate::cli::{
-    CliError, Outcome, draw_all, formula_source, in_options, open_site, read_formula, show_site,
-};
+use crate::cli::{CliError, Outcome, draw_all, in_options, open_site, read_formula, show_site};
 use crate::commands::check::checked_formula::{CheckedFormula, names};
 use crate::commands::check::fix::apply_fixes;
 use crate::commands::check::qmgr::write_qmgr_commands;
@@ -59,7 +57,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             .map(|found| found.worded(in_options))
             .collect();
         let report = CheckReport {
-            source: formula_source(&formula.source),
+            source: &formula.source,
             checked: &formula.checked,
         };
         Output::new(arguments.format, arguments.text, &warnings.into_answer())

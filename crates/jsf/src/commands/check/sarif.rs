@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Span};
+use jsf_site::FormulaText;
 use serde_json::{Map, Value, json};
 
 use crate::commands::check::view::CheckReport;
-use crate::view::finding::FormulaSource;
+use crate::view::finding::range_in_written;
 use crate::view::verdict::severity_word;
 
 /// The published JSON schema of the standard.
@@ -69,7 +70,7 @@ fn rule(code: Code) -> Value {
 /// The artifact that contains all locations.
 struct Source<'a> {
     uri: String,
-    formula: FormulaSource<'a>,
+    formula: &'a FormulaText,
     /// The text of the document.
     whole: String,
     /// Where the formula begins.
@@ -77,15 +78,15 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(formula: FormulaSource<'a>) -> Self {
+    fn new(formula: &'a FormulaText) -> Self {
         let mut start = Position {
             line: 1,
             column: 1,
             characters: 0,
         };
-        start.pass(formula.before);
+        start.pass(&formula.before);
         Self {
-            uri: uri(formula.origin),
+            uri: uri(&formula.origin),
             formula,
             whole: format!("{}{}", formula.before, formula.written),
             start,
@@ -155,7 +156,7 @@ impl<'a> Source<'a> {
     /// Lines and columns count from 1, columns and characters in code points, bytes and characters
     /// from 0.
     fn region(&self, span: Span) -> Value {
-        let Range { start, end } = self.formula.range_in_written(span);
+        let Range { start, end } = range_in_written(self.formula, span);
         let [first, last] = [start, end].map(|at| self.position(at));
         json!({
             "startLine": first.line,

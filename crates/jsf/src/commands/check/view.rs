@@ -6,6 +6,7 @@ use job_sort_formula::diagnostic::{Code, Severity};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr;
 use jsf_openpbs::qmgr_validation::AnsweredBy;
+use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Format};
@@ -13,7 +14,7 @@ use crate::commands::check::sarif::write_sarif;
 use crate::view::csv_writer::Cells;
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::exchange_rates::{WORTH, rates_line};
-use crate::view::finding::{FormulaSource, draw_finding, limit_each_code, more_findings};
+use crate::view::finding::{draw_finding, limit_each_code, more_findings};
 use crate::view::verdict::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
 use crate::view::words::{count, first_names};
 
@@ -24,7 +25,7 @@ const MAX_GUESSED: usize = 10;
 #[derive(Debug, Clone, Copy)]
 pub struct CheckReport<'a> {
     /// The formula in its document.
-    pub source: FormulaSource<'a>,
+    pub source: &'a FormulaText,
     /// The result of the check.
     pub checked: &'a Checked,
 }
@@ -32,7 +33,7 @@ pub struct CheckReport<'a> {
 impl Serialize for CheckReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.checked
-            .document(self.source.text)
+            .document(&self.source.text)
             .serialize(serializer)
     }
 }
@@ -55,7 +56,7 @@ pub fn check_document<'a>(report: CheckReport<'a>) -> Document<'a> {
     let mut sections = Vec::new();
     for found in few {
         let draw =
-            move |style: DrawingStyle| draw_finding(&source, found, style.coloured, style.width);
+            move |style: DrawingStyle| draw_finding(source, found, style.coloured, style.width);
         let section = Section::new("").draw(draw);
         sections.push(section.in_brief(brief_finding(found, "")));
     }
@@ -115,7 +116,7 @@ fn answer(report: CheckReport<'_>) -> String {
     let validation = &checked.validation;
     match (validation.accepted, validation.code) {
         _ if validation.by == Some(AnsweredBy::Qmgr) => {
-            let reason = qmgr::refusal(report.source.text)
+            let reason = qmgr::refusal(&report.source.text)
                 .map(|reason| reason.to_string())
                 .unwrap_or_default();
             format!("does not pass the formula on to the server: {reason}")

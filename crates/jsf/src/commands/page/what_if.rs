@@ -16,7 +16,7 @@ use job_sort_formula::python::BinaryOperator;
 use job_sort_formula::rank::{JobMove, OldNew};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr::set_command_for;
-use jsf_site::{ComparedQueue, WhatIf};
+use jsf_site::{ComparedQueue, FormulaText, WhatIf};
 use minijinja::{Environment, context};
 use serde::Serialize;
 
@@ -28,7 +28,6 @@ use crate::view::document::{
     Cell, PageFact, PageSection, Piece, SCRIPT, STYLE, Section, Table, TerminalStyle, base64,
     content_hash, page_facts, page_sections, sentence_pieces,
 };
-use crate::view::finding::FormulaSource;
 use crate::view::groups::group_sections;
 use crate::view::printable::{printable, printable_lines};
 use crate::view::verdict::{NO_FORMULA_IN_SLURM, verdict_sentence};
@@ -308,12 +307,13 @@ enum LiteralRole {
 
 /// The result of a check, as JSON; `object` is what `qmgr` sets the formula of.
 pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String> {
-    let source = FormulaSource {
-        text,
-        origin: "formula",
-        before: "",
-        written: text,
-        differences: &[],
+    let source = FormulaText {
+        text: text.to_owned(),
+        origin: "formula".to_owned(),
+        before: String::new(),
+        written: text.to_owned(),
+        differences: Vec::new(),
+        below: String::new(),
     };
     let findings: Vec<_> = checked
         .findings
@@ -331,7 +331,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         ..checked.clone()
     };
     let report = CheckReport {
-        source,
+        source: &source,
         checked: &without_findings,
     };
     TerminalStyle::default()
