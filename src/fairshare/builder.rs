@@ -8,7 +8,7 @@ use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::tree::{Node, NodeId, NodeKind, ShareTree, Shares};
 
 /// Why a tree cannot be built or changed.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
     /// The name is taken, under the rule of the [`Naming`].
@@ -19,93 +19,15 @@ pub enum TreeError {
         /// The parent of the node with that name.
         parent: String,
     },
-    /// The parent is not in the tree: parents are added before children.
-    #[error("`{name}` cannot be added: its parent `{parent}` is not in the tree")]
-    UnknownParent {
-        /// The name of the new node.
-        name: String,
-        /// The parent of the new node.
-        parent: String,
-    },
-    /// An entity cannot have children.
-    #[error("`{name}` cannot be added: its parent `{parent}` is an entity, not a group")]
-    ParentIsEntity {
-        /// The name of the new node.
-        name: String,
-        /// The entity that was given as the parent.
-        parent: String,
-    },
-    /// Negative shares.
-    #[error("`{name}` has negative shares, {shares}")]
-    NegativeShares {
-        /// The name of the node.
-        name: String,
-        /// Its shares.
-        shares: i64,
-    },
-    /// A usage that is negative, infinite or not a number.
-    #[error("`{name}` has a usage of {usage}, which is not a finite number of at least 0")]
-    BadUsage {
-        /// The name of the new node.
-        name: String,
-        /// Its usage.
-        usage: f64,
-    },
-    /// A charge that is negative, infinite or not a number.
-    #[error("cannot charge {amount} to `{name}`, expected a finite number of at least 0")]
-    BadCharge {
-        /// The name of the node.
-        name: String,
-        /// The amount.
-        amount: f64,
-    },
-    /// A factor of decay that is not a number from 0 to 1.
-    #[error("the factor of decay is {factor}, expected a number from 0 to 1")]
-    BadDecay {
-        /// The factor.
-        factor: f64,
-    },
-    /// A charge that would make usage infinite.
-    #[error(
-        "cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite"
-    )]
-    UsageOverflow {
-        /// The name of the node.
-        name: String,
-        /// The amount.
-        amount: f64,
-    },
-    /// The root cannot be removed.
-    #[error("`{name}` is the root of the tree and cannot be removed")]
-    RemovedRoot {
-        /// The name of the root.
-        name: String,
-    },
-    /// A fair-share number out of its range.
-    #[error("`{input}` is {value}, expected a number from 0 to 1")]
-    OutOfRange {
-        /// The name of the number.
-        input: &'static str,
-        /// Its value.
-        value: f64,
-    },
-    /// The id is that of a larger tree. An id is the number of a node, so that after a node was
-    /// removed the ids of others are theirs no longer: ask the tree for them again
-    /// ([`ShareTree::find`](crate::fairshare::ShareTree::find)).
-    #[error("the tree has no node with the index {index}")]
-    UnknownNode {
-        /// The index.
-        index: usize,
-    },
-    /// A node without a name.
-    #[error("a node cannot be added under `{parent}`: its name is empty")]
-    EmptyName {
-        /// The parent of the new node.
-        parent: String,
-    },
-    /// More than [`TreeBuilder::MAX_NODES`] nodes.
-    #[error("the tree would have more than {} nodes", TreeBuilder::MAX_NODES)]
-    TooLarge,
+    /// Any other reason, in words.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl TreeError {
+    pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Self> {
+        Err(Self::Invalid(reason.into()))
+    }
 }
 
 /// Which nodes may have the same name.
@@ -193,12 +115,11 @@ impl Member {
 #[derive(Debug, Clone)]
 pub struct TreeBuilder {
     nodes: Vec<Node>,
+    /// The latest node of each name.
     by_name: HashMap<Arc<str>, NodeId>,
     naming: Naming,
-    /// The root and the groups.
-    groups: HashMap<Arc<str>, NodeId>,
-    /// With [`Naming::PerGroup`]: the names of the entities, each with the index of its group.
-    entities: HashSet<(u32, Arc<str>)>,
+    /// The nodes by [`place`] and name.
+    by_place: HashMap<(u32, Arc<str>), NodeId>,
     /// The partition of each association that has one.
     partitions: HashMap<NodeId, Arc<str>>,
     lenient: bool,
@@ -208,13 +129,25 @@ pub struct TreeBuilder {
 }
 
 /// The usage of the nodes of a tree before it is changed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct UsageBefore {
     own: Vec<f64>,
     /// That of each node and of all nodes below it, or a daemon's running totals.
     total: Vec<f64>,
-    is_summed: bool,
+    are_running_totals: bool,
 }
+
+/// Within which an entity's or a group's name is unique with [`Naming::PerGroup`]: the index of
+/// the entity's group, or [`GROUPS`].
+fn place(kind: NodeKind, parent: u32) -> u32 {
+    match kind {
+        NodeKind::Entity => parent,
+        NodeKind::Root | NodeKind::Group => GROUPS,
+    }
+}
+
+/// No index of a node.
+const GROUPS: u32 = u32::MAX;
 
 impl TreeBuilder {
     /// The most nodes that a tree may have.
@@ -237,16 +170,11 @@ impl TreeBuilder {
             nodes: Vec::new(),
             by_name: HashMap::new(),
             naming: Naming::Global,
-            groups: HashMap::new(),
-            entities: HashSet::new(),
+            by_place: HashMap::new(),
             partitions: HashMap::new(),
             lenient: false,
             removed: HashSet::new(),
-            before: UsageBefore {
-                own: Vec::new(),
-                total: Vec::new(),
-                is_summed: true,
-            },
+            before: UsageBefore::default(),
         }
     }
 
@@ -278,15 +206,12 @@ impl TreeBuilder {
     /// Adds usage to a node of the tree, such as the root.
     ///
     /// # Errors
-    /// [`TreeError::UnknownNode`] and [`TreeError::BadUsage`].
+    /// There is no such node, or the usage is not a finite number of at least 0.
     pub fn charge(&mut self, node: NodeId, usage: f64) -> Result<(), TreeError> {
         self.check_node(node)?;
         let known = &mut self.nodes[node.index()];
-        if !self.lenient && !is_usage(usage) {
-            return Err(TreeError::BadUsage {
-                name: known.name.to_string(),
-                usage,
-            });
+        if !self.lenient {
+            check_usage(&known.name, usage)?;
         }
         known.own_usage += usage;
         Ok(())
@@ -296,13 +221,14 @@ impl TreeBuilder {
     /// nodes that were added after it; until then, all ids stay valid.
     ///
     /// # Errors
-    /// [`TreeError::UnknownNode`] and [`TreeError::RemovedRoot`].
+    /// There is no such node, or it is the root.
     pub fn remove(&mut self, node: NodeId) -> Result<(), TreeError> {
         self.check_node(node)?;
         if node.0 == 0 {
-            return Err(TreeError::RemovedRoot {
-                name: self.nodes[0].name.to_string(),
-            });
+            let name = &self.nodes[0].name;
+            return TreeError::invalid(format!(
+                "`{name}` is the root of the tree and cannot be removed"
+            ));
         }
         let mut below: HashSet<u32> = HashSet::from_iter([node.0]);
         // parents precede their children, so one pass forward finds all nodes below
@@ -336,21 +262,14 @@ impl TreeBuilder {
                 None => _ = self.by_name.remove(&name),
             }
         }
-        match kind {
-            NodeKind::Entity => _ = self.entities.remove(&(parent, name)),
-            NodeKind::Root | NodeKind::Group => _ = self.groups.remove(&name),
-        }
+        self.by_place.remove(&(place(kind, parent), name));
     }
 
     fn check_node(&self, node: NodeId) -> Result<(), TreeError> {
-        let is_known = node.index() < self.nodes.len() && !self.removed.contains(&node);
-        if is_known {
-            Ok(())
-        } else {
-            Err(TreeError::UnknownNode {
-                index: node.index(),
-            })
+        if self.removed.contains(&node) {
+            return node.check(0);
         }
+        node.check(self.nodes.len())
     }
 
     /// The builder without the removed nodes.
@@ -398,32 +317,24 @@ impl TreeBuilder {
             naming,
             ..
         } = tree;
-        let own = nodes.iter().map(|node| node.own_usage).collect();
-        let before = UsageBefore {
-            own,
-            total: usage,
-            is_summed,
-        };
-        let mut builder = Self {
-            naming,
-            before,
-            ..Self::empty()
-        };
+        let mut by_place = HashMap::new();
         for (index, node) in nodes.iter().enumerate() {
-            match node.kind {
-                NodeKind::Entity => _ = builder.entities.insert((node.parent, node.name.clone())),
-                NodeKind::Root | NodeKind::Group => {
-                    _ = builder
-                        .groups
-                        .insert(node.name.clone(), NodeId(index as u32))
-                }
-            }
+            let key = (place(node.kind, node.parent), node.name.clone());
+            by_place.insert(key, NodeId(index as u32));
         }
+        let before = UsageBefore {
+            own: nodes.iter().map(|node| node.own_usage).collect(),
+            total: usage,
+            are_running_totals: !is_summed,
+        };
         Self {
             nodes,
             by_name,
+            naming,
+            by_place,
             partitions,
-            ..builder
+            before,
+            ..Self::empty()
         }
     }
 
@@ -433,19 +344,23 @@ impl TreeBuilder {
     /// Any [`TreeError`]; the tree is then unchanged.
     pub fn add(&mut self, parent: NodeId, member: Member) -> Result<NodeId, TreeError> {
         if self.nodes.len() >= Self::MAX_NODES {
-            return Err(TreeError::TooLarge);
+            return TreeError::invalid(format!(
+                "the tree would have more than {} nodes",
+                Self::MAX_NODES
+            ));
         }
         self.check_parent(parent, &member)?;
-        if !self.lenient && member.name.is_empty() {
-            return Err(TreeError::EmptyName {
-                parent: self.nodes[parent.index()].name.to_string(),
-            });
-        }
         if !self.lenient {
-            check_amounts(&member)?;
+            if member.name.is_empty() {
+                let parent = &self.nodes[parent.index()].name;
+                return TreeError::invalid(format!(
+                    "a node cannot be added under `{parent}`: its name is empty"
+                ));
+            }
+            member.shares.check(&member.name)?;
+            check_usage(&member.name, member.usage)?;
         }
-        // last, because it records the name: a refused node must leave no trace
-        self.claim_name(parent, &member)?;
+        self.check_name(parent, &member)?;
         Ok(self.push(parent, member))
     }
 
@@ -456,10 +371,7 @@ impl TreeBuilder {
     pub fn add_under(&mut self, parent: &str, member: Member) -> Result<NodeId, TreeError> {
         match self.group_named(parent) {
             Some(id) => self.add(id, member),
-            None => Err(TreeError::UnknownParent {
-                name: member.name.to_string(),
-                parent: parent.to_owned(),
-            }),
+            None => missing_parent(&member, parent),
         }
     }
 
@@ -468,134 +380,103 @@ impl TreeBuilder {
     pub fn finish(self) -> ShareTree {
         // before any node is dropped, as the usage before is by the old ids
         let mut usage = self.total_usage();
-        let is_summed = self.before.is_summed;
+        let is_summed = !self.before.are_running_totals;
         let mut builder = self;
         if !builder.removed.is_empty() {
-            let kept = usage.into_iter().enumerate();
-            usage = kept
-                .filter(|&(i, _)| !builder.removed.contains(&NodeId(i as u32)))
-                .map(|(_, usage)| usage)
-                .collect();
+            let mut ids = (0..).map(NodeId);
+            usage.retain(|_| ids.next().is_some_and(|id| !builder.removed.contains(&id)));
             builder = builder.without_removed();
         }
-        let Self {
-            nodes,
-            by_name,
-            partitions,
-            naming,
-            ..
-        } = builder;
-        ShareTree::from_nodes(nodes, usage, is_summed, by_name, partitions, naming)
+        ShareTree::from_nodes(
+            builder.nodes,
+            usage,
+            is_summed,
+            builder.by_name,
+            builder.partitions,
+            builder.naming,
+        )
     }
 
     /// The usage of each node and of all nodes below it. Where none came or went, it is that of the
     /// tree before. Elsewhere it is summed again or, where a daemon's running totals are no sums,
     /// changed by the difference.
     fn total_usage(&self) -> Vec<f64> {
-        let own: Vec<f64> = (0..self.nodes.len())
-            .map(|index| self.kept_usage(index))
-            .collect();
-        let before = (0..own.len()).map(|index| self.before.own.get(index).copied().unwrap_or(0.0));
-        let mut change: Vec<f64> = own
-            .iter()
-            .zip(before.clone())
-            .map(|(own, before)| own - before)
-            .collect();
-        let mut is_changed: Vec<bool> = own
-            .iter()
-            .zip(before)
+        let before = &self.before;
+        let mut total = Vec::with_capacity(self.nodes.len());
+        let mut change = Vec::with_capacity(self.nodes.len());
+        let mut is_changed = Vec::with_capacity(self.nodes.len());
+        for (index, node) in self.nodes.iter().enumerate() {
+            let is_removed = self.removed.contains(&NodeId(index as u32));
+            let own = if is_removed { 0.0 } else { node.own_usage };
+            let own_before = before.own.get(index).copied().unwrap_or(0.0);
+            total.push(own);
+            change.push(own - own_before);
             // bits, because a lenient tree may hold a NaN, which is never equal to itself
-            .map(|(own, before)| own.to_bits() != before.to_bits())
-            .collect();
-        for index in (1..own.len())
-            .rev()
-            .filter(|_| !self.before.total.is_empty())
-        {
+            is_changed.push(own.to_bits() != own_before.to_bits());
+        }
+        // backwards, so that a node has all of its change before that is added to its parent
+        for index in (1..self.nodes.len()).rev() {
             let parent = self.nodes[index].parent as usize;
             is_changed[parent] |= is_changed[index];
             change[parent] += change[index];
         }
-        let mut total = own;
-        for (index, &before) in self.before.total.iter().enumerate() {
-            match (is_changed[index], self.before.is_summed) {
-                (true, true) => {}
-                (true, false) => total[index] = changed_total(before, change[index]),
-                (false, _) => total[index] = before,
+        for (index, &before_change) in before.total.iter().enumerate() {
+            if !is_changed[index] {
+                total[index] = before_change;
+            } else if before.are_running_totals {
+                total[index] = changed_total(before_change, change[index]);
             }
         }
-        // backwards, so that a node has its whole sum before that is added to its parent
-        for index in (1..total.len()).rev() {
+        for index in (1..self.nodes.len()).rev() {
             let parent = self.nodes[index].parent as usize;
-            let is_new = parent >= self.before.total.len();
-            if is_new || self.before.is_summed && is_changed[parent] {
+            let is_new = parent >= before.total.len();
+            if is_new || !before.are_running_totals && is_changed[parent] {
                 total[parent] += total[index];
             }
         }
         total
     }
 
-    /// The own usage of a node, 0 if it is removed.
-    fn kept_usage(&self, index: usize) -> f64 {
-        if self.removed.contains(&NodeId(index as u32)) {
-            0.0
-        } else {
-            self.nodes[index].own_usage
-        }
-    }
-
     /// The group of that name, else the latest entity.
     fn group_named(&self, name: &str) -> Option<NodeId> {
-        self.groups.get(name).copied().or_else(|| self.find(name))
+        let group = self.by_place.get(&(GROUPS, name.into())).copied();
+        group.or_else(|| self.find(name))
     }
 
     fn check_parent(&self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
-        let name = member.name.to_string();
         match self.nodes.get(parent.index()) {
-            None => Err(TreeError::UnknownParent {
-                name,
-                parent: format!("#{}", parent.0),
-            }),
-            Some(above) if self.removed.contains(&parent) => Err(TreeError::UnknownParent {
-                name,
-                parent: above.name.to_string(),
-            }),
+            None => missing_parent(member, &format!("#{}", parent.0)),
+            Some(above) if self.removed.contains(&parent) => missing_parent(member, &above.name),
             Some(above) if above.kind == NodeKind::Entity && !self.lenient => {
-                Err(TreeError::ParentIsEntity {
-                    name,
-                    parent: above.name.to_string(),
-                })
+                TreeError::invalid(format!(
+                    "`{}` cannot be added: its parent `{}` is an entity, not a group",
+                    member.name, above.name
+                ))
             }
             Some(_) => Ok(()),
         }
     }
 
-    fn claim_name(&mut self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
-        let free = match (self.naming, member.kind) {
-            (Naming::Global, _) => !self.by_name.contains_key(&member.name),
-            (Naming::PerGroup, NodeKind::Entity) => {
-                self.entities.insert((parent.0, member.name.clone()))
-            }
-            (Naming::PerGroup, _) => !self.groups.contains_key(&member.name),
+    fn check_name(&self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
+        let name = &member.name;
+        let place = place(member.kind, parent.0);
+        let is_taken = match self.naming {
+            Naming::Global => self.by_name.contains_key(name),
+            Naming::PerGroup => self.by_place.contains_key(&(place, name.clone())),
         };
-        if free {
-            Ok(())
+        if !is_taken {
+            return Ok(());
+        }
+        let holder = if self.naming == Naming::PerGroup && member.kind == NodeKind::Entity {
+            parent.0
         } else {
-            Err(self.duplicate(parent, member))
-        }
-    }
-
-    /// The error that names the parent of the node with the name.
-    fn duplicate(&self, parent: NodeId, member: &Member) -> TreeError {
-        let holder = match (self.naming, member.kind) {
-            (Naming::PerGroup, NodeKind::Entity) => parent.0,
-            _ => self
-                .group_named(&member.name)
-                .map_or(0, |id| self.nodes[id.index()].parent),
+            let known = self.group_named(name);
+            known.map_or(0, |id| self.nodes[id.index()].parent)
         };
-        TreeError::DuplicateName {
-            name: member.name.to_string(),
+        Err(TreeError::DuplicateName {
+            name: name.to_string(),
             parent: self.nodes[holder as usize].name.to_string(),
-        }
+        })
     }
 
     fn push(&mut self, parent: NodeId, member: Member) -> NodeId {
@@ -609,9 +490,8 @@ impl TreeBuilder {
         // it fits, since `add` allows at most `MAX_NODES`
         let id = NodeId(self.nodes.len() as u32);
         let namesake = self.by_name.insert(name.clone(), id);
-        if kind != NodeKind::Entity {
-            self.groups.insert(name.clone(), id);
-        }
+        self.by_place
+            .insert((place(kind, parent.0), name.clone()), id);
         self.partitions
             .extend(partition.map(|partition| (id, partition)));
         self.nodes.push(Node {
@@ -637,25 +517,20 @@ fn changed_total(total: f64, change: f64) -> f64 {
     }
 }
 
-fn check_amounts(member: &Member) -> Result<(), TreeError> {
-    check_shares(&member.name, member.shares)?;
-    if is_usage(member.usage) {
-        return Ok(());
-    }
-    Err(TreeError::BadUsage {
-        name: member.name.to_string(),
-        usage: member.usage,
-    })
+fn missing_parent<T>(member: &Member, parent: &str) -> Result<T, TreeError> {
+    TreeError::invalid(format!(
+        "`{}` cannot be added: its parent `{parent}` is not in the tree",
+        member.name
+    ))
 }
 
-pub(super) fn check_shares(name: &str, shares: Shares) -> Result<(), TreeError> {
-    match shares {
-        Shares::Count(shares) if shares < 0 => Err(TreeError::NegativeShares {
-            name: name.to_owned(),
-            shares,
-        }),
-        _ => Ok(()),
+fn check_usage(name: &str, usage: f64) -> Result<(), TreeError> {
+    if is_usage(usage) {
+        return Ok(());
     }
+    TreeError::invalid(format!(
+        "`{name}` has a usage of {usage}, which is not a finite number of at least 0"
+    ))
 }
 
 pub(super) fn is_usage(usage: f64) -> bool {

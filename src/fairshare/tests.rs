@@ -187,7 +187,7 @@ fn users_may_share_a_name_if_their_accounts_differ() {
     let bits = tree.usage(tree.root()).to_bits();
     for factor in [f64::NAN, -0.5, 1.5, f64::INFINITY] {
         assert!(
-            matches!(tree.decay(factor), Err(TreeError::BadDecay { .. })),
+            matches!(tree.decay(factor), Err(TreeError::Invalid(_))),
             "{factor}"
         );
     }
@@ -331,18 +331,13 @@ fn a_tree_with_other_shares_is_the_one_that_is_built_with_them() {
             "{shares:?}"
         );
     }
-    let negative = TreeError::NegativeShares {
-        name: "ann".to_owned(),
-        shares: -1,
-    };
+    let negative = TreeError::Invalid("`ann` has negative shares, -1".to_owned());
     assert_eq!(tree.set_shares(ann, Shares::Count(-1)), Err(negative));
     assert_eq!(tree.shares(ann), Shares::Count(i64::MAX));
     let beyond = worked_example().find("Scott").expect("in a larger tree");
     assert_eq!(
         tree.set_shares(beyond, Shares::Count(1)),
-        Err(TreeError::UnknownNode {
-            index: beyond.index()
-        })
+        Err(unknown_node(beyond))
     );
     assert_eq!([1, 3].map(|index| tree.node(index)), [Some(ann), None]);
 }
@@ -366,9 +361,7 @@ fn the_builder_refuses_nodes_that_it_does_not_have() {
     let mut larger = worked_example();
     let unknown = larger.find("Scott").expect("in the tree");
     let mut builder = TreeBuilder::new("root");
-    let error = Err(TreeError::UnknownNode {
-        index: unknown.index(),
-    });
+    let error = Err(unknown_node(unknown));
     assert_eq!(builder.charge(unknown, 1.0), error);
     assert_eq!(builder.remove(unknown), error);
     assert_eq!(builder.clone().finish().charge(unknown, 1.0), error);
@@ -378,9 +371,7 @@ fn the_builder_refuses_nodes_that_it_does_not_have() {
     larger.remove(unknown).expect("an entity");
     larger.remove(group).expect("a group");
     for removed in [group, unknown] {
-        let error = Err(TreeError::UnknownNode {
-            index: removed.index(),
-        });
+        let error = Err(unknown_node(removed));
         assert_eq!(larger.charge(removed, 1.0), error);
         assert_eq!(larger.remove(removed), error);
     }
@@ -412,11 +403,15 @@ fn a_charge_that_overflows_changes_nothing() {
     tree.charge(ann, 1e308).expect("a usage");
     let refused = tree.charge(bob, 1e308);
     assert!(
-        matches!(refused, Err(TreeError::UsageOverflow { .. })),
+        matches!(&refused, Err(error) if error.to_string().contains("would be infinite")),
         "{refused:?}"
     );
     assert_eq!(
         [tree.usage(bob), tree.own_usage(bob), tree.usage(root)],
         [0.0, 0.0, 1e308]
     );
+}
+
+fn unknown_node(node: NodeId) -> TreeError {
+    TreeError::Invalid(format!("the tree has no node with the index {}", node.0))
 }

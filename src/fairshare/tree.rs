@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use std::collections::HashMap;
 
-use crate::fairshare::builder::{Naming, TreeBuilder, TreeError, check_shares, is_usage};
+use crate::fairshare::builder::{Naming, TreeBuilder, TreeError, is_usage};
 
 /// The index of a node in its [`ShareTree`]. A parent's index is lower than its children's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +18,15 @@ impl NodeId {
     /// The index as a number, `0..tree.len()`; the root is 0.
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// An error unless a tree of so many nodes has the node. An id is the number of a node, so that
+    /// after a node was removed the ids of others are theirs no longer.
+    pub(super) fn check(self, nodes: usize) -> Result<(), TreeError> {
+        if self.index() < nodes {
+            return Ok(());
+        }
+        TreeError::invalid(format!("the tree has no node with the index {}", self.0))
     }
 }
 
@@ -48,6 +57,19 @@ impl Shares {
         match self {
             Self::Count(count) => count,
             Self::Parent => 0,
+        }
+    }
+
+    /// Checks the shares of the node `name`.
+    ///
+    /// # Errors
+    /// They are negative.
+    pub fn check(self, name: &str) -> Result<(), TreeError> {
+        match self {
+            Self::Count(shares @ ..0) => {
+                TreeError::invalid(format!("`{name}` has negative shares, {shares}"))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -193,15 +215,11 @@ impl ShareTree {
     /// Changes the shares of a node; those of the root have no meaning.
     ///
     /// # Errors
-    /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, and
-    /// [`TreeError::NegativeShares`]; the tree is then unchanged.
+    /// The id belongs to a larger tree, or the shares are negative; the tree is then unchanged.
     pub fn set_shares(&mut self, node: NodeId, shares: Shares) -> Result<(), TreeError> {
-        let index = node.index();
-        let changed = self
-            .nodes
-            .get_mut(index)
-            .ok_or(TreeError::UnknownNode { index })?;
-        check_shares(&changed.name, shares)?;
+        node.check(self.len())?;
+        let changed = &mut self.nodes[node.index()];
+        shares.check(&changed.name)?;
         changed.shares = shares;
         Ok(())
     }
@@ -210,33 +228,24 @@ impl ShareTree {
     /// it.
     ///
     /// # Errors
-    /// [`TreeError::UnknownNode`] if the id belongs to a larger tree, [`TreeError::BadCharge`] if
-    /// the amount is negative, infinite or not a number, and [`TreeError::UsageOverflow`] if a
+    /// The id belongs to a larger tree, the amount is negative, infinite or not a number, or a
     /// usage would become infinite; the tree is then unchanged.
     pub fn charge(&mut self, node: NodeId, amount: f64) -> Result<(), TreeError> {
-        if node.index() >= self.len() {
-            return Err(TreeError::UnknownNode {
-                index: node.index(),
-            });
-        }
+        node.check(self.len())?;
+        let name = self.name(node);
         if !is_usage(amount) {
-            return Err(TreeError::BadCharge {
-                name: self.name(node).to_owned(),
-                amount,
-            });
+            return TreeError::invalid(format!(
+                "cannot charge {amount} to `{name}`, expected a finite number of at least 0"
+            ));
         }
-        let charged = std::iter::once(node)
-            .chain(self.ancestors(node))
-            .map(|node| self.usage(node));
-        if charged
-            .chain([self.own_usage(node)])
-            // one that `set_usage` has made infinite cannot overflow
-            .any(|usage| usage < f64::INFINITY && usage + amount == f64::INFINITY)
-        {
-            return Err(TreeError::UsageOverflow {
-                name: self.name(node).to_owned(),
-                amount,
-            });
+        let mut usages = vec![self.own_usage(node), self.usage(node)];
+        usages.extend(self.ancestors(node).map(|above| self.usage(above)));
+        // one that `set_usage` has made infinite cannot overflow
+        let overflows = |usage: f64| usage < f64::INFINITY && usage + amount == f64::INFINITY;
+        if usages.into_iter().any(overflows) {
+            return TreeError::invalid(format!(
+                "cannot charge {amount} to `{name}`: its usage, or that of a node above it, would be infinite"
+            ));
         }
         self.add_usage(node, amount);
         Ok(())
@@ -297,11 +306,12 @@ impl ShareTree {
     /// have used before it decays.
     ///
     /// # Errors
-    /// [`TreeError::BadDecay`] if the factor is not a number from 0 to 1; the tree is then
-    /// unchanged.
+    /// The factor is not a number from 0 to 1; the tree is then unchanged.
     pub fn decay(&mut self, factor: f64) -> Result<(), TreeError> {
         if !(0.0..=1.0).contains(&factor) {
-            return Err(TreeError::BadDecay { factor });
+            return TreeError::invalid(format!(
+                "the factor of decay is {factor}, expected a number from 0 to 1"
+            ));
         }
         self.nodes
             .iter_mut()

@@ -39,7 +39,6 @@ use crate::fairshare::{ShareTree, Shares};
 pub struct Classic {
     rules: PolicyRules,
     factor: ExponentialFactor,
-    simplified: bool,
 }
 
 impl Classic {
@@ -48,15 +47,6 @@ impl Classic {
         Self {
             rules,
             ..Self::default()
-        }
-    }
-
-    /// The document's "Simplified Fair-Share Formula", `F = 2^(-U / S / d)`: a user's own usage
-    /// only.
-    pub fn simplified() -> Self {
-        Self {
-            simplified: true,
-            ..Self::new(PolicyRules::Documented)
         }
     }
 
@@ -86,7 +76,7 @@ impl Classic {
                 .map_or(own.norm_usage, |parent| effective[parent.index()]);
             effective.push(match tree.shares(node) {
                 Shares::Parent => above,
-                _ if self.simplified || own.is_first_level => own.norm_usage,
+                _ if own.is_first_level => own.norm_usage,
                 _ => own.norm_usage + (above - own.norm_usage) * own.fraction,
             });
         }
@@ -185,26 +175,6 @@ mod tests {
                 "{name}"
             );
         }
-    }
-
-    #[test]
-    fn the_simplified_formula_uses_own_usage_only() {
-        let assessed = AssessedTree::new(worked_example(), &Classic::simplified());
-        for (name, factor) in [("User3", 1.0), ("User2", libm::exp2(-0.25 / 0.05))] {
-            assert_eq!(
-                assessed
-                    .shares_of(name)
-                    .map(|shares| shares.fairshare_factor),
-                Some(factor)
-            );
-        }
-        let dampened = AssessedTree::new(worked_example(), &Classic::simplified().dampening(5));
-        assert_eq!(
-            dampened
-                .shares_of("User2")
-                .map(|shares| shares.fairshare_factor),
-            Some(0.5)
-        );
     }
 
     #[test]

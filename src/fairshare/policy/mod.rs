@@ -54,25 +54,28 @@ impl EntityShares {
     /// The three numbers in the order of the fields.
     ///
     /// # Errors
-    /// [`TreeError::OutOfRange`] if one is not in 0..=1.
+    /// One is not in 0..=1.
     pub fn new(
         fairshare_perc: f64,
         fairshare_tree_usage: f64,
         fairshare_factor: f64,
     ) -> Result<Self, TreeError> {
-        let shares = Self::from_policy(fairshare_perc, fairshare_tree_usage, fairshare_factor);
-        let numbers = [
+        for (name, value) in [
             ("fairshare_perc", fairshare_perc),
             ("fairshare_tree_usage", fairshare_tree_usage),
             ("fairshare_factor", fairshare_factor),
-        ];
-        match numbers
-            .into_iter()
-            .find(|(_, value)| !(0.0..=1.0).contains(value))
-        {
-            Some((input, value)) => Err(TreeError::OutOfRange { input, value }),
-            None => Ok(shares),
+        ] {
+            if !(0.0..=1.0).contains(&value) {
+                return TreeError::invalid(format!(
+                    "`{name}` is {value}, expected a number from 0 to 1"
+                ));
+            }
         }
+        Ok(Self::from_policy(
+            fairshare_perc,
+            fairshare_tree_usage,
+            fairshare_factor,
+        ))
     }
 
     /// The numbers as OpenPBS's scheduler prints them for a formula: with six decimals. A scheduler

@@ -257,12 +257,12 @@ impl PbsTreeAssembler {
                 continue;
             }
             let name = node.full_name();
+            // the daemon takes any number from a line of `resource_group`, which has a cgroup;
+            // other documents are checked
+            if node.cgroup.is_none() {
+                node.shares.check(&name)?;
+            }
             let shares = match node.shares {
-                // the daemon takes any number from a line of `resource_group`, which has a cgroup;
-                // other documents are checked
-                Shares::Count(shares) if shares < 0 && node.cgroup.is_none() => {
-                    return Err(TreeError::NegativeShares { name, shares }.into());
-                }
                 Shares::Count(shares) => shares_in_32_bits(&name, shares)?,
                 Shares::Parent => return Err(PbsTreeError::SharesOfParent(name)),
             };
@@ -390,11 +390,7 @@ mod tests {
             ),
             (
                 r#"{"children":[{"name":"g","children":[{"name":"a","shares":-2}]}]}"#,
-                TreeError::NegativeShares {
-                    name: "a".into(),
-                    shares: -2,
-                }
-                .into(),
+                TreeError::Invalid("`a` has negative shares, -2".into()).into(),
             ),
         ] {
             let document = read_tree("t", text.as_bytes()).unwrap();
