@@ -30,20 +30,23 @@ impl Queue {
     fn new(program: &Program, broken: Option<&str>) -> Self {
         let names = program.inputs();
         let (mut draws, mut rows) = (Draws(1), Vec::with_capacity(JOBS * names.len()));
-        let mut columns = vec![Column::new(); names.len()];
         for _ in 0..JOBS {
             let breaks = draws.below(100) == 0;
-            for (name, column) in names.iter().zip(&mut columns) {
+            for name in names {
                 let drawn = queues::input(name, &mut draws);
                 let value = if breaks && broken == Some(&**name) {
                     Value::Float(0.0)
                 } else {
                     drawn
                 };
-                rows.push(value.clone());
-                column.push(value);
+                rows.push(value);
             }
         }
+        let columns = (0..names.len()).map(|index| {
+            let values = rows.iter().skip(index).step_by(names.len());
+            values.cloned().map(Ok).collect()
+        });
+        let columns = columns.collect();
         Self { rows, columns }
     }
 

@@ -5,17 +5,16 @@ use std::ops::Range;
 
 use crate::jobs::dictionary::Dictionary;
 use crate::jobs::{Column, JobState, MAX_NAME};
-use crate::python::{MAX_EXACT_INT, Value};
+use crate::python::Value;
 
 /// An unknown time of queueing: later than any other.
 pub(super) const UNKNOWN: i64 = i64::MAX;
 
 /// Which value counts if a job has the same input more than once: that of the greatest precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
 pub enum InputPrecedence {
     /// The priority of the job's queue.
-    Queue = 1,
+    Queue,
     /// A resource or an attribute of the job.
     Job,
     /// A ready-made input under the other name of `fairshare_perc`.
@@ -52,7 +51,7 @@ pub struct Batch {
     /// Empty while no time is known.
     queued_at: Vec<i64>,
     lines: Vec<u32>,
-    pub(super) columns: Vec<BatchColumn>,
+    pub(super) columns: Vec<Column>,
 }
 
 impl Batch {
@@ -65,8 +64,10 @@ impl Batch {
         self.states.clear();
         self.queued_at.clear();
         self.lines.clear();
-        self.columns.resize_with(columns, BatchColumn::default);
-        self.columns.iter_mut().for_each(BatchColumn::clear);
+        self.columns.resize_with(columns, Column::new);
+        for input in &mut self.columns {
+            input.clear();
+        }
     }
 
     /// The number of finished rows.
@@ -77,34 +78,28 @@ impl Batch {
     /// Sets an input of the row under construction. `None` if a double cannot hold the value.
     #[inline]
     pub fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) -> Option<()> {
-        let row = self.ends.len();
-        let input = self.columns.get_mut(column)?;
-        let flags = (by as u8) << 1;
-        match value {
-            Value::Int(integer) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(integer) => {
-                input.put(row, *integer as f64, flags | INTEGER);
-            }
-            Value::Float(x) => input.put(row, *x, flags),
-            _ => return None,
-        }
-        Some(())
+        self.columns
+            .get_mut(column)?
+            .put(self.ends.len(), value, by)
     }
 
     /// An input of the row under construction, if it was set.
     pub fn input(&self, column: usize) -> Option<Value> {
-        self.columns.get(column)?.value(self.ends.len())
+        let (value, _) = self.columns.get(column)?.own(self.ends.len())?;
+        Some(value)
     }
 
     /// The source of an input of the row under construction, if it was set.
     #[inline]
     pub fn source(&self, column: usize) -> Option<InputPrecedence> {
-        self.columns.get(column)?.source(self.ends.len())
+        self.columns.get(column)?.precedence(self.ends.len())
     }
 
     /// Clears the row under construction.
     pub fn abandon(&mut self) {
-        let row = self.ends.len();
-        self.columns.iter_mut().for_each(|input| input.remove(row));
+        for input in &mut self.columns {
+            input.remove(self.ends.len());
+        }
     }
 
     /// Ends the row under construction. Returns `false`, without a row, if a name is too long, or
@@ -151,105 +146,10 @@ impl Batch {
     }
 }
 
-/// The flag of an integer.
-const INTEGER: u8 = 1;
-
-/// One input of the jobs of a batch. Rows beyond the last have the default.
-#[derive(Debug, Default)]
-pub(super) struct BatchColumn {
-    numbers: Vec<f64>,
-    /// 0 for the default, else twice the [`InputPrecedence`], plus [`INTEGER`].
-    flags: Vec<u8>,
-}
-
-impl BatchColumn {
-    /// Removes all rows, and keeps the buffers.
-    fn clear(&mut self) {
-        self.numbers.clear();
-        self.flags.clear();
-    }
-
-    /// The precedence of the number of a row; 0 if it has none.
-    #[inline]
-    fn precedence(&self, row: usize) -> u8 {
-        self.flags.get(row).map_or(0, |flag| flag >> 1)
-    }
-
-    /// The source of the number of a row; `None` if it has none.
-    #[inline]
-    pub(super) fn source(&self, row: usize) -> Option<InputPrecedence> {
-        use InputPrecedence::{AliasedInput, Input, Job, Queue};
-        match self.precedence(row) {
-            0 => None,
-            1 => Some(Queue),
-            2 => Some(Job),
-            3 => Some(AliasedInput),
-            _ => Some(Input),
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, row: usize, number: f64, flag: u8) {
-        if row < self.flags.len() {
-            self.numbers[row] = number;
-            self.flags[row] = flag;
-            return;
-        }
-        // rows without a number are rare
-        if row > self.flags.len() {
-            self.numbers.resize(row, 0.0);
-            self.flags.resize(row, 0);
-        }
-        self.numbers.push(number);
-        self.flags.push(flag);
-    }
-
-    /// Removes the number of a row.
-    fn remove(&mut self, row: usize) {
-        if let Some(flag) = self.flags.get_mut(row) {
-            *flag = 0;
-        }
-    }
-
-    /// Appends rows to a column; all at once if they are all of one type and source.
-    pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>, default: &Value) {
-        let flag = self.flags.get(rows.start).copied().unwrap_or(0);
-        let flags = self
-            .flags
-            .get(rows.start..rows.end.min(self.flags.len()))
-            .unwrap_or_default();
-        // without a branch, so that it is vectorized
-        let are_same = flags
-            .iter()
-            .fold(true, |are_same, &other| are_same & (other == flag));
-        if flag == 0 && are_same {
-            return column.extend_default(default, rows.len());
-        }
-        if are_same && flags.len() == rows.len() {
-            return column.extend_f64(&self.numbers[rows], flag & INTEGER > 0);
-        }
-        for row in rows {
-            match self.value(row) {
-                Some(value) => column.push_copy(&value, true),
-                None => column.push_copy(default, false),
-            }
-        }
-    }
-
-    /// The value of a row, if it is set.
-    #[inline]
-    fn value(&self, row: usize) -> Option<Value> {
-        match self.flags.get(row) {
-            None | Some(0) => None,
-            Some(flag) if flag & INTEGER > 0 => Some(Value::Int(self.numbers[row] as i64)),
-            Some(_) => Some(Value::Float(self.numbers[row])),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::python::MAX_EXACT_INT;
 
     fn row(id: &[u8]) -> BatchRow<'_> {
         BatchRow {
@@ -280,11 +180,11 @@ mod tests {
                 .is_none()
         );
         assert!(
-            matches!(batch.columns[0].value(0), Some(Value::Int(3)))
-                && batch.columns[0].value(1).is_none()
+            matches!(batch.columns[0].own(0), Some((Value::Int(3), _)))
+                && batch.columns[0].own(1).is_none()
         );
         batch.clear(1);
-        assert!(batch.rows() == 0 && batch.columns[0].value(0).is_none());
+        assert!(batch.rows() == 0 && batch.columns[0].own(0).is_none());
     }
 
     #[test]
@@ -295,8 +195,8 @@ mod tests {
         batch.put(0, InputPrecedence::Job, &Value::Int(7)).unwrap();
         assert!(batch.finish(row(b"1")));
         assert!(
-            matches!(batch.columns[0].value(6000), Some(Value::Int(7)))
-                && batch.columns[0].value(9).is_none()
+            matches!(batch.columns[0].own(6000), Some((Value::Int(7), _)))
+                && batch.columns[0].own(9).is_none()
         );
     }
 
@@ -335,8 +235,8 @@ mod tests {
                 assert!(batch.finish(row(b"1")));
             }
             for (input, column) in batch.columns.iter().zip(&mut columns) {
-                let parts = [0..100, 100..650, 650..700].into_iter();
-                parts.for_each(|rows| input.append_to(column, rows, &Value::Int(0)));
+                let parts = [0..100, 100..650, 650..700, 700..700].into_iter();
+                parts.for_each(|rows| column.extend(input, rows, &Value::Int(0)));
             }
         }
         for (index, column) in columns.iter().enumerate().take(6) {

@@ -1,7 +1,10 @@
 //! One input of every job.
 
+use std::ops::Range;
+
 use num_traits::ToPrimitive;
 
+use crate::jobs::InputPrecedence;
 use crate::jobs::kept_rows::KeptRows;
 use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Value};
 
@@ -22,10 +25,12 @@ pub struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Default,
-    Job,
     /// [`Column::fill`].
     Entity,
+    Own(InputPrecedence),
 }
+
+const OF_JOB: Source = Source::Own(InputPrecedence::Job);
 
 impl Column {
     /// An empty column.
@@ -41,7 +46,7 @@ impl Column {
         exceptions: Vec<(u32, Value)>,
     ) -> Self {
         Self {
-            sources: vec![Source::Job; numbers.len()],
+            sources: vec![OF_JOB; numbers.len()],
             numbers,
             is_int,
             exceptions,
@@ -53,22 +58,14 @@ impl Column {
         (self.numbers, self.is_int)
     }
 
-    /// Appends an input of the next job.
+    /// Appends an input of the next job: `Ok` for its own, `Err` for the default that the formula
+    /// gets for a job without it.
     #[inline]
-    pub fn push(&mut self, value: Value) {
-        self.push_copy(&value, true);
-    }
-
-    /// Appends the default that the formula gets for a job without this input.
-    #[inline]
-    pub fn push_default(&mut self, value: Value) {
-        self.push_copy(&value, false);
-    }
-
-    /// Appends a row with a copy of the value.
-    #[inline]
-    pub(super) fn push_copy(&mut self, value: &Value, is_set: bool) {
-        self.push_from(value, if is_set { Source::Job } else { Source::Default });
+    pub(super) fn push(&mut self, input: Result<&Value, &Value>) {
+        match input {
+            Ok(value) => self.push_from(value, OF_JOB),
+            Err(default) => self.push_from(default, Source::Default),
+        }
     }
 
     #[inline]
@@ -83,37 +80,81 @@ impl Column {
         self.sources.push(source);
     }
 
-    /// Appends inputs of jobs: all of them integers of at most 2^53, or all of them floats.
-    pub fn extend_f64(&mut self, numbers: &[f64], are_ints: bool) {
-        self.numbers.extend_from_slice(numbers);
-        self.is_int.resize(self.numbers.len(), are_ints);
-        self.sources.resize(self.numbers.len(), Source::Job);
-    }
-
-    /// Appends the default that the formula gets for `count` jobs without this input.
-    pub fn extend_default(&mut self, value: &Value, count: usize) {
+    /// Sets the own input of a job; rows before it that have none are defaults. `None` if a double
+    /// cannot hold the value.
+    #[inline]
+    pub(super) fn put(&mut self, row: usize, value: &Value, by: InputPrecedence) -> Option<()> {
         let (number, is_int, is_exact) = Self::number_of(value);
         if !is_exact {
-            // each row needs an exception of its own
-            return (0..count).for_each(|_| self.push_copy(value, false));
+            return None;
         }
-        self.numbers.resize(self.len() + count, number);
-        self.is_int.resize(self.len(), is_int);
-        self.sources.resize(self.len(), Source::Default);
+        while self.len() < row {
+            self.push_from(&Value::Int(0), Source::Default);
+        }
+        if row == self.len() {
+            self.push_from(value, Source::Own(by));
+        } else {
+            self.numbers[row] = number;
+            self.is_int[row] = is_int;
+            self.sources[row] = Source::Own(by);
+        }
+        Some(())
     }
 
-    /// Appends the rows of another column.
-    pub fn append(&mut self, other: Self) {
-        let before = self.len() as u32;
-        self.exceptions.extend(
-            other
-                .exceptions
-                .into_iter()
-                .map(|(row, value)| (row + before, value)),
-        );
-        self.numbers.extend(other.numbers);
-        self.is_int.extend(other.is_int);
-        self.sources.extend(other.sources);
+    /// What the job itself has in a row, and where it has it from.
+    #[inline]
+    pub(super) fn own(&self, row: usize) -> Option<(Value, InputPrecedence)> {
+        Some((self.value(row), self.precedence(row)?))
+    }
+
+    /// Where the job itself has the value of a row from; `None` if the value is not its own.
+    #[inline]
+    pub(super) fn precedence(&self, row: usize) -> Option<InputPrecedence> {
+        match self.sources.get(row) {
+            Some(Source::Own(by)) => Some(*by),
+            _ => None,
+        }
+    }
+
+    /// Sets where the job itself has the value of the last row from.
+    pub(super) fn set_last_precedence(&mut self, by: InputPrecedence) {
+        if let Some(last) = self.sources.last_mut() {
+            *last = Source::Own(by);
+        }
+    }
+
+    /// Makes a row, if it exists, one of a job without the input.
+    pub(super) fn remove(&mut self, row: usize) {
+        if let Some(source) = self.sources.get_mut(row) {
+            *source = Source::Default;
+        }
+    }
+
+    /// Removes all rows, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.numbers.clear();
+        self.is_int.clear();
+        self.sources.clear();
+        self.exceptions.clear();
+    }
+
+    /// Appends rows of a column of doubles, in which defaults are left to be filled in, and which
+    /// ends with the last job that has the input.
+    pub(super) fn extend(&mut self, other: &Self, rows: Range<usize>, default: &Value) {
+        if let Some(sources) = other.sources.get(rows.clone())
+            && !sources.contains(&Source::Default)
+        {
+            self.numbers.extend_from_slice(&other.numbers[rows.clone()]);
+            self.is_int.extend_from_slice(&other.is_int[rows]);
+            self.sources.extend_from_slice(sources);
+            return;
+        }
+        for row in rows {
+            match other.own(row) {
+                Some((value, by)) => self.push_from(&value, Source::Own(by)),
+                None => self.push_from(default, Source::Default),
+            }
+        }
     }
 
     /// Changes a row: `Ok` for an input of the job, `Err` for a default. Does nothing if there is
@@ -122,12 +163,11 @@ impl Column {
         if row >= self.len() {
             return;
         }
-        self.sources[row] = if input.is_ok() {
-            Source::Job
-        } else {
-            Source::Default
+        let (value, source) = match input {
+            Ok(value) => (value, OF_JOB),
+            Err(default) => (default, Source::Default),
         };
-        let value = input.unwrap_or_else(|default| default);
+        self.sources[row] = source;
         let (number, is_int, is_exact) = Self::number_of(&value);
         self.numbers[row] = number;
         self.is_int[row] = is_int;
@@ -155,11 +195,10 @@ impl Column {
         // the whole column is built again: a row that changes its kind would move all exceptions behind it
         let mut filled = Self::new();
         for row in 0..self.len() {
-            if self.sources[row] == Source::Job {
-                filled.push_from(&self.value(row), Source::Job);
-                continue;
-            }
             match values.get(entity_of(row)) {
+                _ if self.precedence(row).is_some() => {
+                    filled.push_from(&self.value(row), self.sources[row]);
+                }
                 Some(Some(value)) => filled.push_from(value, Source::Entity),
                 _ => filled.push_from(&Value::Int(0), Source::Default),
             }
@@ -268,10 +307,7 @@ impl FromIterator<Result<Value, Value>> for Column {
     fn from_iter<I: IntoIterator<Item = Result<Value, Value>>>(rows: I) -> Self {
         let mut column = Self::new();
         for row in rows {
-            match row {
-                Ok(value) => column.push(value),
-                Err(default) => column.push_default(default),
-            }
+            column.push(row.as_ref());
         }
         column
     }
@@ -286,12 +322,15 @@ mod tests {
     #[test]
     fn values_are_returned_unchanged() {
         let big = BigInt::from(1u64 << 63) * BigInt::from(4);
-        let mut column = Column::new();
-        column.push(Value::Int(MAX_EXACT_INT));
-        column.push(Value::Int(MAX_EXACT_INT + 1));
-        column.push(Value::Float(2.0));
-        column.push(Value::int(big.clone()));
-        column.push_default(Value::Int(0));
+        let column: Column = [
+            Ok(Value::Int(MAX_EXACT_INT)),
+            Ok(Value::Int(MAX_EXACT_INT + 1)),
+            Ok(Value::Float(2.0)),
+            Ok(Value::int(big.clone())),
+            Err(Value::Int(0)),
+        ]
+        .into_iter()
+        .collect();
         assert!(matches!(column.value(0), Value::Int(MAX_EXACT_INT)));
         assert!(matches!(column.value(1), Value::Int(i) if i == MAX_EXACT_INT + 1));
         assert!(matches!(column.value(2), Value::Float(2.0)));
@@ -301,31 +340,5 @@ mod tests {
         assert_eq!(column.exceptions().len(), 2);
         assert_eq!(column.nearest_double(3), 4.0 * 9_223_372_036_854_775_808.0);
         assert!(column.nearest_double(5).is_nan() && column.is_int(3) && !column.is_int(2));
-    }
-
-    #[test]
-    fn slices_are_appended_row_by_row() {
-        let numbers: Vec<f64> = (0..10_000).map(f64::from).collect();
-        let mut column = Column::new();
-        column.push_default(Value::Float(0.5));
-        column.extend_f64(&numbers, true);
-        column.extend_f64(&numbers, false);
-        column.extend_default(&Value::Int(3), 5000);
-        column.extend_default(&Value::Int(MAX_EXACT_INT + 1), 2);
-        assert_eq!((column.len(), column.exceptions().len()), (25_003, 2));
-        assert!(
-            column.value(10_000).is_identical(&Value::Int(9999))
-                && column.value(10_001).is_identical(&Value::Float(0.0))
-        );
-        assert!(
-            column.value(20_001).is_identical(&Value::Int(3))
-                && column.value(25_000).is_identical(&Value::Int(3))
-        );
-        assert!(
-            !column.is_set(0)
-                && column.is_set(1)
-                && column.is_set(20_000)
-                && !column.is_set(20_001)
-        );
     }
 }

@@ -122,9 +122,6 @@ impl JobTable {
         let mut exclusions: Vec<_> = std::mem::take(&mut self.exclusions).into_iter().collect();
         kept.renumber(&mut exclusions);
         self.exclusions.extend(exclusions);
-        if let Some(origins) = &mut self.origins {
-            origins.remove_rows(&kept);
-        }
         self.ids.remove_rows(&kept);
         self.entities.remove_rows(&kept);
         self.queues.remove_rows(&kept);

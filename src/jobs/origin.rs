@@ -1,12 +1,10 @@
-//! Where the inputs of jobs come from, recorded on request.
+//! Where the inputs of jobs come from.
 
 use std::fmt;
-use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
-use crate::jobs::batch::{Batch, InputPrecedence};
-use crate::jobs::kept_rows::KeptRows;
+use crate::jobs::InputPrecedence;
 
 /// Where an input of a job comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,53 +49,15 @@ impl fmt::Display for InputOrigin {
     }
 }
 
-/// The origin of every input of a table, column by column.
-#[derive(Debug, Clone)]
-pub(super) struct Origins {
-    /// By column: the origin of what the job itself has.
-    own: Vec<InputOrigin>,
-    columns: Vec<Vec<InputOrigin>>,
-}
-
-impl Origins {
-    pub(super) fn new(own: Vec<InputOrigin>) -> Self {
-        Self {
-            columns: vec![Vec::new(); own.len()],
-            own,
+impl InputOrigin {
+    /// The origin of an input that the job itself has by `by`; `own` is that of what it requests
+    /// or says itself.
+    pub(super) fn new(by: Option<InputPrecedence>, own: Self) -> Self {
+        match by {
+            None => Self::Unset,
+            Some(InputPrecedence::Queue) => Self::Queue,
+            Some(InputPrecedence::Job) => own,
+            Some(InputPrecedence::AliasedInput | InputPrecedence::Input) => Self::Inputs,
         }
-    }
-
-    pub(super) fn get(&self, column: usize, row: usize) -> Option<InputOrigin> {
-        self.columns.get(column)?.get(row).copied()
-    }
-
-    /// Removes rows.
-    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
-        self.columns
-            .iter_mut()
-            .for_each(|column| kept.retain_in(column));
-    }
-
-    /// Appends a row.
-    pub(super) fn push(&mut self, sources: &[Option<InputPrecedence>]) {
-        for ((column, own), source) in self.columns.iter_mut().zip(&self.own).zip(sources) {
-            column.push(origin(*source, *own));
-        }
-    }
-
-    /// Appends rows of a batch.
-    pub(super) fn append(&mut self, batch: &Batch, rows: Range<usize>) {
-        for ((column, own), input) in self.columns.iter_mut().zip(&self.own).zip(&batch.columns) {
-            column.extend(rows.clone().map(|row| origin(input.source(row), *own)));
-        }
-    }
-}
-
-fn origin(source: Option<InputPrecedence>, own: InputOrigin) -> InputOrigin {
-    match source {
-        None => InputOrigin::Unset,
-        Some(InputPrecedence::Queue) => InputOrigin::Queue,
-        Some(InputPrecedence::Job) => own,
-        Some(InputPrecedence::AliasedInput | InputPrecedence::Input) => InputOrigin::Inputs,
     }
 }

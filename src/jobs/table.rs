@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::jobs::batch::InputPrecedence;
 use crate::jobs::dictionary::Dictionary;
 use crate::jobs::ids::Ids;
-use crate::jobs::origin::Origins;
 use crate::jobs::queue_times::QueueTimes;
 use crate::jobs::{Batch, Column, Exclusion, InputOrigin, JobState, Problem};
 use crate::python::Value;
@@ -53,8 +52,9 @@ pub struct JobTable {
     column_indices: HashMap<Box<str>, usize>,
     undeclared: BTreeMap<Box<str>, InputType>,
     truncated: BTreeMap<Box<str>, TruncatedToZero>,
-    /// `None` unless [`record_origins`](JobTable::record_origins) was called.
-    pub(super) origins: Option<Origins>,
+    /// By column: the origin of what the job itself has. `None` unless
+    /// [`record_origins`](JobTable::record_origins) was called.
+    own_origins: Option<Vec<InputOrigin>>,
 }
 
 /// Amounts of a resource that are not 0, but that the formula gets as 0.
@@ -111,11 +111,10 @@ impl JobTable {
             self.exclusions.insert(row as u32, reason.clone());
         }
         for (index, (_, column)) in self.columns.iter_mut().enumerate() {
-            match inputs.get(index) {
-                Some(Ok(value)) => column.push_copy(value, true),
-                Some(Err(default)) => column.push_copy(default, false),
-                None => column.push_copy(&Value::Int(0), false),
-            }
+            let input = inputs
+                .get(index)
+                .map_or(Err(&Value::Int(0)), Result::as_ref);
+            column.push(input);
         }
         Ok(())
     }
@@ -167,10 +166,7 @@ impl JobTable {
             for (((_, column), input), default) in
                 self.columns.iter_mut().zip(&batch.columns).zip(defaults)
             {
-                input.append_to(column, start..end, default);
-            }
-            if let Some(origins) = &mut self.origins {
-                origins.append(batch, start..end);
+                column.extend(input, start..end, default);
             }
             start = end + 1;
         }
@@ -217,23 +213,24 @@ impl JobTable {
     /// Records where the inputs of the jobs that follow come from. `own` has, for each column, the
     /// origin of what the job itself has.
     pub fn record_origins(&mut self, own: Vec<InputOrigin>) {
-        self.origins = Some(Origins::new(own));
+        self.own_origins = Some(own);
     }
 
     /// Records the sources of the inputs of the row that was pushed last.
     pub fn push_origins(&mut self, sources: &[Option<InputPrecedence>]) {
-        if let Some(origins) = &mut self.origins {
-            origins.push(sources);
+        for ((_, column), source) in self.columns.iter_mut().zip(sources) {
+            if let Some(source) = source {
+                column.set_last_precedence(*source);
+            }
         }
     }
 
     /// Where an input of a row comes from; `None` if that was not recorded.
     pub fn origin(&self, name: &str, row: usize) -> Option<InputOrigin> {
-        let column = self
-            .columns
-            .iter()
-            .position(|(known, _)| **known == *name)?;
-        self.origins.as_ref()?.get(column, row)
+        let index = *self.column_indices.get(name)?;
+        let own = *self.own_origins.as_ref()?.get(index)?;
+        let column = &self.columns[index].1;
+        (row < self.len()).then(|| InputOrigin::new(column.precedence(row), own))
     }
 
     /// Records a name that no schema declares, with the kind that its amounts look like. Different
