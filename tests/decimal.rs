@@ -2,8 +2,7 @@
 //! by rounding.
 
 use job_sort_formula::python::{
-    Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Function, Python, PythonVersion,
-    Raised, Value,
+    Arithmetic, DecimalArithmetic, ErrorKind, Function, Python, PythonVersion, Raised, Value,
 };
 use jsf_testing::random::Generator;
 use jsf_testing::random::operations::Operation;
@@ -17,7 +16,7 @@ fn in_decimal(operation: &Operation, decimal: &DecimalArithmetic) -> Option<Resu
         Operation::Binary(op, x, y) => decimal.binary(*op, &number(x)?, &number(y)?),
         Operation::Compare(op, x, y) => decimal
             .compare(*op, &number(x)?, &number(y)?)
-            .map(DecimalValue::Bool),
+            .map(Value::Bool),
         Operation::Call(callee, positional, keywords) => {
             let positional: Vec<_> = positional.iter().map(number).collect::<Option<_>>()?;
             let keywords: Vec<_> = keywords
@@ -140,8 +139,8 @@ fn none_is_a_key_from_python_3_8_on() {
     for (version, is_key) in [("3.7", false), ("3.8", true)] {
         decimal.set_version(version.parse::<PythonVersion>().expect("a version"));
         let items = [1, 2].map(|item| decimal.number(&Value::Int(item)).expect("a number"));
-        let max = DecimalValue::Function(Function::Max);
-        let result = decimal.call(&max, &items, &[("key", DecimalValue::None)]);
+        let max = Value::Function(Function::Max);
+        let result = decimal.call(&max, &items, &[("key", Value::None)]);
         assert_eq!(result.is_ok(), is_key, "{version}: {result:?}");
     }
 }

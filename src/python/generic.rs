@@ -3,36 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::python::{ComparisonOperator, ErrorKind, Function, PythonVersion, Raised, operators};
-
-/// A value of an arithmetic.
-pub(super) trait Operand: Clone {
-    /// The name of its type in Python.
-    fn type_name(&self) -> &'static str;
-
-    /// The items of a tuple or a list.
-    fn items(&self) -> Option<&[Self]>;
-
-    /// Whether it is `None`.
-    fn is_none(&self) -> bool;
-
-    /// The items of the argument of a function that iterates over it.
-    fn iterable_argument(&self) -> Result<&[Self], Raised> {
-        self.items().ok_or_else(|| {
-            Raised::type_error(format!("'{}' object is not iterable", self.type_name()))
-        })
-    }
-
-    /// `len(x)`.
-    fn length(&self) -> Result<usize, Raised> {
-        self.items().map(<[Self]>::len).ok_or_else(|| {
-            Raised::type_error(format!(
-                "object of type '{}' has no len()",
-                self.type_name()
-            ))
-        })
-    }
-}
+use crate::python::{
+    ComparisonOperator, ErrorKind, Function, PythonVersion, Raised, Value, operators,
+};
 
 /// The error of `trunc` or `round` for what is no number.
 pub(super) fn missing_method(type_name: &str, method: &str) -> Raised {
@@ -40,20 +13,20 @@ pub(super) fn missing_method(type_name: &str, method: &str) -> Raised {
 }
 
 /// The error of a call of what is no function.
-pub(super) fn not_callable(callee: &impl Operand) -> Raised {
+pub(super) fn not_callable(callee: &Value) -> Raised {
     Raised::type_error(format!("'{}' object is not callable", callee.type_name()))
 }
 
 /// `min` and `max`. Of equal values, the first is returned. `call(key, value)` calls the function
 /// `key` with a value.
-pub(super) fn extreme<V: Operand>(
+pub(super) fn extreme(
     function: Function,
-    values: &[V],
-    [key, default]: [Option<&V>; 2],
+    values: &[Value],
+    [key, default]: [Option<&Value>; 2],
     python: PythonVersion,
-    call: impl Fn(&V, &V) -> Result<V, Raised>,
-    compare: impl Fn(ComparisonOperator, &V, &V) -> Result<bool, Raised>,
-) -> Result<V, Raised> {
+    call: impl Fn(&Value, &Value) -> Result<Value, Raised>,
+    compare: impl Fn(ComparisonOperator, &Value, &Value) -> Result<bool, Raised>,
+) -> Result<Value, Raised> {
     let op = if function == Function::Max {
         ComparisonOperator::Greater
     } else {
@@ -63,8 +36,8 @@ pub(super) fn extreme<V: Operand>(
         [single] => single.iterable_argument()?,
         several => several,
     };
-    let key = key.filter(|key| !python.has_none_as_a_key() || !key.is_none());
-    let mut best: Option<(Cow<'_, V>, &V)> = None;
+    let key = key.filter(|key| !python.has_none_as_a_key() || !matches!(key, Value::None));
+    let mut best: Option<(Cow<'_, Value>, &Value)> = None;
     for value in values {
         let value_key = match key {
             Some(key) => Cow::Owned(call(key, value)?),
@@ -89,11 +62,11 @@ pub(super) fn extreme<V: Operand>(
 }
 
 /// Folds an operator over the items, from the left.
-pub(super) fn accumulate<V: Operand>(
-    items: &V,
-    start: V,
-    operator: impl Fn(&V, &V) -> Result<V, Raised>,
-) -> Result<V, Raised> {
+pub(super) fn accumulate(
+    items: &Value,
+    start: Value,
+    operator: impl Fn(&Value, &Value) -> Result<Value, Raised>,
+) -> Result<Value, Raised> {
     items
         .iterable_argument()?
         .iter()
@@ -101,10 +74,10 @@ pub(super) fn accumulate<V: Operand>(
 }
 
 /// The pairs of coordinates of two points.
-pub(super) fn coordinates<'v, V: Operand>(
-    p: &'v V,
-    q: &'v V,
-) -> Result<impl Iterator<Item = (&'v V, &'v V)>, Raised> {
+pub(super) fn coordinates<'v>(
+    p: &'v Value,
+    q: &'v Value,
+) -> Result<impl Iterator<Item = (&'v Value, &'v Value)>, Raised> {
     let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
     if p.len() != q.len() {
         return Err(Raised::value(
@@ -115,10 +88,10 @@ pub(super) fn coordinates<'v, V: Operand>(
 }
 
 /// `item in sequence`.
-pub(super) fn contains<V: Operand>(
-    sequence: &V,
-    item: &V,
-    is_equal: impl Fn(&V, &V) -> Result<bool, Raised>,
+pub(super) fn contains(
+    sequence: &Value,
+    item: &Value,
+    is_equal: impl Fn(&Value, &Value) -> Result<bool, Raised>,
 ) -> Result<bool, Raised> {
     let Some(items) = sequence.items() else {
         return Err(Raised::type_error(format!(
@@ -136,12 +109,12 @@ pub(super) fn contains<V: Operand>(
 
 /// `x op y` of two tuples or two lists: the first pair of unequal items decides; without one, the
 /// lengths do.
-pub(super) fn compare_sequences<V: Operand>(
+pub(super) fn compare_sequences(
     op: ComparisonOperator,
-    x: &[V],
-    y: &[V],
-    is_equal: impl Fn(&V, &V) -> Result<bool, Raised>,
-    compare: impl Fn(&V, &V) -> Result<bool, Raised>,
+    x: &[Value],
+    y: &[Value],
+    is_equal: impl Fn(&Value, &Value) -> Result<bool, Raised>,
+    compare: impl Fn(&Value, &Value) -> Result<bool, Raised>,
 ) -> Result<bool, Raised> {
     let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
     // sequences of different lengths are never equal, whatever their items are

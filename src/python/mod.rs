@@ -30,7 +30,7 @@ mod version;
 pub use crate::python::column_view::{ColumnValues, ColumnView, IntMask};
 pub use crate::python::complex::{KnownOrType, WithComplex};
 pub use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int};
-pub use crate::python::decimal::{DecimalArithmetic, DecimalValue};
+pub use crate::python::decimal::DecimalArithmetic;
 pub(crate) use crate::python::differences::ContinuedIndentation;
 pub use crate::python::error::{ErrorKind, Raised};
 pub(crate) use crate::python::function::bind;

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
 
-use crate::python::generic::{self, Operand};
+use crate::python::generic;
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
 use crate::python::{MAX_EXACT_INT, Raised, Value, conversion, float, integer, limits};

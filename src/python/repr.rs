@@ -48,6 +48,7 @@ impl Value {
             }
             Self::Big(value) => _ = write!(text, "{value}"),
             Self::Float(value) => write_float(*value, text),
+            Self::Decimal(value) => _ = write!(text, "{value}"),
             Self::Tuple(items) => {
                 text.push('(');
                 write_items(limit, items, text);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
+use rust_decimal::Decimal;
 
-use crate::python::generic::Operand;
 use crate::python::{Function, Raised, conversion};
 
 /// A Python value. An integer that fits in 64 bits is always [`Value::Int`]. It has no `==`, since
@@ -25,6 +25,9 @@ pub enum Value {
     Big(BigInteger),
     /// A double.
     Float(f64),
+    /// A number of at most 28 significant digits, whole or not: in decimal arithmetic alone, which
+    /// has no other numbers.
+    Decimal(Decimal),
     /// A tuple.
     Tuple(Arc<[Value]>),
     /// A list.
@@ -91,6 +94,7 @@ impl Value {
             Self::Int(integer) => Some(*integer as f64),
             Self::Bool(truth) => Some(f64::from(u8::from(*truth))),
             Self::Big(integer) => conversion::big_to_float(integer.digits()).ok(),
+            Self::Decimal(decimal) => decimal.to_f64(),
             _ => None,
         }
     }
@@ -119,7 +123,8 @@ impl Value {
             Self::None => "NoneType",
             Self::Bool(_) => "bool",
             Self::Int(_) | Self::Big(_) => "int",
-            Self::Float(_) => "float",
+            Self::Decimal(value) if value.is_integer() => "int",
+            Self::Float(_) | Self::Decimal(_) => "float",
             Self::Tuple(_) => "tuple",
             Self::List(_) => "list",
             Self::Function(function) if function.is_type() => "type",
@@ -136,6 +141,7 @@ impl Value {
             (Self::Int(x), Self::Int(y)) => x == y,
             (Self::Big(x), Self::Big(y)) => x == y,
             (Self::Float(x), Self::Float(y)) => x.to_bits() == y.to_bits(),
+            (Self::Decimal(x), Self::Decimal(y)) => x == y,
             (Self::Tuple(x), Self::Tuple(y)) | (Self::List(x), Self::List(y)) => {
                 x.len() == y.len() && x.iter().zip(y.iter()).all(|(a, b)| a.is_identical(b))
             }
@@ -187,6 +193,7 @@ impl Value {
             Self::Bool(value) => *value,
             Self::Int(value) => *value != 0,
             Self::Float(value) => *value != 0.0,
+            Self::Decimal(value) => !value.is_zero(),
             Self::Tuple(items) | Self::List(items) => !items.is_empty(),
             // no `Big` is 0
             Self::Big(_) | Self::Function(_) => true,
@@ -202,11 +209,13 @@ impl Value {
     pub(super) fn math_argument(&self) -> Result<f64, Raised> {
         match self.number() {
             Some(number) => number.to_float(),
-            None => Err(Raised::type_error(format!(
-                "must be real number, not {}",
-                self.type_name()
-            ))),
+            None => Err(self.not_real()),
         }
+    }
+
+    /// The error of a function of the `math` module for what is no number.
+    fn not_real(&self) -> Raised {
+        Raised::type_error(format!("must be real number, not {}", self.type_name()))
     }
 
     /// Returns the argument of a function that takes only integers.
@@ -223,20 +232,55 @@ impl Value {
     }
 }
 
-impl Operand for Value {
-    fn type_name(&self) -> &'static str {
-        self.type_name()
-    }
-
-    fn items(&self) -> Option<&[Self]> {
+/// Sequences.
+impl Value {
+    /// The items of a tuple or a list.
+    pub(super) fn items(&self) -> Option<&[Self]> {
         match self {
             Self::Tuple(items) | Self::List(items) => Some(items),
             _ => None,
         }
     }
 
-    fn is_none(&self) -> bool {
-        matches!(self, Self::None)
+    /// The items of the argument of a function that iterates over it.
+    pub(super) fn iterable_argument(&self) -> Result<&[Self], Raised> {
+        self.items().ok_or_else(|| {
+            Raised::type_error(format!("'{}' object is not iterable", self.type_name()))
+        })
+    }
+
+    /// `len(x)`.
+    pub(super) fn length(&self) -> Result<usize, Raised> {
+        self.items().map(<[Self]>::len).ok_or_else(|| {
+            Raised::type_error(format!(
+                "object of type '{}' has no len()",
+                self.type_name()
+            ))
+        })
+    }
+}
+
+/// Decimal arithmetic.
+impl Value {
+    /// The number, for a decimal or a bool.
+    #[inline]
+    pub(crate) fn decimal(&self) -> Option<Decimal> {
+        match self {
+            Self::Decimal(value) => Some(*value),
+            Self::Bool(value) => Some(Decimal::from(u8::from(*value))),
+            _ => None,
+        }
+    }
+
+    /// The number that a function of the `math` module takes for this argument.
+    pub(super) fn decimal_argument(&self) -> Result<Decimal, Raised> {
+        self.decimal().ok_or_else(|| self.not_real())
+    }
+}
+
+impl From<Decimal> for Value {
+    fn from(value: Decimal) -> Self {
+        Self::Decimal(value)
     }
 }
 

@@ -10,11 +10,8 @@ use crate::formula::program::{
 use crate::jobs::{Column, JobTable};
 use crate::parallel;
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
-use crate::python::{
-    Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value,
-};
-use crate::rank::scores::ResultColumn;
-use crate::rank::{FormulaResult, OnError, QueueWork, ScoreError, ScorePrecision, Scores};
+use crate::python::{Arithmetic, DecimalArithmetic, ErrorKind, Python, Raised, Value};
+use crate::rank::{OnError, QueueWork, ScoreError, ScorePrecision, Scores};
 use crate::schema::current_name;
 
 /// The number of rows that one thread evaluates at a time, a multiple of [`LANES`]. A smaller table
@@ -103,11 +100,7 @@ fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Co
 }
 
 /// Checks that a result is a number. `span` is the whole formula.
-pub fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> {
-    python_number(value, span).map(FormulaResult::Python)
-}
-
-fn python_number(value: Value, span: Span) -> Result<Value, ScoreError> {
+pub fn python_result(value: Value, span: Span) -> Result<Value, ScoreError> {
     match (value.to_f64(), &value) {
         (Some(_), _) => Ok(value),
         (None, Value::Big(_)) => Err(ScoreError::TooLarge { span }),
@@ -172,7 +165,7 @@ impl<'p> RowScorer<'p> {
         let result = result
             .map_err(|error| ScoreError::from_evaluation::<Python>(error, self.program, inputs));
         match result.and_then(|value| python_result(value, self.program.expr().span())) {
-            Ok(result) => self.precision.round(result.to_f64()),
+            Ok(result) => self.precision.round(result.to_f64().unwrap_or(f64::NAN)),
             Err(error) => self.on_error.value(&error),
         }
     }
@@ -225,7 +218,7 @@ impl PartitionResults {
 impl<'t> TableScorer<'t> {
     /// The results in Python's numbers, in the memory of old ones, and the errors. `budget` is the
     /// most work of all rows beyond [`FREE_FUEL`] for each, in words.
-    fn python_results(&self, old: Option<Scores>, budget: u64) -> (ResultColumn, RowErrors) {
+    fn python_results(&self, old: Option<Scores>, budget: u64) -> (Column, RowErrors) {
         let (mut numbers, mut is_int) = old.map(Scores::into_rows).unwrap_or_default();
         numbers.resize(self.table.len(), 0.0);
         is_int.resize(self.table.len(), false);
@@ -247,10 +240,7 @@ impl<'t> TableScorer<'t> {
             errors.extend(part.errors);
             exceptions.extend(part.exceptions);
         }
-        (
-            ResultColumn::Python(Column::from_rows(numbers, is_int, exceptions)),
-            errors,
-        )
+        (Column::from_rows(numbers, is_int, exceptions), errors)
     }
 
     /// Evaluates a partition in columns, and row by row the lanes that fall back.
@@ -277,7 +267,7 @@ impl<'t> TableScorer<'t> {
                     .evaluate(row as usize, |interpreter, inputs| {
                         work.evaluate(interpreter, inputs)
                     })
-                    .and_then(|value| python_number(value, self.program.expr().span()));
+                    .and_then(|value| python_result(value, self.program.expr().span()));
                 match result {
                     Ok(value) => {
                         let (number, integer, is_exact) = Column::number_of(&value);
@@ -296,7 +286,8 @@ impl<'t> TableScorer<'t> {
     }
 
     /// The results in base ten, row by row, and the errors.
-    fn decimal_results(&self) -> (ResultColumn, RowErrors) {
+    fn decimal_results(&self) -> (Column, RowErrors) {
+        let span = self.program.expr().span();
         let starts: Vec<usize> = (0..self.table.len()).step_by(PARTITION_ROWS).collect();
         let found = parallel::map(starts, |start| {
             let mut interpreter = RowInterpreter::new(self, DecimalArithmetic::new());
@@ -305,26 +296,21 @@ impl<'t> TableScorer<'t> {
             for row in start..self.table.len().min(start + PARTITION_ROWS) {
                 let result = interpreter
                     .evaluate(row, Interpreter::evaluate)
-                    .and_then(|value| self.decimal_result(&value));
+                    // a truth value is a number
+                    .map(|value| value.decimal().map_or(value, Value::Decimal))
+                    .and_then(|value| python_result(value, span));
                 results.push(result.unwrap_or_else(|error| {
                     errors.push((row as u32, error));
-                    Decimal::ZERO
+                    Value::Decimal(Decimal::ZERO)
                 }));
             }
             (results, errors)
         });
-        let (results, errors): (Vec<Vec<Decimal>>, Vec<RowErrors>) = found.into_iter().unzip();
+        let (results, errors): (Vec<Vec<Value>>, Vec<RowErrors>) = found.into_iter().unzip();
         (
-            ResultColumn::Decimal(results.concat()),
+            results.into_iter().flatten().map(Ok).collect(),
             errors.into_iter().flatten().collect(),
         )
-    }
-
-    fn decimal_result(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {
-        value.decimal().ok_or_else(|| ScoreError::NotANumber {
-            type_name: value.type_name(),
-            span: self.program.expr().span(),
-        })
     }
 }
 
@@ -332,10 +318,10 @@ impl<'t> TableScorer<'t> {
 struct RowInterpreter<'s, 't, A: Arithmetic> {
     scorer: &'s TableScorer<'t>,
     interpreter: Interpreter<'t, A>,
-    inputs: Vec<A::Value>,
+    inputs: Vec<Value>,
 }
 
-impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
+impl<'s, 't, A: Arithmetic<Value = Value> + Default> RowInterpreter<'s, 't, A> {
     fn new(scorer: &'s TableScorer<'t>, arithmetic: A) -> Self {
         Self {
             scorer,
@@ -348,8 +334,8 @@ impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
     fn evaluate(
         &mut self,
         row: usize,
-        evaluate: impl FnOnce(&mut Interpreter<'t, A>, &[A::Value]) -> Result<A::Value, EvalError>,
-    ) -> Result<A::Value, ScoreError> {
+        evaluate: impl FnOnce(&mut Interpreter<'t, A>, &[Value]) -> Result<Value, EvalError>,
+    ) -> Result<Value, ScoreError> {
         self.inputs.clear();
         if let Err(missing) = &self.scorer.columns {
             return Err(missing.clone());

@@ -323,7 +323,7 @@ impl Program {
         let value =
             result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self, inputs))?;
         let span = self.expr().span();
-        python_result(value, span).map(|result| result.to_f64())
+        Ok(python_result(value, span)?.to_f64().unwrap_or(f64::NAN))
     }
 
     /// Finds the column of every input, and checks the columns.

@@ -33,7 +33,7 @@ pub use order::top_rows;
 pub use order::{double_key, higher_first, merge_sort, sort_by_value, sort_listed_by_value};
 pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
 pub use score::Consequence;
-pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
+pub use score::{OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 pub use summand_agreement::{SummandAgreement, summand_agreements};
 pub use sweep::{Enclosure, Scoring, Sweep};
@@ -110,7 +110,8 @@ impl Ranking {
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
         // the order of the rows breaks ties, without sorting by time
-        if scores.decimals().is_none() && table.is_in_submit_order() {
+        let decimals = scores.decimals();
+        if decimals.is_none() && table.is_in_submit_order() {
             let order = sort_by_value(&scores.values(), |row| table.is_considered(row), limit);
             return Self { scores, order };
         }
@@ -121,7 +122,7 @@ impl Ranking {
             .collect();
         table.sort_by_submit_order(&mut rows);
         let values = scores.values();
-        let order = match scores.decimals() {
+        let order = match decimals {
             Some(decimals) => {
                 // stable, so that equal values keep the order of submission
                 rows.sort_by(
@@ -180,7 +181,7 @@ impl Ranking {
     pub fn ties(&self) -> usize {
         let values = self.scores.values();
         let decimals = self.scores.decimals();
-        let ties = self.order.windows(2).filter(|pair| match decimals {
+        let ties = self.order.windows(2).filter(|pair| match &decimals {
             Some(decimals) if pair.iter().all(|&row| self.scores.error(row).is_none()) => {
                 decimals[pair[0]] == decimals[pair[1]]
             }

@@ -1,9 +1,5 @@
 //! The score of one job: a value, or an error.
 
-use std::fmt;
-
-use rust_decimal::Decimal;
-use rust_decimal::prelude::ToPrimitive;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Span;
@@ -51,7 +47,7 @@ pub enum ScorePrecision {
 #[derive(Debug, Clone)]
 pub struct Score<'s> {
     /// The result of the formula before it is rounded, or the error.
-    pub unrounded: Result<FormulaResult, &'s ScoreError>,
+    pub unrounded: Result<Value, &'s ScoreError>,
     /// The value that jobs are compared by: the result rounded to the [`ScorePrecision`], or the
     /// value that [`OnError`] gives to an error.
     pub value: f64,
@@ -65,35 +61,6 @@ impl ScorePrecision {
             f64::from(double as f32)
         } else {
             double
-        }
-    }
-}
-
-/// The result of a formula before it is rounded.
-#[derive(Debug, Clone)]
-pub enum FormulaResult {
-    /// A Python number.
-    Python(Value),
-    /// A number in base ten.
-    Decimal(Decimal),
-}
-
-impl FormulaResult {
-    /// The nearest double; NaN for an integer too large for a double.
-    pub fn to_f64(&self) -> f64 {
-        match self {
-            Self::Python(value) => value.to_f64().unwrap_or(f64::NAN),
-            Self::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
-        }
-    }
-}
-
-impl fmt::Display for FormulaResult {
-    /// Writes Python's `repr`, or the digits of the decimal.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Python(value) => f.write_str(&value.repr()),
-            Self::Decimal(decimal) => decimal.fmt(f),
         }
     }
 }

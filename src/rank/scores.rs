@@ -6,16 +6,17 @@
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
-use rust_decimal::prelude::ToPrimitive;
 
 use crate::jobs::Column;
 use crate::python::ErrorKind;
-use crate::rank::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
+use crate::rank::{OnError, Score, ScoreError, ScorePrecision};
 
 /// The scores of all jobs of a table, by row.
 #[derive(Debug, Clone)]
 pub struct Scores {
-    results: ResultColumn,
+    /// The unrounded results, as Python's numbers or in base ten. The result of a row that failed is
+    /// unspecified.
+    results: Column,
     /// The rows that failed, ascending.
     errors: Vec<(u32, ScoreError)>,
     /// The rows of the excluded jobs, ascending.
@@ -24,28 +25,11 @@ pub struct Scores {
     on_error: OnError,
 }
 
-/// The unrounded results of consecutive rows, as Python's numbers or in base ten. The result of a
-/// row that failed is unspecified.
-#[derive(Debug, Clone)]
-pub(super) enum ResultColumn {
-    Python(Column),
-    Decimal(Vec<Decimal>),
-}
-
-impl ResultColumn {
-    fn len(&self) -> usize {
-        match self {
-            Self::Python(column) => column.len(),
-            Self::Decimal(column) => column.len(),
-        }
-    }
-}
-
 impl Scores {
     /// The scores of a table. `errors` and `excluded` are ascending, and no excluded job has an
     /// error.
     pub(super) fn new(
-        results: ResultColumn,
+        results: Column,
         errors: Vec<(u32, ScoreError)>,
         excluded: Vec<u32>,
         precision: ScorePrecision,
@@ -62,10 +46,7 @@ impl Scores {
 
     /// The memory of the results, to be reused.
     pub(super) fn into_rows(self) -> (Vec<f64>, Vec<bool>) {
-        match self.results {
-            ResultColumn::Python(column) => column.into_rows(),
-            ResultColumn::Decimal(_) => Default::default(),
-        }
+        self.results.into_rows()
     }
 
     /// The number of rows, including those of excluded jobs.
@@ -99,11 +80,8 @@ impl Scores {
                 value: self.on_error.value(error),
             });
         }
-        let result = match &self.results {
-            ResultColumn::Python(column) => FormulaResult::Python(column.value(row)),
-            ResultColumn::Decimal(column) => FormulaResult::Decimal(*column.get(row)?),
-        };
-        let value = self.precision.round(result.to_f64());
+        let result = self.results.value(row);
+        let value = self.precision.round(result.to_f64().unwrap_or(f64::NAN));
         Some(Score {
             unrounded: Ok(result),
             value,
@@ -146,22 +124,21 @@ impl Scores {
     }
 
     /// The unrounded results, if the formula was evaluated in base ten.
-    pub(super) fn decimals(&self) -> Option<&[Decimal]> {
-        match &self.results {
-            ResultColumn::Decimal(column) => Some(column),
-            ResultColumn::Python(_) => None,
-        }
+    pub(super) fn decimals(&self) -> Option<Vec<Decimal>> {
+        // a double holds none of them
+        let results = self.results.exceptions().iter();
+        (self.precision == ScorePrecision::Decimal)
+            .then(|| results.filter_map(|(_, result)| result.decimal()).collect())
     }
 
     /// The values that jobs are compared by, in the order of the rows; 0 for an excluded job.
     pub fn values(&self) -> Vec<f64> {
-        let mut values = match &self.results {
-            ResultColumn::Decimal(column) => column
-                .iter()
-                .map(|decimal| decimal.to_f64().unwrap_or(f64::NAN))
-                .collect(),
-            ResultColumn::Python(column) => self.round_column(column),
-        };
+        let mut values: Vec<f64> = (0..self.len())
+            .map(|row| self.precision.round(self.results.nearest_double(row)))
+            .collect();
+        for (row, value) in self.results.exceptions() {
+            values[*row as usize] = self.precision.round(value.to_f64().unwrap_or(f64::NAN));
+        }
         for (row, error) in &self.errors {
             values[*row as usize] = self.on_error.value(error);
         }
@@ -169,15 +146,5 @@ impl Scores {
             values[row as usize] = 0.0;
         }
         values
-    }
-
-    fn round_column(&self, column: &Column) -> Vec<f64> {
-        let mut rounded: Vec<f64> = (0..column.len())
-            .map(|row| self.precision.round(column.nearest_double(row)))
-            .collect();
-        for (row, value) in column.exceptions() {
-            rounded[*row as usize] = self.precision.round(value.to_f64().unwrap_or(f64::NAN));
-        }
-        rounded
     }
 }

@@ -5,8 +5,8 @@
 use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
 use job_sort_formula::rank::{
-    ColumnError, ColumnScratch, FormulaResult, InputColumn, OnError, QueueWork, ScorePrecision,
-    openpbs_digits, score,
+    ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScorePrecision, openpbs_digits,
+    score,
 };
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
@@ -95,7 +95,7 @@ fn compare_with(
         }
         match (result, failed.next_if(|(failed, _)| *failed == row)) {
             (Ok(value), None) => {
-                let expected = FormulaResult::Python(value).to_f64();
+                let expected = value.to_f64().unwrap_or(f64::NAN);
                 assert_eq!(
                     score.to_bits(),
                     expected.to_bits(),

@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
 use job_sort_formula::python::{Arithmetic, ErrorKind, Python};
-use job_sort_formula::rank::{FormulaResult, QueueWork, openpbs_logged};
+use job_sort_formula::rank::{QueueWork, openpbs_logged};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
@@ -223,7 +223,7 @@ fn compare(
         }
         match result {
             Ok(value) if failed == 0 => {
-                let expected = FormulaResult::Python(value).to_f64();
+                let expected = value.to_f64().unwrap_or(f64::NAN);
                 assert_eq!(
                     score.to_bits(),
                     expected.to_bits(),

@@ -125,7 +125,7 @@ pub extern "C" fn values() -> *const f64 {
         let queue = page.what_if.as_ref().and_then(WhatIf::queue);
         let value = |scores: &job_sort_formula::rank::Scores, row| match scores.get(row)?.unrounded
         {
-            Ok(result) => Some(result.to_f64()),
+            Ok(result) => result.to_f64(),
             Err(_) => None,
         };
         page.values = queue.map_or_else(Vec::new, |queue| {

@@ -458,7 +458,8 @@ fn scores_are_fitted_in_spite_of_wrong_ones() {
                 .expect("a score")
                 .unrounded
                 .expect("a value")
-                .to_f64();
+                .to_f64()
+                .expect("a number");
             let wrong = if row % 10 == 3 { 1000.0 } else { 0.0 };
             csv += &format!("{},{}\n", ranked.table.id(row), value + wrong);
         }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use job_sort_formula::Formula;
 use job_sort_formula::python::{Arithmetic, BinaryOperator, Python, Value};
-use job_sort_formula::rank::FormulaResult;
 use job_sort_formula::rank::explain::nearest_double;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
@@ -219,7 +218,7 @@ fn check_neighbour(
         assert_eq!(found, expected);
     }
     let exact = |job: &Explanation| match job.result.as_ref() {
-        Some(Ok(FormulaResult::Python(value))) => Some(nearest_double(value).unwrap()),
+        Some(Ok(value)) => Some(nearest_double(value).unwrap()),
         _ => None,
     };
     if neighbour.rounding == Some(Rounding::EqualAsFloat32) {

@@ -11,7 +11,7 @@ use job_sort_formula::fairshare::{AssessedTree, FairTree};
 use job_sort_formula::formula::Template;
 use job_sort_formula::formula::lint::{Ranges, lint_values};
 use job_sort_formula::jobs::{Job, JobState, JobTable};
-use job_sort_formula::rank::{ColumnScratch, FormulaResult, OnError, ScorePrecision, score};
+use job_sort_formula::rank::{ColumnScratch, OnError, ScorePrecision, score};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf::commands::page::what_if::{Shown, WhatIfPage, check_json, ranking_json};
@@ -158,7 +158,7 @@ fn compare_executors(program: &Program, again: &Program) {
                 if column
                     .to_string()
                     .contains("too many steps, after those of the jobs before") => {}
-            (Ok(one), Ok(other), Ok(FormulaResult::Python(column))) => {
+            (Ok(one), Ok(other), Ok(column)) => {
                 assert!(
                     one.is_identical(&other),
                     "{one:?} and, printed, {other:?} for {row:?}"

@@ -4,39 +4,42 @@
 use num_bigint::BigInt;
 use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
 
-use crate::python::decimal::value::{DecimalValue, checked};
-use crate::python::decimal::{operators, scaled};
+use crate::python::decimal::{checked, from_python, operators, scaled, to_python};
 use crate::python::function::Arguments;
-use crate::python::generic::{
-    Operand, accumulate, coordinates, extreme, missing_method, not_callable,
-};
+use crate::python::generic::{accumulate, coordinates, extreme, missing_method, not_callable};
 use crate::python::{
-    Arithmetic, BinaryOperator, ErrorKind, Function, Python, Raised, Value, function, integer,
-    operators as python_operators,
+    Arithmetic, BinaryOperator, ErrorKind, Function, Python, Raised, Value, function, functions,
+    integer, operators as python_operators,
 };
 
 /// `callee(positional…, keyword=…)`.
 pub(super) fn call(
-    callee: &DecimalValue,
-    positional: &[DecimalValue],
-    keywords: &[(&str, DecimalValue)],
+    callee: &Value,
+    positional: &[Value],
+    keywords: &[(&str, Value)],
     python: &Python,
-) -> Result<DecimalValue, Raised> {
-    let DecimalValue::Function(function) = callee else {
+) -> Result<Value, Raised> {
+    let Value::Function(function) = callee else {
         return Err(not_callable(callee));
     };
     match function::bind(*function, python.version, positional, keywords)? {
         Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
             Err(unsupported(*function))
         }
-        Arguments::Positional([items, start @ ..]) if *function == Function::Sum => {
+        Arguments::Positional([items, start @ ..])
+            if matches!(function, Function::Fsum | Function::Sum) =>
+        {
             let start = start.first().cloned().unwrap_or(Decimal::ZERO.into());
             fold(BinaryOperator::Add, items, start, python)
         }
         Arguments::Positional(values) if is_integer_function(*function) => {
             integer_function(*function, values, python)
         }
-        Arguments::Positional([x]) => call_with_one(*function, x, python),
+        Arguments::Positional([x]) => match x.decimal() {
+            Some(number) if !is_of_any_value(*function) => real_function(*function, number),
+            // of what is no number Python knows the truth, the length or the error
+            _ => from_python(&functions::call_with_one(*function, x, python)?),
+        },
         Arguments::Positional([x, y]) => call_with_two(*function, x, y),
         Arguments::Positional(values) => call_with_many(*function, values),
         Arguments::Named(slots) => call_with_keywords(*function, slots, python),
@@ -77,70 +80,24 @@ fn is_integer_function(function: Function) -> bool {
 /// Functions of integers are Python's; a number with a fraction is Python's `TypeError`.
 fn integer_function(
     function: Function,
-    values: &[DecimalValue],
+    values: &[Value],
     python: &Python,
-) -> Result<DecimalValue, Raised> {
-    let values: Vec<_> = values.iter().map(DecimalValue::to_python).collect();
-    DecimalValue::from_python(&python.call(&Value::Function(function), &values, &[])?)
+) -> Result<Value, Raised> {
+    let values: Vec<_> = values.iter().map(to_python).collect();
+    from_python(&python.call(&Value::Function(function), &values, &[])?)
 }
 
-fn call_with_one(
-    function: Function,
-    x: &DecimalValue,
-    python: &Python,
-) -> Result<DecimalValue, Raised> {
+/// Whether a function of one argument is Python's for numbers too.
+fn is_of_any_value(function: Function) -> bool {
     use Function as F;
-    match function {
-        F::Abs => match x.decimal() {
-            Some(value) => Ok(value.abs().into()),
-            None => Err(Raised::type_error(format!(
-                "bad operand type for abs(): '{}'",
-                x.type_name()
-            ))),
-        },
-        F::All => Ok(DecimalValue::Bool(
-            x.iterable_argument()?.iter().all(DecimalValue::truth),
-        )),
-        F::Any => Ok(DecimalValue::Bool(
-            x.iterable_argument()?.iter().any(DecimalValue::truth),
-        )),
-        F::Bool => Ok(DecimalValue::Bool(x.truth())),
-        F::Float => require_number(x, "float() argument must be a string or a real number"),
-        F::Len => Ok(Decimal::from(x.length()?).into()),
-        F::Trunc => match x.decimal() {
-            Some(value) => Ok(value.trunc().into()),
-            None => Err(missing_method(x.type_name(), "__trunc__")),
-        },
-        F::Fsum => fold(BinaryOperator::Add, x, Decimal::ZERO.into(), python),
-        F::Modf => {
-            let value = x.math_argument()?;
-            Ok(pair(value.fract(), value.trunc()))
-        }
-        F::Hypot => Ok(x.math_argument()?.abs().into()),
-        _ => real_function(function, x.math_argument()?),
-    }
+    matches!(function, F::All | F::Any | F::Bool | F::Len)
 }
 
-/// The argument if it is a number; otherwise a `TypeError` whose text begins with `expected`.
-fn require_number(x: &DecimalValue, expected: &str) -> Result<DecimalValue, Raised> {
-    match x.decimal() {
-        Some(value) => Ok(value.into()),
-        None => Err(Raised::type_error(format!(
-            "{expected}, not '{}'",
-            x.type_name()
-        ))),
-    }
+fn pair(first: Decimal, second: Decimal) -> Value {
+    Value::Tuple([first.into(), second.into()].into())
 }
 
-fn pair(first: Decimal, second: Decimal) -> DecimalValue {
-    DecimalValue::Tuple([first.into(), second.into()].into())
-}
-
-fn call_with_two(
-    function: Function,
-    x: &DecimalValue,
-    y: &DecimalValue,
-) -> Result<DecimalValue, Raised> {
+fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Raised> {
     match function {
         Function::Divmod => match (x.decimal(), y.decimal()) {
             (Some(a), Some(b)) => {
@@ -153,55 +110,54 @@ fn call_with_two(
             )),
         },
         Function::Dist => dist(x, y),
-        Function::Hypot => norm(&[x.math_argument()?, y.math_argument()?]),
+        Function::Hypot => norm(&[x.decimal_argument()?, y.decimal_argument()?]),
         // The first argument is checked before the second.
         Function::Log => operators::divide(
-            logarithm(function, x.math_argument()?)?,
-            logarithm(function, y.math_argument()?)?,
+            logarithm(function, x.decimal_argument()?)?,
+            logarithm(function, y.decimal_argument()?)?,
         ),
-        _ => binary_real_function(function, x.math_argument()?, y.math_argument()?),
+        _ => binary_real_function(function, x.decimal_argument()?, y.decimal_argument()?),
     }
 }
 
-fn call_with_many(function: Function, values: &[DecimalValue]) -> Result<DecimalValue, Raised> {
+fn call_with_many(function: Function, values: &[Value]) -> Result<Value, Raised> {
     match function {
         Function::Hypot => {
             let lengths = values
                 .iter()
-                .map(DecimalValue::math_argument)
+                .map(Value::decimal_argument)
                 .collect::<Result<Vec<_>, _>>()?;
             norm(&lengths)
         }
         // without arguments only types are called: `float()` here, `bool()` below
         Function::Float => Ok(Decimal::ZERO.into()),
-        _ => Ok(DecimalValue::Bool(false)),
+        _ => Ok(Value::Bool(false)),
     }
 }
 
 fn call_with_keywords(
     function: Function,
-    slots: [Option<&DecimalValue>; 4],
+    slots: [Option<&Value>; 4],
     python: &Python,
-) -> Result<DecimalValue, Raised> {
+) -> Result<Value, Raised> {
     match (function, slots) {
-        (Function::Bool, [x, ..]) => Ok(DecimalValue::Bool(x.is_some_and(DecimalValue::truth))),
-        (Function::Float, [Some(x), ..]) => {
-            require_number(x, "float() argument must be a string or a real number")
-        }
+        (Function::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
         (Function::Float | Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
-        (Function::Int, [Some(x), None, ..]) => {
-            let value = require_number(
-                x,
-                "int() argument must be a string, a bytes-like object or a real number",
-            )?;
-            checked(value.decimal().map(|value| value.trunc()))
-        }
-        // a base needs a string, so that Python always raises here, with its own texts
-        (Function::Int, [x, base, ..]) => {
-            let positional: Vec<_> = x.iter().map(|x| x.to_python()).collect();
-            let keywords: Vec<_> = base.iter().map(|base| ("base", base.to_python())).collect();
-            let result = python.call(&Value::Function(function), &positional, &keywords)?;
-            DecimalValue::from_python(&result)
+        (Function::Float | Function::Int, [x, base, ..]) => {
+            match x.and_then(Value::decimal).filter(|_| base.is_none()) {
+                Some(number) if function == Function::Int => Ok(number.trunc().into()),
+                Some(number) => Ok(number.into()),
+                // a base needs a string, so that Python always raises here, with its own texts
+                None => {
+                    let positional: Vec<_> = x.into_iter().map(to_python).collect();
+                    let keywords: Vec<_> = base
+                        .into_iter()
+                        .map(|base| ("base", to_python(base)))
+                        .collect();
+                    let result = python.call(&Value::Function(function), &positional, &keywords)?;
+                    from_python(&result)
+                }
+            }
         }
         (Function::Round, [Some(x), digits, ..]) => round(x, digits),
         (Function::Sum, [Some(items), start, ..]) => fold(
@@ -224,42 +180,40 @@ fn call_with_keywords(
 }
 
 /// Folds `+` or `*` over the items, from the left.
-fn fold(
-    op: BinaryOperator,
-    items: &DecimalValue,
-    start: DecimalValue,
-    python: &Python,
-) -> Result<DecimalValue, Raised> {
+fn fold(op: BinaryOperator, items: &Value, start: Value, python: &Python) -> Result<Value, Raised> {
     accumulate(items, start, |x, y| operators::binary(op, x, y, python))
 }
 
 /// `dist(p, q)`.
-fn dist(p: &DecimalValue, q: &DecimalValue) -> Result<DecimalValue, Raised> {
+fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
     let mut lengths = Vec::new();
     for (a, b) in coordinates(p, q)? {
-        let length = a.math_argument()?.checked_sub(b.math_argument()?);
+        let length = a.decimal_argument()?.checked_sub(b.decimal_argument()?);
         lengths.push(length.ok_or_else(scaled::too_large)?);
     }
     norm(&lengths)
 }
 
 /// The square root of the sum of squares.
-fn norm(lengths: &[Decimal]) -> Result<DecimalValue, Raised> {
+fn norm(lengths: &[Decimal]) -> Result<Value, Raised> {
     checked(scaled::norm(lengths))
 }
 
 /// Functions of one number; an error for those without an implementation with 28 digits.
-fn real_function(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
+fn real_function(function: Function, x: Decimal) -> Result<Value, Raised> {
     use Function as F;
     match function {
+        F::Float => Ok(x.into()),
         F::Ceil => Ok(x.ceil().into()),
         F::Floor => Ok(x.floor().into()),
-        F::Fabs => Ok(x.abs().into()),
-        F::Isfinite => Ok(DecimalValue::Bool(true)),
-        F::Isinf | F::Isnan => Ok(DecimalValue::Bool(false)),
+        F::Trunc => Ok(x.trunc().into()),
+        F::Modf => Ok(pair(x.fract(), x.trunc())),
+        F::Abs | F::Fabs | F::Hypot => Ok(x.abs().into()),
+        F::Isfinite => Ok(Value::Bool(true)),
+        F::Isinf | F::Isnan => Ok(Value::Bool(false)),
         F::Sqrt if x.is_sign_negative() && !x.is_zero() => Err(Raised::domain()),
         F::Sqrt => checked(scaled::square_root(x)),
-        F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(DecimalValue::Decimal),
+        F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(Value::Decimal),
         F::Degrees => checked(
             x.checked_mul(Decimal::from(180))
                 .and_then(|turn| turn.checked_div(Decimal::PI)),
@@ -276,7 +230,7 @@ fn real_function(function: Function, x: Decimal) -> Result<DecimalValue, Raised>
 }
 
 /// Functions that are computed from `exp`; an error for any other function.
-fn exponential(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
+fn exponential(function: Function, x: Decimal) -> Result<Value, Raised> {
     match function {
         Function::Exp => checked(x.checked_exp()),
         Function::Expm1 => checked(
@@ -303,7 +257,7 @@ fn difference_of_powers(x: Decimal) -> Option<Decimal> {
 
 /// A quotient; the error of a number that is too large if an operand is `None` or the divisor is
 /// zero.
-fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<DecimalValue, Raised> {
+fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<Value, Raised> {
     checked(x.zip(y).and_then(|(x, y)| x.checked_div(y)))
 }
 
@@ -330,11 +284,7 @@ fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
 }
 
 /// Functions of two numbers; an error for those without an implementation with 28 digits.
-fn binary_real_function(
-    function: Function,
-    x: Decimal,
-    y: Decimal,
-) -> Result<DecimalValue, Raised> {
+fn binary_real_function(function: Function, x: Decimal, y: Decimal) -> Result<Value, Raised> {
     match function {
         Function::Pow => pow(x, y),
         Function::Copysign => Ok(if y.is_sign_negative() {
@@ -352,14 +302,14 @@ fn binary_real_function(
         Function::Remainder => {
             let (a, b, scale) = scaled::aligned(x, y.abs());
             let nearest = integer::divide_to_nearest(&a, &b);
-            operators::rounded(&(a - nearest * b), scale).map(DecimalValue::Decimal)
+            operators::rounded(&(a - nearest * b), scale).map(Value::Decimal)
         }
         _ => Err(unsupported(function)),
     }
 }
 
 /// `math.pow`, which has no complex results.
-fn pow(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+fn pow(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     let is_pole = x.is_zero() && y < Decimal::ZERO;
     let is_root = x < Decimal::ZERO && !y.is_integer();
     if is_pole || is_root {
@@ -371,15 +321,15 @@ fn pow(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
 
 /// `isclose(a, b, rel_tol=1e-09, abs_tol=0.0)`.
 fn isclose(
-    a: &DecimalValue,
-    b: &DecimalValue,
-    relative: Option<&DecimalValue>,
-    absolute: Option<&DecimalValue>,
-) -> Result<DecimalValue, Raised> {
-    let a = a.math_argument()?;
-    let b = b.math_argument()?;
-    let relative = relative.map_or(Ok(Decimal::new(1, 9)), DecimalValue::math_argument)?;
-    let absolute = absolute.map_or(Ok(Decimal::ZERO), DecimalValue::math_argument)?;
+    a: &Value,
+    b: &Value,
+    relative: Option<&Value>,
+    absolute: Option<&Value>,
+) -> Result<Value, Raised> {
+    let a = a.decimal_argument()?;
+    let b = b.decimal_argument()?;
+    let relative = relative.map_or(Ok(Decimal::new(1, 9)), Value::decimal_argument)?;
+    let absolute = absolute.map_or(Ok(Decimal::ZERO), Value::decimal_argument)?;
     if relative < Decimal::ZERO || absolute < Decimal::ZERO {
         return Err(Raised::value("tolerances must be non-negative"));
     }
@@ -387,19 +337,19 @@ fn isclose(
     let tolerance = relative
         .checked_mul(a.abs().max(b.abs()))
         .ok_or_else(scaled::too_large)?;
-    Ok(DecimalValue::Bool(distance <= tolerance.max(absolute)))
+    Ok(Value::Bool(distance <= tolerance.max(absolute)))
 }
 
 /// More integer digits than any decimal has.
 const MAX_PLACES: u32 = 30;
 
 /// `round(number, ndigits=None)`, half to even.
-fn round(x: &DecimalValue, digits: Option<&DecimalValue>) -> Result<DecimalValue, Raised> {
+fn round(x: &Value, digits: Option<&Value>) -> Result<Value, Raised> {
     let Some(value) = x.decimal() else {
         return Err(missing_method(x.type_name(), "__round__"));
     };
     let digits = match digits {
-        None | Some(DecimalValue::None) => Decimal::ZERO,
+        None | Some(Value::None) => Decimal::ZERO,
         Some(digits) => match digits.decimal() {
             Some(whole) if whole.is_integer() => whole,
             _ => {
@@ -412,7 +362,7 @@ fn round(x: &DecimalValue, digits: Option<&DecimalValue>) -> Result<DecimalValue
     };
     match i64::try_from(digits) {
         // left of the point, where `rust_decimal` does not round
-        Ok(places @ ..0) => round_to_tens(value, places.unsigned_abs()).map(DecimalValue::Decimal),
+        Ok(places @ ..0) => round_to_tens(value, places.unsigned_abs()).map(Value::Decimal),
         Ok(decimals @ 0..=28) => Ok(value
             .round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven)
             .into()),

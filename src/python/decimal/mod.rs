@@ -10,13 +10,13 @@ mod operators;
 mod scaled;
 #[cfg(test)]
 mod tests;
-mod value;
 
-pub use crate::python::decimal::value::DecimalValue;
+use num_bigint::BigInt;
+use rust_decimal::Decimal;
 
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, Python, PythonVersion, Raised, UnaryOperator,
-    Value,
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Python, PythonVersion, Raised,
+    UnaryOperator, Value,
 };
 
 /// Decimal arithmetic with 28 significant digits.
@@ -47,7 +47,7 @@ impl DecimalArithmetic {
 }
 
 impl Arithmetic for DecimalArithmetic {
-    type Value = DecimalValue;
+    type Value = Value;
 
     fn set_version(&mut self, version: PythonVersion) {
         self.integers.set_version(version);
@@ -58,62 +58,98 @@ impl Arithmetic for DecimalArithmetic {
         self.integers.begin();
     }
 
-    fn unary(&self, op: UnaryOperator, x: &DecimalValue) -> Result<DecimalValue, Raised> {
+    fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
         operators::unary(op, x, &self.integers)
     }
 
-    fn binary(
-        &self,
-        op: BinaryOperator,
-        x: &DecimalValue,
-        y: &DecimalValue,
-    ) -> Result<DecimalValue, Raised> {
+    fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
         operators::binary(op, x, y, &self.integers)
     }
 
-    fn compare(
-        &self,
-        op: ComparisonOperator,
-        x: &DecimalValue,
-        y: &DecimalValue,
-    ) -> Result<bool, Raised> {
+    fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
         operators::compare(op, x, y)
     }
 
-    fn truth(&self, x: &DecimalValue) -> Result<bool, Raised> {
+    fn truth(&self, x: &Value) -> Result<bool, Raised> {
         Ok(x.truth())
     }
 
     fn call(
         &self,
-        callee: &DecimalValue,
-        positional: &[DecimalValue],
-        keywords: &[(&str, DecimalValue)],
-    ) -> Result<DecimalValue, Raised> {
+        callee: &Value,
+        positional: &[Value],
+        keywords: &[(&str, Value)],
+    ) -> Result<Value, Raised> {
         functions::call(callee, positional, keywords, &self.integers)
     }
 
-    fn tuple(&self, items: Vec<DecimalValue>) -> DecimalValue {
-        DecimalValue::Tuple(items.into())
+    fn tuple(&self, items: Vec<Value>) -> Value {
+        Value::tuple(items)
     }
 
-    fn list(&self, items: Vec<DecimalValue>) -> DecimalValue {
-        DecimalValue::List(items.into())
+    fn list(&self, items: Vec<Value>) -> Value {
+        Value::list(items)
     }
 
-    fn number(&self, value: &Value) -> Result<DecimalValue, Raised> {
-        DecimalValue::from_python(value)
+    fn number(&self, value: &Value) -> Result<Value, Raised> {
+        from_python(value)
     }
 
-    fn literal(&self, text: &str, value: &Value) -> Result<DecimalValue, Raised> {
+    fn literal(&self, text: &str, value: &Value) -> Result<Value, Raised> {
         match value {
             // A float literal has lost digits; an integer literal is exact.
-            Value::Float(_) => scaled::parse(text).map(DecimalValue::Decimal),
+            Value::Float(_) => scaled::parse(text).map(Value::Decimal),
             _ => self.number(value),
         }
     }
 
-    fn to_python(&self, value: &DecimalValue) -> Value {
-        value.to_python()
+    fn to_python(&self, value: &Value) -> Value {
+        to_python(value)
+    }
+}
+
+/// The decimal as a value, or the error that the number is too large.
+fn checked(value: Option<Decimal>) -> Result<Value, Raised> {
+    value.map(Value::Decimal).ok_or_else(scaled::too_large)
+}
+
+/// Converts Python's value: an integer exactly, a float as its shortest `repr` reads.
+///
+/// # Errors
+/// [`ErrorKind::Decimal`] for infinities, nans, numbers that are too large, and floats too near to
+/// zero.
+fn from_python(value: &Value) -> Result<Value, Raised> {
+    match value {
+        Value::Int(value) => Ok(Decimal::from(*value).into()),
+        Value::Big(value) => checked(scaled::to_decimal(value.digits(), 0)),
+        Value::Float(float) if !float.is_finite() => Err(Raised::new(
+            ErrorKind::Decimal,
+            format!("`{value}`, which decimal arithmetic does not have"),
+        )),
+        Value::Float(_) => scaled::parse(&value.repr()).map(Value::Decimal),
+        Value::Tuple(items) => items
+            .iter()
+            .map(from_python)
+            .collect::<Result<_, _>>()
+            .map(Value::tuple),
+        Value::List(items) => items
+            .iter()
+            .map(from_python)
+            .collect::<Result<_, _>>()
+            .map(Value::list),
+        other => Ok(other.clone()),
+    }
+}
+
+/// Converts to Python's value: an `int` where there is no fraction, else the nearest `float`.
+fn to_python(value: &Value) -> Value {
+    match value {
+        Value::Decimal(value) if value.is_integer() => {
+            Value::int(BigInt::from(value.trunc().mantissa()))
+        }
+        Value::Decimal(value) => Value::Float(value.to_string().parse().unwrap_or(f64::NAN)),
+        Value::Tuple(items) => Value::tuple(items.iter().map(to_python).collect()),
+        Value::List(items) => Value::list(items.iter().map(to_python).collect()),
+        other => other.clone(),
     }
 }

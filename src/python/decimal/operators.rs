@@ -5,36 +5,31 @@ use num_bigint::BigInt;
 use num_integer::Integer as _;
 use rust_decimal::{Decimal, MathematicalOps};
 
-use crate::python::decimal::scaled;
-use crate::python::decimal::value::{DecimalValue, checked};
-use crate::python::generic::{Operand, compare_sequences, contains};
+use crate::python::decimal::{checked, from_python, scaled, to_python};
+use crate::python::generic::{compare_sequences, contains};
 use crate::python::integer::DIVISION_BY_ZERO;
 use crate::python::{
     Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Python, Raised, UnaryOperator,
-    operators as python_operators,
+    Value, operators as python_operators,
 };
 
 /// `op x`.
-pub(super) fn unary(
-    op: UnaryOperator,
-    x: &DecimalValue,
-    python: &Python,
-) -> Result<DecimalValue, Raised> {
+pub(super) fn unary(op: UnaryOperator, x: &Value, python: &Python) -> Result<Value, Raised> {
     match (op, x.decimal()) {
-        (UnaryOperator::Not, _) => Ok(DecimalValue::Bool(!x.truth())),
+        (UnaryOperator::Not, _) => Ok(Value::Bool(!x.truth())),
         (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
         (UnaryOperator::Minus, Some(value)) => Ok((-value).into()),
-        _ => DecimalValue::from_python(&python.unary(op, &x.to_python())?),
+        _ => from_python(&python.unary(op, &to_python(x))?),
     }
 }
 
 /// `x op y`.
 pub(super) fn binary(
     op: BinaryOperator,
-    x: &DecimalValue,
-    y: &DecimalValue,
+    x: &Value,
+    y: &Value,
     python: &Python,
-) -> Result<DecimalValue, Raised> {
+) -> Result<Value, Raised> {
     use BinaryOperator as Op;
     if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
         return match op {
@@ -47,7 +42,7 @@ pub(super) fn binary(
             Op::Power => power(a, b),
             // Bitwise operators are Python's: defined on integers, a TypeError for a number with a
             // fraction.
-            _ => DecimalValue::from_python(&python.binary(op, &x.to_python(), &y.to_python())?),
+            _ => from_python(&python.binary(op, &to_python(x), &to_python(y))?),
         };
     }
     if matches!(op, Op::Add | Op::Multiply) && (x.items().is_some() || y.items().is_some()) {
@@ -64,7 +59,7 @@ pub(super) fn binary(
 }
 
 /// `x / y`.
-pub(super) fn divide(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+pub(super) fn divide(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     if y.is_zero() {
         return Err(Raised::zero_division(DIVISION_BY_ZERO));
     }
@@ -92,7 +87,7 @@ pub(super) fn rounded(digits: &BigInt, scale: i64) -> Result<Decimal, Raised> {
 /// # Errors
 /// `ZeroDivisionError` for zero to a negative power; [`ErrorKind::Complex`] for a fractional power
 /// of a negative number; [`ErrorKind::Decimal`] for a result beyond the largest decimal.
-pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+pub(super) fn power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     if x.is_zero() && y.is_sign_negative() && !y.is_zero() {
         return Err(Raised::zero_to_negative_power());
     }
@@ -117,7 +112,7 @@ pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
 }
 
 /// `x ** y` for an integer `y`.
-fn integer_power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+fn integer_power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
     let is_even = (y.trunc().mantissa() & 1) == 0;
     if x.abs() == Decimal::ONE {
         return Ok(if is_even { Decimal::ONE } else { x }.into());
@@ -142,40 +137,26 @@ fn integer_power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
 }
 
 /// `x op y`.
-pub(super) fn compare(
-    op: ComparisonOperator,
-    x: &DecimalValue,
-    y: &DecimalValue,
-) -> Result<bool, Raised> {
+pub(super) fn compare(op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
         // `in` of a number is a `TypeError`, not a comparison
         && !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
     {
         return Ok(python_operators::holds(op, Some(a.cmp(&b))));
     }
-    let is_equal = |x: &DecimalValue, y: &DecimalValue| compare(ComparisonOperator::Equal, x, y);
+    let is_equal = |x: &Value, y: &Value| compare(ComparisonOperator::Equal, x, y);
     match (op, x, y) {
         (ComparisonOperator::In, ..) => contains(y, x, is_equal),
         (ComparisonOperator::NotIn, ..) => contains(y, x, is_equal).map(|found| !found),
-        (_, DecimalValue::Tuple(a), DecimalValue::Tuple(b))
-        | (_, DecimalValue::List(a), DecimalValue::List(b)) => {
+        (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
             compare_sequences(op, a, b, is_equal, |x, y| compare(op, x, y))
         }
-        (ComparisonOperator::Equal, ..) => Ok(are_identical(x, y)),
-        (ComparisonOperator::NotEqual, ..) => Ok(!are_identical(x, y)),
+        (ComparisonOperator::Equal, ..) => Ok(x.is_identical(y)),
+        (ComparisonOperator::NotEqual, ..) => Ok(!x.is_identical(y)),
         _ => Err(python_operators::incomparable(
             op,
             x.type_name(),
             y.type_name(),
         )),
-    }
-}
-
-/// Equality of any values but two numbers, two tuples or two lists.
-fn are_identical(x: &DecimalValue, y: &DecimalValue) -> bool {
-    match (x, y) {
-        (DecimalValue::None, DecimalValue::None) => true,
-        (DecimalValue::Function(a), DecimalValue::Function(b)) => a == b,
-        _ => false,
     }
 }

@@ -3,16 +3,16 @@
 use crate::python::decimal::*;
 use crate::python::{BinaryOperator as Op, ErrorKind, Function};
 
-fn literal(text: &str) -> DecimalValue {
+fn literal(text: &str) -> Value {
     DecimalArithmetic::new()
         .literal(text, &Value::Float(0.0))
         .unwrap()
 }
 
-fn text(result: Result<DecimalValue, Raised>) -> String {
+fn text(result: Result<Value, Raised>) -> String {
     match result {
-        Ok(DecimalValue::Decimal(value)) => value.normalize().to_string(),
-        Ok(other) => other.to_python().repr(),
+        Ok(Value::Decimal(value)) => value.normalize().to_string(),
+        Ok(other) => to_python(&other).repr(),
         Err(raised) => raised.to_string(),
     }
 }
@@ -23,7 +23,7 @@ fn binary(x: &str, op: Op, y: &str) -> String {
 
 fn call(function: Function, arguments: &[&str]) -> String {
     let arguments: Vec<_> = arguments.iter().map(|text| literal(text)).collect();
-    text(DecimalArithmetic::new().call(&DecimalValue::Function(function), &arguments, &[]))
+    text(DecimalArithmetic::new().call(&Value::Function(function), &arguments, &[]))
 }
 
 #[test]

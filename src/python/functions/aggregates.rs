@@ -1,7 +1,7 @@
 //! Functions over many values: `sum`, `prod`, `fsum`, `hypot`, `dist`.
 
 use crate::python::differences::Norm;
-use crate::python::generic::{Operand, accumulate, coordinates};
+use crate::python::generic::{accumulate, coordinates};
 use crate::python::limits::Fuel;
 use crate::python::value::Integer;
 use crate::python::{BinaryOperator, Python, PythonVersion, Raised, Value, float_parts, operators};

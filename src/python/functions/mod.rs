@@ -7,7 +7,7 @@ mod number_theory;
 mod special;
 
 use crate::python::function::Arguments;
-use crate::python::generic::{Operand, extreme, not_callable};
+use crate::python::generic::{extreme, not_callable};
 use crate::python::{
     Function, Python, PythonVersion, Raised, Value, float_parts, function, operators,
 };
@@ -72,7 +72,11 @@ fn wrong_call(
 
 /// Functions of one argument, and functions of any number of arguments called with one.
 #[inline]
-fn call_with_one(function: Function, x: &Value, python: &Python) -> Result<Value, Raised> {
+pub(super) fn call_with_one(
+    function: Function,
+    x: &Value,
+    python: &Python,
+) -> Result<Value, Raised> {
     use Function as F;
     match function {
         F::Abs => builtins::abs(x),

@@ -147,7 +147,8 @@ impl<'a> WishedQueue<'a> {
         let score = self.queue.ranking.score(row);
         let value = score
             .and_then(|score| score.unrounded.ok())
-            .map_or(0.0, |result| result.to_f64());
+            .and_then(|result| result.to_f64())
+            .unwrap_or(0.0);
         if value.is_finite() { value } else { 0.0 }
     }
 }

@@ -8,8 +8,8 @@ use job_sort_formula::formula::lint::{Facts, Ranges};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::formula::{Formula, lint};
-use job_sort_formula::python::{BinaryOperator, Function, PythonVersion};
-use job_sort_formula::rank::{FormulaResult, ScoreError, Scores, score};
+use job_sort_formula::python::{BinaryOperator, Function, PythonVersion, Value};
+use job_sort_formula::rank::{ScoreError, Scores, score};
 use job_sort_formula::schema::Schema;
 
 use crate::check::ScoredQueue;
@@ -383,13 +383,9 @@ fn scores(
     Some(score(&program, queue.table, queue.precision, on_error))
 }
 
-fn is_same(
-    old: &Result<FormulaResult, &ScoreError>,
-    new: &Result<FormulaResult, &ScoreError>,
-) -> bool {
+fn is_same(old: &Result<Value, &ScoreError>, new: &Result<Value, &ScoreError>) -> bool {
     match (old, new) {
-        (Ok(FormulaResult::Python(old)), Ok(FormulaResult::Python(new))) => old.is_identical(new),
-        (Ok(FormulaResult::Decimal(old)), Ok(FormulaResult::Decimal(new))) => old == new,
+        (Ok(old), Ok(new)) => old.is_identical(new),
         (Err(_), Err(_)) => true,
         _ => false,
     }
@@ -398,7 +394,6 @@ fn is_same(
 #[cfg(test)]
 mod tests {
     use job_sort_formula::formula::lint::NumberType;
-    use job_sort_formula::python::Value;
     use jsf_testing::random::Generator;
     use jsf_testing::random::formulas::{Writer, schema};
     use jsf_testing::setting;

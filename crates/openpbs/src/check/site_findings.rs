@@ -10,7 +10,7 @@ use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::summands::{DecidedPairs, SummandColumns, SummandRange};
-use job_sort_formula::rank::{Consequence, FormulaResult, Ranking, ScoreError, fairshare_number};
+use job_sort_formula::rank::{Consequence, Ranking, ScoreError, fairshare_number};
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 
 use super::{ScoredQueue, rows_under_threshold};
@@ -394,10 +394,10 @@ fn higher_value_first(left: &RoundedValue, right: &RoundedValue) -> Ordering {
         .then(left.row.cmp(&right.row))
 }
 
-fn nearest_double(result: &FormulaResult) -> Option<f64> {
+fn nearest_double(result: &Value) -> Option<f64> {
     match result {
-        FormulaResult::Python(Value::Float(double)) => Some(*double),
-        FormulaResult::Python(Value::Int(integer)) => Some(*integer as f64),
+        Value::Float(double) => Some(*double),
+        Value::Int(integer) => Some(*integer as f64),
         _ => None,
     }
 }

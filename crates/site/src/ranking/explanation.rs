@@ -9,8 +9,8 @@ use job_sort_formula::jobs::InputOrigin;
 use job_sort_formula::python::{Python, Value};
 use job_sort_formula::rank::explain::{self, Influence, NodeValue, TermDifference};
 use job_sort_formula::rank::{
-    FormulaResult, SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number,
-    higher_first, python_result, row_work,
+    SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first,
+    python_result, row_work,
 };
 use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_openpbs::exchange_rates::{ExchangeRate, exchange_rates};
@@ -53,7 +53,7 @@ pub struct Explanation {
     pub not_considered: Option<NotConsidered>,
     /// The result of the formula before it is rounded, or the error; `None` if an input of the job
     /// cannot be read.
-    pub result: Option<Result<FormulaResult, ScoreError>>,
+    pub result: Option<Result<Value, ScoreError>>,
     /// The value that jobs are compared by.
     pub score: Option<f64>,
     /// The inputs of the formula.
@@ -326,7 +326,11 @@ impl Explainer<'_> {
         let result = evaluation.as_ref().map(|own| self.result(own));
         let score = match (&result, ranked.ranking.score(row)) {
             (_, Some(score)) => Some(score.value),
-            (Some(Ok(unscored)), None) => Some(self.site.precision().round(unscored.to_f64())),
+            (Some(Ok(unscored)), None) => Some(
+                self.site
+                    .precision()
+                    .round(unscored.to_f64().unwrap_or(f64::NAN)),
+            ),
             _ => None,
         };
         let goal = self.goal(row);
@@ -405,7 +409,7 @@ impl Explainer<'_> {
     }
 
     /// The result of an evaluation before it is rounded.
-    fn result(&self, own: &Evaluation) -> Result<FormulaResult, ScoreError> {
+    fn result(&self, own: &Evaluation) -> Result<Value, ScoreError> {
         let program = &self.ranked.program;
         let span = program.expr().span();
         match own.trace.result.clone() {
@@ -686,7 +690,7 @@ impl Explainer<'_> {
         let program = &self.ranked.program;
         let value = explain::evaluate(program, &inputs, budget)?.ok()?;
         let result = python_result(value, program.expr().span()).ok()?;
-        Some(self.site.precision().round(result.to_f64()))
+        Some(self.site.precision().round(result.to_f64()?))
     }
 }
 
