@@ -6,7 +6,7 @@ use num_traits::ToPrimitive;
 
 use crate::jobs::InputPrecedence;
 use crate::jobs::kept_rows::KeptRows;
-use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Value};
+use crate::python::{InputColumn, MAX_EXACT_INT, Value};
 
 /// One input of every job: a double per row, and whether it is an integer in Python.
 ///
@@ -251,21 +251,18 @@ impl Column {
 
     /// The numbers of `count` rows from `start` on. In the rows of [`Column::exceptions`] they are
     /// not the exact values, and integers from 2^53 on.
-    pub fn view(&self, start: usize, count: usize) -> ColumnView<'_> {
+    pub fn view(&self, start: usize, count: usize) -> InputColumn<'_> {
         let rows = start..start + count;
-        let is_int = self.is_int.get(rows.clone()).unwrap_or_default();
-        let ints = if !is_int.contains(&true) {
-            IntMask::None
-        } else if is_int.contains(&false) {
-            IntMask::Each(is_int)
-        } else if self.exceptions.is_empty() {
+        let values = self.numbers.get(rows.clone()).unwrap_or_default();
+        let is_int = self.is_int.get(rows).unwrap_or_default();
+        if !is_int.contains(&true) {
+            InputColumn::F64(values)
+        } else if self.exceptions.is_empty() && !is_int.contains(&false) {
             // without exceptions no integer is beyond 2^53
-            IntMask::Exact
+            InputColumn::Whole(values)
         } else {
-            IntMask::All
-        };
-        let values = ColumnValues::F64(self.numbers.get(rows).unwrap_or_default());
-        ColumnView { values, ints }
+            InputColumn::Mixed { values, is_int }
+        }
     }
 
     /// The double nearest to a value, whether the value is an integer, and whether the two

@@ -6,7 +6,6 @@
 //! same trait, [`Arithmetic`]. [`vector_math`] computes some functions of `math` on whole columns,
 //! with the same bits.
 
-mod column_view;
 mod complex;
 mod conversion;
 mod decimal;
@@ -17,6 +16,7 @@ mod float_parts;
 mod function;
 mod functions;
 mod generic;
+mod input_column;
 mod integer;
 pub mod limits;
 mod operators;
@@ -27,7 +27,6 @@ mod value;
 pub mod vector_math;
 mod version;
 
-pub use crate::python::column_view::{ColumnValues, ColumnView, IntMask};
 pub use crate::python::complex::{KnownOrType, WithComplex};
 pub use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int};
 pub use crate::python::decimal::DecimalArithmetic;
@@ -36,6 +35,7 @@ pub use crate::python::error::{ErrorKind, Raised};
 pub(crate) use crate::python::function::bind;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
+pub use crate::python::input_column::InputColumn;
 pub use crate::python::operators::{
     BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator,
 };

@@ -5,7 +5,6 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
@@ -258,31 +257,20 @@ impl GroupChange {
 impl Comparison {
     /// Compares two rankings.
     pub fn new(old: &ComparedRanking<'_>, new: &ComparedRanking<'_>) -> Self {
-        let ranks = OldNew {
-            old: ranks(old),
-            new: ranks(new),
-        };
-        let left_out = old
-            .ranking
-            .order()
-            .iter()
-            .filter(|&&row| ranks.new[row] == 0);
-        let rows: Vec<u32> = new
-            .ranking
-            .order()
-            .iter()
-            .chain(left_out)
-            .map(|&row| row as u32)
-            .collect();
+        let sides = OldNew::new(old, new);
+        let ranks = sides.map(ranks);
+        let mut rows = Vec::new();
+        for &row in new.ranking.order() {
+            rows.push(row as u32);
+        }
+        for &row in old.ranking.order() {
+            if ranks.new[row] == 0 {
+                rows.push(row as u32);
+            }
+        }
         let mut comparison = Self {
-            errors: OldNew {
-                old: old.ranking.error_count(),
-                new: new.ranking.error_count(),
-            },
-            considered: OldNew {
-                old: old.ranking.order().len(),
-                new: new.ranking.order().len(),
-            },
+            errors: sides.map(|side| side.ranking.error_count()),
+            considered: sides.map(|side| side.ranking.order().len()),
             failing: Transitions::new(&failed_rows(old), &failed_rows(new)),
             // a row that passes is one that is not listed
             passing: Transitions::new(&new.under_threshold, &old.under_threshold),
@@ -297,10 +285,7 @@ impl Comparison {
             &comparison.values_under_both(old.ranking),
             &comparison.values_under_both(new.ranking),
         );
-        comparison.fairness = OldNew {
-            old: comparison.fairness_of(old),
-            new: comparison.fairness_of(new),
-        };
+        comparison.fairness = sides.map(|side| comparison.fairness_of(side));
         comparison.group(new);
         comparison
     }
@@ -366,18 +351,16 @@ impl Comparison {
         let mut firsts = vec![TOPS[0], TOPS[1], self.first];
         firsts.sort_unstable();
         firsts.dedup();
-        let overlaps = firsts.into_iter().map(|first| {
-            let old_ranks = new
-                .order()
-                .iter()
-                .take(first)
-                .map(|&row| self.ranks.old[row] as usize);
-            (
-                first,
-                old_ranks.filter(|rank| (1..=first).contains(rank)).count(),
-            )
-        });
-        overlaps.collect()
+        let mut overlaps = Vec::new();
+        for first in firsts {
+            let mut shared = 0;
+            for &row in new.order().iter().take(first) {
+                let old_rank = self.ranks.old[row] as usize;
+                shared += usize::from((1..=first).contains(&old_rank));
+            }
+            overlaps.push((first, shared));
+        }
+        overlaps
     }
 
     /// The values of the jobs that are considered under both rankings.
@@ -425,8 +408,8 @@ impl Comparison {
                 .then_some((name, column))
         });
         self.size_input = sizes.map(|(name, _)| name);
-        let mut entities = named(table.entities());
-        let mut queues = named(table.queues());
+        let mut entities = named(table.entities().iter().map(|name| &**name));
+        let mut queues = named(table.queues().iter().map(|name| &**name));
         let mut classes = size_classes(self.size_input);
         for (row, old_rank, new_rank) in self.ranked_rows() {
             entities[table.entity_index(row)].add(old_rank, new_rank);
@@ -516,14 +499,12 @@ fn percentages(side: &ComparedRanking<'_>) -> Vec<Option<f64>> {
     percentages
 }
 
-fn named(names: &[Arc<str>]) -> Vec<GroupChange> {
-    names
-        .iter()
-        .map(|name| GroupChange {
-            name: (**name).to_owned(),
-            ..GroupChange::default()
-        })
-        .collect()
+fn named(names: impl IntoIterator<Item = impl Into<String>>) -> Vec<GroupChange> {
+    let changes = names.into_iter().map(|name| GroupChange {
+        name: name.into(),
+        ..GroupChange::default()
+    });
+    changes.collect()
 }
 
 /// Sums entities by all groups above them.
@@ -585,11 +566,5 @@ fn size_classes(input: Option<&str>) -> Vec<GroupChange> {
             .map(|pair| format!("{}-{}", pair[0] + 1.0, pair[1])),
     );
     names.push(format!("over {}", SIZE_CLASSES[SIZE_CLASSES.len() - 1]));
-    names
-        .into_iter()
-        .map(|name| GroupChange {
-            name,
-            ..GroupChange::default()
-        })
-        .collect()
+    named(names)
 }

@@ -8,43 +8,10 @@ use crate::formula::program::{
     ColumnarExecutor, EvalError, Interpreter, InterpreterBuffers, LANES, Program,
 };
 use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
-use crate::python::{Arithmetic, ColumnValues, ColumnView, IntMask, Python, Value, float_to_int};
+use crate::python::{Arithmetic, InputColumn, Python, Value, float_to_int};
 use crate::rank::evaluate::python_result;
 use crate::rank::{OnError, ScoreError, openpbs_digits, read_amount};
 use crate::schema::current_name;
-
-/// One input of every job, borrowed from the caller. The rows of all columns are the same jobs in
-/// the same order. Infinities and NaN are taken as Python floats; a score that is NaN is no error,
-/// and equals every other in an order.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum InputColumn<'a> {
-    /// Python integers.
-    I32(&'a [i32]),
-    /// Python integers.
-    I64(&'a [i64]),
-    /// Python floats.
-    F64(&'a [f64]),
-    /// Python integers in the rows that are set in `is_int`, else floats.
-    Mixed {
-        /// The number of each row; that of an integer is whole.
-        values: &'a [f64],
-        /// Whether the number of each row is an integer.
-        is_int: &'a [bool],
-    },
-    /// Amounts of a resource as OpenPBS's scheduler holds them. The input is the number of
-    /// [`openpbs_digits`]: an integer for one job, a float for the next.
-    PbsAmount(&'a [f64]),
-    /// The same value for every job.
-    Same(Value),
-    /// A Python float for each entity: `values[index[row]]` is the input of a row.
-    ByEntity {
-        /// The entity of each row.
-        index: &'a [u32],
-        /// The number of each entity.
-        values: &'a [f64],
-    },
-}
 
 /// Why columns cannot be scored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -407,7 +374,7 @@ impl InputColumn<'_> {
         match self {
             Self::I32(values) => Some(values.len()),
             Self::I64(values) => Some(values.len()),
-            Self::F64(values) => Some(values.len()),
+            Self::F64(values) | Self::Whole(values) => Some(values.len()),
             Self::Mixed { values, is_int } => Some(values.len().min(is_int.len())),
             Self::PbsAmount(amounts) => Some(amounts.len()),
             Self::Same(_) => None,
@@ -444,33 +411,27 @@ impl InputColumn<'_> {
     }
 
     /// The values of a block of rows.
-    fn view<'s>(&'s self, rows: &Range<usize>, amounts: &'s Amounts) -> ColumnView<'s> {
+    fn view<'s>(&'s self, rows: &Range<usize>, amounts: &'s Amounts) -> InputColumn<'s> {
         let rows = rows.clone();
-        let (values, ints) = match self {
-            Self::I32(values) => (ColumnValues::I32(&values[rows]), IntMask::All),
-            Self::I64(values) => (ColumnValues::I64(&values[rows]), IntMask::All),
-            Self::F64(values) => (ColumnValues::F64(&values[rows]), IntMask::None),
-            Self::Mixed { values, is_int } => (
-                ColumnValues::F64(&values[rows.clone()]),
-                IntMask::Each(&is_int[rows]),
-            ),
-            Self::PbsAmount(_) => (
-                ColumnValues::F64(&amounts.numbers),
-                IntMask::Each(&amounts.is_int),
-            ),
-            Self::Same(Value::Float(value)) => (ColumnValues::Same(*value), IntMask::None),
-            Self::Same(Value::Int(value)) => (ColumnValues::Same(*value as f64), IntMask::All),
-            // no lane holds it
-            Self::Same(_) => (ColumnValues::Same(f64::NAN), IntMask::All),
-            Self::ByEntity { index, values } => (
-                ColumnValues::ByEntity {
-                    index: &index[rows],
-                    values,
-                },
-                IntMask::None,
-            ),
-        };
-        ColumnView { values, ints }
+        match self {
+            Self::I32(values) => InputColumn::I32(&values[rows]),
+            Self::I64(values) => InputColumn::I64(&values[rows]),
+            Self::F64(values) => InputColumn::F64(&values[rows]),
+            Self::Whole(values) => InputColumn::Whole(&values[rows]),
+            Self::Mixed { values, is_int } => InputColumn::Mixed {
+                values: &values[rows.clone()],
+                is_int: &is_int[rows],
+            },
+            Self::PbsAmount(_) => InputColumn::Mixed {
+                values: &amounts.numbers,
+                is_int: &amounts.is_int,
+            },
+            Self::Same(value) => InputColumn::Same(value.clone()),
+            Self::ByEntity { index, values } => InputColumn::ByEntity {
+                index: &index[rows],
+                values,
+            },
+        }
     }
 
     /// The value of a row.
@@ -479,6 +440,7 @@ impl InputColumn<'_> {
             Self::I32(values) => Value::Int(values[row].into()),
             Self::I64(values) => Value::Int(values[row]),
             Self::F64(values) => Value::Float(values[row]),
+            Self::Whole(values) => Value::Int(values[row] as i64),
             Self::Mixed { values, is_int } if is_int[row] => {
                 // an infinity or a NaN is no integer; `None` makes the evaluation fail
                 float_to_int(values[row]).unwrap_or(Value::None)

@@ -19,6 +19,7 @@ mod sweep;
 pub mod trajectory;
 mod work_budget;
 
+pub use crate::python::InputColumn;
 pub use compare::SIZES;
 pub use compare::{
     ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, Transitions,
@@ -26,7 +27,7 @@ pub use compare::{
 pub use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 pub use input_columns::QueueWork;
-pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
+pub use input_columns::{ColumnError, ColumnScratch};
 pub use openpbs_digits::{decimals, fixed, printed, read_amount};
 pub use openpbs_digits::{openpbs_digits, openpbs_logged};
 pub use order::top_rows;

@@ -40,16 +40,6 @@ pub struct SummandColumns {
     pub columns: Vec<Vec<f64>>,
 }
 
-/// The pairs of neighbours that the summands of a formula decide.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DecidedPairs {
-    /// By summand, left to right: how many pairs of neighbours would change places or tie without
-    /// it.
-    pub decided: Vec<usize>,
-    /// The number of pairs of neighbours with different values, when the jobs are ordered by value.
-    pub pairs: usize,
-}
-
 impl SummandColumns {
     /// Evaluates each summand for these rows. Rows for which a summand fails or is not finite are
     /// left out; `None` for a formula that has very many summands.
@@ -103,11 +93,11 @@ impl SummandColumns {
     }
 
     /// Finds how many pairs of neighbours each summand decides: a summand that decides none could
-    /// be left out, and the jobs would have the same order. The time grows as that of sorting the
+    /// be left out, and the jobs would have the same order. Returns these numbers, left to right, and
+    /// the number of pairs of neighbours with different values. The time grows as that of sorting the
     /// rows.
-    pub fn decided_pairs(&self) -> DecidedPairs {
-        let (decided, pairs) = decided_pairs(&self.columns);
-        DecidedPairs { decided, pairs }
+    pub fn decided_pairs(&self) -> (Vec<usize>, usize) {
+        decided_pairs(&self.columns)
     }
 }
 

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use crate::formula::lint::{Facts, Interval, Ranges, Slope, analyze_ranges, slope};
 use crate::formula::program::{ColumnarExecutor, LANES, Program};
 use crate::python::limits::FREE_FUEL;
-use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, Python, Value};
+use crate::python::{InputColumn, MAX_EXACT_FLOAT, Python, Value};
 use crate::rank::evaluate::RowScorer;
 use crate::rank::work_budget::{WorkBudget, analysis_work, lane_work, row_work};
 use crate::rank::{OnError, ScorePrecision};
@@ -155,16 +155,24 @@ impl<'p> Sweep<'p> {
         let mut executor = ColumnarExecutor::default();
         let mut scores = Vec::new();
         let all: Vec<i64> = steps.collect();
-        let numbers: Vec<f64> = all
-            .iter()
-            .map(|&step| self.input(step).map_or(0.0, |value| number(&value)))
-            .collect();
-        for (block, numbers) in all.chunks(LANES).zip(numbers.chunks(LANES)) {
+        let mut integers = Vec::new();
+        let mut floats = Vec::new();
+        for step in &all {
+            match self.input(*step) {
+                Some(Value::Int(integer)) => integers.push(integer),
+                value => floats.push(value.map_or(0.0, |value| number(&value))),
+            }
+        }
+        for (start, block) in (0..).step_by(LANES).zip(all.chunks(LANES)) {
             budget.take(block.len() as u64 * lane_work(self.rules.program))?;
-            views[slot].values = ColumnValues::F64(numbers);
+            let rows = start..start + block.len();
+            views[slot] = match integers.get(rows.clone()) {
+                Some(integers) => InputColumn::I64(integers),
+                None => InputColumn::F64(&floats[rows]),
+            };
             let results = executor.evaluate(
                 self.rules.program,
-                &|slot| views.get(slot).copied(),
+                &|slot| views.get(slot).cloned(),
                 block.len(),
             );
             let rounded = results
@@ -214,7 +222,7 @@ impl<'p> Sweep<'p> {
     }
 
     /// The inputs as columns of one value each; `None` if one of them is not exact as a double.
-    fn views(&self) -> Option<Vec<ColumnView<'_>>> {
+    fn views(&self) -> Option<Vec<InputColumn<'_>>> {
         self.inputs.iter().map(constant_view).collect()
     }
 
@@ -390,16 +398,13 @@ impl Enclosure {
 }
 
 /// An input that does not vary, as a column; `None` if a double does not represent it exactly.
-fn constant_view(value: &Value) -> Option<ColumnView<'static>> {
-    let ints = match value {
-        Value::Int(integer) if (*integer as f64).abs() < MAX_EXACT_FLOAT / 2.0 => IntMask::All,
-        Value::Float(float) if float.is_finite() => IntMask::None,
-        _ => return None,
+fn constant_view(value: &Value) -> Option<InputColumn<'static>> {
+    let is_exact = match value {
+        Value::Int(integer) => (*integer as f64).abs() < MAX_EXACT_FLOAT / 2.0,
+        Value::Float(float) => float.is_finite(),
+        _ => false,
     };
-    Some(ColumnView {
-        values: ColumnValues::Same(number(value)),
-        ints,
-    })
+    is_exact.then(|| InputColumn::Same(value.clone()))
 }
 
 /// The nearest double of an input.

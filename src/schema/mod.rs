@@ -90,14 +90,8 @@ impl InputType {
     /// The values that a resource of this type can have if OpenPBS itself defines it.
     pub fn range(self) -> Range {
         match self {
-            Self::Ratio => Range {
-                least: 0.0,
-                most: 1.0,
-            },
-            Self::Count | Self::Size | Self::Duration => Range {
-                least: 0.0,
-                most: f64::INFINITY,
-            },
+            Self::Ratio => Range::new(0.0, 1.0),
+            Self::Count | Self::Size | Self::Duration => Range::new(0.0, f64::INFINITY),
             Self::Float | Self::Bool | Self::Text => Range::ANY,
         }
     }
@@ -114,10 +108,12 @@ pub struct Range {
 
 impl Range {
     /// All numbers.
-    pub const ANY: Self = Self {
-        least: f64::NEG_INFINITY,
-        most: f64::INFINITY,
-    };
+    pub const ANY: Self = Self::new(f64::NEG_INFINITY, f64::INFINITY);
+
+    /// The interval with these bounds.
+    pub const fn new(least: f64, most: f64) -> Self {
+        Self { least, most }
+    }
 
     /// The smallest interval that contains the numbers.
     pub(crate) fn hull<const N: usize>(numbers: [f64; N]) -> Self {

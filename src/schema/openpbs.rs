@@ -4,20 +4,14 @@ use crate::schema::{InputType, Range};
 
 /// The range of the `Priority` of a job or a queue; the server refuses values outside this range
 /// (pbs_job_attributes(7B), pbs_queue_attributes(7B)).
-const PRIORITY: Range = Range {
-    least: -1024.0,
-    most: 1023.0,
-};
+const PRIORITY: Range = Range::new(-1024.0, 1023.0);
 
 /// The inputs that the scheduler provides besides resources and the fair-share numbers.
 pub(super) const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
     (
         "eligible_time",
         InputType::Duration,
-        Range {
-            least: 0.0,
-            most: f64::INFINITY,
-        },
+        Range::new(0.0, f64::INFINITY),
     ),
     ("queue_priority", InputType::Count, PRIORITY),
     ("job_priority", InputType::Count, PRIORITY),
@@ -25,10 +19,7 @@ pub(super) const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
         "accrue_type",
         InputType::Count,
         // initial, ineligible, eligible, running, exiting
-        Range {
-            least: 0.0,
-            most: 4.0,
-        },
+        Range::new(0.0, 4.0),
     ),
 ];
 

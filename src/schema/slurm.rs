@@ -2,16 +2,10 @@
 
 use super::Range;
 
-const FACTOR: Range = Range {
-    least: 0.0,
-    most: 1.0,
-};
+const FACTOR: Range = Range::new(0.0, 1.0);
 
 /// An interval from 0 on.
-const POSITIVE: Range = Range {
-    least: 0.0,
-    most: f64::INFINITY,
-};
+const POSITIVE: Range = Range::new(0.0, f64::INFINITY);
 
 /// The numbers, the values that they can have, and what they follow from. The priorities of
 /// associations, partitions and QOS are parts of the largest one, or the numbers themselves under

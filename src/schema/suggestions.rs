@@ -22,7 +22,7 @@ pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a
 /// near any more.
 #[derive(Debug)]
 pub(crate) struct KnownNames<'a> {
-    names: Vec<KnownName<'a>>,
+    names: Vec<ComparedName<'a>>,
     left: Cell<usize>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> KnownNames<'a> {
     fn within(work: usize, known: impl Iterator<Item = &'a str>) -> Self {
         let known = known.filter(|name| name.len() <= MAX_LENGTH);
         Self {
-            names: known.map(KnownName::new).collect(),
+            names: known.map(ComparedName::new).collect(),
             left: Cell::new(work),
         }
     }
@@ -50,7 +50,7 @@ impl<'a> KnownNames<'a> {
         let mut near = Vec::new();
         for known in &self.names {
             let work = if typed.may_be_near(known) {
-                typed.length * known.length
+                typed.name.length * known.length
             } else {
                 1
             };
@@ -66,9 +66,9 @@ impl<'a> KnownNames<'a> {
     }
 }
 
-/// A name that may be meant.
+/// A name that is compared.
 #[derive(Debug)]
-struct KnownName<'a> {
+struct ComparedName<'a> {
     name: &'a str,
     /// In lower case and with one separator.
     normalized: String,
@@ -77,7 +77,7 @@ struct KnownName<'a> {
     set: u64,
 }
 
-impl<'a> KnownName<'a> {
+impl<'a> ComparedName<'a> {
     fn new(name: &'a str) -> Self {
         let normalized = normalized(name);
         Self {
@@ -90,52 +90,43 @@ impl<'a> KnownName<'a> {
 }
 
 /// A name that is not known.
-struct Misspelled {
-    normalized: String,
-    length: usize,
-    set: u64,
+struct Misspelled<'a> {
+    name: ComparedName<'a>,
     max_distance: usize,
 }
 
-impl Misspelled {
+impl<'a> Misspelled<'a> {
     /// `None` if no name is looked for.
-    fn new(typed: &str) -> Option<Self> {
+    fn new(typed: &'a str) -> Option<Self> {
         if COMMON_AT_SITES
             .iter()
             .any(|common| common.eq_ignore_ascii_case(typed))
         {
             return None;
         }
-        let normalized = normalized(typed);
-        let length = normalized.chars().count();
-        if length == 0 || length > MAX_LENGTH {
-            return None;
-        }
-        let max_distance = (length / 3).clamp(1, 4);
-        Some(Self {
-            set: set_of(&normalized),
-            normalized,
-            length,
-            max_distance,
-        })
+        let name = ComparedName::new(typed);
+        let max_distance = (name.length / 3).clamp(1, 4);
+        (1..=MAX_LENGTH)
+            .contains(&name.length)
+            .then_some(Self { name, max_distance })
     }
 
     /// Whether the lengths and the characters allow the name to be near: an edit adds at most one
     /// character to those of a name.
-    fn may_be_near(&self, known: &KnownName<'_>) -> bool {
+    fn may_be_near(&self, known: &ComparedName<'_>) -> bool {
         let most = self.max_distance;
-        self.length.abs_diff(known.length) <= most
-            && (self.set & !known.set).count_ones() as usize <= most
-            && (known.set & !self.set).count_ones() as usize <= most
+        self.name.length.abs_diff(known.length) <= most
+            && (self.name.set & !known.set).count_ones() as usize <= most
+            && (known.set & !self.name.set).count_ones() as usize <= most
     }
 
     /// The distance to a known name, if it is near: an insertion, a deletion, a substitution and a
     /// transposition of adjacent characters each cost 1.
-    fn distance(&self, known: &KnownName<'_>) -> Option<usize> {
+    fn distance(&self, known: &ComparedName<'_>) -> Option<usize> {
         if !self.may_be_near(known) {
             return None;
         }
-        let distance = strsim::osa_distance(&self.normalized, &known.normalized);
+        let distance = strsim::osa_distance(&self.name.normalized, &known.normalized);
         (distance <= self.max_distance).then_some(distance)
     }
 }

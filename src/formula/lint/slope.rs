@@ -220,10 +220,7 @@ impl Analysis<'_> {
         } else {
             0.0
         };
-        let bounds = self.facts.number(node).map_or(Range::ANY, |x| Range {
-            least: x.low,
-            most: x.high,
-        });
+        let bounds = self.facts.number(node).map_or(Range::ANY, |x| x.range());
         let Range { least, most } = widened(bounds, error, error);
         Some(Operand { slope, least, most })
     }

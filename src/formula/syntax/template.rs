@@ -190,56 +190,46 @@ fn check_values(constant: &TemplateConstant, start_span: Span, range_span: Span)
     let TemplateConstant {
         start, low, high, ..
     } = *constant;
-    if low > high {
-        let message = format!("the range `{low}..{high}` is upside down");
-        return Err(error(
-            message,
+    let numbers = [start, low, high];
+    let fraction = numbers.into_iter().find(|number| number.fract() != 0.0);
+    let (message, help, at) = if low > high {
+        (
+            format!("the range `{low}..{high}` is upside down"),
             format!("write the smaller number first: `{high}..{low}`"),
             range_span,
-        ));
-    }
-    if low == high {
-        let message = format!("the range `{low}..{high}` has one number only");
-        return Err(error(
-            message,
-            "write the number itself, without braces",
+        )
+    } else if low == high {
+        (
+            format!("the range `{low}..{high}` has one number only"),
+            "write the number itself, without braces".to_owned(),
             range_span,
-        ));
-    }
-    if !(low..=high).contains(&start) {
-        let message = format!("the start {start} is outside of the range `{low}..{high}`");
-        return Err(error(
-            message,
-            "start within the range, or widen it",
+        )
+    } else if !(low..=high).contains(&start) {
+        (
+            format!("the start {start} is outside of the range `{low}..{high}`"),
+            "start within the range, or widen it".to_owned(),
             start_span,
-        ));
-    }
-    if constant.is_log && low <= 0.0 {
-        let message = format!("the range `{low}..{high}` has no logarithms");
-        return Err(error(
-            message,
-            "with `:log` a range begins above 0",
+        )
+    } else if constant.is_log && low <= 0.0 {
+        (
+            format!("the range `{low}..{high}` has no logarithms"),
+            "with `:log` a range begins above 0".to_owned(),
             range_span,
-        ));
-    }
-    if constant.is_int
-        && let Some(fraction) = [start, low, high]
-            .into_iter()
-            .find(|number| number.fract() != 0.0)
-    {
-        let message = format!("{fraction} is not a whole number");
-        let at = if fraction == start {
-            start_span
-        } else {
-            range_span
-        };
-        return Err(error(
-            message,
-            "with `:int` the start and the range are whole numbers",
-            at,
-        ));
-    }
-    Ok(())
+        )
+    } else if let Some(fraction) = fraction.filter(|_| constant.is_int) {
+        (
+            format!("{fraction} is not a whole number"),
+            "with `:int` the start and the range are whole numbers".to_owned(),
+            if fraction == start {
+                start_span
+            } else {
+                range_span
+            },
+        )
+    } else {
+        return Ok(());
+    };
+    Err(error(message, help, at))
 }
 
 /// A text between two colons, without the blanks around it.

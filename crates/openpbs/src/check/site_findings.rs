@@ -9,7 +9,7 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobTable, TruncatedToZero};
 use job_sort_formula::python::{ErrorKind, Value};
-use job_sort_formula::rank::summands::{DecidedPairs, SummandColumns, SummandRange};
+use job_sort_formula::rank::summands::{SummandColumns, SummandRange};
 use job_sort_formula::rank::{Consequence, Ranking, ScoreError, fairshare_number};
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 
@@ -147,7 +147,7 @@ pub(super) fn idle_summands(
     if !ranges.iter().any(|summand| is_narrow(summand, widest)) {
         return Vec::new();
     }
-    let DecidedPairs { decided, pairs } = columns.decided_pairs();
+    let (decided, pairs) = columns.decided_pairs();
     let is_unused = queue.tree.is_some_and(PbsTree::is_unused);
     let mut findings = Vec::new();
     for (summand, decided) in ranges.iter().zip(decided) {

@@ -24,10 +24,7 @@ fn absorbed_terms(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let least: f64 = terms.iter().map(|(_, values)| values.low).sum();
     let most: f64 = terms.iter().map(|(_, values)| values.high).sum();
     let absorbed = terms.iter().filter_map(|&(term, values)| {
-        let others = Range {
-            least: least - values.low,
-            most: most - values.high,
-        };
+        let others = Range::new(least - values.low, most - values.high);
         absorbed_term(analysis, term, values, others)
     });
     let absorbed: Vec<Absorbed> = absorbed.collect();

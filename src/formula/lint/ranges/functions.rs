@@ -69,14 +69,7 @@ fn round_to_digits(x: Interval, digits: Interval) -> Known {
     };
     // half a unit, a little more for its own rounding, and that of the result
     let unit = 10.0_f64.powf(-places) * 0.500_001 + x.size() * f64::EPSILON;
-    let Range { least, most } = widened(
-        Range {
-            least: x.low,
-            most: x.high,
-        },
-        unit,
-        unit,
-    );
+    let Range { least, most } = widened(x.range(), unit, unit);
     Known::rounded(x.kind(), least, most)
 }
 

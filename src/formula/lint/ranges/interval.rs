@@ -116,6 +116,11 @@ impl Interval {
         self.kind
     }
 
+    /// Its bounds.
+    pub(in crate::formula::lint) fn range(&self) -> Range {
+        Range::new(self.low, self.high)
+    }
+
     /// The number, if there is only one.
     pub fn single(&self) -> Option<f64> {
         (self.low == self.high).then_some(self.low)

@@ -165,10 +165,7 @@ fn corner_powers(kind: NumberType, x: Interval, y: Interval) -> Known {
             library_error(bound)
         }
     };
-    let bounds = Range {
-        least: powers.low,
-        most: powers.high,
-    };
+    let bounds = powers.range();
     let Range { least, most } = widened(bounds, error(bounds.least), error(bounds.most));
     // `0 ** 0` is 1
     let has_one = x.low == 0.0 && y.low == 0.0;

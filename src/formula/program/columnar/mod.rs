@@ -1,7 +1,7 @@
 //! The columnar executor: each instruction runs over a block of lanes before the next instruction
 //! runs.
 //!
-//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s.
+//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`InputColumn`]s.
 //! [`LaneResults`] leave: a double for every lane that could be computed, bit for bit that of the
 //! interpreter, and the lanes that fall back to the interpreter: those that would raise an error,
 //! an integer that reaches 2^53, a value that is not a number, NaN. A lane that falls back without
@@ -24,7 +24,7 @@ use std::ops::Range;
 use crate::formula::program::Program;
 use crate::formula::program::instruction::Instruction;
 use crate::python::limits::FREE_FUEL;
-use crate::python::{Arithmetic, ColumnValues, ColumnView, IntMask, Python, Raised, Value};
+use crate::python::{Arithmetic, InputColumn, Python, Raised, Value};
 use kernels::Operand;
 use lanes::{Entry, FLOATS, LaneTypes, Lanes, Mask, is_exact, lane_of};
 
@@ -32,12 +32,12 @@ use lanes::{Entry, FLOATS, LaneTypes, Lanes, Mask, is_exact, lane_of};
 ///
 /// ```
 /// use job_sort_formula::formula::program::ColumnarExecutor;
-/// use job_sort_formula::python::{ColumnValues, ColumnView, IntMask};
+/// use job_sort_formula::rank::InputColumn;
 /// use job_sort_formula::{Formula, Schema};
 ///
 /// let program = Formula::parse("ncpus / queue_priority")?.compile(&Schema::openpbs())?;
 /// let columns = [[4, 8, 64], [2, 0, 1]];
-/// let input = |index: usize| Some(ColumnView { values: ColumnValues::I32(columns.get(index)?), ints: IntMask::All });
+/// let input = |index: usize| Some(InputColumn::I32(columns.get(index)?));
 /// let mut executor = ColumnarExecutor::default();
 /// let results = executor.evaluate(&program, &input, 3);
 /// assert_eq!((results.lanes()[0], results.lanes()[2]), (2.0, 64.0));
@@ -58,7 +58,7 @@ impl ColumnarExecutor {
     pub fn evaluate<'i>(
         &mut self,
         program: &Program,
-        input: &dyn Fn(usize) -> Option<ColumnView<'i>>,
+        input: &dyn Fn(usize) -> Option<InputColumn<'i>>,
         rows: usize,
     ) -> LaneResults<'_> {
         let rows = rows.min(LANES);
@@ -96,7 +96,7 @@ impl ColumnarExecutor {
 /// One evaluation. Where a function returns `None`, all lanes fall back.
 struct Run<'r, 'i> {
     program: &'r Program,
-    input: &'r dyn Fn(usize) -> Option<ColumnView<'i>>,
+    input: &'r dyn Fn(usize) -> Option<InputColumn<'i>>,
     /// Computes what is the same in all lanes.
     python: Python,
     /// Computes single lanes.
@@ -256,62 +256,52 @@ impl Run<'_, '_> {
 
     /// Pushes an input; a missing one is a `NameError`.
     fn load(&mut self, slot: usize) -> Option<()> {
-        let Some(ColumnView { values, ints }) = (self.input)(slot) else {
-            return self.fail();
-        };
-        match (values, ints) {
-            (ColumnValues::Same(number), IntMask::None) => {
-                self.push(Entry::Scalar(Value::Float(number)))
+        match (self.input)(slot) {
+            None => self.fail()?,
+            Some(InputColumn::Same(value)) if lane_of(&value).is_some() => {
+                self.push(Entry::Scalar(value));
             }
-            (ColumnValues::Same(number), IntMask::All | IntMask::Exact) if is_exact(number) => {
-                self.push(Entry::Scalar(Value::Int(number as i64)));
-            }
-            (ColumnValues::F64(floats), IntMask::None) if floats.len() >= self.rows => {
+            Some(InputColumn::F64(floats)) if floats.len() >= self.rows => {
                 self.push(Entry::Input(slot, LaneType::Float));
             }
-            (ColumnValues::F64(integers), IntMask::Exact) if integers.len() >= self.rows => {
+            Some(InputColumn::Whole(integers)) if integers.len() >= self.rows => {
                 self.push(Entry::Input(slot, LaneType::Int));
             }
-            _ => self.load_lanes(values, ints)?,
+            Some(column) => self.load_lanes(&column)?,
         }
         Some(())
     }
 
-    fn load_lanes(&mut self, values: ColumnValues<'_>, ints: IntMask<'_>) -> Option<()> {
+    fn load_lanes(&mut self, column: &InputColumn<'_>) -> Option<()> {
+        const INTEGERS: LaneTypes = LaneTypes::All(LaneType::Int);
         let index = self.stack.len();
         self.push(Entry::Lanes(LaneTypes::Each));
         let Lanes { numbers, types } = &mut self.lanes[index];
         let numbers = &mut numbers[..self.rows];
-        let loaded = match values {
-            ColumnValues::Same(number) => {
-                numbers.fill(number);
-                self.rows
-            }
-            ColumnValues::I32(integers) => kernels::load(integers, numbers, f64::from),
-            ColumnValues::I64(integers) => {
-                kernels::load(integers, numbers, |integer| integer as f64)
-            }
-            ColumnValues::F64(floats) => kernels::load(floats, numbers, |float| float),
-            ColumnValues::ByEntity { index, values } => {
+        let (loaded, types) = match column {
+            InputColumn::I32(integers) => (kernels::load(integers, numbers, f64::from), INTEGERS),
+            InputColumn::I64(integers) => (
+                kernels::load(integers, numbers, |integer| integer as f64),
+                INTEGERS,
+            ),
+            InputColumn::ByEntity { index, values } => {
                 let value = |entity: u32| values.get(entity as usize).copied().unwrap_or_default();
-                kernels::load(index, numbers, value)
+                (kernels::load(index, numbers, value), FLOATS)
             }
+            InputColumn::Mixed { values, is_int } => {
+                types
+                    .iter_mut()
+                    .zip(*is_int)
+                    .for_each(|(kind, &is_int)| *kind = u8::from(is_int));
+                let loaded = kernels::load(values, numbers, |number| number);
+                (loaded.min(is_int.len()), LaneTypes::Each)
+            }
+            // too short, amounts that are not read yet, or what no lane holds
+            _ => (0, FLOATS),
         };
-        // a column that is too short
         if loaded < self.rows {
             return self.replace_by_lanes(index, None);
         }
-        let types = match ints {
-            IntMask::All | IntMask::Exact => LaneTypes::All(LaneType::Int),
-            IntMask::None => FLOATS,
-            IntMask::Each(is_int) => {
-                types
-                    .iter_mut()
-                    .zip(is_int)
-                    .for_each(|(kind, &is_int)| *kind = u8::from(is_int));
-                LaneTypes::Each
-            }
-        };
         self.check_integers(index, types);
         self.replace_by_lanes(index, Some(types))
     }
@@ -337,8 +327,10 @@ impl Run<'_, '_> {
     }
 
     fn input_numbers(&self, slot: usize) -> &[f64] {
-        match (self.input)(slot).map(|view| view.values) {
-            Some(ColumnValues::F64(numbers)) => numbers.get(..self.rows).unwrap_or_default(),
+        match (self.input)(slot) {
+            Some(InputColumn::F64(numbers) | InputColumn::Whole(numbers)) => {
+                numbers.get(..self.rows).unwrap_or_default()
+            }
             _ => &[],
         }
     }
