@@ -109,15 +109,15 @@ fn compare(tree: &ShareTree, users: &[NodeId]) {
         (PolicyRules::Scheduler, "scheduler"),
     ] {
         let waiting = users.iter().copied().step_by(10);
-        let policies: [Box<dyn Policy>; 4] = [
-            Box::new(Classic::new(rules)),
-            Box::new(DepthOblivious::new(rules)),
-            Box::new(TicketBased::new(rules, waiting)),
-            Box::new(FairTree::new(rules)),
+        let policies: [(&str, Box<dyn Policy>); 4] = [
+            ("classic", Box::new(Classic::new(rules))),
+            ("depth-oblivious", Box::new(DepthOblivious::new(rules))),
+            ("ticket-based", Box::new(TicketBased::new(rules, waiting))),
+            ("fair-tree", Box::new(FairTree::new(rules))),
         ];
-        for policy in &policies {
+        for (name, policy) in &policies {
             report(
-                &format!("{} ({word})", policy.name()),
+                &format!("{name} ({word})"),
                 peer,
                 best(|| policy.assess(tree)),
             );

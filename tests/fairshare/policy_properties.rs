@@ -92,16 +92,27 @@ fn entities(tree: &ShareTree) -> impl Iterator<Item = NodeId> + '_ {
 
 const RULES: [PolicyRules; 2] = [PolicyRules::Documented, PolicyRules::Scheduler];
 
+/// A policy with its name.
+type Named = (&'static str, Box<dyn Policy>);
+
+fn named(name: &'static str, policy: impl Policy + 'static) -> Named {
+    (name, Box::new(policy))
+}
+
 /// Every policy that needs only a tree, under both rules.
-fn by_tree() -> Vec<Box<dyn Policy>> {
-    let mut policies: Vec<Box<dyn Policy>> = Vec::new();
+fn by_tree() -> Vec<Named> {
+    let mut policies = Vec::new();
     for rules in RULES {
-        policies.push(Box::new(Classic::new(rules)));
-        policies.push(Box::new(Classic::new(rules).dampening(5)));
-        policies.push(Box::new(DepthOblivious::new(rules)));
-        policies.push(Box::new(FairTree::new(rules).release(Release::V26_11)));
+        policies.push(named("classic", Classic::new(rules)));
+        policies.push(named("classic", Classic::new(rules).dampening(5)));
+        policies.push(named("depth-oblivious", DepthOblivious::new(rules)));
+        policies.push(fair_tree(rules, Release::V26_11));
     }
     policies
+}
+
+fn fair_tree(rules: PolicyRules, release: Release) -> Named {
+    named("fair-tree", FairTree::new(rules).release(release))
 }
 
 /// Two of three entities have a waiting job.
@@ -111,10 +122,10 @@ fn tickets(tree: &ShareTree, rules: PolicyRules) -> TicketBased {
     TicketBased::new(rules, waiting.collect::<Vec<_>>())
 }
 
-fn all(tree: &ShareTree) -> Vec<Box<dyn Policy>> {
+fn all(tree: &ShareTree) -> Vec<Named> {
     let mut policies = by_tree();
-    policies.extend(RULES.map(|rules| Box::new(tickets(tree, rules)) as Box<dyn Policy>));
-    policies.push(Box::new(WeightedWalk));
+    policies.extend(RULES.map(|rules| named("ticket-based", tickets(tree, rules))));
+    policies.push(named("weighted-walk", WeightedWalk));
     policies
 }
 
@@ -131,10 +142,10 @@ proptest! {
     fn the_shares_of_all_entities_sum_to_1(sketch in counted()) {
         for apart in [false, true] {
             let tree = build(&members(&sketch, apart));
-            for policy in all(&tree).into_iter().filter(|policy| apart || policy.name() != "weighted-walk") {
+            for (policy_name, policy) in all(&tree).into_iter().filter(|(name, _)| apart || *name != "weighted-walk") {
                 let shares = policy.assess(&tree);
                 let sum: f64 = entities(&tree).filter_map(|node| shares.get(node)).map(|row| row.fairshare_perc).sum();
-                prop_assert!((sum - 1.0).abs() < 1e-12, "{}: {sum}", policy.name());
+                prop_assert!((sum - 1.0).abs() < 1e-12, "{}: {sum}", policy_name);
             }
         }
     }
@@ -145,13 +156,13 @@ proptest! {
     fn factors_are_within_0_and_1(sketch in any_shares()) {
         let tree = build(&members(&sketch, false));
         let has_parents_shares = sketch.iter().any(|(_, _, shares, _)| shares.is_none_or(|shares| shares as u32 == i32::MAX as u32));
-        for policy in all(&tree) {
+        for (policy_name, policy) in all(&tree) {
             let shares = policy.assess(&tree);
             for node in tree.nodes() {
                 let factor = shares.get(node).expect("a row").fairshare_factor;
-                let is_account = tree.kind(node) != NodeKind::Entity && policy.name() == "ticket-based";
-                let holds = (0.0..=1.0 + 1e-12).contains(&factor) || is_account || (policy.name() == "ticket-based" && has_parents_shares);
-                prop_assert!(holds, "{}: {factor} of {}", policy.name(), tree.name(node));
+                let is_account = tree.kind(node) != NodeKind::Entity && policy_name == "ticket-based";
+                let holds = (0.0..=1.0 + 1e-12).contains(&factor) || is_account || (policy_name == "ticket-based" && has_parents_shares);
+                prop_assert!(holds, "{}: {factor} of {}", policy_name, tree.name(node));
             }
         }
     }
@@ -162,15 +173,15 @@ proptest! {
         let one = members(&sketch, false);
         let (tree, other) = (build(&one), build(&permute(&one, &keys)));
         let mut policies = by_tree();
-        policies.push(Box::new(WeightedWalk));
+        policies.push(named("weighted-walk", WeightedWalk));
         if !has_tied_accounts(&tree) {
-            policies.push(Box::new(FairTree::new(PolicyRules::Scheduler)));
+            policies.push(fair_tree(PolicyRules::Scheduler, Release::default()));
         }
-        for policy in policies {
+        for (policy_name, policy) in policies {
             let (before, after) = (AssessedTree::new(tree.clone(), &*policy), AssessedTree::new(other.clone(), &*policy));
             for (name, _, _) in &one {
                 let (before, after) = (factor(&before, name), factor(&after, name));
-                prop_assert!((before - after).abs() < 1e-12, "{}: {name} {before} {after}", policy.name());
+                prop_assert!((before - after).abs() < 1e-12, "{}: {name} {before} {after}", policy_name);
             }
         }
     }
@@ -206,12 +217,12 @@ proptest! {
         let mut charged = tree.clone();
         charged.charge(tree.find(name).expect("in the tree"), f64::from(more)).expect("a usage");
         let mut policies = by_tree();
-        policies.push(Box::new(WeightedWalk));
-        policies.push(Box::new(FairTree::new(PolicyRules::Scheduler)));
-        for policy in policies {
+        policies.push(named("weighted-walk", WeightedWalk));
+        policies.push(fair_tree(PolicyRules::Scheduler, Release::default()));
+        for (policy_name, policy) in policies {
             let (before, after) = (AssessedTree::new(tree.clone(), &*policy), AssessedTree::new(charged.clone(), &*policy));
             let (before, after) = (factor(&before, name), factor(&after, name));
-            prop_assert!(after <= before + 1e-12, "{}: {after} > {before} of {name} in {one:?}", policy.name());
+            prop_assert!(after <= before + 1e-12, "{}: {after} > {before} of {name} in {one:?}", policy_name);
         }
     }
 }
@@ -276,9 +287,12 @@ fn every_policy_accepts_a_chain_of_100_000_levels() {
         .expect("sound");
     let tree = builder.finish();
     let mut policies = all(&tree);
-    policies.push(Box::new(TicketBased::new(PolicyRules::Scheduler, [leaf])));
-    for policy in policies {
+    policies.push(named(
+        "ticket-based",
+        TicketBased::new(PolicyRules::Scheduler, [leaf]),
+    ));
+    for (policy_name, policy) in policies {
         let shares = policy.assess(&tree);
-        assert!(shares.get(leaf).is_some(), "{}", policy.name());
+        assert!(shares.get(leaf).is_some(), "{}", policy_name);
     }
 }

@@ -10,7 +10,7 @@ use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::{AssessedTree, FairTree};
 use job_sort_formula::formula::Template;
 use job_sort_formula::formula::lint::{Ranges, lint_values};
-use job_sort_formula::jobs::{Job, JobState, JobTable};
+use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::rank::{ColumnScratch, OnError, ScorePrecision, score};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
@@ -141,9 +141,7 @@ fn compare_executors(program: &Program, again: &Program) {
             id: &id,
             entity: "Bob",
             queue: "workq",
-            state: JobState::default(),
-            queued_at: None,
-            exclusion: None,
+            ..Job::default()
         };
         table
             .push(&job, &row.iter().cloned().map(Ok).collect::<Vec<_>>())
@@ -253,9 +251,6 @@ pub fn jobs(data: &[u8]) {
         &Objects::read(r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200}}}"#),
     );
     let options = ReadOptions {
-        source_name: "q",
-        needed: NEEDED[choice % 4],
-        schema: &schema,
         numbers: [NumberMode::OpenPbs, NumberMode::Exact, NumberMode::Decimal][choice % 3],
         entity: [
             FairshareEntity::User,
@@ -265,8 +260,8 @@ pub fn jobs(data: &[u8]) {
         ][choice / 4 % 4],
         queue_priorities: &queues.expect("queues").priorities(),
         strict: choice.is_multiple_of(11),
-        cycle_jobs: false,
         record_origins: true,
+        ..ReadOptions::new(&schema, NEEDED[choice % 4])
     };
     let whole = outcome(JobReader::new(&options).chunk_size(1 << 22).read(data));
     let chunk = [1, 64, 500, 1 << 20][choice / 16 % 4];
@@ -284,15 +279,9 @@ pub fn jobs(data: &[u8]) {
 pub fn qstat(data: &[u8]) {
     let schema = Schema::openpbs();
     let options = ReadOptions {
-        source_name: "q",
-        needed: NEEDED[0],
-        schema: &schema,
-        numbers: NumberMode::OpenPbs,
-        entity: FairshareEntity::User,
-        queue_priorities: &Default::default(),
-        strict: false,
         cycle_jobs: true,
         record_origins: true,
+        ..ReadOptions::new(&schema, NEEDED[0])
     };
     let whole = outcome(JobReader::new(&options).read(data));
     let chunk = [1, 64, 4000][data.len() % 3];
@@ -332,9 +321,7 @@ pub fn pbs_files(data: &[u8]) {
         &Objects::read_resourcedef(&text),
         &mut Schema::openpbs(),
     );
-    let files = SiteFiles::default()
-        .with(Role::Queue, file(QUEUE))
-        .with(Role::ResourceGroup, file(b"Bob 10 root 5\n"));
+    let files = queue_with(Role::ResourceGroup, b"Bob 10 root 5\n");
     let roles: &[Role] = match data.len() % 5 {
         0 => &[Role::ResourceGroup],
         1 => &[Role::Usage],
@@ -365,12 +352,7 @@ pub fn slurm_files(data: &[u8]) {
     if let Ok(tree) = jsf_slurm::read_tree("tree", data) {
         check_document(&tree.document);
     }
-    use_site(
-        SiteFiles::default()
-            .with(Role::Tree, file(data))
-            .with(Role::Queue, file(QUEUE)),
-        &POLICIES,
-    );
+    use_tree(data);
 }
 
 /// A tree in native JSON or of flux-accounting, under every policy.
@@ -381,12 +363,19 @@ pub fn tree_json(data: &[u8]) {
     {
         check_document(&document);
     }
-    use_site(
-        SiteFiles::default()
-            .with(Role::Tree, file(data))
-            .with(Role::Queue, file(QUEUE)),
-        &POLICIES,
-    );
+    use_tree(data);
+}
+
+/// Opens a site with a tree and two jobs, under every policy of Slurm.
+fn use_tree(data: &[u8]) {
+    use_site(queue_with(Role::Tree, data), &POLICIES);
+}
+
+/// A site with two jobs and another file.
+fn queue_with(role: Role, data: &[u8]) -> SiteFiles {
+    SiteFiles::default()
+        .with(Role::Queue, file(QUEUE))
+        .with(role, file(data))
 }
 
 /// Every factor of a tree is a number.
@@ -428,10 +417,7 @@ pub fn snapshots(data: &[u8]) {
 
 /// A scheduler's log.
 pub fn replay(data: &[u8]) {
-    let group = file(b"Bob 10 root 5\nSuzy 11 root 7\n");
-    let files = SiteFiles::default()
-        .with(Role::Queue, file(QUEUE))
-        .with(Role::ResourceGroup, group);
+    let files = queue_with(Role::ResourceGroup, b"Bob 10 root 5\nSuzy 11 root 7\n");
     let site = Site::from_files(files, SiteOptions::default()).expect("a site");
     let formula =
         Formula::parse("ncpus * fairshare_factor + eligible_time / 3600").expect("a formula");

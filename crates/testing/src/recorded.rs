@@ -17,7 +17,6 @@ use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::usage::UsageFile;
 use jsf_openpbs::number_format::logged;
 use jsf_openpbs::order::{NotConsidered, Ordered};
-use jsf_openpbs::resource_amount::NumberMode;
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use serde::Deserialize;
 
@@ -95,15 +94,9 @@ impl RecordedSite {
     /// Reads a document of jobs for a formula with these inputs.
     pub fn read_jobs(&self, document: &[u8], needed: &[&str]) -> ParsedJobs {
         let options = ReadOptions {
-            source_name: "queue",
-            needed,
-            schema: &self.schema,
-            numbers: NumberMode::OpenPbs,
             entity: FairshareEntity::Account,
             queue_priorities: &self.queues.priorities(),
-            strict: false,
-            cycle_jobs: false,
-            record_origins: false,
+            ..ReadOptions::new(&self.schema, needed)
         };
         read_jobs(document, &options).unwrap_or_else(|error| panic!("{error}"))
     }

@@ -110,10 +110,6 @@ impl Classic {
 }
 
 impl Policy for Classic {
-    fn name(&self) -> &str {
-        "classic"
-    }
-
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
             PolicyRules::Documented => self.documented(tree),

@@ -156,10 +156,6 @@ impl DepthOblivious {
 }
 
 impl Policy for DepthOblivious {
-    fn name(&self) -> &str {
-        "depth-oblivious"
-    }
-
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
             PolicyRules::Documented => self.documented(tree),

@@ -24,10 +24,6 @@ use crate::fairshare::policy::{EntityShares, Policy, ShareTable};
 pub struct DocumentedOpenPbs;
 
 impl Policy for DocumentedOpenPbs {
-    fn name(&self) -> &str {
-        "pbs"
-    }
-
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         let sums = sibling_sums(tree);
         let total_usage = tree.usage(tree.root());

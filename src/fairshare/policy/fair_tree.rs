@@ -76,10 +76,6 @@ impl FairTree {
 }
 
 impl Policy for FairTree {
-    fn name(&self) -> &str {
-        "fair-tree"
-    }
-
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
             PolicyRules::Documented => documented(tree),

@@ -142,9 +142,6 @@ impl<K: Borrow<str> + Eq + Hash, S: BuildHasher> FairShare for HashMap<K, Entity
 /// The same tree must always give the same shares, and a tree of any depth must work: parents come
 /// before children, so that a loop over [`ShareTree::nodes`] needs no recursion.
 pub trait Policy {
-    /// The policy's name, as in `--policy`: lower case, words joined by `-`.
-    fn name(&self) -> &str;
-
     /// Computes the shares of every node.
     fn assess(&self, tree: &ShareTree) -> ShareTable;
 }

@@ -72,10 +72,6 @@ impl OpenPbs {
 }
 
 impl Policy for OpenPbs {
-    fn name(&self) -> &str {
-        "pbs"
-    }
-
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         let sums = sums_of_siblings(tree);
         let whole = tree.usage(tree.root());

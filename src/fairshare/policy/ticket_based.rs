@@ -194,10 +194,6 @@ impl TicketBased {
 }
 
 impl Policy for TicketBased {
-    fn name(&self) -> &str {
-        "ticket-based"
-    }
-
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
             PolicyRules::Documented => self.documented(tree),

@@ -31,10 +31,6 @@ const UNRANKED: f64 = 0.5;
 pub struct WeightedWalk;
 
 impl Policy for WeightedWalk {
-    fn name(&self) -> &str {
-        "weighted-walk"
-    }
-
     fn assess(&self, tree: &ShareTree) -> ShareTable {
         let bank = Bank::new(tree);
         let users = tree

@@ -352,12 +352,10 @@ fn in_another_case(
         };
         return Some((lower, applicability));
     }
-    let keywords = ["True", "False", "None"].into_iter();
-    let keyword = keywords
-        .filter(|keyword| keyword.eq_ignore_ascii_case(name))
-        .map(str::to_owned)
-        .next();
-    let known = keyword.or_else(|| constant(&lower).map(|_| lower));
+    let mut keywords = ["True", "False", "None"].into_iter();
+    let keyword = keywords.find(|keyword| keyword.eq_ignore_ascii_case(name));
+    let known = keyword.map(str::to_owned);
+    let known = known.or_else(|| constant(&lower).map(|_| lower));
     known.map(|known| (known, Applicability::Unsafe))
 }
 

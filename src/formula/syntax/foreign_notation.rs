@@ -25,12 +25,8 @@ pub(super) fn foreign_operator(
             "`or` is true if one of the conditions is true",
         ),
         "<>" => ("!=".to_owned(), "`!=` is true if the values differ"),
-        "===" => (
-            "==".to_owned(),
-            "Python's comparison operators have two characters",
-        ),
-        "!==" => (
-            "!=".to_owned(),
+        "===" | "!==" => (
+            written[..2].to_owned(),
             "Python's comparison operators have two characters",
         ),
         _ => match written.strip_prefix('\\') {
@@ -53,18 +49,9 @@ pub(super) fn foreign_operator(
 
 /// The error for `condition ? then : otherwise`.
 fn conditional_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
-    let condition = Span {
-        end: operator.start,
-        ..expression
-    }
-    .slice(text)
-    .trim();
-    let otherwise = Span {
-        start: operator.end,
-        ..expression
-    }
-    .slice(text)
-    .trim();
+    let part = |start, end| Span { start, end }.slice(text).trim();
+    let condition = part(expression.start, operator.start);
+    let otherwise = part(operator.end, expression.end);
     let kind = SyntaxErrorKind::ForeignOperator {
         written: "? :".to_owned(),
         instead: format!("{} if {condition} else {otherwise}", then.trim()),
@@ -90,16 +77,9 @@ pub(super) fn word_operator(word: &str) -> Option<SyntaxErrorKind> {
 
 /// The word that replaces an operator, with a blank on each side where the text has none.
 fn spaced(word: &str, text: &str, operator: Span) -> String {
-    let before = if text[..operator.start as usize].ends_with(' ') {
-        ""
-    } else {
-        " "
-    };
-    let after = if text[operator.end as usize..].starts_with(' ') {
-        ""
-    } else {
-        " "
-    };
+    let blank = |has_one: bool| if has_one { "" } else { " " };
+    let before = blank(text[..operator.start as usize].ends_with(' '));
+    let after = blank(text[operator.end as usize..].starts_with(' '));
     format!("{before}{word}{after}")
 }
 

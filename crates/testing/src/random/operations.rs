@@ -51,23 +51,16 @@ fn operand(value: &Value) -> String {
         Value::Float(value) => format!("D({:#x})", value.to_bits()),
         Value::Int(value) => format!("({value})"),
         Value::Big(value) => format!("({value:#x})"),
-        Value::Tuple(items) => format!(
-            "({})",
-            items
-                .iter()
-                .map(|item| operand(item) + ",")
-                .collect::<String>()
-        ),
-        Value::List(items) => format!(
-            "[{}]",
-            items
-                .iter()
-                .map(|item| operand(item) + ",")
-                .collect::<String>()
-        ),
+        Value::Tuple(items) => format!("({})", operands(items)),
+        Value::List(items) => format!("[{}]", operands(items)),
         Value::Function(function) => function.name().to_owned(),
         other => other.repr(),
     }
+}
+
+/// With a comma after each, so that one of them alone is no expression in brackets.
+fn operands(items: &[Value]) -> String {
+    items.iter().map(|item| operand(item) + ",").collect()
 }
 
 /// A value as the Python scripts write it.

@@ -51,12 +51,7 @@ fn as_float(known: Known) -> Known {
 }
 
 fn absolute(x: Interval) -> Known {
-    let least = if x.contains_zero() {
-        0.0
-    } else {
-        x.low.abs().min(x.high.abs())
-    };
-    Known::Number(Interval::new(x.kind(), least, x.size()))
+    Known::Number(Interval::new(x.kind(), x.least_size(), x.size()))
 }
 
 /// `round(x, digits)`, which changes a float by half a unit at most, and not its sign.

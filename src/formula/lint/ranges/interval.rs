@@ -142,6 +142,15 @@ impl Interval {
         self.low.abs().max(self.high.abs())
     }
 
+    /// The least absolute value.
+    pub(super) fn least_size(&self) -> f64 {
+        if self.contains_zero() {
+            0.0
+        } else {
+            self.low.abs().min(self.high.abs())
+        }
+    }
+
     /// Whether 0 is between the bounds.
     pub fn contains_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0

@@ -92,26 +92,20 @@ fn modulo(kind: NumberType, x: Interval, y: Interval) -> Known {
     let step = if kind == NumberType::Int { 1.0 } else { 0.0 };
     if y.low > 0.0 {
         let below = y.high - step;
-        Known::rounded(
-            kind,
-            0.0,
-            if x.low >= 0.0 {
-                below.min(x.high)
-            } else {
-                below
-            },
-        )
+        let most = if x.low >= 0.0 {
+            below.min(x.high)
+        } else {
+            below
+        };
+        Known::rounded(kind, 0.0, most)
     } else {
         let above = y.low + step;
-        Known::rounded(
-            kind,
-            if x.high <= 0.0 {
-                above.max(x.low)
-            } else {
-                above
-            },
-            0.0,
-        )
+        let least = if x.high <= 0.0 {
+            above.max(x.low)
+        } else {
+            above
+        };
+        Known::rounded(kind, least, 0.0)
     }
 }
 
@@ -130,15 +124,7 @@ pub(super) fn power(x: Interval, y: Interval) -> Known {
         _ if x.low > 0.0 || x.low == 0.0 && y.low >= 0.0 => corner_powers(kind, x, y),
         // an even or an odd power
         Some(exponent) if exponent >= 0.0 && exponent.fract() == 0.0 => {
-            let sizes = Interval::new(
-                x.kind(),
-                if x.contains_zero() {
-                    0.0
-                } else {
-                    x.high.abs().min(x.low.abs())
-                },
-                x.size(),
-            );
+            let sizes = Interval::new(x.kind(), x.least_size(), x.size());
             match corner_powers(kind, sizes, y) {
                 Known::Number(sizes) if exponent % 2.0 == 0.0 => Known::Number(sizes),
                 Known::Number(sizes) if x.high <= 0.0 => {
