@@ -44,7 +44,7 @@ pub(super) fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
 pub(super) fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
     let text = scalar.text()?.trim();
     // digits alone are the most frequent, and a duration takes several times as long to read
-    let seconds = text.parse().ok().or_else(|| duration::seconds(text).ok());
+    let seconds = text.parse().ok().or_else(|| duration::seconds(text));
     seconds.or_else(|| integer(scalar))
 }
 

@@ -517,15 +517,15 @@ impl JobConverter<'_> {
         self.note_kind(index, kind);
         let text = scalar.text().unwrap_or("");
         match self.options.numbers.amount(text, Some(kind), self.source) {
-            Ok(amount) => self.fill_amount(job, index, scalar, amount),
-            Err(_) if kind.is_numeric() => {
+            Some(amount) => self.fill_amount(job, index, scalar, amount),
+            None if kind.is_numeric() => {
                 let found = scalar
                     .text()
                     .map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
                 let resource = self.names.name(index).to_owned();
                 return Some(Exclusion::Invalid { resource, found });
             }
-            Err(_) => {}
+            None => {}
         }
         None
     }

@@ -34,7 +34,7 @@ mod reader;
 mod requested_columns;
 mod table_builder;
 
-pub use crate::cycle_jobs::{ArrayIndices, Clock, CycleJobs, QueuedJob};
+pub use crate::cycle_jobs::{Clock, CycleJobs, QueuedJob};
 pub use crate::error::{ReadError, ReadErrorKind};
 pub use crate::file_kind::FileKind;
 pub use crate::options::{ParsedJobs, ReadOptions};

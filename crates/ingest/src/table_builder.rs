@@ -163,7 +163,7 @@ impl<'a> TableBuilder<'a> {
             Ok(()) => {
                 self.table.push_origins(&sources);
                 if let (Some(jobs), Some(job)) = (&mut self.cycle_jobs, cycle) {
-                    jobs.push(job);
+                    jobs.jobs.push(job);
                 }
             }
             Err(problem) => self.report(line.map(|line| first_line + line), &id, problem),

@@ -416,7 +416,7 @@ fn every_form_of_the_resources_gives_the_same() {
         } else {
             Objects::read(&text)
         };
-        assert_eq!(add_resources(name, &objects, &mut schema), []);
+        assert_eq!(add_resources(name, &objects, &mut schema), [""; 0]);
         schema
             .iter()
             .map(|(name, entry)| (name.to_owned(), *entry))

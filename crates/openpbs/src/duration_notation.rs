@@ -1,6 +1,6 @@
 //! Durations in the notations of PBS and of Slurm, and with a unit.
 
-use crate::duration::{DurationError, seconds};
+use crate::duration::seconds;
 
 /// The units that a number may have, in seconds.
 const UNITS: [(char, u64); 5] = [
@@ -17,46 +17,35 @@ const UNITS: [(char, u64); 5] = [
 /// # Errors
 /// The text has none of these forms, or the duration is too long.
 pub fn parse_duration(text: &str) -> Result<u64, String> {
-    parse(text).map_err(|error| match error {
-        DurationError::TooLong(_) => format!("the duration `{text}` is too long"),
-        DurationError::NotADuration(_) => format!(
+    parse(text).ok_or_else(|| {
+        format!(
             "`{text}` is not a duration, expected [[HH:]MM:]SS, D-HH:MM:SS, or a whole number with s, m, h, d or w, \
              such as `24h`"
-        ),
+        )
     })
 }
 
-fn parse(text: &str) -> Result<u64, DurationError> {
-    let mut parts = Vec::new();
-    if let Some((digits, length)) = UNITS
-        .iter()
-        .find_map(|&(unit, length)| Some((text.strip_suffix(unit)?, length)))
-    {
-        parts.push((number(digits)?, length));
-    } else if let Some((days, rest)) = text.split_once('-') {
-        let numbers: Vec<u64> = rest.split(':').map(number).collect::<Result<_, _>>()?;
-        if numbers.len() > 3 {
-            return Err(DurationError::NotADuration(text.to_owned()));
+fn parse(text: &str) -> Option<u64> {
+    for (unit, length) in UNITS {
+        if let Some(digits) = text.strip_suffix(unit) {
+            return number(digits)?.checked_mul(length);
         }
-        parts.push((number(days)?, 86_400));
-        parts.extend(numbers.into_iter().zip([3600, 60, 1]));
-    } else {
-        return u64::try_from(seconds(text)?)
-            .map_err(|_| DurationError::NotADuration(text.to_owned()));
     }
-    let total = parts.into_iter().try_fold(0u64, |total, (part, unit)| {
-        part.checked_mul(unit)?.checked_add(total)
-    });
-    total.ok_or_else(|| DurationError::TooLong(text.to_owned()))
+    let Some((days, rest)) = text.split_once('-') else {
+        return u64::try_from(seconds(text)?).ok();
+    };
+    let mut total = number(days)?.checked_mul(86_400)?;
+    let mut units = [3600, 60, 1].into_iter();
+    for part in rest.split(':') {
+        let part = number(part)?.checked_mul(units.next()?)?;
+        total = total.checked_add(part)?;
+    }
+    Some(total)
 }
 
-fn number(digits: &str) -> Result<u64, DurationError> {
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(DurationError::NotADuration(digits.to_owned()));
-    }
-    digits
-        .parse()
-        .map_err(|_| DurationError::TooLong(digits.to_owned()))
+fn number(digits: &str) -> Option<u64> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
 }
 
 #[cfg(test)]

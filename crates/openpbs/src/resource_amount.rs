@@ -1,7 +1,6 @@
 //! The conversion of resource amounts into the numbers that the formula sees.
 //!
-//! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number, or
-//! [`Unreadable`].
+//! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number.
 
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
@@ -44,10 +43,6 @@ pub enum AmountSource {
     User,
 }
 
-/// An amount that the scheduler cannot read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unreadable;
-
 impl NumberMode {
     /// The number that the formula sees for an amount that was read by [`amount`](Self::amount).
     pub fn resource(self, amount: Value) -> Value {
@@ -74,46 +69,33 @@ impl NumberMode {
 
     /// Reads the amount of a numeric resource: a number, a size or a duration, depending on its
     /// form. A plain number is in bytes if the resource is a size. A size is returned in kb, a
-    /// duration in seconds.
-    ///
-    /// # Errors
-    /// The scheduler cannot read the amount and ignores the job: petabytes, `inf`, `nan` and any
-    /// other text; also a float beyond 3.4e38 written by a user.
+    /// duration in seconds. `None` if the scheduler cannot read the amount and ignores the job:
+    /// petabytes, `inf`, `nan` and any other text; also a float beyond 3.4e38 written by a user.
     pub fn amount(
         self,
         text: &str,
         kind: Option<InputType>,
         source: AmountSource,
-    ) -> Result<Value, Unreadable> {
+    ) -> Option<Value> {
         let has_unit = !text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
         if !has_unit && text.contains(':') {
-            return duration::seconds(text)
-                .map(Value::Int)
-                .map_err(|_| Unreadable);
+            return duration::seconds(text).map(Value::Int);
         }
         if kind == Some(InputType::Size) || has_unit {
-            return size::kilobytes(text)
-                .map(kilobytes_value)
-                .map_err(|_| Unreadable);
+            return size::kilobytes(text).map(kilobytes_value);
         }
-        let amount = number(text).ok_or(Unreadable)?;
+        let amount = number(text)?;
         match (source, kind) {
             (AmountSource::User, Some(InputType::Duration))
                 if matches!(amount, Value::Float(_)) =>
             {
-                duration::seconds(text)
-                    .map(Value::Int)
-                    .map_err(|_| Unreadable)
+                duration::seconds(text).map(Value::Int)
             }
             (AmountSource::User, Some(InputType::Float)) if self == Self::OpenPbs => {
                 let kept = number_format::server_float(to_double(&amount));
-                if kept.is_finite() {
-                    Ok(Value::Float(kept))
-                } else {
-                    Err(Unreadable)
-                }
+                kept.is_finite().then_some(Value::Float(kept))
             }
-            _ => Ok(amount),
+            _ => Some(amount),
         }
     }
 }
@@ -197,7 +179,7 @@ pub fn whole_amount(text: &str, kind: Option<InputType>, source: AmountSource) -
     if kind.is_some_and(|kind| !kind.is_numeric()) {
         return None;
     }
-    match NumberMode::Exact.amount(text, kind, source).ok()? {
+    match NumberMode::Exact.amount(text, kind, source)? {
         Value::Int(amount) => Some(amount),
         // the JSON of qstat prints large integers with an exponent
         Value::Float(amount) if amount.fract() == 0.0 && amount.abs() < 9.3e18 => {
@@ -217,9 +199,9 @@ mod tests {
             .amount(text, Some(kind), source)
             .map(|amount| numbers.resource(amount))
         {
-            Ok(Value::Int(i)) => i.to_string(),
-            Ok(Value::Big(big)) => big.to_string(),
-            Ok(Value::Float(x)) => format!("{x:?}"),
+            Some(Value::Int(i)) => i.to_string(),
+            Some(Value::Big(big)) => big.to_string(),
+            Some(Value::Float(x)) => format!("{x:?}"),
             other => format!("{other:?}"),
         }
     }
@@ -246,18 +228,9 @@ mod tests {
             seen("123456.123456", InputType::Float, AmountSource::User),
             "123456.125"
         );
-        assert_eq!(
-            seen("1e300", InputType::Float, AmountSource::User),
-            "Err(Unreadable)"
-        );
-        assert_eq!(
-            seen("inf", InputType::Float, AmountSource::Server),
-            "Err(Unreadable)"
-        );
-        assert_eq!(
-            seen("3pb", InputType::Size, AmountSource::Server),
-            "Err(Unreadable)"
-        );
+        assert_eq!(seen("1e300", InputType::Float, AmountSource::User), "None");
+        assert_eq!(seen("inf", InputType::Float, AmountSource::Server), "None");
+        assert_eq!(seen("3pb", InputType::Size, AmountSource::Server), "None");
         assert_eq!(seen("4096", InputType::Size, AmountSource::User), "4");
         assert_eq!(seen("1.5", InputType::Duration, AmountSource::User), "2");
     }

@@ -3,7 +3,7 @@
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::rank::fill_fairshare;
 use job_sort_formula::{Formula, JobTable};
-use jsf_openpbs::files::sched_config::{ConfigFault, ConfigWarning, SchedConfig};
+use jsf_openpbs::files::sched_config::{ConfigWarning, SchedConfig};
 use jsf_openpbs::order::{NotConsidered, Order};
 use jsf_openpbs::python_string_literal::PythonStringLiteral;
 use jsf_openpbs::resource_amount::NumberMode;
@@ -30,8 +30,7 @@ fn config(recorded: &Recorded) -> SchedConfig {
         file.push_str(&format!("{name}: {value}\n"));
     }
     let config = SchedConfig::parse(file.as_bytes());
-    let is_repeated =
-        |warning: &ConfigWarning| matches!(warning.fault, ConfigFault::Repeated { .. });
+    let is_repeated = |warning: &ConfigWarning| warning.is_repeated;
     assert!(
         config.warnings.iter().all(is_repeated),
         "{:?}",

@@ -17,67 +17,42 @@
 
 #![forbid(unsafe_code)]
 
-mod accounting;
-mod alcf;
-mod complete;
-mod difference;
-mod errors;
-mod fairness;
-mod fairshare;
-mod fields;
-mod generate;
-mod goals;
-mod jobs;
-mod left_out;
-mod log_rules;
-mod mentions;
-mod native;
-mod qstat;
-mod read;
+mod logs;
 mod results;
-mod rules;
-mod sacct;
 mod schedule;
-mod shake;
-mod start_values;
-mod started;
-mod statistics;
-mod student_t;
-mod swf;
-mod times_ahead;
-mod validate;
-mod valued_jobs;
-mod waiting;
-mod warm_up;
 mod workload;
 
-pub use difference::{Difference, GroupDifference, MeanChange};
-pub use errors::{ErrorKind, EvaluationErrors};
-pub use fairness::{EntityUse, Fairness};
-pub use fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
-pub use generate::{Random, WorkloadModel, generate};
-pub use goals::{
+pub use logs::left_out::{Fault, Faults, LeftOutReason};
+pub use logs::log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
+pub use logs::read_workload;
+pub use logs::sacct::sacct_advice;
+pub use results::Results;
+pub use results::difference::{Difference, GroupDifference, MeanChange};
+pub use results::fairness::{EntityUse, Fairness};
+pub use results::goals::{
     Goal, GoalState, Goals, GoalsError, JudgedGoal, JudgedRun, MAX_GOALS_BYTES, Measure, Member,
     Objective, in_one_line,
 };
-pub use left_out::{Fault, Faults, LeftOutReason};
-pub use log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
-pub use read::read_workload;
-pub use results::Results;
-pub use rules::{Backfill, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules};
-pub use sacct::sacct_advice;
-pub use schedule::{Observer, Schedule, simulate};
-pub use shake::{SHAKE_SECONDS, Shake, Spread};
-pub use start_values::StartValues;
-pub use started::Preemptions;
-pub use statistics::{
+pub use results::start_values::StartValues;
+pub use results::statistics::{
     ByKind, Distribution, GroupStatistics, Period, Statistics, Summary, Whole, bounded_slowdown,
     wait_of,
 };
-pub use validate::Validation;
-pub use warm_up::WarmUp;
+pub use results::validate::Validation;
+pub use results::warm_up::WarmUp;
+pub use schedule::evaluation_errors::{ErrorKind, EvaluationErrors};
+pub use schedule::fairshare::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
+pub use schedule::simulation_rules::{
+    Backfill, NonPrimeRules, OrderRules, PlacedRequests, SimulationRules,
+};
+pub use schedule::started_job::Preemptions;
+pub use schedule::{Observer, Schedule, simulate};
+pub use workload::builder::{LogInputs, SlurmPriority, WorkloadBuilder};
+pub use workload::generate::{Random, WorkloadModel, generate};
+pub use workload::job_id::compare_ids;
+pub use workload::logged_job::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS};
+pub use workload::shake::{SHAKE_SECONDS, Shake, Spread};
 pub use workload::{
-    Amount, Extent, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS,
-    MAX_RUN_SUBJOBS, MAX_SECONDS, NameLists, Names, SlurmPriority, Workload, WorkloadBuilder,
-    WorkloadJob, compare_ids,
+    Amount, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists, Names, Workload,
+    WorkloadJob,
 };

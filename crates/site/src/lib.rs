@@ -219,7 +219,7 @@ impl Site {
         warnings.of_order.extend(different_clusters(&clusters));
         let of_shares = &mut warnings.of_shares;
         let of_conf = conf.iter().flat_map(|conf| &conf.warnings);
-        of_shares.extend(limit_each_kind(of_conf.map(Message::from)));
+        of_shares.extend(limit_each_kind(of_conf.cloned()));
         of_shares.extend(of_tree.all.into_iter().map(Message::from));
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             of_shares.push(defaults_assumed());

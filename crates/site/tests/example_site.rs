@@ -69,7 +69,7 @@ impl Site {
                 &Objects::read_resourcedef(&text("site/resourcedef")),
                 &mut schema
             ),
-            []
+            [""; 0]
         );
         let site = Self {
             schema,

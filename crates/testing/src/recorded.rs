@@ -63,7 +63,7 @@ pub fn schema() -> Schema {
             &Objects::read_resourcedef(&golden::text("openpbs/qstat/resourcedef")),
             &mut schema
         ),
-        []
+        [""; 0]
     );
     schema
 }
@@ -174,7 +174,7 @@ pub fn declare(resource: &str, schema: &mut Schema) {
             &Objects::read_resourcedef(&format!("{resource} type=long")),
             schema
         ),
-        []
+        [""; 0]
     );
 }
 

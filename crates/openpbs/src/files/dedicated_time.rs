@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use crate::files::holidays::{UnusedLine, unused_lines};
+use crate::files::holidays::unused_lines;
 use crate::wall_clock::seconds_of_date_and_time;
 
 /// Reads the file: `MM/DD/YYYY HH:MM MM/DD/YYYY HH:MM` per line, the begin and the end. The times
@@ -20,7 +20,7 @@ use crate::wall_clock::seconds_of_date_and_time;
 /// let (times, unused) = read(b"# maintenance\n11/27/2026 10:26 11/27/2026 12:26\n");
 /// assert!(unused.is_empty() && times == [1_795_775_160..1_795_782_360]);
 /// ```
-pub fn read(file: &[u8]) -> (Vec<Range<i64>>, Vec<UnusedLine>) {
+pub fn read(file: &[u8]) -> (Vec<Range<i64>>, Vec<String>) {
     let mut times = Vec::new();
     let expected = "a line is `MM/DD/YYYY HH:MM MM/DD/YYYY HH:MM`, begin and end";
     let unused = unused_lines(file, expected, |words| {
@@ -69,10 +69,10 @@ mod tests {
             times,
             [1_795_775_160..1_795_782_360, 1_796_083_200..1_796_169_600]
         );
-        let lines: Vec<usize> = unused.iter().map(|unused| unused.line).collect();
-        assert_eq!(lines, [4, 5, 6]);
+        let lines: Vec<&str> = unused.iter().map(|unused| &unused[..7]).collect();
+        assert_eq!(lines, ["line 4 ", "line 5 ", "line 6 "]);
         assert_eq!(
-            unused[0].to_string(),
+            unused[0],
             "line 4 has no effect, a line is `MM/DD/YYYY HH:MM MM/DD/YYYY HH:MM`, begin and end: `11/27/2026 10:26`"
         );
     }

@@ -1,7 +1,7 @@
 //! The file `sched_priv/holidays`: when it is prime time.
 //!
-//! In: the bytes of the file. Out: [`Holidays`], on the clock of the server's host, and the lines
-//! that have no effect.
+//! In: the bytes of the file. Out: [`Holidays`], on the clock of the server's host, and what
+//! is said of the lines that have no effect.
 //!
 //! Source: `pbs_holidays(5)`, and the cycles recorded in `tests/golden/cycles2`.
 
@@ -9,18 +9,6 @@ use std::collections::BTreeSet;
 
 use crate::c_string::{c_string, is_blank_or_comment, name_text};
 use crate::wall_clock::{DAY, day_of_year};
-
-/// A line that has no effect.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} has no effect, {expected}: `{text}`")]
-pub struct UnusedLine {
-    /// The line in the file, from 1.
-    pub line: usize,
-    /// What a line is.
-    pub expected: &'static str,
-    /// The line.
-    pub text: String,
-}
 
 /// When it is prime time. Times are in seconds on the clock of the server's host, as if it were in
 /// UTC. The default is prime time at all times.
@@ -84,7 +72,7 @@ impl Holidays {
     /// assert!(unused.is_empty() && holidays.is_prime_at(1_795_780_800));
     /// assert_eq!(holidays.next_change(1_795_780_800), Some(1_795_800_600));
     /// ```
-    pub fn read(file: &[u8]) -> (Self, Vec<UnusedLine>) {
+    pub fn read(file: &[u8]) -> (Self, Vec<String>) {
         let mut holidays = Self::default();
         let unused = unused_lines(
             file,
@@ -184,13 +172,13 @@ impl Begin {
     }
 }
 
-/// Applies the words of each line that is neither blank nor a comment. Returns the lines for which
-/// that fails.
+/// Applies the words of each line that is neither blank nor a comment. Returns what is said of the
+/// lines for which that fails.
 pub(super) fn unused_lines(
     file: &[u8],
-    expected: &'static str,
+    expected: &str,
     mut apply: impl FnMut(&[&str]) -> Option<()>,
-) -> Vec<UnusedLine> {
+) -> Vec<String> {
     let mut unused = Vec::new();
     for (line, text) in (1..).zip(file.split(|&byte| byte == b'\n').map(c_string)) {
         if is_blank_or_comment(text) {
@@ -199,12 +187,8 @@ pub(super) fn unused_lines(
         let text = name_text(text);
         let words: Vec<&str> = text.split_whitespace().collect();
         if apply(&words).is_none() {
-            let text = text.trim().to_owned();
-            unused.push(UnusedLine {
-                line,
-                expected,
-                text,
-            });
+            let text = text.trim();
+            unused.push(format!("line {line} has no effect, {expected}: `{text}`"));
         }
     }
     unused
@@ -225,7 +209,7 @@ mod tests {
             b"* a comment\nYEAR\t2026\n  weekday\t0600\t1730\n saturday none all\nsunday 2000 0400\n\
             wednesday none none\n  359  Dec 25  Christmas Day\n",
         );
-        assert_eq!(unused, []);
+        assert_eq!(unused, [""; 0]);
         for (time, is_prime) in [
             ("Fri Nov 27 05:59:59 2026", false),
             ("Fri Nov 27 06:00:00 2026", true),
@@ -273,10 +257,13 @@ mod tests {
         let (holidays, unused) = Holidays::read(
             b"YEAR 2026\nweekday 0600\nweekday 0660 1700\nChristmas 359\n367\nmonday 0 2500\n",
         );
-        let lines: Vec<usize> = unused.iter().map(|unused| unused.line).collect();
-        assert_eq!(lines, [2, 3, 4, 5, 6]);
+        let lines: Vec<&str> = unused.iter().map(|unused| &unused[..7]).collect();
         assert_eq!(
-            unused[1].to_string(),
+            lines,
+            ["line 2 ", "line 3 ", "line 4 ", "line 5 ", "line 6 "]
+        );
+        assert_eq!(
+            unused[1],
             "line 3 has no effect, a line is `YEAR 2026`, `weekday 0600 1730` or a day of the year: `weekday 0660 1700`"
         );
         assert_eq!(holidays.days, [Day::Prime; 7]);

@@ -84,18 +84,9 @@ pub struct ResourceGroup {
     pub rejected: Vec<RejectedLine>,
     /// The number of the other skipped lines.
     pub not_listed: usize,
-    /// The valid lines with other shares than the file says, in file order.
-    pub wrapped: Vec<WrappedShares>,
-}
-
-/// Shares beyond the 32 bits of a C `int`, in which the daemon keeps them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: the shares are beyond 32 bits, and the daemon takes {taken}")]
-pub struct WrappedShares {
-    /// The line in the file, from 1.
-    pub line: usize,
-    /// The shares that the daemon takes.
-    pub taken: i32,
+    /// What is said of the valid lines with shares beyond the 32 bits of a C `int`, in which the
+    /// daemon keeps them, in file order.
+    pub wrapped: Vec<String>,
 }
 
 impl ResourceGroup {
@@ -111,10 +102,10 @@ impl ResourceGroup {
             match parse_line(chunk, &names) {
                 Ok((line, given)) => {
                     if i64::from(line.shares) != given {
-                        groups.wrapped.push(WrappedShares {
-                            line: line.line,
-                            taken: line.shares,
-                        });
+                        groups.wrapped.push(format!(
+                            "line {}: the shares are beyond 32 bits, and the daemon takes {}",
+                            line.line, line.shares
+                        ));
                     }
                     names.insert(line.name.clone());
                     groups.lines.push(line);
@@ -231,9 +222,8 @@ mod tests {
                 .collect::<Vec<_>>(),
             [1, -1, -1]
         );
-        let wrapped: Vec<_> = read.wrapped.iter().map(ToString::to_string).collect();
         assert_eq!(
-            wrapped,
+            read.wrapped,
             [
                 "line 1: the shares are beyond 32 bits, and the daemon takes 1",
                 "line 3: the shares are beyond 32 bits, and the daemon takes -1",

@@ -166,7 +166,7 @@ fn jobs_in_states(counts: &str) -> Option<u64> {
 }
 
 /// A Boolean in the server's syntax.
-pub(super) fn boolean(value: &str) -> Option<bool> {
+pub fn boolean(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "t" | "y" | "1" => Some(true),
         "false" | "f" | "n" | "0" => Some(false),

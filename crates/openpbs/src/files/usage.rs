@@ -44,84 +44,22 @@ pub struct UsageRecord {
     pub offset: usize,
 }
 
-/// A usage that no job can have caused, but with which the daemon computes.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("byte {}: {}", .record.offset, .kind.in_words(.record))]
-pub struct ImplausibleUsage {
-    record: UsageRecord,
-    kind: Implausible,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Implausible {
-    /// The usage of the entity, of its groups and of the root is infinite.
-    Infinite,
-    Subnormal,
-    /// Every usage is finite, and their sum is not.
-    InfiniteSum,
-}
-
-impl Implausible {
-    fn in_words(self, UsageRecord { entity, usage, .. }: &UsageRecord) -> String {
-        match self {
-            Self::Infinite => format!(
-                "the usage of `{entity}` is infinite, and the scheduler computes with it: fair-share numbers become 0 or not a \
-                 number"
-            ),
-            Self::Subnormal => format!(
-                "the usage {usage:e} of `{entity}` is smaller than any that a job causes, as in a damaged file or one of \
-                 another byte order; the scheduler computes with it"
-            ),
-            Self::InfiniteSum => format!(
-                "with the usage {usage:e} of `{entity}` the sum of all usage exceeds the range of a double, and the scheduler \
-                 computes with an infinite one: fair-share numbers become 0 or not a number"
-            ),
-        }
-    }
-}
-
 /// Something in the file that the daemon silently ignores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum UsageFault {
-    /// Too short for a header and the time of the last decay, or for one record of a file without a
-    /// header.
-    #[error("the file ends at byte {0}, before its first record")]
-    TooShort(usize),
-    /// The file has the tag, but its version is not 2.
-    #[error("byte 16: version {0} is not known, nothing was read")]
-    UnknownVersion(f64),
-    /// The last decay is at [`EARLIEST_DECAY`] or earlier.
-    #[error("byte 24: the time {0} of the last decay is too old, nothing was read")]
-    OldDecay(i64),
-    /// The last record is incomplete.
-    #[error("byte {offset}: the last record has only {bytes} bytes and is ignored")]
-    CutShort {
-        /// The offset of the record.
-        offset: usize,
-        /// The number of its bytes in the file.
-        bytes: usize,
-    },
-    /// The usage is negative or not a number.
-    #[error(
-        "byte {offset}: the usage {usage} of `{entity}` is not a number of at least 0, the record is ignored"
-    )]
-    BadUsage {
-        /// The offset of the number.
-        offset: usize,
-        /// The entity.
-        entity: String,
-        /// Its usage.
-        usage: f64,
-    },
-    /// The name has no NUL in its field, or a byte other than ASCII letters, digits, blanks and
-    /// `.-_:`.
-    #[error("byte {offset}: `{name}` is not a name, the record is ignored")]
-    BadName {
-        /// The offset of the name.
-        offset: usize,
-        /// The name, up to the end of its field.
-        name: String,
-    },
+#[error("{text}")]
+pub struct UsageFault {
+    text: String,
+    /// Whether it is a record with a usage that is negative or not a number.
+    pub is_of_usage: bool,
+}
+
+impl From<String> for UsageFault {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            is_of_usage: false,
+        }
+    }
 }
 
 /// A usage file: the valid records, and what is ignored.
@@ -146,7 +84,10 @@ impl UsageFile {
 
     /// Reads the records, unless the daemon ignores the whole file.
     fn read(&mut self, file: &[u8]) -> Result<(), UsageFault> {
-        let too_short = || UsageFault::TooShort(file.len());
+        let too_short = || {
+            let length = file.len();
+            format!("the file ends at byte {length}, before its first record")
+        };
         let header = file.get(..HEADER).ok_or_else(too_short)?;
         if !header.starts_with(TAG) {
             self.read_records(file, 0, RECORD_V1);
@@ -154,37 +95,52 @@ impl UsageFile {
         }
         let version = last_double(header).ok_or_else(too_short)?;
         if version != 2.0 {
-            return Err(UsageFault::UnknownVersion(version));
+            let fault = format!("byte 16: version {version} is not known, nothing was read");
+            return Err(fault.into());
         }
         let time = file[HEADER..].first_chunk::<8>().ok_or_else(too_short)?;
         let time = i64::from_le_bytes(*time);
         if time != 0 && time <= EARLIEST_DECAY {
-            return Err(UsageFault::OldDecay(time));
+            let fault =
+                format!("byte 24: the time {time} of the last decay is too old, nothing was read");
+            return Err(fault.into());
         }
         self.read_records(file, FIRST_RECORD, RECORD_V2);
         Ok(())
     }
 
-    /// The records with a usage that no job can have caused, in file order.
-    pub fn implausible(&self) -> Vec<ImplausibleUsage> {
+    /// What is said of the records with a usage that no job can have caused, but with which the
+    /// daemon computes, in file order.
+    pub fn implausible(&self) -> Vec<String> {
         let mut sum = 0.0_f64;
         let mut implausible = Vec::new();
-        for record in &self.records {
+        for UsageRecord {
+            entity,
+            usage,
+            offset,
+        } in &self.records
+        {
             let was_finite = sum.is_finite();
-            sum += record.usage;
-            let kind = if record.usage.is_infinite() {
-                Implausible::Infinite
-            } else if record.usage.is_subnormal() {
-                Implausible::Subnormal
+            sum += usage;
+            let what = if usage.is_infinite() {
+                format!(
+                    "the usage of `{entity}` is infinite, and the scheduler computes with it: fair-share numbers become 0 or not a \
+                     number"
+                )
+            } else if usage.is_subnormal() {
+                format!(
+                    "the usage {usage:e} of `{entity}` is smaller than any that a job causes, as in a damaged file or one of \
+                     another byte order; the scheduler computes with it"
+                )
             } else if was_finite && sum.is_infinite() {
-                Implausible::InfiniteSum
+                format!(
+                    "with the usage {usage:e} of `{entity}` the sum of all usage exceeds the range of a double, and the scheduler \
+                     computes with an infinite one: fair-share numbers become 0 or not a number"
+                )
             } else {
                 continue;
             };
-            implausible.push(ImplausibleUsage {
-                record: record.clone(),
-                kind,
-            });
+            implausible.push(format!("byte {offset}: {what}"));
         }
         implausible
     }
@@ -200,38 +156,34 @@ impl UsageFile {
 }
 
 fn parse_record(record: &[u8], offset: usize, size: usize) -> Result<UsageRecord, UsageFault> {
-    let cut_short = UsageFault::CutShort {
-        offset,
-        bytes: record.len(),
+    let Some(usage) = last_double(record).filter(|_| record.len() == size) else {
+        let bytes = record.len();
+        let fault = format!("byte {offset}: the last record has only {bytes} bytes and is ignored");
+        return Err(fault.into());
     };
-    if record.len() < size {
-        return Err(cut_short);
-    }
-    let usage = last_double(record).ok_or(cut_short)?;
     // in version 1 the daemon searches for the NUL beyond the field, through the padding and the
     // number
     let field = &record[..if size == RECORD_V2 { NAME_V2 } else { size }];
     let name = c_string(field);
     let entity = name_text(name);
     if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {
-        return Err(UsageFault::BadName {
-            offset,
-            name: entity,
-        });
+        let fault = format!("byte {offset}: `{entity}` is not a name, the record is ignored");
+        return Err(fault.into());
     }
     if usage >= 0.0 {
-        Ok(UsageRecord {
+        return Ok(UsageRecord {
             entity,
             usage,
             offset,
-        })
-    } else {
-        Err(UsageFault::BadUsage {
-            offset: offset + record.len() - 8,
-            entity,
-            usage,
-        })
+        });
     }
+    let at = offset + size - 8;
+    Err(UsageFault {
+        text: format!(
+            "byte {at}: the usage {usage} of `{entity}` is not a number of at least 0, the record is ignored"
+        ),
+        is_of_usage: true,
+    })
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -312,7 +264,7 @@ mod tests {
     fn implausible(usages: &[(&[u8], f64)]) -> Vec<String> {
         let read = UsageFile::parse(&v2(usages));
         assert_eq!((read.records.len(), &*read.faults), (usages.len(), &[][..]));
-        read.implausible().iter().map(ToString::to_string).collect()
+        read.implausible()
     }
 
     #[test]

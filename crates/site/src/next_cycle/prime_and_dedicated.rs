@@ -6,7 +6,7 @@ use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use jsf_ingest::Clock;
 use jsf_openpbs::cycle::{QueueTime, Times};
 use jsf_openpbs::files::dedicated_time;
-use jsf_openpbs::files::holidays::{Holidays, UnusedLine};
+use jsf_openpbs::files::holidays::Holidays;
 use jsf_openpbs::files::sched_config::ByTime;
 
 use crate::next_cycle::reserved_nodes::Reservations;
@@ -65,7 +65,7 @@ impl Site {
     fn read_times<T: Default>(
         &self,
         role: Role,
-        read: impl Fn(&[u8]) -> (T, Vec<UnusedLine>),
+        read: impl Fn(&[u8]) -> (T, Vec<String>),
         warnings: &mut Vec<Message>,
     ) -> Result<T, SiteError> {
         let Some(source) = self.files.first(role) else {

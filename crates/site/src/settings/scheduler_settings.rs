@@ -1,7 +1,7 @@
 //! Reads the settings of the scheduler of a site.
 
 use job_sort_formula::diagnostic::{Message, Need};
-use jsf_openpbs::files::sched_config::{ByTime, ConfigFault, SchedConfig};
+use jsf_openpbs::files::sched_config::{ByTime, SchedConfig};
 use jsf_openpbs::files::server::ServerSettings;
 
 use crate::SiteError;
@@ -41,7 +41,7 @@ pub(crate) fn read_sched_config(
             let (repeated, others): (Vec<_>, Vec<_>) = config
                 .warnings
                 .iter()
-                .partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
+                .partition(|warning| warning.is_repeated);
             warnings.extend_unless_strict(in_file(&name, repeated))?;
             warnings.extend(in_file(&name, others));
             config

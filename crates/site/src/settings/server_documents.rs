@@ -295,8 +295,7 @@ impl Documents {
         }
         self.warn_of_repeated(name, &repeated(objects))?;
         let problems = add_resources(name, objects, &mut self.schema);
-        self.warnings
-            .extend(problems.iter().map(ToString::to_string));
+        self.warnings.extend(problems);
         for name in declared_names(objects) {
             if self.schema.origin(name) == Some(Origin::Special) {
                 self.hidden.push(name.to_owned());

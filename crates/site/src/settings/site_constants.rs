@@ -68,7 +68,7 @@ impl Site {
         let kind = schema.input_type(name);
         let text = self.queues.resources_default(queue, name)?;
         let numbers = self.rules.numbers;
-        let amount = numbers.amount(text, kind, AmountSource::Server).ok()?;
+        let amount = numbers.amount(text, kind, AmountSource::Server)?;
         Some(numbers.resource(amount))
     }
 }

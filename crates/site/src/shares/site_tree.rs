@@ -13,7 +13,7 @@ use jsf_json::clipped;
 use jsf_openpbs::check::{counted, quoted};
 use jsf_openpbs::files::resource_group::{LineFault, ResourceGroup};
 use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
+use jsf_openpbs::files::usage::{MIN_USAGE, UsageFile};
 use jsf_openpbs::share_tree::{PbsTree, PbsTreeBuilder};
 use jsf_slurm::tree::{TreeFormat, TreeReadError, TreeWarningKind};
 
@@ -342,7 +342,7 @@ fn read_resource_group(
         .partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
     warnings.extend_unless_strict(in_file(&name, repeated))?;
     let rejected = rejected.into_iter().map(ToString::to_string);
-    let wrapped = lines.wrapped.iter().map(ToString::to_string);
+    let wrapped = lines.wrapped.iter().cloned();
     let others = rejected.chain(wrapped).chain(negative_shares(&lines));
     warnings.extend(in_file(&name, others));
     if lines.not_listed > 0 {
@@ -380,10 +380,7 @@ fn negative_shares(groups: &ResourceGroup) -> impl Iterator<Item = String> {
 
 fn read_usage(source: &FileSource, warnings: &mut FileWarnings) -> Result<UsageFile, SiteError> {
     let usage = UsageFile::parse(&source.read_expected(Role::Usage)?.bytes);
-    let (bad, others): (Vec<_>, Vec<_>) = usage
-        .faults
-        .iter()
-        .partition(|fault| matches!(fault, UsageFault::BadUsage { .. }));
+    let (bad, others): (Vec<_>, Vec<_>) = usage.faults.iter().partition(|fault| fault.is_of_usage);
     let name = source.name();
     warnings.extend(in_file(&name, others));
     warnings.extend_unless_strict(in_file(&name, bad))?;

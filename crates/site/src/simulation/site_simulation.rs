@@ -217,7 +217,7 @@ impl Site {
         let mut defaults = BTreeMap::new();
         for queue in self.queues.iter().map(|(name, _)| name).chain([""]) {
             if let Some(default) = self.queues.default_amount(queue, "walltime")
-                && let Ok(walltime @ 1..) = seconds(default)
+                && let Some(walltime @ 1..) = seconds(default)
             {
                 defaults.insert(queue.to_owned(), walltime);
             }

@@ -132,7 +132,10 @@ impl SlurmQueue {
                 "ngpus" => tres.push(format!("gres/gpu={value}")),
                 "nice" => job.nice = value.parse().map_err(|_| wrong())?,
                 "mem" => {
-                    let kilobytes = kilobytes(value).map_err(SiteError::content)?;
+                    let expected = "a size with `b`, `kb`, `mb`, `gb` or `tb`, such as `4gb`";
+                    let kilobytes = kilobytes(value).ok_or_else(|| {
+                        SiteError::content(format!("`{}` is not {expected}", clipped(value)))
+                    })?;
                     tres.push(format!("mem={kilobytes}K"));
                 }
                 "walltime" => {

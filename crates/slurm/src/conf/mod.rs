@@ -2,19 +2,18 @@
 //!
 //! In: the file, and the files that it includes from its own folder. Out: the settings that affect
 //! fair share and the priority of jobs, and the nodes and partitions. A value with which `slurmctld` does not start
-//! is a [`ConfWarning`], and the setting keeps its default. Flags that contradict each other, or
+//! is a warning, and the setting keeps its default. Flags that contradict each other, or
 //! that current releases do not have, are warnings too.
 
 mod objects;
 mod priority;
 mod settings;
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::diagnostic::Message;
 use settings::Settings;
 pub(crate) use settings::parse_minutes;
 use thiserror::Error;
@@ -109,7 +108,9 @@ pub struct SlurmConf {
     pub objects: ConfObjects,
     /// The settings that are invalid, have no effect, contradict others or were removed, in the
     /// order of the files.
-    pub warnings: Vec<ConfWarning>,
+    pub warnings: Vec<Message>,
+    /// The first of them with which `slurmctld` does not start.
+    start_fault: Option<String>,
 }
 
 impl Default for SlurmConf {
@@ -130,6 +131,7 @@ impl Default for SlurmConf {
             priority: PrioritySettings::default(),
             objects: ConfObjects::default(),
             warnings: Vec::new(),
+            start_fault: None,
         }
     }
 }
@@ -140,13 +142,7 @@ impl SlurmConf {
     /// # Errors
     /// The first setting with which it does not.
     pub fn require_start(&self) -> Result<(), String> {
-        let mut faults = self.warnings.iter();
-        match faults.find(|warning| warning.fault.prevents_start()) {
-            Some(ConfWarning { file, line, fault }) => {
-                Err(format!("`{file}`, line {line}: {fault}"))
-            }
-            None => Ok(()),
-        }
+        self.start_fault.clone().map_or(Ok(()), Err)
     }
 
     /// Reads the file and the files that it includes.
@@ -154,11 +150,21 @@ impl SlurmConf {
     /// # Errors
     /// The file itself cannot be read. An included file that cannot be read is a warning.
     pub fn read(path: &Path) -> Result<Self, ConfError> {
-        let (folder, text) = Folder::containing(path)?;
+        let wrong = |reason| ConfError {
+            path: path.to_owned(),
+            reason,
+        };
+        let text = read_text(path).map_err(wrong)?;
+        let mut folder = path.parent().unwrap_or(path);
+        if folder.as_os_str().is_empty() {
+            folder = Path::new(".");
+        }
+        let folder = fs::canonicalize(folder).map_err(wrong)?;
+        let include = |name: &str| read_included(&folder, name);
         Ok(Settings::collect(
             &path.display().to_string(),
             &text,
-            &|name| folder.read(name),
+            &include,
         ))
     }
 
@@ -174,7 +180,7 @@ impl SlurmConf {
     pub fn parse(source_name: &str, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         Settings::collect(source_name, &text, &|_| {
-            Err("the folder of `slurm.conf` is not known".to_owned())
+            Err(io::Error::other("the folder of `slurm.conf` is not known"))
         })
     }
 }
@@ -190,49 +196,17 @@ pub struct ConfError {
     pub reason: io::Error,
 }
 
-/// A folder, by its canonical path.
-#[derive(Debug)]
-struct Folder {
-    path: PathBuf,
-}
-
-impl Folder {
-    /// Opens the folder of a file and reads the file's text.
-    fn containing(file: &Path) -> Result<(Self, String), ConfError> {
-        let parent = file
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        read_text(file)
-            .and_then(|text| {
-                Ok((
-                    Self {
-                        path: fs::canonicalize(parent)?,
-                    },
-                    text,
-                ))
-            })
-            .map_err(|reason| ConfError {
-                path: file.to_owned(),
-                reason,
-            })
+/// The text of a file in a folder of that canonical path; an error says why it is not read.
+fn read_included(folder: &Path, name: &str) -> io::Result<String> {
+    let path = fs::canonicalize(folder.join(name))?;
+    if !path.starts_with(folder) {
+        return Err(io::Error::other("it is outside the folder of `slurm.conf`"));
     }
-
-    /// The text of a file in the folder, or the reason why it is not read.
-    fn read(&self, name: &str) -> Result<String, String> {
-        let path = fs::canonicalize(self.path.join(name)).map_err(|error| error.to_string())?;
-        if !path.starts_with(&self.path) {
-            return Err("it is outside the folder of `slurm.conf`".to_owned());
-        }
-        // opening a pipe would wait for a writer
-        match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_file() => {
-                read_text(&path).map_err(|error| error.to_string())
-            }
-            Ok(_) => Err("it is not a regular file".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
+    // opening a pipe would wait for a writer
+    if !fs::metadata(&path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
     }
+    read_text(&path)
 }
 
 fn read_text(path: &Path) -> io::Result<String> {
@@ -247,126 +221,6 @@ fn read_text(path: &Path) -> io::Result<String> {
         ));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// A setting that is wrong, has no effect, or contradicts another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfWarning {
-    /// The file, as `Include` names it.
-    pub file: String,
-    /// The line of the file, counted from 1.
-    pub line: usize,
-    /// What is wrong.
-    pub fault: ConfFault,
-}
-
-impl From<&ConfWarning> for Message {
-    fn from(warning: &ConfWarning) -> Self {
-        let ConfWarning { file, line, fault } = warning;
-        let text = format!("`{file}`, line {line}: {fault}");
-        match fault {
-            ConfFault::TicketBasedRemoved(_) => Self::asking(
-                text + "; for 14.11 and earlier ",
-                [Need::Policy("ticket-based")],
-            ),
-            ConfFault::BadValue { .. } => (text + ", the default is used").into(),
-            _ => text.into(),
-        }
-    }
-}
-
-impl ConfFault {
-    /// Whether slurmctld does not start with it.
-    fn prevents_start(&self) -> bool {
-        matches!(
-            self,
-            Self::NotASetting(_) | Self::NoValue(_) | Self::BadValue { .. } | Self::UnknownKey(_)
-        )
-    }
-}
-
-impl fmt::Display for ConfWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Message::from(self).fmt(f)
-    }
-}
-
-/// What is wrong with a setting.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ConfFault {
-    /// A line that is not a setting.
-    #[error("`{0}` is not `Key=Value`; slurmctld does not start with it")]
-    NotASetting(String),
-    /// A key without a value.
-    #[error(
-        "`{0}` has no value: a parse error, with which slurmctld does not start; remove the line"
-    )]
-    NoValue(String),
-    /// A value that `slurmctld` rejects.
-    #[error("`{key}` is `{value}`, expected {expected}; slurmctld does not start with it")]
-    BadValue {
-        /// The key.
-        key: &'static str,
-        /// The value.
-        value: String,
-        /// The values that the setting accepts.
-        expected: &'static str,
-    },
-    /// An unknown setting.
-    #[error("`{0}` is not a Slurm setting; slurmctld does not start with it")]
-    UnknownKey(String),
-    /// A setting that was given before.
-    #[error("`{key}` is on line {line} of `{file}` too; this line replaces it")]
-    Repeated {
-        /// The key.
-        key: &'static str,
-        /// The file of the earlier line.
-        file: String,
-        /// The earlier line.
-        line: usize,
-    },
-    /// Flags that exclude each other.
-    #[error("`{loser}` contradicts `{winner}`, which takes precedence")]
-    Contradiction {
-        /// The flag without effect.
-        loser: &'static str,
-        /// The flag that takes precedence.
-        winner: &'static str,
-    },
-    /// A flag that is the default.
-    #[error("`FAIR_TREE` is not a flag since 19.05, when fair tree became the default")]
-    FairTreeIsDefault,
-    /// A flag that was removed.
-    #[error("`TICKET_BASED` was removed in 15.08 and is ignored: the policy is {0}")]
-    TicketBasedRemoved(&'static str),
-    /// An unknown flag.
-    #[error("`{0}` is not a priority flag; slurmctld ignores it")]
-    UnknownFlag(String),
-    /// The plugin without fair share.
-    #[error("under `priority/basic` jobs run in the order of submission; fair share has no effect")]
-    NoFairShare,
-    /// A plugin that was removed.
-    #[error(
-        "`priority/multifactor2` was removed: it became `priority/multifactor` with `TICKET_BASED`, which was removed too"
-    )]
-    Multifactor2Removed,
-    /// An unknown plugin.
-    #[error("the plugin `{0}` is not known; `priority/multifactor` is assumed")]
-    UnknownPlugin(String),
-    /// A dampening factor without effect.
-    #[error("`FairShareDampeningFactor` has no effect under fair tree")]
-    DampeningWithoutEffect,
-    /// Usage that neither decays nor is reset.
-    #[error("usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period")]
-    UsageOnlyGrows,
-    /// An included file that is not read.
-    #[error("`{name}` is not included: {reason}")]
-    NotIncluded {
-        /// The file.
-        name: String,
-        /// The reason.
-        reason: String,
-    },
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use jsf_json::clipped;
-
 use crate::conf::settings::split_settings;
 use crate::form::Form;
 use crate::host_list::expand;
@@ -46,7 +44,7 @@ impl ConfObjects {
         text: &str,
         line: usize,
     ) -> Result<(), (&'static str, String, &'static str)> {
-        let mut settings = split_settings(text).filter_map(Result::ok);
+        let mut settings = split_settings(text).into_iter().flatten();
         let Some((kind, names)) = settings.next() else {
             return Ok(());
         };
@@ -63,7 +61,7 @@ impl ConfObjects {
         let wrong = FORMS.into_iter().find_map(|(key, form)| {
             let value = record.get(key)?;
             let is_wrong = form.fault(key, "", value).is_some();
-            is_wrong.then(|| (key, clipped(value).into_owned(), form.expected()))
+            is_wrong.then(|| (key, value.to_owned(), form.expected()))
         });
         if names.eq_ignore_ascii_case("DEFAULT") {
             self.defaults.insert(kind, record);

@@ -1,12 +1,12 @@
 //! Reads the settings line by line, following `Include`s, and interprets them as `slurmctld` does.
 
 use std::collections::HashMap;
+use std::io;
 
+use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::clipped;
 
-use crate::conf::{
-    ConfFault, ConfPolicy, ConfWarning, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf,
-};
+use crate::conf::{ConfPolicy, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf};
 use crate::logical_lines::logical_lines;
 
 /// The settings that affect the priority of jobs, and those that they depend on.
@@ -68,7 +68,7 @@ const FLAGS: &[&str] = &[
     "SMALL_RELATIVE_TO_TIME",
 ];
 
-type Include<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+type Include<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
 /// The value of a setting, and the line that sets it.
 #[derive(Debug, Clone)]
@@ -120,102 +120,99 @@ impl<'a> Settings<'a> {
     /// Reads `scontrol show config`: one setting per line, with blanks around `=` and in values,
     /// and lines of other forms between them. A setting without a value has its default.
     fn read_show_config(&mut self, file: &str, text: &str) {
-        for (index, line) in text.lines().enumerate() {
-            let Some((key, value)) = line.split_once('=') else {
-                continue;
-            };
-            let Some(key) = canonical_name(KEYS, key.trim()) else {
-                continue;
-            };
-            let value = value.trim();
-            if !matches!(value, "" | "(null)") {
-                self.set(file, index + 1, key, value);
+        for (line, text) in (1..).zip(text.lines()) {
+            if let Some((key, value)) = text.split_once('=')
+                && let Some(key) = canonical_name(KEYS, key.trim())
+                && !matches!(value.trim(), "" | "(null)")
+            {
+                self.set(file, line, key, value.trim());
             }
         }
     }
 
     fn include_file(&mut self, file: &str, line: usize, name: &str, depth: usize) {
-        let cluster = self
-            .found
-            .get("ClusterName")
-            .map_or("", |found| &found.value);
-        let name = name.trim_matches('"').replace("%c", cluster);
+        let cluster = self.value("ClusterName").unwrap_or_default();
+        let name = name.trim_matches('"').replace("%c", &cluster);
         self.files += 1;
-        let text = match () {
-            () if depth >= MAX_INCLUDE_DEPTH => Err(format!(
-                "it is nested in more than {MAX_INCLUDE_DEPTH} `Include`s"
-            )),
-            () if self.files > MAX_FILES => Err(format!("there are more than {MAX_FILES} files")),
-            () => (self.include)(&name),
-        };
-        match text {
-            Ok(text) => self.read_file(&name, &text, depth + 1),
-            Err(reason) => {
-                let name = clipped(&name).into_owned();
-                self.warn_at(file, line, ConfFault::NotIncluded { name, reason });
+        let reason = if depth >= MAX_INCLUDE_DEPTH {
+            format!("it is nested in more than {MAX_INCLUDE_DEPTH} `Include`s")
+        } else if self.files > MAX_FILES {
+            format!("there are more than {MAX_FILES} files")
+        } else {
+            match (self.include)(&name) {
+                Ok(text) => return self.read_file(&name, &text, depth + 1),
+                Err(error) => error.to_string(),
             }
-        }
+        };
+        let name = clipped(&name);
+        self.warn_at(file, line, &format!("`{name}` is not included: {reason}"));
     }
 
     fn read_line(&mut self, file: &str, line: usize, text: &str) {
-        for (index, setting) in split_settings(text).enumerate() {
+        for (index, setting) in split_settings(text).into_iter().enumerate() {
             match setting {
                 Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => {
                     if let Err((key, value, expected)) = self.conf.objects.add_line(text, line) {
-                        let fault = ConfFault::BadValue {
-                            key,
-                            value,
-                            expected,
-                        };
-                        self.warn_at(file, line, fault);
+                        self.warn_of_bad_value(key, &Found::new(&value, file, line), expected);
                     }
                     return;
                 }
                 Ok((key, value)) => self.set(file, line, key, value),
                 Err(rest) => {
-                    let text = clipped(rest).into_owned();
+                    let text = clipped(rest);
                     let fault = if is_key(rest) {
-                        ConfFault::NoValue(text)
+                        format!(
+                            "`{text}` has no value: a parse error, with which slurmctld does not start; remove the line"
+                        )
                     } else {
-                        ConfFault::NotASetting(text)
+                        format!("`{text}` is not `Key=Value`; slurmctld does not start with it")
                     };
-                    self.warn_at(file, line, fault);
+                    self.warn_of_start(file, line, &fault, "");
                 }
             }
         }
     }
 
     fn set(&mut self, file: &str, line: usize, key: &str, value: &str) {
-        let Some(key) = canonical_name(KEYS, key) else {
+        let Some(known) = canonical_name(KEYS, key) else {
             let is_priority = key
                 .get(..8)
                 .is_some_and(|start| start.eq_ignore_ascii_case("priority"));
             if is_priority && canonical_name(OTHER_KEYS, key).is_none() {
-                self.warn_at(file, line, ConfFault::UnknownKey(clipped(key).into_owned()));
+                let key = clipped(key);
+                let fault =
+                    format!("`{key}` is not a Slurm setting; slurmctld does not start with it");
+                self.warn_of_start(file, line, &fault, "");
             }
             return;
         };
-        let found = Found {
-            value: value.to_owned(),
-            file: file.to_owned(),
-            line,
-        };
-        if let Some(Found {
-            file: before,
-            line: at,
-            ..
-        }) = self.found.insert(key, found)
-        {
-            self.warn_at(
-                file,
-                line,
-                ConfFault::Repeated {
-                    key,
-                    file: before,
-                    line: at,
-                },
+        let found = Found::new(value, file, line);
+        if let Some(before) = self.found.insert(known, found) {
+            let fault = format!(
+                "`{known}` is on line {} of `{}` too; this line replaces it",
+                before.line, before.file
             );
+            self.warn_at(file, line, &fault);
         }
+    }
+
+    fn value(&self, key: &str) -> Option<String> {
+        self.found.get(key).map(|found| found.value.clone())
+    }
+
+    /// The value of a setting as `parse` reads it, and where it is; another one is a warning.
+    fn parsed<T>(
+        &mut self,
+        key: &'static str,
+        parse: fn(&str) -> Option<T>,
+        expected: &'static str,
+    ) -> Option<(T, Found)> {
+        let found = self.found.get(key)?.clone();
+        let value = parse(&found.value);
+        if value.is_none() {
+            self.warn_of_bad_value(key, &found, expected);
+        }
+        Some((value?, found))
     }
 
     /// The values of the settings of the priority, interpreted; one that is wrong is a warning.
@@ -227,8 +224,7 @@ impl<'a> Settings<'a> {
                 self.warn_of_bad_value(key, &found, expected);
             }
         }
-        let order = self.found.get("AccountingStorageTRES");
-        let order = order.map_or("", |found| &found.value).to_owned();
+        let order = self.value("AccountingStorageTRES").unwrap_or_default();
         let has_unknown = self.conf.priority.sort_tres(&order);
         if let Some(found) = self.found.get("PriorityWeightTRES").cloned()
             && has_unknown
@@ -241,41 +237,26 @@ impl<'a> Settings<'a> {
 
     /// Interprets each setting as the daemon does.
     fn interpret(&mut self) {
-        self.conf.version = self
-            .found
-            .get("SLURM_VERSION")
-            .map(|found| found.value.clone());
-        self.conf.cluster = self
-            .found
-            .get("ClusterName")
-            .map(|found| found.value.clone());
+        self.conf.version = self.value("SLURM_VERSION");
+        self.conf.cluster = self.value("ClusterName");
         self.interpret_priority_type();
         self.interpret_flags();
         self.interpret_weights();
         self.interpret_decay_and_reset();
-        if let Some(found) = self.found.get("PriorityCalcPeriod").cloned() {
-            match parse_minutes(&found.value).filter(|&minutes| minutes >= 1) {
-                Some(minutes) => self.conf.calc_period = stored_seconds(minutes),
-                None => self.warn_of_bad_value(
-                    "PriorityCalcPeriod",
-                    &found,
-                    "a time of at least one minute",
-                ),
-            }
+        let expected = "a time of at least one minute";
+        if let Some((minutes, _)) = self.parsed("PriorityCalcPeriod", parse_period, expected) {
+            self.conf.calc_period = stored_seconds(minutes);
         }
-        if let Some(found) = self.found.get("FairShareDampeningFactor").cloned() {
-            match found.value.parse::<u16>().ok().filter(|&factor| factor > 0) {
-                Some(factor) => {
-                    (self.conf.dampening_factor, self.conf.sets_dampening) = (factor, true)
-                }
-                None => self.warn_of_bad_value(
-                    "FairShareDampeningFactor",
+        let expected = "a whole number from 1 to 65535";
+        if let Some((factor, found)) =
+            self.parsed("FairShareDampeningFactor", parse_factor, expected)
+        {
+            (self.conf.dampening_factor, self.conf.sets_dampening) = (factor, true);
+            if self.conf.policy == ConfPolicy::FairTree && factor > 1 {
+                self.warn(
                     &found,
-                    "a whole number from 1 to 65535",
-                ),
-            }
-            if self.conf.policy == ConfPolicy::FairTree && self.conf.dampening_factor > 1 {
-                self.warn(&found, ConfFault::DampeningWithoutEffect);
+                    "`FairShareDampeningFactor` has no effect under fair tree",
+                );
             }
         }
     }
@@ -287,12 +268,20 @@ impl<'a> Settings<'a> {
         let plugin = found.value.to_ascii_lowercase();
         match plugin.strip_prefix("priority/").unwrap_or(&plugin) {
             "multifactor" => {}
-            "basic" => self.warn(&found, ConfFault::NoFairShare),
-            "multifactor2" => self.warn(&found, ConfFault::Multifactor2Removed),
-            other => self.warn(
+            "basic" => self.warn(
                 &found,
-                ConfFault::UnknownPlugin(clipped(other).into_owned()),
+                "under `priority/basic` jobs run in the order of submission; fair share has no effect",
             ),
+            "multifactor2" => self.warn(
+                &found,
+                "`priority/multifactor2` was removed: it became `priority/multifactor` with `TICKET_BASED`, which was removed too",
+            ),
+            other => {
+                let plugin = clipped(other);
+                let text =
+                    format!("the plugin `{plugin}` is not known; `priority/multifactor` is assumed");
+                self.warn(&found, &text);
+            }
         }
         self.conf.priority_type = Some(plugin);
     }
@@ -304,108 +293,109 @@ impl<'a> Settings<'a> {
             return;
         };
         let text = found.value.to_ascii_uppercase();
-        let flags: Vec<&str> = text
-            .split(',')
-            .map(str::trim)
-            .filter(|flag| !flag.is_empty())
-            .collect();
+        let mut flags: Vec<&str> = text.split(',').map(str::trim).collect();
+        flags.retain(|flag| !flag.is_empty());
         self.conf.sets_flags = !flags.is_empty();
-        let fair_tree = flags.contains(&"FAIR_TREE");
-        self.conf.policy = match () {
-            () if text.contains("DEPTH_OBLIVIOUS") => ConfPolicy::DepthOblivious,
-            () if text.contains("NO_FAIR_TREE") => ConfPolicy::Classic,
-            () => ConfPolicy::FairTree,
+        let (policy, winner) = if text.contains("DEPTH_OBLIVIOUS") {
+            (ConfPolicy::DepthOblivious, "DEPTH_OBLIVIOUS")
+        } else if text.contains("NO_FAIR_TREE") {
+            (ConfPolicy::Classic, "NO_FAIR_TREE")
+        } else {
+            (ConfPolicy::FairTree, "")
         };
-        match self.conf.policy {
-            _ if !fair_tree => {}
-            ConfPolicy::FairTree => self.warn(&found, ConfFault::FairTreeIsDefault),
-            ConfPolicy::DepthOblivious => {
-                self.warn(
-                    &found,
-                    ConfFault::Contradiction {
-                        loser: "FAIR_TREE",
-                        winner: "DEPTH_OBLIVIOUS",
-                    },
-                );
-            }
-            ConfPolicy::Classic => {
-                self.warn(
-                    &found,
-                    ConfFault::Contradiction {
-                        loser: "FAIR_TREE",
-                        winner: "NO_FAIR_TREE",
-                    },
-                );
-            }
+        self.conf.policy = policy;
+        if flags.contains(&"FAIR_TREE") {
+            let text = if winner.is_empty() {
+                "`FAIR_TREE` is not a flag since 19.05, when fair tree became the default"
+            } else {
+                &format!("`FAIR_TREE` contradicts `{winner}`, which takes precedence")
+            };
+            self.warn(&found, text);
         }
         for flag in flags {
-            match flag {
-                "FAIR_TREE" => {}
-                "TICKET_BASED" => self.warn(
-                    &found,
-                    ConfFault::TicketBasedRemoved(self.conf.policy.name()),
-                ),
-                _ if FLAGS.contains(&flag) => {}
-                _ => self.warn(&found, ConfFault::UnknownFlag(clipped(flag).into_owned())),
+            if flag == "TICKET_BASED" {
+                let Found { file, line, .. } = &found;
+                let text = format!(
+                    "`{file}`, line {line}: `TICKET_BASED` was removed in 15.08 and is ignored: the policy is {}; \
+                     for 14.11 and earlier ",
+                    policy.name()
+                );
+                let needs = [Need::Policy("ticket-based")];
+                self.conf.warnings.push(Message::asking(text, needs));
+            } else if flag != "FAIR_TREE" && !FLAGS.contains(&flag) {
+                let flag = clipped(flag);
+                let text = format!("`{flag}` is not a priority flag; slurmctld ignores it");
+                self.warn(&found, &text);
             }
         }
     }
 
     fn interpret_decay_and_reset(&mut self) {
-        let half_life = self.found.get("PriorityDecayHalfLife").cloned();
-        if let Some(found) = &half_life {
-            match parse_minutes(&found.value) {
-                Some(minutes) => {
-                    self.conf.decay_half_life = stored_seconds(minutes);
-                    self.conf.sets_half_life = true;
-                }
-                None => self.warn_of_bad_value(
-                    "PriorityDecayHalfLife",
-                    found,
-                    "a time, or 0 for usage that does not decay",
-                ),
-            }
+        let expected = "a time, or 0 for usage that does not decay";
+        let half_life = self.parsed("PriorityDecayHalfLife", parse_minutes, expected);
+        if let Some((minutes, _)) = half_life {
+            self.conf.decay_half_life = stored_seconds(minutes);
+            self.conf.sets_half_life = true;
         }
-        let reset = self.found.get("PriorityUsageResetPeriod").cloned();
-        if let Some(found) = &reset {
-            match parse_reset_period(&found.value) {
-                Some(period) => self.conf.usage_reset_period = period,
-                None => self.warn_of_bad_value(
-                    "PriorityUsageResetPeriod",
-                    found,
-                    "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
-                ),
-            }
+        let expected = "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`";
+        if let Some((period, _)) =
+            self.parsed("PriorityUsageResetPeriod", parse_reset_period, expected)
+        {
+            self.conf.usage_reset_period = period;
         }
-        let never = self.conf.usage_reset_period == ResetPeriod::Never;
-        if let Some(found) = half_life.filter(|_| never && self.conf.decay_half_life == 0) {
-            self.warn(&found, ConfFault::UsageOnlyGrows);
+        if let Some((0, found)) = half_life
+            && self.conf.usage_reset_period == ResetPeriod::Never
+        {
+            self.warn(
+                &found,
+                "usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period",
+            );
         }
     }
 
-    fn warn_of_bad_value(&mut self, key: &'static str, found: &Found, expected: &'static str) {
-        let value = clipped(&found.value).into_owned();
-        self.warn(
-            found,
-            ConfFault::BadValue {
-                key,
-                value,
-                expected,
-            },
-        );
+    fn warn_of_bad_value(&mut self, key: &str, found: &Found, expected: &str) {
+        let Found { value, file, line } = found;
+        let value = clipped(value);
+        let fault =
+            format!("`{key}` is `{value}`, expected {expected}; slurmctld does not start with it");
+        self.warn_of_start(file, *line, &fault, ", the default is used");
     }
 
-    fn warn(&mut self, found: &Found, fault: ConfFault) {
-        self.warn_at(&found.file, found.line, fault);
+    /// Warns of a line with which slurmctld does not start.
+    fn warn_of_start(&mut self, file: &str, line: usize, fault: &str, consequence: &str) {
+        self.warn_at(file, line, &format!("{fault}{consequence}"));
+        self.conf
+            .start_fault
+            .get_or_insert_with(|| format!("`{file}`, line {line}: {fault}"));
     }
 
-    fn warn_at(&mut self, file: &str, line: usize, fault: ConfFault) {
-        self.conf.warnings.push(ConfWarning {
+    fn warn(&mut self, found: &Found, text: &str) {
+        self.warn_at(&found.file, found.line, text);
+    }
+
+    fn warn_at(&mut self, file: &str, line: usize, text: &str) {
+        let text = format!("`{file}`, line {line}: {text}");
+        self.conf.warnings.push(text.into());
+    }
+}
+
+impl Found {
+    fn new(value: &str, file: &str, line: usize) -> Self {
+        Self {
+            value: value.to_owned(),
             file: file.to_owned(),
             line,
-            fault,
-        });
+        }
     }
+}
+
+/// The minutes between two calculations.
+fn parse_period(text: &str) -> Option<i64> {
+    parse_minutes(text).filter(|&minutes| minutes >= 1)
+}
+
+fn parse_factor(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|&factor| factor > 0)
 }
 
 fn parse_reset_period(text: &str) -> Option<ResetPeriod> {
@@ -444,41 +434,30 @@ fn include_target(line: &str) -> Option<&str> {
 
 /// Splits a line into its settings, `Key=Value` or `Key="some value"`, which are separated by
 /// blanks. Text that is not a setting is returned as `Err`.
-pub(super) fn split_settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
+pub(super) fn split_settings(line: &str) -> Vec<Result<(&str, &str), &str>> {
+    let mut settings = Vec::new();
     let mut rest = line.trim_start();
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let start = rest;
-        let key_end = rest
-            .find(|c: char| c.is_ascii_whitespace() || c == '=')
-            .unwrap_or(rest.len());
-        let (key, after) = rest.split_at(key_end);
-        let Some(value) = after
-            .trim_start()
-            .strip_prefix('=')
-            .filter(|_| !key.is_empty())
-        else {
-            rest = "";
-            return Some(Err(start));
-        };
+    while !rest.is_empty() {
+        let (key, after) = split_before(rest, |c| c.is_ascii_whitespace() || c == '=');
+        let value = after.trim_start().strip_prefix('=').unwrap_or("");
         let value = value.trim_start();
-        if value.is_empty() {
-            rest = "";
-            return Some(Err(start));
+        if key.is_empty() || value.is_empty() {
+            settings.push(Err(rest));
+            break;
         }
         let (value, after) = match value.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
-            None => value.split_at(
-                value
-                    .find(|c: char| c.is_ascii_whitespace())
-                    .unwrap_or(value.len()),
-            ),
+            None => split_before(value, |c| c.is_ascii_whitespace()),
         };
+        settings.push(Ok((key.trim_end_matches(['+', '-', '*', '/']), value)));
         rest = after.trim_start();
-        Some(Ok((key.trim_end_matches(['+', '-', '*', '/']), value)))
-    })
+    }
+    settings
+}
+
+/// Splits a text before the first such character.
+fn split_before(text: &str, is_end: fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(is_end).unwrap_or(text.len()))
 }
 
 /// The daemon's value for an infinite time, in minutes.
@@ -543,7 +522,7 @@ mod tests {
 
     #[test]
     fn a_line_may_have_several_settings() {
-        let found: Vec<_> = split_settings("a=1  B = \"two words\" c+=3,4 d").collect();
+        let found = split_settings("a=1  B = \"two words\" c+=3,4 d");
         assert_eq!(
             found,
             [

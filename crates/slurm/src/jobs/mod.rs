@@ -224,7 +224,7 @@ type Read = (Vec<SlurmJob>, Vec<String>);
 
 /// Seconds since 1970 of `2026-11-27T08:54:58`, on the clock of the document; `None` for words such
 /// as `Unknown` and `N/A`.
-pub(crate) fn parse_time(text: &str) -> Option<i64> {
+pub fn parse_time(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
     let numbers = |text: &str, separator| -> Option<[i64; 3]> {
         let parts: Option<Vec<i64>> = text

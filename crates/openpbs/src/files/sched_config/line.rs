@@ -1,7 +1,7 @@
 //! One line of `sched_config`: its parts, and its value as the type of the setting.
 
 use crate::c_number::{leading_int, whole_double, whole_int};
-use crate::files::sched_config::{ConfigFault, NodeAmount, NodeSortKey, SortFirst, SortKey, Times};
+use crate::files::sched_config::{NodeAmount, NodeSortKey, SortFirst, SortKey, Times};
 
 /// The daemon's value for a number that it cannot read.
 const UNSPECIFIED: i32 = -1;
@@ -16,16 +16,13 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
-    pub(super) fn bad_value(&self, expected: &'static str) -> ConfigFault {
-        ConfigFault::BadValue {
-            name: self.name.to_owned(),
-            value: self.value.to_owned(),
-            expected,
-        }
+    pub(super) fn bad_value(&self, expected: &str) -> String {
+        let Self { name, value, .. } = self;
+        format!("`{name}` cannot be `{value}`: {expected}")
     }
 
     /// `true` or `false` in any case, or a whole number, of which only 0 is false.
-    pub(super) fn boolean(&self) -> Result<bool, ConfigFault> {
+    pub(super) fn boolean(&self) -> Result<bool, String> {
         match self.value {
             value if value.eq_ignore_ascii_case("true") => Ok(true),
             value if value.eq_ignore_ascii_case("false") => Ok(false),
@@ -36,18 +33,18 @@ impl Line<'_> {
     }
 
     /// A whole number.
-    pub(super) fn number(&self) -> Result<i32, ConfigFault> {
+    pub(super) fn number(&self) -> Result<i32, String> {
         whole_int(self.value.as_bytes()).ok_or_else(|| self.bad_value("it is a whole number"))
     }
 
     /// `HH:MM:SS`, `MM:SS` or seconds; more than 0. In seconds.
-    pub(super) fn duration(&self) -> Result<u64, ConfigFault> {
+    pub(super) fn duration(&self) -> Result<u64, String> {
         let seconds = self.seconds().filter(|&seconds| seconds > 0);
         seconds.ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
     }
 
     /// `HH:MM:SS`, `MM:SS` or seconds, in seconds.
-    pub(super) fn duration_or_none(&self) -> Result<u64, ConfigFault> {
+    pub(super) fn duration_or_none(&self) -> Result<u64, String> {
         self.seconds()
             .ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`"))
     }
@@ -66,7 +63,7 @@ impl Line<'_> {
 
     /// A number between 0 and 1, exclusive, as a C `float`; or NaN, which the daemon's comparisons
     /// let through.
-    pub(super) fn decay_factor(&self) -> Result<f32, ConfigFault> {
+    pub(super) fn decay_factor(&self) -> Result<f32, String> {
         let factor = whole_double(self.value.as_bytes()).map(|factor| factor as f32);
         factor
             .filter(|&factor| factor.is_nan() || (factor > 0.0 && factor < 1.0))
@@ -74,7 +71,7 @@ impl Line<'_> {
     }
 
     /// `"name HIGH"` or `"name LOW"`. The daemon reads two words and ignores the rest.
-    pub(super) fn sort_key(&self) -> Result<SortKey, ConfigFault> {
+    pub(super) fn sort_key(&self) -> Result<SortKey, String> {
         let words: Vec<&str> = self.value.split_ascii_whitespace().collect();
         let first = match words[..] {
             [_, "HIGH" | "High" | "high", ..] => SortFirst::High,
@@ -88,7 +85,7 @@ impl Line<'_> {
     }
 
     /// The same for nodes, with `total`, `assigned` or `unused` as a third word.
-    pub(super) fn node_sort_key(&self) -> Result<NodeSortKey, ConfigFault> {
+    pub(super) fn node_sort_key(&self) -> Result<NodeSortKey, String> {
         let amount = self.value.split_ascii_whitespace().nth(2);
         Ok(NodeSortKey {
             key: self.sort_key()?,
@@ -114,7 +111,7 @@ pub(super) fn number_or_unspecified(value: &str) -> i32 {
 /// Splits a line `name: value [time]`; a quoted value may contain blanks. An unknown time is
 /// returned as a fault, and the setting then applies at all times. `None` for a line without a
 /// colon, a name or a value.
-pub(super) fn split_line(text: &str) -> Option<(Line<'_>, Option<ConfigFault>)> {
+pub(super) fn split_line(text: &str) -> Option<(Line<'_>, Option<String>)> {
     let (name, value_and_time) = text.split_once(':')?;
     let (value, time) = split_value(value_and_time.trim_start())?;
     let (times, unknown_time) = parse_times(time);
@@ -139,7 +136,7 @@ fn split_value(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The times at which a setting applies, and the fault if they are unknown.
-fn parse_times(text: &str) -> (Times, Option<ConfigFault>) {
+fn parse_times(text: &str) -> (Times, Option<String>) {
     let word = text
         .split_ascii_whitespace()
         .next()
@@ -151,7 +148,7 @@ fn parse_times(text: &str) -> (Times, Option<ConfigFault>) {
         Some("non_prime" | "NON_PRIME") => (false, true),
         Some("none" | "NONE") => (false, false),
         Some(word) => {
-            unknown = Some(ConfigFault::UnknownTime(word.to_owned()));
+            unknown = Some(format!("`{word}` is not `PRIME`, `NON_PRIME` or `ALL`"));
             (true, true)
         }
     };

@@ -128,44 +128,9 @@ pub struct ConfigWarning {
     /// The line in the file, from 1.
     pub line: usize,
     /// What is wrong with the line.
-    pub fault: ConfigFault,
-}
-
-/// Why a line of `sched_config` has no effect.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigFault {
-    /// No colon, no name or no value.
-    #[error("a line is `name: value`, this is `{0}`")]
-    NotASetting(String),
-    /// A setting that the scheduler does not have.
-    #[error("`{0}` is not a setting of the scheduler")]
-    UnknownName(String),
-    /// A setting that an earlier line sets at the same time. The last line counts.
-    #[error("`{name}` is set on line {earlier} too; the last one counts")]
-    Repeated {
-        /// The setting.
-        name: String,
-        /// The first line that sets it.
-        earlier: usize,
-    },
-    /// The word after the value is not a time; the setting then applies at all times.
-    #[error("`{0}` is not `PRIME`, `NON_PRIME` or `ALL`")]
-    UnknownTime(String),
-    /// More than [`MAX_SORT_KEYS`] of `job_sort_key`.
-    #[error(
-        "the `job_sort_key` `{0}` is not used: there are {MAX_SORT_KEYS} before it, the most that are"
-    )]
-    TooManySortKeys(String),
-    /// A value that the setting cannot have.
-    #[error("`{name}` cannot be `{value}`: {expected}")]
-    BadValue {
-        /// The setting.
-        name: String,
-        /// Its value in the file.
-        value: String,
-        /// The values that the setting accepts.
-        expected: &'static str,
-    },
+    pub fault: String,
+    /// Whether an earlier line sets the setting at the same time. The last line counts.
+    pub is_repeated: bool,
 }
 
 /// The settings that affect the order of jobs and which of them run.
@@ -259,24 +224,35 @@ impl SchedConfig {
                 continue;
             }
             let text = name_text(text);
-            let mut faults = Vec::new();
-            match split_line(&text) {
-                Some((line, unknown_time)) => {
-                    let first_lines = first_lines.entry(line.name.to_owned()).or_default();
-                    let fault = config.apply(&line).err();
-                    faults.extend(unknown_time);
-                    faults.extend(fault.or_else(|| repeated(&line, number, first_lines)));
-                }
-                None => faults.push(ConfigFault::NotASetting(text.trim().to_owned())),
+            let Some((line, unknown_time)) = split_line(&text) else {
+                let fault = format!("a line is `name: value`, this is `{}`", text.trim());
+                config.warn(number, fault);
+                continue;
+            };
+            if let Some(fault) = unknown_time {
+                config.warn(number, fault);
             }
-            for fault in faults {
+            let first_lines = first_lines.entry(line.name.to_owned()).or_default();
+            if let Err(fault) = config.apply(&line) {
+                config.warn(number, fault);
+            } else if let Some(earlier) = earlier_line(&line, number, first_lines) {
+                let name = line.name;
                 config.warnings.push(ConfigWarning {
                     line: number,
-                    fault,
+                    fault: format!("`{name}` is set on line {earlier} too; the last one counts"),
+                    is_repeated: true,
                 });
             }
         }
         config
+    }
+
+    fn warn(&mut self, line: usize, fault: String) {
+        self.warnings.push(ConfigWarning {
+            line,
+            fault,
+            is_repeated: false,
+        });
     }
 
     /// The settings with those outside prime time at all times, except what says which jobs cross
@@ -295,7 +271,7 @@ impl SchedConfig {
         differ.contains(&true).then_some(config)
     }
 
-    fn apply(&mut self, line: &Line<'_>) -> Result<(), ConfigFault> {
+    fn apply(&mut self, line: &Line<'_>) -> Result<(), String> {
         let Line { name, value, times } = *line;
         match name {
             "fair_share" => set(&mut self.fair_share, times, line.boolean()?),
@@ -316,7 +292,10 @@ impl SchedConfig {
                 self.job_sort_key
                     .change(times, |keys| is_full |= keys.len() >= MAX_SORT_KEYS);
                 if is_full {
-                    return Err(ConfigFault::TooManySortKeys(key.name));
+                    return Err(format!(
+                        "the `job_sort_key` `{}` is not used: there are {MAX_SORT_KEYS} before it, the most that are",
+                        key.name
+                    ));
                 }
                 self.job_sort_key
                     .change(times, |keys| keys.push(key.clone()));
@@ -338,14 +317,14 @@ impl SchedConfig {
                     FairshareEntity::from_name(value).ok_or_else(|| line.bad_value(expected))?;
             }
             _ if UNUSED_SETTINGS.contains(&name) => {}
-            _ => return Err(ConfigFault::UnknownName(name.to_owned())),
+            _ => return Err(format!("`{name}` is not a setting of the scheduler")),
         }
         Ok(())
     }
 
     /// An invalid value changes this setting alone: it becomes -1, and so a negative number of
     /// shares.
-    fn apply_unknown_shares(&mut self, line: &Line<'_>) -> Result<(), ConfigFault> {
+    fn apply_unknown_shares(&mut self, line: &Line<'_>) -> Result<(), String> {
         self.unknown_shares = number_or_unspecified(line.value);
         let is_whole =
             !line.value.is_empty() && line.value.bytes().all(|byte| byte.is_ascii_digit());
@@ -358,13 +337,13 @@ impl SchedConfig {
     }
 }
 
-/// The fault of a line whose setting an earlier one sets at the same time, unless it may be set
-/// several times.
-fn repeated(
+/// The earlier line that sets the setting of a line at the same time, unless it may be set several
+/// times.
+fn earlier_line(
     line: &Line<'_>,
     number: usize,
     first_lines: &mut ByTime<Option<usize>>,
-) -> Option<ConfigFault> {
+) -> Option<usize> {
     let mut earlier = None;
     first_lines.change(line.times, |first| match first {
         Some(first) => earlier = earlier.or(Some(*first)),
@@ -374,12 +353,7 @@ fn repeated(
         line.name,
         "job_sort_key" | "node_sort_key" | "peer_queue" | "server_dyn_res"
     );
-    earlier
-        .filter(|_| !is_list)
-        .map(|earlier| ConfigFault::Repeated {
-            name: line.name.to_owned(),
-            earlier,
-        })
+    earlier.filter(|_| !is_list)
 }
 
 /// The words of a list such as `"ncpus, mem"`.

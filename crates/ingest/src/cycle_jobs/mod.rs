@@ -1,0 +1,417 @@
+//! What a scheduling cycle needs of a job beside its row in the table.
+//!
+//! In: the attributes of the jobs of a document, from whichever format. Out: [`CycleJobs`], a
+//! [`QueuedJob`] for each row of the table.
+
+mod clock;
+
+use std::collections::BTreeMap;
+
+use job_sort_formula::schema::Schema;
+use jsf_json::JsonScalar;
+use jsf_openpbs::array_id::ArrayIndices;
+use jsf_openpbs::chunks::{Chunk, PlacedChunk};
+use jsf_openpbs::entity::{EntityAttributes, FairshareEntity};
+use jsf_openpbs::files::server::boolean;
+use jsf_openpbs::resource_amount::{AmountSource, whole_amount};
+use jsf_openpbs::wall_clock::{Time, seconds_of_ctime};
+
+pub use clock::Clock;
+
+use crate::attribute_values::{integer, seconds};
+use crate::job_key::SpecialInput;
+use crate::known_names::{KnownName, KnownNames};
+use crate::options::ReadOptions;
+use crate::parsed_job::ParsedJob;
+
+/// The jobs of a document as a scheduling cycle sees them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CycleJobs {
+    /// One for each row of the table, in its order.
+    pub jobs: Vec<QueuedJob>,
+    /// When the document was written, in seconds since 1970, if it says so.
+    pub timestamp: Option<i64>,
+    /// Whether the times of running jobs are certain: qstat prints them on the clock of its host.
+    /// Its distance from UTC is found by jobs that have both such a time and one in UTC; else UTC
+    /// is assumed.
+    pub is_time_zone_known: bool,
+    /// The clock of qstat's host.
+    pub clock: Clock,
+}
+
+/// A job as a scheduling cycle sees it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QueuedJob {
+    /// Its id.
+    pub id: Box<str>,
+    /// Its state, a letter as qstat prints it; `Q` without one.
+    pub state: char,
+    /// Its queue.
+    pub queue: Box<str>,
+    /// `euser`, else the user in `Job_Owner`; in native JSON `user`, else the entity if that is the
+    /// user.
+    pub user: Box<str>,
+    /// `egroup`
+    pub group: Box<str>,
+    /// `project`
+    pub project: Box<str>,
+    /// The fair-share entity.
+    pub entity: Box<str>,
+    /// The processors it requests, all chunks together; `None` if the document does not say.
+    pub ncpus: Option<i64>,
+    /// The chunks of `schedselect`, which contains the defaults of the server, else of `select`.
+    pub chunks: Vec<Chunk>,
+    /// How its chunks are placed (`place`); empty if the document does not say.
+    pub place: Box<str>,
+    /// The seconds it may run.
+    pub walltime: Option<i64>,
+    /// What it requests of each resource in all: whole amounts, sizes in kb, durations in seconds.
+    pub amounts: BTreeMap<Box<str>, i64>,
+    /// What it requests of resources whose values are not numbers, but for `select` and `place`.
+    pub texts: Vec<(Box<str>, Box<str>)>,
+    /// When it was started, in seconds since 1970.
+    pub stime: Option<i64>,
+    /// The seconds it has run (`resources_used.walltime`), as far as its host has reported.
+    pub used_walltime: Option<i64>,
+    /// Whether it may be requeued (`Rerunable`).
+    pub is_rerunable: bool,
+    /// Whether it was started before (`run_count`).
+    pub has_run: bool,
+    /// When it entered its queue, in seconds since 1970.
+    pub qtime: Option<i64>,
+    /// When it became eligible to run, in seconds since 1970.
+    pub etime: Option<i64>,
+    /// The microsecond in which it entered its queue, or whatever the document gives instead, by
+    /// which ties are broken.
+    pub queue_rank: Option<i64>,
+    /// 0 initial, 1 ineligible, 2 eligible, 3 running, 4 over.
+    pub accrue_type: Option<u8>,
+    /// The seconds for which it was eligible.
+    pub eligible_time: Option<i64>,
+    /// The subjobs of an array that were not started; `None` for any other job.
+    pub queued_subjobs: Option<ArrayIndices>,
+    /// All subjobs of an array (`array_indices_submitted`), if the document says.
+    pub submitted_subjobs: Option<ArrayIndices>,
+    /// How many subjobs of an array run or are ending.
+    pub running_subjobs: u32,
+    /// How many subjobs of an array may run at a time.
+    pub max_run_subjobs: Option<u32>,
+    /// Whether it may be reserved a place (`topjob_ineligible`).
+    pub is_topjob_eligible: bool,
+    /// The letters of the holds: `u`, `o`, `s`, `p`.
+    pub hold_types: Box<str>,
+    /// When the scheduler last expected to start it, in seconds since 1970.
+    pub estimated_start: Option<i64>,
+    /// What it has on each node if it runs (`exec_vnode`).
+    pub placed: Vec<PlacedChunk>,
+}
+
+/// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; that of a list
+/// has the name of the list before it. The second name is the one by which it is found.
+const KEYS: [(&str, &str); 23] = [
+    ("user", "user"),
+    ("euser", "user"),
+    ("group", "group"),
+    ("egroup", "group"),
+    ("project", "project"),
+    ("stime", "stime"),
+    ("qtime", "qtime"),
+    ("etime", "etime"),
+    ("resources_used.walltime", "used_walltime"),
+    ("Hold_Types", "Hold_Types"),
+    ("topjob_ineligible", "topjob_ineligible"),
+    ("array_state_count", "array_state_count"),
+    ("array_indices_remaining", "array_indices_remaining"),
+    ("array_indices_submitted", "array_indices_submitted"),
+    ("max_run_subjobs", "max_run_subjobs"),
+    ("Rerunable", "Rerunable"),
+    ("run_count", "run_count"),
+    ("estimated.start_time", "estimated_start"),
+    ("estimated_start", "estimated_start"),
+    ("place", "place"),
+    ("select", "select"),
+    ("schedselect", "schedselect"),
+    ("exec_vnode", "exec_vnode"),
+];
+
+/// An attribute that only a scheduling cycle needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CycleKey(&'static str);
+
+impl CycleKey {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        let (_, key) = KEYS.iter().find(|(known, _)| *known == name)?;
+        Some(Self(key))
+    }
+
+    /// Whether the attribute of this name is an object with attributes of a cycle.
+    pub(super) fn is_list(name: &str) -> bool {
+        matches!(name, "estimated" | "resources_used")
+    }
+
+    /// Whether the value is a name, which qstat may print without quotes.
+    pub(super) fn is_name(self) -> bool {
+        matches!(self.0, "user" | "group" | "project")
+    }
+}
+
+/// The times of a job, as the document gives them.
+#[derive(Debug, Clone, Copy, Default)]
+struct JobTimes {
+    started: Option<Time>,
+    queued: Option<Time>,
+    eligible: Option<Time>,
+    estimated_start: Option<Time>,
+}
+
+/// Collects the jobs of a document.
+#[derive(Debug, Default)]
+pub(super) struct CycleJobsBuilder {
+    pub(super) timestamp: Option<i64>,
+    pub(super) jobs: Vec<CycleJob>,
+}
+
+impl CycleJobsBuilder {
+    pub(super) fn finish(self) -> CycleJobs {
+        let clock = Clock::new(&self.jobs, self.timestamp);
+        let mut is_time_zone_known = true;
+        let mut jobs = Vec::with_capacity(self.jobs.len());
+        for CycleJob { mut job, times } in self.jobs {
+            is_time_zone_known &= clock.is_known() || !matches!(times.started, Some(Time::Wall(_)));
+            job.stime = times.started.map(|time| clock.utc(time));
+            job.qtime = times.queued.map(|time| clock.utc(time));
+            job.etime = times.eligible.map(|time| clock.utc(time));
+            job.estimated_start = times.estimated_start.map(|time| clock.utc(time));
+            jobs.push(job);
+        }
+        CycleJobs {
+            jobs,
+            timestamp: self.timestamp,
+            is_time_zone_known,
+            clock,
+        }
+    }
+}
+
+/// A job, and its times, whose clock only all jobs together show.
+#[derive(Debug)]
+pub(super) struct CycleJob {
+    job: QueuedJob,
+    times: JobTimes,
+}
+
+impl CycleJob {
+    pub(super) fn new(
+        job: &ParsedJob<'_>,
+        names: &KnownNames,
+        id: &str,
+        entity: &str,
+        source: AmountSource,
+        options: &ReadOptions<'_>,
+    ) -> Self {
+        let reader = AttributeReader {
+            job,
+            names,
+            source,
+            schema: options.schema,
+        };
+        let mut job = reader.job(id);
+        job.entity = entity.into();
+        if job.user.is_empty() && options.entity == FairshareEntity::User {
+            job.user = entity.into();
+        }
+        let times = JobTimes {
+            started: reader.time("stime"),
+            queued: reader.time("qtime"),
+            eligible: reader.time("etime"),
+            estimated_start: reader.time("estimated_start"),
+        };
+        Self { job, times }
+    }
+}
+
+/// Reads the attributes of one job.
+struct AttributeReader<'r, 'd> {
+    job: &'r ParsedJob<'d>,
+    names: &'r KnownNames,
+    source: AmountSource,
+    schema: &'r Schema,
+}
+
+impl AttributeReader<'_, '_> {
+    /// The job without its times and its entity.
+    fn job(&self, id: &str) -> QueuedJob {
+        let job = self.job;
+        let attributes = EntityAttributes {
+            user: &job.user,
+            submitter: &job.owner,
+            ..EntityAttributes::default()
+        };
+        let user = FairshareEntity::User.entity_of(attributes);
+        let state = job.state.as_ref().and_then(JsonScalar::text);
+        let amounts = self.amounts();
+        let select = self
+            .text("schedselect")
+            .or_else(|| self.resource("select"))
+            .or_else(|| self.text("select"));
+        let chunks = match select {
+            Some(select) => Chunk::read_select(select, self.source, self.schema),
+            None => Vec::new(),
+        };
+        let place = self.resource("place").or_else(|| self.text("place"));
+        // `exec_vnode` is also the name of a resource that OpenPBS declares
+        let placed = self
+            .text("exec_vnode")
+            .or_else(|| self.resource("exec_vnode"))
+            .unwrap_or_default();
+        let submitted = self.text("array_indices_submitted");
+        let running = self.subjobs_in("Running:").unwrap_or(0);
+        let ending = self.subjobs_in("Exiting:").unwrap_or(0);
+        let holds = self.text("Hold_Types").filter(|holds| *holds != "n");
+        let accrue_type = self.special(SpecialInput::AccrueType).and_then(integer);
+        QueuedJob {
+            id: id.into(),
+            state: state.and_then(|state| state.chars().next()).unwrap_or('Q'),
+            queue: job.queue.as_ref().into(),
+            user: self.text("user").unwrap_or(&user).into(),
+            group: self.text("group").unwrap_or(&job.group).into(),
+            project: self.text("project").unwrap_or_default().into(),
+            ncpus: match amounts.get("ncpus") {
+                Some(ncpus) => Some(*ncpus),
+                None => total(&chunks, "ncpus"),
+            },
+            chunks,
+            place: place.unwrap_or_default().into(),
+            walltime: amounts.get("walltime").copied(),
+            amounts,
+            texts: self.texts(),
+            used_walltime: self.scalar("used_walltime").and_then(seconds),
+            has_run: self.scalar("run_count").and_then(integer) > Some(0),
+            is_rerunable: self.text("Rerunable").is_none_or(is_true),
+            queue_rank: job.queued_at.as_ref().and_then(integer),
+            accrue_type: accrue_type.and_then(|kind| kind.try_into().ok()),
+            eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
+            queued_subjobs: self.queued_subjobs(),
+            submitted_subjobs: submitted.and_then(ArrayIndices::parse),
+            max_run_subjobs: self.max_run_subjobs(),
+            running_subjobs: running.saturating_add(ending),
+            is_topjob_eligible: !self.text("topjob_ineligible").is_some_and(is_true),
+            hold_types: holds.unwrap_or_default().into(),
+            placed: PlacedChunk::read_all(placed, self.source, self.schema),
+            ..QueuedJob::default()
+        }
+    }
+
+    fn scalar(&self, key: &str) -> Option<&JsonScalar<'_>> {
+        let mut last_first = self.job.cycle.iter().rev();
+        Some(&last_first.find(|(given, _)| given.0 == key)?.1)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.scalar(key)?.text()
+    }
+
+    fn resource(&self, name: &str) -> Option<&str> {
+        let index = self.names.find(name)?;
+        let mut last_first = self.job.resources.iter().rev();
+        last_first.find(|(given, _)| *given == index)?.1.text()
+    }
+
+    fn special(&self, input: SpecialInput) -> Option<&JsonScalar<'_>> {
+        let mut special = self.job.special.iter();
+        Some(&special.find(|(given, _)| *given == input)?.1)
+    }
+
+    fn time(&self, key: &str) -> Option<Time> {
+        let scalar = self.scalar(key)?;
+        match integer(scalar) {
+            Some(seconds) => Some(Time::Utc(seconds)),
+            None => seconds_of_ctime(scalar.text()?).map(Time::Wall),
+        }
+    }
+
+    /// The requests for resources; ready-made inputs of a formula count where there is no request.
+    fn amounts(&self) -> BTreeMap<Box<str>, i64> {
+        let mut amounts = BTreeMap::new();
+        for &(index, ref scalar) in &self.job.inputs {
+            let name = self.names.name(index);
+            if SpecialInput::from_name(name).is_none() {
+                amounts.extend(integer(scalar).map(|amount| (name.into(), amount)));
+            }
+        }
+        for &(index, ref scalar) in &self.job.resources {
+            let KnownName { name, declared, .. } = self.names.get(index);
+            let amount = scalar
+                .text()
+                .and_then(|text| whole_amount(text, *declared, self.source));
+            amounts.extend(amount.map(|amount| (name.clone(), amount)));
+        }
+        amounts
+    }
+
+    fn texts(&self) -> Vec<(Box<str>, Box<str>)> {
+        let mut texts = Vec::new();
+        for &(index, ref scalar) in &self.job.resources {
+            let name = self.names.get(index);
+            let is_placement = matches!(
+                &*name.name,
+                "select" | "schedselect" | "place" | "exec_vnode"
+            );
+            if let Some(text) = scalar.text()
+                && name.is_skipped
+                && !is_placement
+            {
+                texts.push((name.name.clone(), text.into()));
+            }
+        }
+        texts
+    }
+
+    /// The subjobs that were not started, if the job is an array; by their number alone, they are
+    /// those from 0.
+    fn queued_subjobs(&self) -> Option<ArrayIndices> {
+        let remaining = self.text("array_indices_remaining");
+        match remaining.and_then(ArrayIndices::parse) {
+            Some(indices) => Some(indices),
+            None => self.subjobs_in("Queued:").map(ArrayIndices::first),
+        }
+    }
+
+    /// How many subjobs may run at a time: `max_run_subjobs`, else what follows `%` as in
+    /// `qsub -J 0-159%20`.
+    fn max_run_subjobs(&self) -> Option<u32> {
+        if let Some(given) = self.scalar("max_run_subjobs").and_then(integer) {
+            return given.try_into().ok();
+        }
+        let (_, most) = self.text("array_indices_submitted")?.split_once('%')?;
+        most.trim().parse().ok()
+    }
+
+    /// The number of subjobs after a state such as `Running:`.
+    fn subjobs_in(&self, state: &str) -> Option<u32> {
+        let mut states = self.text("array_state_count")?.split_whitespace();
+        let count = states.find_map(|text| text.strip_prefix(state))?;
+        count.parse().ok()
+    }
+}
+
+/// What all chunks together have of a resource, if any has it.
+fn total(chunks: &[Chunk], resource: &str) -> Option<i64> {
+    let mut total: Option<i64> = None;
+    for chunk in chunks {
+        for (name, amount) in &chunk.amounts {
+            if **name == *resource {
+                let of_chunk = amount.saturating_mul(chunk.count.into());
+                total = Some(total.unwrap_or(0).saturating_add(of_chunk));
+            }
+        }
+    }
+    total
+}
+
+fn is_true(text: &str) -> bool {
+    boolean(text) == Some(true)
+}
+
+#[cfg(test)]
+mod tests;

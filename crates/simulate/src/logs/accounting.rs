@@ -1,0 +1,298 @@
+//! Reads accounting logs of PBS and Torque: `date;type;id;name=value name=value …`. A value with
+//! blanks is in quotes.
+//!
+//! A job is what its record of type `E` (ended) says. Of a job without one, the other records about
+//! its course tell why, and it is counted. An execution that ends with `R` (rerun) or `C`
+//! (checkpointed and held) is left out: the job's last execution counts, and since the record's
+//! wait contains the earlier ones, nothing is known of when it started. The subjobs of an array are
+//! jobs; the array, `12[].vm`, is not one, since nothing runs as it. Reservations that began (`B`)
+//! are counted, the jobs in them are jobs as all others. All other types say nothing about when a
+//! job runs. A formula gets what `Resource_List.…` has, which includes the defaults of the server
+//! and the queue.
+
+use jsf_openpbs::array_id::is_array;
+use jsf_openpbs::duration::seconds;
+use jsf_openpbs::entity::EntityAttributes;
+use jsf_openpbs::files::dedicated_time::time_of;
+use jsf_openpbs::requested_processors::{of_exec_host, of_exec_vnode, of_nodes, of_select};
+use jsf_openpbs::resource_amount::AmountSource;
+
+use super::fields::Fields;
+use super::left_out::{Fault, LeftOutReason};
+use super::log_rules::processor_count;
+use super::mentions::Mention;
+use crate::workload::builder::WorkloadBuilder;
+use crate::workload::logged_job::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS};
+
+/// Whether a line is in this format.
+pub(crate) fn is_accounting(line: &str) -> bool {
+    let mut parts = line.splitn(4, ';');
+    let (Some(date), Some(kind), Some(_), Some(_)) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    let is_date = date.len() == 19 && date.as_bytes()[2] == b'/' && date.as_bytes()[13] == b':';
+    is_date
+        && !kind.is_empty()
+        && kind.len() <= 2
+        && kind.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Adds the job of a line; a record that is not about the course of a job has none.
+pub(crate) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+    if line.trim().is_empty() {
+        return Ok(());
+    }
+    if !is_accounting(line) {
+        return Err(Fault::from("not a record `date;type;id;…`"));
+    }
+    let mut parts = line.trim_end().splitn(4, ';').map(str::trim_start);
+    let [date, kind, id, rest] = std::array::from_fn(|_| parts.next().unwrap_or(""));
+    if is_array(id) {
+        return Ok(());
+    }
+    let mention = match kind {
+        "E" => {
+            let record = Fields::new(Attributes { rest });
+            let wall = || time_of(date.get(..10)?, date.get(11..16)?);
+            builder.note_wall_time(wall, record.positive("end"));
+            let read = read_end(id, &record, builder);
+            if read.is_err() {
+                // it is counted once, as what its end is
+                builder.mention_end(id);
+            }
+            return read;
+        }
+        "B" => return Err(LeftOutReason::Reservation.into()),
+        "Q" => Mention::Queued,
+        "D" | "A" => Mention::Deleted,
+        "M" => Mention::Moved,
+        "S" | "T" => Mention::Started,
+        "R" | "C" => Mention::Requeued,
+        _ => return Ok(()),
+    };
+    builder.mention(id, mention, order_of(date));
+    match mention {
+        Mention::Queued if !builder.leaves_out_cancelled() => {
+            // some versions say in this record what the job asks for
+            let record = Fields::new(Attributes { rest });
+            let _ = push(id, &record, None, Extent::Queued, builder);
+            Ok(())
+        }
+        Mention::Requeued => Err(LeftOutReason::Rerun.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A number that is larger for a later date `MM/DD/YYYY HH:MM:SS`.
+fn order_of(date: &str) -> u64 {
+    let digits = |text: &str| {
+        text.bytes()
+            .filter(u8::is_ascii_digit)
+            .fold(0, |sum, byte| sum * 10 + u64::from(byte - b'0'))
+    };
+    let year = date.get(6..10).map_or(0, digits);
+    let (day, time) = (
+        date.get(..5).map_or(0, digits),
+        date.get(11..).map_or(0, digits),
+    );
+    ((year * 10_000 + day) * 1_000_000 + time).max(1)
+}
+
+/// Adds the job of a record of type `E`, or of a finished job of `qstat`.
+pub(crate) fn read_end(
+    id: &str,
+    record: &Fields<'_>,
+    builder: &mut WorkloadBuilder,
+) -> Result<(), Fault> {
+    let submit = submitted(record)?;
+    match (record.positive("start"), record.positive("end")) {
+        (Some(start), Some(end)) if start < submit || end < start => Err(Fault::from(
+            "the times are not in the order etime, start, end",
+        )),
+        (Some(start), Some(end)) => push(id, record, Some((start, end)), Extent::Whole, builder),
+        (None, Some(_)) if !builder.leaves_out_cancelled() => {
+            push(id, record, None, Extent::Whole, builder)
+        }
+        (None, Some(_)) => Err(LeftOutReason::Cancelled.into()),
+        _ => Err(Fault::from("no start or end")),
+    }
+}
+
+fn submitted(record: &Fields<'_>) -> Result<i64, &'static str> {
+    let times = ["etime", "qtime", "ctime"];
+    let mut times = times.iter().filter_map(|name| record.positive(name));
+    times.next().ok_or("no etime, qtime or ctime")
+}
+
+/// The processors that a job asks for. Torque's `ncpus` may be a default beside `nodes`.
+fn requested(record: &Fields<'_>) -> Result<Option<i64>, Fault> {
+    let ncpus = processor_count(
+        record.get("Resource_List.ncpus"),
+        "`Resource_List.ncpus` is not a whole number",
+    )?;
+    let procs = processor_count(
+        record.get("Resource_List.procs"),
+        "`Resource_List.procs` is not a whole number",
+    )?;
+    let nodes = of_nodes(record.get("Resource_List.nodes"));
+    let asked = [ncpus, nodes, procs].into_iter().flatten().max();
+    Ok(asked.or_else(|| of_select(record.get("Resource_List.select"))))
+}
+
+/// The processors that a job was given.
+fn allocated(record: &Fields<'_>) -> Option<i64> {
+    record
+        .positive("total_execution_slots")
+        .or_else(|| of_exec_vnode(record.get("exec_vnode")))
+        .or_else(|| of_exec_host(record.get("exec_host")))
+}
+
+/// The time that a job asks for, in seconds; `None` for 0.
+fn walltime(record: &Fields<'_>) -> Result<Option<i64>, Fault> {
+    let text = record.get("Resource_List.walltime");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let walltime = seconds(text)
+        .ok_or_else(|| Fault::from("`Resource_List.walltime` is not a duration").found(text))?;
+    Ok(Some(walltime).filter(|walltime| *walltime > 0))
+}
+
+/// Adds the job with a start and an end; without, it was cancelled while it waited.
+fn push(
+    id: &str,
+    record: &Fields<'_>,
+    ran: Option<(i64, i64)>,
+    extent: Extent,
+    builder: &mut WorkloadBuilder,
+) -> Result<(), Fault> {
+    let mut amounts = Vec::new();
+    for (name, text) in record.iter() {
+        let is_limit = name == MAX_RUN_SUBJOBS;
+        let input = name.strip_prefix("Resource_List.");
+        let input = input.or(is_limit.then_some(name));
+        if let Some(name) = input.filter(|name| builder.takes(name)) {
+            amounts.push(LoggedAmount {
+                name: name.into(),
+                text: text.into(),
+                source: Some(AmountSource::Server),
+            });
+        }
+    }
+    let submit = submitted(record)?;
+    let walltime = walltime(record)?;
+    let processors_of = builder.given.rules.processors_of;
+    let processors = processors_of.choose(requested(record), Ok(allocated(record)))?;
+    let processors = processors.or_else(|| record.positive("Resource_List.nodect"));
+    let [user, group, account, queue] =
+        ["user", "group", "account", "queue"].map(|name| record.get(name));
+    let entity = builder.given.entity.entity_of(EntityAttributes {
+        user,
+        group,
+        account,
+        submitter: "",
+        queue,
+    });
+    builder.push(&LoggedJob {
+        id,
+        entity: &entity,
+        user,
+        unix_group: group,
+        project: record.get("project"),
+        group: if account.is_empty() { group } else { account },
+        queue,
+        submit,
+        run: ran.map_or(0, |(start, end)| end - start),
+        walltime,
+        processors: processors.ok_or(Fault::NO_PROCESSORS)?,
+        select: record.get("Resource_List.select"),
+        place: record.get("Resource_List.place"),
+        started: ran.map(|(start, _)| start),
+        extent,
+        amounts: &amounts,
+    })
+}
+
+/// The attributes `name=value` of a record. As OpenPBS writes them, a value with blanks is in
+/// double quotes, or in single ones if it contains a double one.
+struct Attributes<'l> {
+    rest: &'l str,
+}
+
+impl<'l> Iterator for Attributes<'l> {
+    type Item = (&'l str, &'l str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let text = self.rest.trim_ascii_start();
+            let end = text
+                .bytes()
+                .position(|byte| byte == b'=' || byte.is_ascii_whitespace())?;
+            let (name, value) = (&text[..end], &text[end + 1..]);
+            if text.as_bytes()[end] != b'=' {
+                // a word without a value
+                self.rest = value;
+                continue;
+            }
+            let (value, rest) = quoted(value).unwrap_or_else(|| {
+                let end = value
+                    .bytes()
+                    .position(|byte| byte.is_ascii_whitespace())
+                    .unwrap_or(value.len());
+                value.split_at(end)
+            });
+            self.rest = rest;
+            return Some((name, value));
+        }
+    }
+}
+
+/// The text in the quotes at the start, and what follows; `None` if nothing is in quotes.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = *text
+        .as_bytes()
+        .first()
+        .filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let inner = &text.as_bytes()[1..];
+    let is_end = |place: &usize| {
+        inner[*place] == quote && inner.get(place + 1).is_none_or(u8::is_ascii_whitespace)
+    };
+    let end = 1 + (0..inner.len()).find(is_end)?;
+    Some((&text[1..end], &text[end + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_with_blanks() {
+        let text = r#"user=a account="the lab" x='say "hi"' Resource_List.select="1:ncpus=2 b" jobname=a b empty= y="open z=5' "#;
+        let found: Vec<_> = Attributes { rest: text }.collect();
+        let expected = [
+            ("user", "a"),
+            ("account", "the lab"),
+            ("x", "say \"hi\""),
+            ("Resource_List.select", "1:ncpus=2 b"),
+            ("jobname", "a"),
+            ("empty", ""),
+            ("y", "\"open"),
+            ("z", "5'"),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn dates_are_ordered() {
+        let dates = [
+            "12/31/2025 23:59:59",
+            "01/02/2026 00:00:00",
+            "01/02/2026 10:00:01",
+            "02/01/2026 00:00:00",
+        ];
+        assert!(dates.map(order_of).is_sorted_by(|one, other| one < other));
+        assert_eq!(order_of(""), 1);
+    }
+}

@@ -1,0 +1,107 @@
+//! Reads the public job data of the Argonne Leadership Computing Facility (`DIM_JOB_COMPOSITE`,
+//! <https://reports.alcf.anl.gov/data/>): comma-separated values with a line of column names. Names
+//! of users and projects are numbers there, and times are in UTC.
+
+use super::fields::Fields;
+use super::left_out::{Fault, LeftOutReason};
+use super::log_rules::processor_count;
+use super::sacct::time;
+use crate::workload::builder::WorkloadBuilder;
+use crate::workload::logged_job::LoggedJob;
+
+/// The columns that a log must have; it may have others.
+const NEEDED: [&str; 6] = [
+    ID,
+    "QUEUED_TIMESTAMP",
+    "START_TIMESTAMP",
+    "END_TIMESTAMP",
+    "WALLTIME_SECONDS",
+    "CORES_REQUESTED",
+];
+const ID: &str = "JOB_NAME";
+
+/// The names of the columns of a log.
+#[derive(Debug)]
+pub(crate) struct AlcfColumns(Vec<String>);
+
+impl AlcfColumns {
+    /// The columns that a line names; `None` if it is no such line.
+    pub(crate) fn from_heading(line: &str) -> Option<Self> {
+        let names: Vec<String> = fields(line)?.iter().map(str::to_owned).collect();
+        let has_all = NEEDED
+            .iter()
+            .all(|needed| names.iter().any(|name| name == needed));
+        has_all.then_some(Self(names))
+    }
+
+    /// Adds the job of a line.
+    pub(crate) fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        let values = fields(line).ok_or("not a line of comma-separated values")?;
+        let job = Fields::below(&self.0, values.iter().map(str::trim));
+        if job.get(ID) == ID {
+            return Ok(());
+        }
+        let start = timestamp(job.get("START_TIMESTAMP"));
+        if start.is_none() && builder.leaves_out_cancelled() {
+            return Err(LeftOutReason::Cancelled.into());
+        }
+        let between = || Some(timestamp(job.get("END_TIMESTAMP"))? - start?);
+        let run = whole(job.get("RUNTIME_SECONDS")).parse().ok();
+        let run = run.or_else(between).or(start.is_none().then_some(0));
+        let requested = processor_count(
+            whole(job.get("CORES_REQUESTED")),
+            "`CORES_REQUESTED` is not a whole number",
+        );
+        let allocated = processor_count(
+            whole(job.get("CORES_USED")),
+            "`CORES_USED` is not a whole number",
+        );
+        let limit: Option<i64> = match whole(job.get("WALLTIME_SECONDS")) {
+            "" => None,
+            limit => Some(
+                limit
+                    .parse()
+                    .map_err(|_| Fault::from("`WALLTIME_SECONDS` is not a number").found(limit))?,
+            ),
+        };
+        let (user, project) = (job.get("USERNAME_GENID"), job.get("PROJECT_NAME_GENID"));
+        builder.push(&LoggedJob {
+            id: job.get(ID),
+            entity: user,
+            user,
+            group: project,
+            project,
+            queue: job.get("QUEUE_NAME"),
+            submit: timestamp(job.get("QUEUED_TIMESTAMP")).ok_or("no time of submission")?,
+            run: run.ok_or("no run time")?,
+            walltime: limit.filter(|limit| *limit > 0),
+            processors: builder.processors(requested, allocated)?,
+            started: start,
+            ..LoggedJob::default()
+        })
+    }
+}
+
+fn fields(line: &str) -> Option<csv::StringRecord> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(line.as_bytes());
+    reader.records().next()?.ok()
+}
+
+/// A number without the fraction of zeros that a column of floats has.
+fn whole(number: &str) -> &str {
+    number
+        .split_once('.')
+        .filter(|(_, zeros)| zeros.bytes().all(|digit| digit == b'0'))
+        .map_or(number, |(whole, _)| whole)
+}
+
+/// The seconds since 1970 of a time such as `2019-12-10 19:00:00.5`; fractions of a second are left
+/// out.
+fn timestamp(text: &str) -> Option<i64> {
+    time(&text.split('.').next().unwrap_or(text).replacen(' ', "T", 1))
+}

@@ -1,0 +1,38 @@
+//! The fields of a line of a log, by their names: what logs with column names and records of
+//! attributes have in common.
+
+/// What a line says, name by name; of several fields with one name the last one counts.
+pub(crate) struct Fields<'l>(Vec<(&'l str, &'l str)>);
+
+impl<'l> Fields<'l> {
+    /// Fields with their names.
+    pub(crate) fn new(fields: impl Iterator<Item = (&'l str, &'l str)>) -> Self {
+        Self(fields.collect())
+    }
+
+    /// The values below the names of a heading.
+    pub(crate) fn below(names: &'l [String], values: impl Iterator<Item = &'l str>) -> Self {
+        Self::new(names.iter().map(|name| &**name).zip(values))
+    }
+
+    /// The text of a field; empty if the line does not have it.
+    pub(crate) fn get(&self, name: &str) -> &'l str {
+        let field = self.0.iter().rfind(|(other, _)| *other == name);
+        field.map_or("", |(_, text)| text)
+    }
+
+    /// The first of some fields that says a number other than 0, or any text.
+    pub(crate) fn first_given(&self, names: &[&str]) -> &'l str {
+        let mut texts = names.iter().map(|name| self.get(name));
+        texts.find(|text| !matches!(*text, "" | "0")).unwrap_or("")
+    }
+
+    /// A whole number above 0.
+    pub(crate) fn positive(&self, name: &str) -> Option<i64> {
+        self.get(name).parse().ok().filter(|number| *number > 0)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'l str, &'l str)> + '_ {
+        self.0.iter().copied()
+    }
+}

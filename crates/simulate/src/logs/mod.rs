@@ -1,0 +1,176 @@
+//! Reads a log of jobs in any of the formats, line by line.
+
+mod accounting;
+mod alcf;
+pub(crate) mod complete;
+mod fields;
+pub(crate) mod left_out;
+pub(crate) mod log_rules;
+pub(crate) mod mentions;
+mod native;
+mod qstat;
+pub(crate) mod sacct;
+mod swf;
+
+use std::io::{self, BufRead, Read};
+
+use crate::workload::builder::WorkloadBuilder;
+use alcf::AlcfColumns;
+use left_out::Fault;
+use sacct::SacctColumns;
+use swf::FIELDS;
+
+/// The longest line that is read, in bytes; the rest of a longer one is skipped, and it is counted
+/// as damaged.
+const MAX_LINE: u64 = 1 << 20;
+/// The most of a longer line that is skipped, in bytes: what has no line end for so long is no log,
+/// and may have no end.
+const MAX_SKIPPED: u64 = 256 << 20;
+
+/// A format, with what its first line says of the others.
+enum Reader {
+    Swf { columns: usize },
+    Accounting,
+    Sacct(Box<SacctColumns>),
+    Native,
+    Alcf(AlcfColumns),
+}
+
+impl Reader {
+    /// The reader of a log in which this is the first line that is neither blank nor a comment.
+    fn detect(line: &str) -> Option<Self> {
+        match line {
+            _ if swf::is_swf(line) => Some(Self::Swf {
+                columns: swf::columns(line),
+            }),
+            _ if accounting::is_accounting(line) => Some(Self::Accounting),
+            _ if native::is_native(line) => Some(Self::Native),
+            _ => match SacctColumns::from_heading(line).or_else(|| SacctColumns::of_xdmod(line)) {
+                Some(columns) => Some(Self::Sacct(Box::new(columns))),
+                None => AlcfColumns::from_heading(line).map(Self::Alcf),
+            },
+        }
+    }
+
+    fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+        match self {
+            Self::Swf { columns } => swf::read_line(line, *columns, builder),
+            Self::Accounting => accounting::read_line(line, builder),
+            Self::Sacct(columns) => columns.read_line(line, builder),
+            Self::Native => native::read_line(line, builder),
+            Self::Alcf(columns) => columns.read_line(line, builder),
+        }
+    }
+}
+
+/// Adds the jobs of a log. `name` is the log's name in messages. A line that cannot be read is left
+/// out, counted and named, see [`Workload::faults`](crate::Workload::faults). Returns whether the
+/// log has a line in a known format; else no job is added.
+///
+/// # Errors
+/// The log cannot be read, or has a line of more than 256 MiB.
+pub fn read_workload(
+    name: &str,
+    mut log: impl BufRead,
+    builder: &mut WorkloadBuilder,
+) -> io::Result<bool> {
+    if qstat::is_qstat(log.fill_buf()?) {
+        qstat::read(name, log, builder);
+        return Ok(true);
+    }
+    let mut reader: Option<Reader> = None;
+    let mut unknown = Vec::new();
+    let mut has_header = false;
+    let place = |number: usize| format!("`{name}`, line {number}");
+    for_each_line(log, |number, line| {
+        let text = line.trim_start();
+        let is_blank = text.is_empty() || text.starts_with([';', '#']);
+        has_header |= swf::is_header(text);
+        if let Some(processors) = swf::max_procs(text) {
+            builder.note_machine(processors);
+        }
+        if let Some(entry) = swf::clock(text) {
+            builder.note_clock(entry);
+        }
+        if reader.is_none() && !is_blank {
+            reader = Reader::detect(line);
+            if reader.is_none() {
+                unknown.push(number);
+                return unknown.len() < MAX_UNKNOWN;
+            }
+        }
+        if let Some(reader) = &reader
+            && let Err(fault) = reader.read_line(line, builder)
+        {
+            builder.faults().add(fault, || place(number));
+        }
+        true
+    })?;
+    if let Some(Reader::Sacct(columns)) = &reader
+        && let Some(missing) = columns.missing(builder)
+    {
+        builder.note(format!("`{name}` {missing}"));
+    }
+    if let Some(Reader::Swf { columns }) = &reader
+        && *columns > FIELDS
+    {
+        builder.note(format!(
+            "`{name}` has {columns} columns; those after the first {FIELDS}, which are the format's, are not read"
+        ));
+    }
+    if reader.is_none() && has_header && unknown.is_empty() {
+        builder
+            .faults()
+            .add("it has the header of a log in SWF and no job", || {
+                format!("`{name}`")
+            });
+        return Ok(true);
+    }
+    if reader.is_some() {
+        for number in unknown {
+            builder
+                .faults()
+                .add("not a line of this format", || place(number));
+        }
+    }
+    Ok(reader.is_some())
+}
+
+/// How many lines may precede the first one whose format is recognised, apart from blank ones and
+/// comments.
+const MAX_UNKNOWN: usize = 100;
+
+/// Calls a function with the number and the text of each line, until it returns `false`. Bytes that
+/// are not UTF-8 are replaced; a line of more than [`MAX_LINE`] bytes is passed as an empty one
+/// with a control character, which no format has.
+fn for_each_line(
+    mut log: impl BufRead,
+    mut call: impl FnMut(usize, &str) -> bool,
+) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        let read = log.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)?;
+        if read == 0 {
+            break;
+        }
+        if read as u64 == MAX_LINE && bytes.last() != Some(&b'\n') {
+            if log.by_ref().take(MAX_SKIPPED).skip_until(b'\n')? as u64 == MAX_SKIPPED {
+                return Err(io::Error::other(format!(
+                    "line {number} has more than {} MiB",
+                    MAX_SKIPPED >> 20
+                )));
+            }
+            bytes.clear();
+            bytes.push(0);
+        }
+        let line = bytes
+            .strip_prefix(b"\xef\xbb\xbf")
+            .filter(|_| number == 1)
+            .unwrap_or(&bytes);
+        if !call(number, &String::from_utf8_lossy(line)) {
+            break;
+        }
+    }
+    Ok(())
+}

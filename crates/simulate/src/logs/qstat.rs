@@ -1,0 +1,246 @@
+//! Reads what `qstat -x -f -F json` prints: the finished jobs that the server remembers.
+//!
+//! A finished job is read as the accounting record of its end would be. Its times are those of the
+//! clock of the host of qstat. A job that has not finished is counted by its state, and the subjobs
+//! of an array that are not listed by that of the array: qstat lists subjobs only with `-t`.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::BufRead;
+
+use jsf_openpbs::array_id::{array_and_index, is_array};
+use jsf_openpbs::duration::seconds;
+use jsf_openpbs::wall_clock::seconds_of_ctime;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::accounting::read_end;
+use super::fields::Fields;
+use super::left_out::{Fault, LeftOutReason};
+use crate::workload::builder::WorkloadBuilder;
+use crate::workload::logged_job::MAX_RUN_SUBJOBS;
+
+/// The longest document, in bytes.
+const MAX_DOCUMENT: u64 = 4 << 30;
+/// The key of the jobs in a document.
+const JOBS: &str = "Jobs";
+
+/// Whether a document begins as one of qstat.
+pub(crate) fn is_qstat(head: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(head);
+    let rest = head.trim_start_matches('\u{feff}').trim_start();
+    let jobs = rest.split_once(&format!("\"{JOBS}\""));
+    rest.starts_with('{') && jobs.is_some_and(|(_, after)| after.trim_start().starts_with(':'))
+}
+
+/// Adds the finished jobs of a document.
+pub(crate) fn read(name: &str, document: impl BufRead, builder: &mut WorkloadBuilder) {
+    let mut source = serde_json::Deserializer::from_reader(document.take(MAX_DOCUMENT));
+    let read = Object::Document(&mut *builder).deserialize(&mut source);
+    if let Err(error) = read {
+        builder.faults().add(
+            "not valid JSON, so that the jobs from here on are not read",
+            || format!("`{name}`, line {}", error.line()),
+        );
+    }
+}
+
+/// The document, and in it the object of the jobs.
+enum Object<'b> {
+    Document(&'b mut WorkloadBuilder),
+    Jobs(&'b mut WorkloadBuilder),
+}
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
+        let mut arrays = HashMap::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            match &mut self {
+                Self::Document(builder) if key == JOBS => {
+                    entries.next_value_seed(Object::Jobs(builder))?
+                }
+                Self::Document(_) => _ = entries.next_value::<IgnoredAny>()?,
+                Self::Jobs(builder) => {
+                    let mut job: Value = entries.next_value()?;
+                    if is_array(&key) {
+                        arrays.insert(key, Array::new(&job));
+                        continue;
+                    }
+                    if let Some(array) =
+                        array_and_index(&key).and_then(|(array, _)| arrays.get_mut(&array))
+                    {
+                        array.list(&mut job);
+                    }
+                    if let Err(fault) = read_job(&key, &job, builder) {
+                        builder.faults().add(fault, || format!("job `{key}`"));
+                    }
+                }
+            }
+        }
+        if let Self::Jobs(builder) = self {
+            arrays
+                .iter()
+                .for_each(|(id, array)| array.count_unlisted(id, builder));
+        }
+        Ok(())
+    }
+}
+
+/// An array, which `qstat -t` lists before its subjobs.
+struct Array {
+    state: String,
+    /// How many subjobs it has; `None` if the document does not say.
+    subjobs: Option<usize>,
+    listed: usize,
+    max_run_subjobs: Value,
+}
+
+impl Array {
+    fn new(job: &Value) -> Self {
+        // `Queued:3 Running:2 Exiting:0 Expired:5`
+        let states = text(&job["array_state_count"]);
+        let counts = states
+            .split_whitespace()
+            .map(|state| state.split_once(':')?.1.parse::<usize>().ok());
+        let subjobs = counts.sum::<Option<usize>>().filter(|subjobs| *subjobs > 0);
+        Self {
+            state: text(&job["job_state"]),
+            subjobs,
+            listed: 0,
+            max_run_subjobs: job[MAX_RUN_SUBJOBS].clone(),
+        }
+    }
+
+    /// Counts a subjob, which has the limit of its array.
+    fn list(&mut self, subjob: &mut Value) {
+        self.listed += 1;
+        if let Some(subjob) = subjob
+            .as_object_mut()
+            .filter(|_| !self.max_run_subjobs.is_null())
+        {
+            subjob
+                .entry(MAX_RUN_SUBJOBS)
+                .or_insert_with(|| self.max_run_subjobs.clone());
+        }
+    }
+
+    /// Counts the subjobs that are not listed.
+    fn count_unlisted(&self, id: &str, builder: &mut WorkloadBuilder) {
+        let unlisted = self
+            .subjobs
+            .unwrap_or(1.max(self.listed))
+            .saturating_sub(self.listed);
+        if unlisted == 0 {
+            return;
+        }
+        // of one that begins, some subjobs have finished
+        let fault = match unfinished(&self.state) {
+            Some(fault) if fault.reason != LeftOutReason::Running => fault,
+            _ => LeftOutReason::Unlisted.into(),
+        };
+        builder
+            .faults()
+            .add(fault.of_jobs(unlisted), || format!("job `{id}`"));
+    }
+}
+
+/// Adds a job if it has finished.
+fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+    if let Some(fault) = unfinished(&text(&job["job_state"])) {
+        return Err(fault);
+    }
+    let attributes = attributes(job);
+    let attributes = attributes.iter().map(|(name, value)| (&**name, &**value));
+    // its times are those of the clock
+    let end = end(job);
+    builder.note_wall_time(|| end, end);
+    read_end(id, &Fields::new(attributes), builder)
+}
+
+/// Why a job in this state is left out; `None` if it has finished.
+fn unfinished(state: &str) -> Option<Fault> {
+    Some(match state {
+        // a subjob of an array that is over is in the state X
+        "F" | "X" => return None,
+        "M" => LeftOutReason::Moved.into(),
+        "R" | "E" | "S" | "U" | "B" => LeftOutReason::Running.into(),
+        "" => "no `job_state`".into(),
+        _ => LeftOutReason::Waiting.into(),
+    })
+}
+
+/// The attributes of the accounting record of the job's end.
+fn attributes(job: &Value) -> Vec<(String, String)> {
+    let mut user = text(&job["euser"]);
+    if user.is_empty() {
+        let owner = text(&job["Job_Owner"]);
+        user = owner.split('@').next().unwrap_or_default().to_owned();
+    }
+    let mut attributes = vec![
+        ("user".to_owned(), user),
+        ("group".to_owned(), text(&job["egroup"])),
+        ("account".to_owned(), text(&job["Account_Name"])),
+    ];
+    for name in [
+        "project",
+        "queue",
+        "exec_host",
+        "exec_vnode",
+        MAX_RUN_SUBJOBS,
+    ] {
+        attributes.push((name.to_owned(), text(&job[name])));
+    }
+    attributes.retain(|(_, value)| !value.is_empty());
+    let mut times = ["ctime", "qtime", "etime"]
+        .map(|name| (name, time(job, name)))
+        .to_vec();
+    times.extend([("start", time(job, "stime")), ("end", end(job))]);
+    for (name, time) in times {
+        attributes.extend(time.map(|time| (name.to_owned(), time.to_string())));
+    }
+    for (name, value) in job["Resource_List"].as_object().into_iter().flatten() {
+        attributes.push((format!("Resource_List.{name}"), text(value)));
+    }
+    // it has the defaults of the server too
+    if let Some(select) = job["schedselect"].as_str() {
+        attributes.push(("Resource_List.select".to_owned(), select.to_owned()));
+    }
+    attributes
+}
+
+/// When a job ended: at its obituary, else after its run time; a job that never ran, when it was
+/// last changed.
+fn end(job: &Value) -> Option<i64> {
+    let Some(start) = time(job, "stime") else {
+        return time(job, "mtime");
+    };
+    let obituary = time(job, "obittime").filter(|end| *end >= start);
+    obituary.or_else(|| start.checked_add(seconds(&text(&job["resources_used"]["walltime"]))?))
+}
+
+fn time(job: &Value, name: &str) -> Option<i64> {
+    seconds_of_ctime(&text(&job[name]))
+}
+
+/// The text of a string or a number; empty for anything else.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,450 @@
+//! Reads what `sacct --parsable2` (`-P`) prints: a line of column names, then a line for each job,
+//! separated by `|` or by another `--delimiter`.
+//!
+//! A name may contain the separator, so that its line has more fields than there are columns. If
+//! one column only is such a text, the fields too many are its own; if such columns come after all
+//! others, nothing else moves. Any other line of that kind is left out.
+//!
+//! Steps, such as `12.batch`, are not jobs. Times are those of the cluster's clock; where it
+//! changes to summer time, waits across the change are an hour off.
+
+use jsf_openpbs::array_id::ArrayIndices;
+use jsf_openpbs::duration::seconds;
+use jsf_slurm::jobs::{SlurmJob, TimeLimit, TresAmounts, parse_time};
+use jsf_slurm::priority::PriorityInputs;
+
+use super::fields::Fields;
+use super::left_out::{Fault, LeftOutReason};
+use super::log_rules::processor_count;
+use crate::workload::builder::WorkloadBuilder;
+use crate::workload::logged_job::{LoggedAmount, LoggedJob};
+
+/// The columns whose texts users choose.
+const TEXTS: [&str; 14] = [
+    "jobname",
+    "comment",
+    "admincomment",
+    "systemcomment",
+    "workdir",
+    "submitline",
+    "constraints",
+    "extra",
+    "stdin",
+    "stdout",
+    "stderr",
+    "container",
+    "licenses",
+    "wckey",
+];
+/// What `sacct` prints for a job without a time limit of its own.
+const NO_LIMIT: [&str; 5] = ["", "UNLIMITED", "Partition_Limit", "None", "Unknown"];
+const TOO_FEW: &str = "not as many fields as the first line has";
+const TOO_MANY: &str = "more fields than the first line has, because a name contains the separator: give the columns with \
+                        names last, as in `sacct -a -P -X -o JobID,User,Account,Partition,Submit,Eligible,Start,End,\
+                        ElapsedRaw,TimelimitRaw,ReqCPUS,AllocCPUS,State,JobName`, or print another separator (option delimiter)";
+/// What `sacct` must be told to print a log.
+const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
+                       ReqCPUS,AllocCPUS,ReqTRES,State,JobName`";
+
+/// The columns that XDMoD has `sacct` print, without a line of their names, and those of its
+/// versions before 10.
+///
+/// Source: <https://open.xdmod.org/10.0/resource-manager-slurm.html>
+const XDMOD: [&str; 2] = [
+    "jobid|jobidraw|cluster|partition|qos|account|group|gid|user|uid|submit|eligible|start|end|elapsed|exitcode|state|nnodes|\
+     ncpus|reqcpus|reqmem|reqtres|alloctres|timelimit|nodelist|jobname",
+    "jobid|jobidraw|cluster|partition|account|group|gid|user|uid|submit|eligible|start|end|elapsed|exitcode|state|nnodes|ncpus|\
+     reqcpus|reqmem|reqtres|alloctres|timelimit|nodelist|jobname",
+];
+
+/// The columns that are read, by their names in small letters.
+const COLUMNS: [&str; 23] = [
+    "jobid",
+    RAW_ID,
+    "user",
+    "account",
+    "partition",
+    "submit",
+    "eligible",
+    "start",
+    "end",
+    "elapsed",
+    "elapsedraw",
+    "timelimit",
+    "timelimitraw",
+    "state",
+    "reqcpus",
+    "alloccpus",
+    "ncpus",
+    "qos",
+    "reqtres",
+    "alloctres",
+    "reqnodes",
+    "nnodes",
+    "nice",
+];
+/// What of Slurm's priority, by the begin of its name, follows from which column, or from others in its place.
+const PRIORITY: [(&str, &[&str]); 9] = [
+    ("partition_factor", &["Partition"]),
+    ("job_factor", &["Partition"]),
+    ("qos_", &["QOS"]),
+    ("assoc_", &["Account"]),
+    ("assoc_", &["User"]),
+    (
+        "size_factor",
+        &["ReqTRES", "AllocTRES", "ReqNodes", "NNodes"],
+    ),
+    ("size_factor", &["TimelimitRaw", "Timelimit"]),
+    ("tres_", &["Partition"]),
+    ("tres_", &["ReqTRES", "AllocTRES"]),
+];
+/// The column that replaces `jobid` in a log without it.
+const RAW_ID: &str = "jobidraw";
+
+/// The columns of a log.
+#[derive(Debug, Clone)]
+pub(crate) struct SacctColumns {
+    separator: String,
+    /// Their names in small letters.
+    names: Vec<String>,
+}
+
+impl SacctColumns {
+    /// The columns that a line names; `None` if it is no such line, or lacks the id, a time of
+    /// submission, a length or the processors.
+    pub(crate) fn from_heading(line: &str) -> Option<Self> {
+        let separator = separator(line)?;
+        let names = line.trim_end().split(separator);
+        let columns = Self {
+            separator: separator.to_owned(),
+            names: names.map(str::to_ascii_lowercase).collect(),
+        };
+        let has_any = |names: &[&str]| names.iter().any(|name| columns.has(name));
+        let has_length =
+            has_any(&["elapsed", "elapsedraw"]) || columns.has("start") && columns.has("end");
+        let is_usable = has_any(&["jobid", RAW_ID])
+            && has_any(&["submit", "eligible"])
+            && has_length
+            && has_any(&["reqcpus", "alloccpus", "ncpus"]);
+        is_usable.then_some(columns)
+    }
+
+    /// The columns of XDMoD, if a line has their form: that of a job, since there is no line of
+    /// names.
+    pub(crate) fn of_xdmod(line: &str) -> Option<Self> {
+        XDMOD
+            .iter()
+            .filter_map(|names| Self::from_heading(names))
+            .find(|columns| columns.fits(line))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// Whether a line is that of a job: times, a duration and numbers are where they should be.
+    fn fits(&self, line: &str) -> bool {
+        let Ok(job) = self.fields(line.trim_end()) else {
+            return false;
+        };
+        let is_time = |name: &&str| {
+            let text = job.get(name);
+            time(text).is_some() || matches!(text, "Unknown" | "None")
+        };
+        job.get("jobid")
+            .starts_with(|first: char| first.is_ascii_digit())
+            && time(job.get("submit")).is_some()
+            && ["eligible", "start", "end"].iter().all(is_time)
+            && duration(job.get("elapsed")).is_some()
+            && number(job.get("reqcpus")).is_some()
+    }
+
+    /// The fields of a line.
+    fn fields<'l>(&'l self, line: &'l str) -> Result<Fields<'l>, &'static str> {
+        let mut fields: Vec<&str> = line.split(&*self.separator).collect();
+        let surplus = fields.len().checked_sub(self.names.len()).ok_or(TOO_FEW)?;
+        if surplus > 0 {
+            let places = |names: &[&str]| -> Vec<usize> {
+                let is_one = |place: &usize| names.contains(&&*self.names[*place]);
+                (0..self.names.len()).filter(is_one).collect()
+            };
+            match places(&TEXTS)[..] {
+                [first, ..] if Some(&first) > places(&COLUMNS).last() => {}
+                [text] => _ = fields.drain(text..text + surplus),
+                _ => return Err(TOO_MANY),
+            }
+        }
+        Ok(Fields::below(&self.names, fields.into_iter()))
+    }
+
+    /// The columns that the log does not have although numbers of Slurm's priority that it is read
+    /// for follow from them.
+    pub(crate) fn missing(&self, builder: &WorkloadBuilder) -> Option<String> {
+        let slurm = builder.given.slurm.as_ref()?;
+        let (mut missing, mut inputs) = (Vec::new(), Vec::new());
+        for (input, columns) in PRIORITY {
+            let is_needed = match (input, columns[0]) {
+                ("size_factor", "TimelimitRaw") => slurm.settings.relative_to_time,
+                ("tres_", "Partition") => !slurm.settings.raw_tres,
+                _ => true,
+            };
+            let named: Vec<&str> = builder
+                .inputs()
+                .filter(|name| name.starts_with(input))
+                .collect();
+            let is_there = columns
+                .iter()
+                .any(|column| self.has(&column.to_ascii_lowercase()));
+            if is_needed && !named.is_empty() && !is_there {
+                missing.push(columns[0]);
+                inputs.extend(named.iter().map(|name| format!("`{name}`")));
+            }
+        }
+        missing.dedup();
+        inputs.dedup();
+        (!missing.is_empty()).then(|| {
+            format!(
+                "has no column {}, from which {} follows: give what {COMMAND} prints",
+                missing.join(", "),
+                inputs.join(", ")
+            )
+        })
+    }
+
+    /// Adds the job of a line.
+    pub(crate) fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+        let line = line.trim_end_matches(['\r', '\n']);
+        if line.is_empty() {
+            return Ok(());
+        }
+        let job = self.fields(line)?;
+        let id_name = if self.has("jobid") { "jobid" } else { RAW_ID };
+        let id = job.get(id_name);
+        let is_heading = ["jobid", RAW_ID]
+            .iter()
+            .any(|name| id.eq_ignore_ascii_case(name));
+        if id.contains('.') || is_heading {
+            return Ok(());
+        }
+        let [submit, eligible, start, end] =
+            ["submit", "eligible", "start", "end"].map(|name| time(job.get(name)));
+        let submit = eligible.or(submit).ok_or("no time of submission")?;
+        let state = job.get("state");
+        if state.starts_with("REVOKED") {
+            return Err(LeftOutReason::Moved.into());
+        }
+        let has_started = !self.has("start") || start.is_some();
+        if self.has("end") && end.is_none() {
+            return Err(if has_started {
+                LeftOutReason::Running.into()
+            } else {
+                Fault::from(LeftOutReason::Waiting).of_jobs(tasks(id))
+            });
+        }
+        if has_started && state.starts_with("REQUEUED") {
+            return Err(LeftOutReason::Rerun.into());
+        }
+        let run = number(job.get("elapsedraw"))
+            .or_else(|| duration(job.get("elapsed")))
+            .or_else(|| Some(end? - start?));
+        let is_cancelled = !has_started || state.starts_with("CANCELLED") && run == Some(0);
+        if is_cancelled && builder.leaves_out_cancelled() {
+            return Err(Fault::from(LeftOutReason::Cancelled).of_jobs(tasks(id)));
+        }
+        let run = if is_cancelled { Some(0) } else { run };
+        let amounts = priority_inputs(&job, submit, builder);
+        let (user, account) = (job.get("user"), job.get("account"));
+        let association = format!("{account}/{user}");
+        let is_association =
+            builder.given.by_association && !account.is_empty() && !user.is_empty();
+        let requested = processor_count(job.get("reqcpus"), "`ReqCPUS` is not a whole number");
+        let allocated = match job.get("alloccpus") {
+            "" | "0" => job.get("ncpus"),
+            allocated => allocated,
+        };
+        let allocated = processor_count(allocated, "`AllocCPUS` or `NCPUS` is not a whole number");
+        builder.push(&LoggedJob {
+            id,
+            entity: if is_association { &association } else { user },
+            user,
+            group: account,
+            queue: job.get("partition"),
+            submit,
+            run: run.ok_or("no run time")?,
+            walltime: time_limit(job.get("timelimitraw"), job.get("timelimit"))?,
+            processors: builder.processors(requested, allocated)?,
+            started: start.filter(|_| !is_cancelled),
+            amounts: &amounts,
+            ..LoggedJob::default()
+        })
+    }
+}
+
+/// The numbers of Slurm's priority that are taken from the log.
+fn priority_inputs(
+    job: &Fields<'_>,
+    submit: i64,
+    builder: &WorkloadBuilder,
+) -> Vec<LoggedAmount<'static>> {
+    let Some(slurm) = &builder.given.slurm else {
+        return Vec::new();
+    };
+    let job = SlurmJob {
+        submitted: Some(submit),
+        accrues_from: Some(submit),
+        ..slurm_job(job)
+    };
+    let weighed = PriorityInputs::new(&job, &slurm.settings, &slurm.cluster, submit);
+    let unweighted = PriorityInputs::unweighted(&job, &slurm.cluster);
+    let unweighted = unweighted.map(|(name, number)| (name.to_owned(), number));
+    let mut amounts = Vec::new();
+    for (name, number) in [weighed.named(&slurm.settings), unweighted.to_vec()].concat() {
+        if builder.takes(&name) {
+            amounts.push(LoggedAmount {
+                name: name.into(),
+                // all digits, so that the same number is read
+                text: format!("{number:?}").into(),
+                source: None,
+            });
+        }
+    }
+    amounts
+}
+
+/// The job of a row with what its priority depends on, as it was when it was submitted.
+fn slurm_job(job: &Fields<'_>) -> SlurmJob {
+    let cpus = job.first_given(&["reqcpus", "alloccpus", "ncpus"]);
+    let nodes = job.first_given(&["reqnodes", "nnodes"]);
+    let tres = job.first_given(&["reqtres", "alloctres"]);
+    SlurmJob {
+        user: job.get("user").to_owned(),
+        account: job.get("account").to_owned(),
+        partition: job.get("partition").to_owned(),
+        qos: job.get("qos").to_owned(),
+        state: "PENDING".to_owned(),
+        nice: number(job.get("nice")).unwrap_or(0),
+        time_limit: TimeLimit::parse(job.first_given(&["timelimitraw", "timelimit"])),
+        cpus: cpus.parse().unwrap_or(0),
+        tres: TresAmounts::parse(&format!("{tres},node={nodes},cpu={cpus}")),
+        ..SlurmJob::default()
+    }
+}
+
+/// What separates the names in a line of column names: what follows the first one, unless that is
+/// blanks.
+fn separator(line: &str) -> Option<&str> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let line = line.trim_end();
+    let start = line
+        .find(|letter| !is_name(letter))
+        .filter(|start| *start > 0)?;
+    let length = line[start..].find(is_name)?;
+    let separator = &line[start..start + length];
+    (separator == "\t" || !separator.starts_with(char::is_whitespace)).then_some(separator)
+}
+
+/// How to get a log from `sacct`, for a text that looks like its output and cannot be used.
+pub fn sacct_advice(text: &str) -> Option<String> {
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())?
+        .trim_start();
+    let has_names = line
+        .get(..5)
+        .is_some_and(|start| start.eq_ignore_ascii_case("jobid"));
+    let has_fields = line.split('|').count() > 5;
+    let is_job = has_fields && line.starts_with(|first: char| first.is_ascii_digit());
+    let missing = if is_job {
+        "the line of the column names is missing: "
+    } else {
+        ""
+    };
+    (has_names || has_fields)
+        .then(|| format!("{missing}of sacct, give what {COMMAND} prints, with its first line"))
+}
+
+/// The time that a job asks for, in seconds, of minutes or a duration; `None` for 0.
+fn time_limit(minutes: &str, text: &str) -> Result<Option<i64>, Fault> {
+    let [minutes, text] = [minutes, text].map(|field| Some(field).filter(|field| is_limit(field)));
+    let Some(given) = minutes.or(text) else {
+        return Ok(None);
+    };
+    let limit = match minutes {
+        Some(minutes) => number(minutes).and_then(|minutes| minutes.checked_mul(60)),
+        None => duration(given),
+    };
+    match limit.filter(|limit| *limit >= 0) {
+        Some(limit) => Ok(Some(limit).filter(|limit| *limit > 0)),
+        None => Err(Fault::from("`TimelimitRaw` or `Timelimit` cannot be read").found(given)),
+    }
+}
+
+/// Whether a field is meant as a time limit.
+fn is_limit(field: &str) -> bool {
+    !NO_LIMIT.iter().any(|word| field.eq_ignore_ascii_case(word))
+}
+
+/// The number of tasks that a row describes, such as 8 for `15_[2-9]` and 3 for `15_[0-4:2%1]`; 1
+/// for any other id.
+fn tasks(id: &str) -> usize {
+    let list = id
+        .split_once("_[")
+        .and_then(|(_, rest)| rest.strip_suffix(']'));
+    let tasks = list.and_then(ArrayIndices::parse);
+    tasks.map_or(1, |tasks| tasks.len().max(1) as usize)
+}
+
+fn number(field: &str) -> Option<i64> {
+    field.parse().ok()
+}
+
+/// A duration such as `1-02:03:04` or `02:03:04`; `None` for a word such as `UNLIMITED`.
+fn duration(field: &str) -> Option<i64> {
+    let (days, clock) = field.split_once('-').unwrap_or(("0", field));
+    number(days)?
+        .checked_mul(86_400)?
+        .checked_add(seconds(clock)?)
+}
+
+/// The seconds since 1970 of a time such as `2026-11-22T17:05:29`, or a number of seconds.
+pub(crate) fn time(field: &str) -> Option<i64> {
+    number(field).or_else(|| parse_time(field))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_of_rows() {
+        let counts = [
+            "15",
+            "15_3",
+            "15_[2-9]",
+            "15_[1,3,5-7%2]",
+            "15_[0-4:2]",
+            "15_[0-9",
+            "15_[2-...]",
+            "15_[9-2]",
+            "15_[0-4:0]",
+        ];
+        assert_eq!(counts.map(tasks), [1, 1, 8, 5, 3, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn times_and_durations() {
+        assert_eq!(time("1970-01-01T00:00:00"), Some(0));
+        assert_eq!(time("2000-03-01T00:00:01"), Some(951_868_801));
+        assert_eq!(time("2024-02-29T23:59:59"), Some(1_709_251_199));
+        assert_eq!(time("1700000000"), Some(1_700_000_000));
+        assert_eq!(
+            [time("Unknown"), time("None"), time("2024-13-01T00:00:00")],
+            [None; 3]
+        );
+        assert_eq!(duration("1-02:03:04"), Some(93_784));
+        assert_eq!(
+            [duration("UNLIMITED"), duration("Partition_Limit")],
+            [None; 2]
+        );
+    }
+}

@@ -1,0 +1,891 @@
+//! Goals: service levels that a schedule is judged by, read from TOML.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::formula::Formula;
+use job_sort_formula::formula::lint::lint;
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::Schema;
+use jsf_openpbs::duration_notation::parse_duration;
+use serde::{Deserialize, Serialize, Serializer};
+use thiserror::Error;
+use toml::Spanned;
+
+use super::Results;
+use super::statistics::Distribution;
+use crate::schedule::Schedule;
+use crate::workload::{Workload, WorkloadJob};
+
+/// The longest file of goals, in bytes.
+pub const MAX_GOALS_BYTES: usize = 1 << 20;
+
+/// A file of goals.
+///
+/// ```
+/// use jsf_simulate::Goals;
+/// use job_sort_formula::Schema;
+///
+/// let text = "[[goal]]\nname = \"short jobs start soon\"\njobs = \"walltime <= 3600\"\nmeasure = \"wait\"\n\
+///     statistic = \"p95\"\nat_most = \"1h\"\n";
+/// let goals = Goals::parse("goals.toml", text, &Schema::openpbs())?;
+/// assert_eq!(goals.goals[0].name, "short jobs start soon");
+/// # Ok::<(), jsf_simulate::GoalsError>(())
+/// ```
+#[derive(Debug)]
+pub struct Goals {
+    /// The goals, in the order of the file.
+    pub goals: Vec<Goal>,
+    /// What a fit makes as small or as large as it can, once the goals are met.
+    pub objective: Option<Objective>,
+}
+
+/// A goal.
+#[derive(Debug)]
+pub struct Goal {
+    /// Its name.
+    pub name: String,
+    /// The condition on the jobs; `None`: all jobs.
+    pub condition: Option<Condition>,
+    /// The name of the queue, the entity or the group of the jobs.
+    pub member: Option<(Member, String)>,
+    /// What is measured.
+    pub measure: Measure,
+    /// The limit.
+    pub limit: Limit,
+}
+
+/// A condition on jobs in the language of formulas.
+#[derive(Debug)]
+pub struct Condition {
+    /// The condition.
+    pub formula: Formula,
+    program: Program,
+}
+
+/// What the jobs of a goal have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Member {
+    /// The queue.
+    Queue,
+    /// The fair-share entity.
+    Entity,
+    /// The group or account.
+    Group,
+}
+
+/// What a goal measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// A statistic over the jobs.
+    OfJobs(JobMeasure, Statistic),
+    /// One number of the whole run.
+    OfRun(RunMeasure),
+}
+
+/// A number that each job has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobMeasure {
+    /// The seconds from submission to start.
+    Wait,
+    /// `max(1, (wait + run) / max(run, 10 s))`.
+    BoundedSlowdown,
+    /// The seconds from submission to end.
+    Turnaround,
+}
+
+/// A statistic over jobs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The value in the middle, or the mean of the two there.
+    Median,
+    /// The least value that this percentage of the jobs does not exceed, 1..=100.
+    Percentile(u8),
+    /// The fraction of the jobs whose value is at most this, 0..=1.
+    Within(f64),
+}
+
+/// One number of a whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunMeasure {
+    /// The fraction of the processors in use, 0..=1.
+    Utilisation,
+    /// Jain's index of used by promised processor time, 0..=1.
+    Jain,
+    /// The Hoover index of used and promised processor time, 0..=1.
+    Hoover,
+    /// The seconds from the first submission to the last end.
+    Makespan,
+    /// The mean number of waiting jobs.
+    MeanQueue,
+}
+
+/// The measures by their names in a file.
+const JOB_MEASURES: [(JobMeasure, &str); 3] = [
+    (JobMeasure::Wait, "wait"),
+    (JobMeasure::BoundedSlowdown, "bounded_slowdown"),
+    (JobMeasure::Turnaround, "turnaround"),
+];
+const RUN_MEASURES: [(RunMeasure, &str); 5] = [
+    (RunMeasure::Utilisation, "utilisation"),
+    (RunMeasure::Jain, "jain"),
+    (RunMeasure::Hoover, "hoover"),
+    (RunMeasure::Makespan, "makespan"),
+    (RunMeasure::MeanQueue, "mean_queue"),
+];
+
+/// The limit of a goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// Whether the value is to be at most the limit, else at least.
+    pub is_most: bool,
+    /// The number; seconds for a duration.
+    pub number: f64,
+    /// Whether it is that many times the value of the old side of a comparison.
+    pub is_of_old: bool,
+}
+
+/// What a fit makes as small or as large as it can.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Objective {
+    /// Its words, such as `mean bounded_slowdown`.
+    pub name: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// Whether it is to be as small as possible, else as large.
+    pub is_minimised: bool,
+}
+
+/// A goal judged by a schedule.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgedGoal {
+    /// The name of the goal.
+    pub name: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// The number of jobs that it is about.
+    pub jobs: usize,
+    /// How many of them never start, although the machine is large enough for each.
+    pub never_start: usize,
+    /// The value; infinite where jobs that never start decide it, `None` without a job, or without
+    /// shares for an index of fairness.
+    pub value: Option<f64>,
+    /// Whether the value is to be at most the limit, else at least.
+    #[serde(skip)]
+    pub is_most: bool,
+    /// The limit; `None` if it refers to an old side that there is not.
+    pub limit: Option<f64>,
+    /// Whether the goal is met.
+    #[serde(rename = "met")]
+    pub state: GoalState,
+}
+
+/// Whether a goal is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GoalState {
+    /// The value is not within the limit.
+    Missed,
+    /// The goal is about no job, so that there is nothing to judge.
+    NoJobs,
+    /// The limit refers to the old side of a comparison, and only one formula was simulated.
+    NoOldSide,
+    /// The value is within the limit.
+    Met,
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for GoalState {
+    /// Whether the goal is met; null if it cannot be judged.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.met().serialize(serializer)
+    }
+}
+
+impl GoalState {
+    /// Whether the goal is met; `None` if it cannot be judged.
+    pub fn met(self) -> Option<bool> {
+        match self {
+            Self::Missed => Some(false),
+            Self::NoJobs | Self::NoOldSide => None,
+            Self::Met => Some(true),
+        }
+    }
+}
+
+/// A file of goals that cannot be read.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct GoalsError(String);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    goal: Vec<Spanned<GoalTable>>,
+    objective: Option<Spanned<ObjectiveTable>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GoalTable {
+    name: String,
+    jobs: Option<Spanned<String>>,
+    queue: Option<String>,
+    entity: Option<String>,
+    group: Option<String>,
+    measure: Spanned<String>,
+    statistic: Option<Spanned<StatisticValue>>,
+    at_most: Option<Spanned<LimitValue>>,
+    at_least: Option<Spanned<LimitValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ObjectiveTable {
+    minimise: Option<Spanned<String>>,
+    maximise: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected mean, median, p1 to p100, max or { within = \"1h\" }"
+)]
+enum StatisticValue {
+    Name(String),
+    Within { within: LimitNumber },
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a number, a duration or { old = 1.1 }")]
+enum LimitValue {
+    Number(LimitNumber),
+    OfOld { old: f64 },
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a number or a duration")]
+enum LimitNumber {
+    Integer(i64),
+    Float(f64),
+    Text(String),
+}
+
+/// The range of bytes of an item in the file.
+type Span = std::ops::Range<usize>;
+/// What is wrong, and where.
+type Fault = (Span, String);
+
+fn fault<T>(span: Span, message: impl Into<String>) -> Result<T, Fault> {
+    Err((span, message.into()))
+}
+
+impl Goals {
+    /// Reads goals from TOML. `name` is the file's name in messages, and conditions use the names
+    /// of `schema`.
+    ///
+    /// # Errors
+    /// The text is not TOML, has an unknown key, or a value that is not what the key expects: says
+    /// the line and what is expected.
+    pub fn parse(name: &str, text: &str, schema: &Schema) -> Result<Self, GoalsError> {
+        if text.len() > MAX_GOALS_BYTES {
+            return Err(GoalsError(format!(
+                "`{name}` is larger than {MAX_GOALS_BYTES} bytes, the limit for goals"
+            )));
+        }
+        let at_line = |(span, message): Fault| {
+            let line = text
+                .get(..span.start)
+                .map_or(1, |before| before.matches('\n').count() + 1);
+            GoalsError(format!("`{name}`, line {line}: {message}"))
+        };
+        let file: File = toml::from_str(text).map_err(|error| {
+            let message = error.message().trim_end().replace('\n', ", ");
+            let is_table = text.lines().any(|line| line.trim() == "[goal]");
+            let hint = if is_table {
+                "; write `[[goal]]`, as there can be several"
+            } else {
+                ""
+            };
+            at_line((error.span().unwrap_or_default(), message + hint))
+        })?;
+        if file.goal.is_empty() && file.objective.is_none() {
+            return Err(GoalsError(format!(
+                "`{name}` has no goal: expected at least one `[[goal]]`"
+            )));
+        }
+        let mut names = BTreeSet::new();
+        for goal in &file.goal {
+            // nobody could tell which one is missed
+            let name = &goal.get_ref().name;
+            if !names.insert(name) {
+                return Err(at_line((
+                    goal.span(),
+                    format!("there are several goals `{name}`"),
+                )));
+            }
+        }
+        let goals: Result<Vec<Goal>, Fault> = file
+            .goal
+            .into_iter()
+            .map(|goal| goal_of(goal, schema))
+            .collect();
+        let objective = file.objective.map(objective_of).transpose();
+        Ok(Self {
+            goals: goals.map_err(at_line)?,
+            objective: objective.map_err(at_line)?,
+        })
+    }
+
+    /// The conditions, whose names a log is read for.
+    pub fn conditions(&self) -> impl Iterator<Item = &Formula> {
+        self.goals
+            .iter()
+            .filter_map(|goal| Some(&goal.condition.as_ref()?.formula))
+    }
+
+    /// Whether a goal or the objective is one number of the whole run, and not only of jobs.
+    pub fn measure_runs(&self) -> bool {
+        let goals = self.goals.iter().map(|goal| goal.measure);
+        let mut measures = goals.chain(self.objective.iter().map(|objective| objective.measure));
+        measures.any(|measure| matches!(measure, Measure::OfRun(_)))
+    }
+
+    /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal.
+    pub fn judge(&self, run: &JudgedRun<'_>, old: Option<&[JudgedGoal]>) -> Vec<JudgedGoal> {
+        let mut olds = old.unwrap_or_default().iter().map(|goal| goal.value);
+        let mut judged = Vec::with_capacity(self.goals.len());
+        for goal in &self.goals {
+            judged.push(goal.judge(run, olds.next().flatten()));
+        }
+        judged
+    }
+}
+
+/// A run of a workload that goals judge.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgedRun<'a> {
+    /// The jobs.
+    pub workload: &'a Workload,
+    /// When they start.
+    pub schedule: &'a Schedule,
+    /// What the schedule says of the whole run.
+    pub results: &'a Results,
+}
+
+/// The value of a measure.
+struct Measured {
+    /// The number of jobs that it is about.
+    jobs: usize,
+    /// How many of them never start.
+    never_start: usize,
+    value: Option<f64>,
+}
+
+impl JudgedRun<'_> {
+    /// The value of a measure, and of how many jobs it is.
+    fn measured(&self, measure: Measure, is_concerned: impl Fn(&WorkloadJob) -> bool) -> Measured {
+        let jobs = self.workload.jobs();
+        let counted = self.workload.after_warm_up(self.results.statistics.warm_up);
+        let is_counted = |job: &usize| counted.contains(job) && is_concerned(&jobs[*job]);
+        let never_start = self.schedule.never_start().filter(is_counted).count();
+        match measure {
+            Measure::OfRun(measure) => {
+                let is_of_end = matches!(measure, RunMeasure::Makespan | RunMeasure::MeanQueue);
+                // the queue never empties, and the last job never ends
+                let value = if is_of_end && never_start > 0 {
+                    Some(f64::INFINITY)
+                } else {
+                    self.of_run(measure)
+                };
+                Measured {
+                    jobs: self.results.statistics.summary.jobs + never_start,
+                    never_start,
+                    value,
+                }
+            }
+            Measure::OfJobs(measure, statistic) => {
+                let counted = (0..jobs.len()).filter(is_counted);
+                let mut values: Vec<f64> = counted
+                    .filter_map(|job| self.of_job(measure, job))
+                    .collect();
+                // a job that never starts waits longer than any limit
+                values.extend(std::iter::repeat_n(f64::INFINITY, never_start));
+                Measured {
+                    jobs: values.len(),
+                    never_start,
+                    value: statistic.of(&mut values),
+                }
+            }
+        }
+    }
+
+    fn of_run(&self, measure: RunMeasure) -> Option<f64> {
+        let Results {
+            statistics,
+            fairness,
+            ..
+        } = self.results;
+        let summary = &statistics.summary;
+        match measure {
+            RunMeasure::Utilisation => Some(summary.utilisation),
+            RunMeasure::Makespan => Some(summary.makespan as f64),
+            RunMeasure::MeanQueue => Some(summary.mean_queue),
+            RunMeasure::Jain => fairness.as_ref()?.jain,
+            // where nothing is used, nothing is used by others
+            RunMeasure::Hoover => fairness
+                .as_ref()
+                .filter(|_| summary.jobs > 0)
+                .map(|fairness| fairness.hoover),
+        }
+    }
+
+    fn of_job(&self, measure: JobMeasure, job: usize) -> Option<f64> {
+        let started = self.schedule.started(self.workload, job)?;
+        Some(match measure {
+            JobMeasure::Wait => started.wait() as f64,
+            JobMeasure::BoundedSlowdown => started.slowdown(),
+            JobMeasure::Turnaround => (started.end() - started.job.submit) as f64,
+        })
+    }
+
+    /// The value of an objective.
+    pub fn objective(&self, objective: &Objective) -> Option<f64> {
+        self.measured(objective.measure, |_| true).value
+    }
+}
+
+impl Statistic {
+    /// The statistic of some values; `None` of none.
+    fn of(self, values: &mut [f64]) -> Option<f64> {
+        if values.is_empty() {
+            return None;
+        }
+        Some(match self {
+            Self::Mean => Distribution::new(values).mean,
+            Self::Median => Distribution::new(values).median,
+            Self::Within(limit) => {
+                values.iter().filter(|value| **value <= limit).count() as f64 / values.len() as f64
+            }
+            Self::Percentile(percentage) => {
+                values.sort_unstable_by(f64::total_cmp);
+                let rank = (values.len() * usize::from(percentage)).div_ceil(100);
+                values[rank.max(1) - 1]
+            }
+        })
+    }
+}
+
+impl Goal {
+    fn judge(&self, run: &JudgedRun<'_>, old: Option<f64>) -> JudgedGoal {
+        let is_concerned = self.is_concerned(run.workload);
+        let Measured {
+            jobs,
+            never_start,
+            value,
+        } = run.measured(self.measure, is_concerned);
+        let Limit {
+            is_most,
+            number,
+            is_of_old,
+        } = self.limit;
+        let limit = if is_of_old {
+            old.map(|old| old * number)
+        } else {
+            Some(number)
+        };
+        let state = match (value, limit) {
+            _ if jobs == 0 => GoalState::NoJobs,
+            (_, None) => GoalState::NoOldSide,
+            // jobs that never start meet no limit, not even a multiple of what the old formula does
+            (Some(value), _) if value.is_infinite() => GoalState::Missed,
+            (Some(value), Some(limit)) if is_most && value <= limit => GoalState::Met,
+            (Some(value), Some(limit)) if !is_most && value >= limit => GoalState::Met,
+            // an index of fairness needs shares
+            _ => GoalState::Missed,
+        };
+        JudgedGoal {
+            name: self.name.clone(),
+            measure: self.measure,
+            jobs,
+            never_start,
+            value,
+            is_most,
+            limit,
+            state,
+        }
+    }
+
+    /// Whether the goal is about some of the jobs and not about all of them.
+    pub fn is_of_some(&self) -> bool {
+        self.condition.is_some() || self.member.is_some()
+    }
+
+    /// Whether any job of a workload is one of those that the goal is about.
+    pub fn concerns_any(&self, workload: &Workload) -> bool {
+        workload.jobs().iter().any(self.is_concerned(workload))
+    }
+
+    /// Which jobs of a workload the goal is about.
+    fn is_concerned<'a>(&'a self, workload: &'a Workload) -> impl Fn(&WorkloadJob) -> bool + 'a {
+        let member = self
+            .member
+            .as_ref()
+            .map(|(member, name)| (*member, member.index(name, workload)));
+        move |job| {
+            let is_member =
+                member.is_none_or(|(member, index)| index == Some(member.index_of(job)));
+            is_member
+                && self
+                    .condition
+                    .as_ref()
+                    .is_none_or(|condition| condition.holds(workload, job))
+        }
+    }
+}
+
+impl Member {
+    /// The place of a name among those of the log; `None` if no job has it.
+    pub fn index(self, name: &str, workload: &Workload) -> Option<usize> {
+        self.names(workload)
+            .iter()
+            .position(|other| **other == *name)
+    }
+
+    fn index_of(self, job: &WorkloadJob) -> usize {
+        let index = match self {
+            Self::Queue => job.queue,
+            Self::Entity => job.entity,
+            Self::Group => job.group,
+        };
+        index as usize
+    }
+
+    /// The names in the log; those of an anonymous log are not to be shown, except those of its
+    /// queues.
+    pub fn names(self, workload: &Workload) -> &[Box<str>] {
+        match self {
+            Self::Queue => workload.queues(),
+            Self::Entity => &workload.names_in_log().entities,
+            Self::Group => &workload.names_in_log().groups,
+        }
+    }
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Queue => "queue",
+            Self::Entity => "entity",
+            Self::Group => "group",
+        })
+    }
+}
+
+impl Condition {
+    fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
+        let formula = Formula::parse(text)
+            .map_err(|error| format!("the condition `{text}` is not valid: {error}"))?;
+        match formula.compile(schema) {
+            Ok(program) => Ok(Self { formula, program }),
+            Err(error) => {
+                let found = lint(formula.expr(), schema)
+                    .into_iter()
+                    .find(|found| found.severity == Severity::Error);
+                let reason = found.map_or_else(|| error.to_string(), |found| in_one_line(&found));
+                Err(format!("the condition `{text}`: {reason}"))
+            }
+        }
+    }
+
+    /// Whether it holds for a job. It does not where Python raises an exception.
+    fn holds(&self, workload: &Workload, job: &WorkloadJob) -> bool {
+        let input = |name: &str| match name {
+            "ncpus" => Value::Int(job.processors.into()),
+            "walltime" => Value::Int(job.walltime),
+            name => workload.amount(job, name),
+        };
+        let inputs: Vec<Value> = self
+            .program
+            .inputs()
+            .iter()
+            .map(|name| input(name))
+            .collect();
+        self.program
+            .evaluate(&inputs)
+            .ok()
+            .and_then(|value| value.to_f64())
+            .is_some_and(|value| value != 0.0)
+    }
+}
+
+/// A finding about a condition with what it suggests.
+pub fn in_one_line(found: &Diagnostic) -> String {
+    let suggestion = if found.label.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", found.label)
+    };
+    format!("{}{suggestion}", found.message)
+}
+
+fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
+    let whole = goal.span();
+    let GoalTable {
+        name,
+        jobs,
+        queue,
+        entity,
+        group,
+        measure,
+        statistic,
+        at_most,
+        at_least,
+    } = goal.into_inner();
+    let condition = jobs.map(|jobs| {
+        let span = jobs.span();
+        Condition::parse(jobs.get_ref(), schema).map_err(|message| (span, message))
+    });
+    let condition = condition.transpose()?;
+    let members = [
+        (Member::Queue, queue),
+        (Member::Entity, entity),
+        (Member::Group, group),
+    ];
+    let mut members = members
+        .into_iter()
+        .filter_map(|(member, name)| Some((member, name?)));
+    let member = members.next();
+    if members.next().is_some() {
+        let message =
+            format!("goal `{name}` has several of `queue`, `entity` and `group`: give one");
+        return fault(whole, message);
+    }
+    let measure = measure_of(&measure, statistic.as_ref())?;
+    if matches!(measure, Measure::OfRun(_)) && (condition.is_some() || member.is_some()) {
+        let message = format!("goal `{name}` measures the whole run, which is not of some jobs");
+        return fault(whole, message);
+    }
+    let (is_most, limit) = match (at_most, at_least) {
+        (Some(limit), None) => (true, limit),
+        (None, Some(limit)) => (false, limit),
+        _ => {
+            let message = format!("goal `{name}` needs one limit: `at_most` or `at_least`");
+            return fault(whole, message);
+        }
+    };
+    let span = limit.span();
+    let (number, is_of_old) = match limit.into_inner() {
+        LimitValue::OfOld { old } => (old, true),
+        LimitValue::Number(number) => {
+            let number = number
+                .value_of(measure)
+                .map_err(|message| (span.clone(), message))?;
+            if measure.is_fraction() && !(0.0..=1.0).contains(&number) {
+                let message = format!("{number} is not a fraction, expected 0 to 1, such as 0.7");
+                return fault(span, message);
+            }
+            (number, false)
+        }
+    };
+    Ok(Goal {
+        name,
+        condition,
+        member,
+        measure,
+        limit: Limit {
+            is_most,
+            number,
+            is_of_old,
+        },
+    })
+}
+
+/// The measure of a name and, for one of jobs, a statistic.
+fn measure_of(
+    name: &Spanned<String>,
+    statistic: Option<&Spanned<StatisticValue>>,
+) -> Result<Measure, Fault> {
+    let (span, name) = (name.span(), name.get_ref());
+    if let Some((measure, _)) = RUN_MEASURES.into_iter().find(|(_, known)| known == name) {
+        return match statistic {
+            Some(statistic) => {
+                let message = format!("`{name}` is one number, without a statistic");
+                fault(statistic.span(), message)
+            }
+            None => Ok(Measure::OfRun(measure)),
+        };
+    }
+    let Some((of_jobs, _)) = JOB_MEASURES.into_iter().find(|(_, known)| known == name) else {
+        return fault(
+            span,
+            format!(
+                "`{name}` is not a measure, expected wait, bounded_slowdown, turnaround, utilisation, jain, hoover, makespan or \
+                 mean_queue"
+            ),
+        );
+    };
+    let Some(statistic) = statistic else {
+        let message = format!("`{name}` needs a `statistic`, such as \"mean\" or \"p95\"");
+        return fault(span, message);
+    };
+    let parsed = match statistic.get_ref() {
+        StatisticValue::Name(name) => statistic_of(name),
+        StatisticValue::Within { within } => {
+            // a limit of the values themselves, and not of a fraction of the jobs
+            within
+                .value_of(Measure::OfJobs(of_jobs, Statistic::Mean))
+                .map(Statistic::Within)
+        }
+    };
+    Ok(Measure::OfJobs(
+        of_jobs,
+        parsed.map_err(|message| (statistic.span(), message))?,
+    ))
+}
+
+fn statistic_of(name: &str) -> Result<Statistic, String> {
+    let percentage = || {
+        name.strip_prefix('p')?
+            .parse()
+            .ok()
+            .filter(|percentage| (1..=100).contains(percentage))
+    };
+    match name {
+        "mean" => Ok(Statistic::Mean),
+        "median" => Ok(Statistic::Median),
+        "max" => Ok(Statistic::Percentile(100)),
+        _ => percentage().map(Statistic::Percentile).ok_or_else(|| {
+            format!("`{name}` is not a statistic, expected mean, median, p1 to p100, max or {{ within = \"1h\" }}")
+        }),
+    }
+}
+
+fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> {
+    let whole = objective.span();
+    let ObjectiveTable { minimise, maximise } = objective.into_inner();
+    let (is_minimised, text) = match (minimise, maximise) {
+        (Some(text), None) => (true, text),
+        (None, Some(text)) => (false, text),
+        _ => {
+            return fault(
+                whole,
+                "the objective needs one of `minimise` and `maximise`",
+            );
+        }
+    };
+    let name = text.get_ref().trim().to_owned();
+    let (statistic, measure) = match name.split_once(char::is_whitespace) {
+        Some((statistic, measure)) => (Some(statistic.to_owned()), measure.trim().to_owned()),
+        None => (None, name.clone()),
+    };
+    let statistic =
+        statistic.map(|statistic| Spanned::new(text.span(), StatisticValue::Name(statistic)));
+    let measure = measure_of(&Spanned::new(text.span(), measure), statistic.as_ref())?;
+    Ok(Objective {
+        name,
+        measure,
+        is_minimised,
+    })
+}
+
+impl LimitNumber {
+    /// The number as a limit of a measure: a text is a duration, which only a measure of time has.
+    fn value_of(&self, measure: Measure) -> Result<f64, String> {
+        match self {
+            Self::Text(text) if measure.is_fraction() => Err(format!(
+                "`{text}` is not a fraction, expected a number from 0 to 1, such as 0.7"
+            )),
+            Self::Text(text) if !measure.is_duration() => Err(format!(
+                "`{text}` is not a number, which is expected of {measure}"
+            )),
+            Self::Integer(number) => Ok(*number as f64),
+            Self::Float(number) if number.is_finite() => Ok(*number),
+            Self::Float(number) => Err(format!("{number} is not a limit")),
+            Self::Text(text) => parse_duration(text).map(|seconds| seconds as f64),
+        }
+    }
+}
+
+impl Measure {
+    /// Whether its values are seconds.
+    pub fn is_duration(self) -> bool {
+        match self {
+            Self::OfJobs(JobMeasure::BoundedSlowdown, _)
+            | Self::OfJobs(_, Statistic::Within(_)) => false,
+            Self::OfJobs(..) => true,
+            Self::OfRun(measure) => measure == RunMeasure::Makespan,
+        }
+    }
+
+    /// Whether it is a fact about all jobs of a log, as the longest wait is, and no estimate that
+    /// another log would repeat by chance.
+    pub fn is_of_each_job(self) -> bool {
+        matches!(
+            self,
+            Self::OfJobs(_, Statistic::Percentile(100) | Statistic::Within(_))
+        )
+    }
+
+    /// Whether its values are fractions, 0..=1.
+    pub fn is_fraction(self) -> bool {
+        let of_run = [
+            RunMeasure::Utilisation,
+            RunMeasure::Jain,
+            RunMeasure::Hoover,
+        ];
+        match self {
+            Self::OfJobs(_, statistic) => matches!(statistic, Statistic::Within(_)),
+            Self::OfRun(measure) => of_run.contains(&measure),
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (of_jobs, statistic) = match self {
+            Self::OfRun(measure) => return f.write_str(&words_of(*measure, &RUN_MEASURES)),
+            Self::OfJobs(measure, statistic) => (*measure, statistic),
+        };
+        let measure = words_of(of_jobs, &JOB_MEASURES);
+        match statistic {
+            Statistic::Mean => write!(f, "mean {measure}"),
+            Statistic::Median => write!(f, "median {measure}"),
+            Statistic::Percentile(100) => write!(f, "longest {measure}"),
+            Statistic::Percentile(percentage) => write!(f, "p{percentage} {measure}"),
+            Statistic::Within(limit) if of_jobs == JobMeasure::BoundedSlowdown => {
+                write!(f, "{measure} within {limit}")
+            }
+            Statistic::Within(limit) => write!(f, "{measure} within {}", time_in_words(*limit)),
+        }
+    }
+}
+
+/// The name of a measure in sentences.
+fn words_of<M: PartialEq>(measure: M, names: &[(M, &str)]) -> String {
+    let name = names.iter().find(|(other, _)| *other == measure);
+    name.map_or_else(String::new, |(_, name)| name.replace('_', " "))
+}
+
+/// A time in the largest unit of which it is a multiple.
+fn time_in_words(seconds: f64) -> String {
+    let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min")];
+    let unit = units
+        .into_iter()
+        .find(|(unit, _)| seconds > 0.0 && seconds % unit == 0.0);
+    let (unit, name) = unit.unwrap_or((1.0, "s"));
+    format!("{} {name}", seconds / unit)
+}
+
+mod change;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,313 @@
+//! How the value of a goal or an objective changes between two runs of one workload, and how sure
+//! that is.
+//!
+//! A mean has the interval of a ratio estimator, see [`Difference`](crate::Difference). A
+//! percentile and a fraction have no such formula. So a change is computed again without each block
+//! of time in turn; how far these changes are from each other says how far the next log may be from
+//! this one. For a mean that gives the same interval, but for rounding and the second order.
+//!
+//! Source: B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, section 11.5 (the
+//! jackknife by blocks).
+
+use super::{Goal, JudgedRun, Measure, Objective, RunMeasure, Statistic};
+use crate::results::difference::MeanChange;
+use crate::results::statistics::TimeShares;
+use crate::schedule::Schedule;
+use crate::workload::{Workload, WorkloadJob};
+
+/// A percentile with fewer jobs beyond it has no interval, and so a maximum has none.
+const MIN_BEYOND: usize = 20;
+
+/// What a measure is about under both formulas.
+#[derive(Debug, Clone, Copy)]
+struct PairedValue {
+    /// The block of the submission.
+    block: i64,
+    values: [f64; 2],
+}
+
+impl Goal {
+    /// How the value changes from one run of a workload to another, with an interval by blocks of
+    /// so many seconds. `None` for a measure without an interval, or without a job.
+    pub fn change(
+        &self,
+        old: &JudgedRun<'_>,
+        new: &JudgedRun<'_>,
+        block_seconds: i64,
+    ) -> Option<MeanChange> {
+        change(
+            self.measure,
+            self.is_concerned(old.workload),
+            [old, new],
+            block_seconds,
+        )
+    }
+}
+
+impl Objective {
+    /// How the value changes, as [`Goal::change`].
+    pub fn change(
+        &self,
+        old: &JudgedRun<'_>,
+        new: &JudgedRun<'_>,
+        block_seconds: i64,
+    ) -> Option<MeanChange> {
+        change(self.measure, |_| true, [old, new], block_seconds)
+    }
+}
+
+fn change(
+    measure: Measure,
+    is_concerned: impl Fn(&WorkloadJob) -> bool,
+    runs: [&JudgedRun<'_>; 2],
+    block_seconds: i64,
+) -> Option<MeanChange> {
+    let workload = runs[0].workload;
+    let begin = first_compared(runs)?;
+    match measure {
+        Measure::OfJobs(measure, statistic) => {
+            let jobs = workload.jobs().iter().enumerate();
+            let counted = jobs.filter(|(_, job)| job.submit >= begin && is_concerned(job));
+            let paired = counted.filter_map(|(index, job)| {
+                let values = [
+                    runs[0].of_job(measure, index)?,
+                    runs[1].of_job(measure, index)?,
+                ];
+                Some(PairedValue {
+                    block: (job.submit - begin) / block_seconds,
+                    values,
+                })
+            });
+            of_jobs(statistic, &paired.collect::<Vec<_>>())
+        }
+        Measure::OfRun(measure) => of_run(measure, runs, begin, block_seconds),
+    }
+}
+
+/// The first submission that a comparison counts, at which its first block begins.
+fn first_compared(runs: [&JudgedRun<'_>; 2]) -> Option<i64> {
+    let workload = runs[0].workload;
+    let starts_in_both = |job: &usize| runs.iter().all(|run| run.schedule.start(*job).is_some());
+    let first = workload
+        .after_warm_up(runs[0].results.statistics.warm_up)
+        .find(starts_in_both)?;
+    Some(workload.jobs()[first].submit)
+}
+
+/// The change of a statistic over jobs.
+fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
+    let old = side(statistic, paired, 0, None)?;
+    let new = side(statistic, paired, 1, None)?;
+    let mut blocks: Vec<i64> = paired.iter().map(|paired| paired.block).collect();
+    blocks.dedup();
+    let without = blocks.iter().filter_map(|&block| {
+        let old = side(statistic, paired, 0, Some(block))?;
+        Some(side(statistic, paired, 1, Some(block))? - old)
+    });
+    let without: Vec<f64> = without.collect();
+    // what few jobs decide says nothing of other logs
+    let blocks = if beyond(statistic, paired.len()) < MIN_BEYOND {
+        0
+    } else {
+        without.len()
+    };
+    Some(MeanChange::new(
+        [old, new],
+        standard_error(&without),
+        paired.len(),
+        [blocks, usize::MAX],
+    ))
+}
+
+/// The number of jobs on the smaller side of a percentile; all jobs for another statistic.
+fn beyond(statistic: Statistic, jobs: usize) -> usize {
+    match statistic {
+        Statistic::Percentile(percentage) => {
+            let part = usize::from(percentage.min(100 - percentage));
+            jobs * part / 100
+        }
+        Statistic::Median => jobs / 2,
+        Statistic::Mean | Statistic::Within(_) => jobs,
+    }
+}
+
+/// The statistic of one side, without the jobs of a block.
+fn side(
+    statistic: Statistic,
+    paired: &[PairedValue],
+    side: usize,
+    without: Option<i64>,
+) -> Option<f64> {
+    let kept = paired
+        .iter()
+        .filter(|paired| Some(paired.block) != without)
+        .map(|paired| paired.values[side]);
+    if statistic == Statistic::Mean {
+        // needs no order
+        let (count, sum) = kept.fold((0_usize, 0.0), |(count, sum), value| {
+            (count + 1, sum + value)
+        });
+        return (count > 0).then(|| sum / count as f64);
+    }
+    let mut values: Vec<f64> = kept.collect();
+    statistic.of(&mut values)
+}
+
+/// The standard error of a change that is computed without each of the blocks in turn.
+fn standard_error(without: &[f64]) -> f64 {
+    let count = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|change| (change - mean).powi(2)).sum();
+    libm::sqrt((count - 1.0) / count * squares)
+}
+
+/// The change of a measure of the whole run: that of the use of the machine and of the queue is the
+/// mean over time. The others are not a sum over blocks, and have no interval.
+fn of_run(
+    measure: RunMeasure,
+    runs: [&JudgedRun<'_>; 2],
+    begin: i64,
+    block_seconds: i64,
+) -> Option<MeanChange> {
+    let workload = runs[0].workload;
+    let end = workload.jobs().last()?.submit;
+    // the last block may be a little shorter than the others
+    let count = libm::round((end - begin) as f64 / block_seconds as f64) as usize;
+    if count < 2 {
+        return None;
+    }
+    let span = [begin, block_seconds];
+    let old_sums = by_block(measure, workload, runs[0].schedule, span, count)?;
+    let new_sums = by_block(measure, workload, runs[1].schedule, span, count)?;
+    let old = runs[0].of_run(measure)?;
+    let new = runs[1].of_run(measure)?;
+    // what the mean of the blocks is worth in units of the measure
+    let unit = old / old_sums.iter().sum::<f64>() * count as f64;
+    if !unit.is_finite() {
+        return None;
+    }
+    let changes: Vec<f64> = old_sums
+        .iter()
+        .zip(&new_sums)
+        .map(|(old, new)| (new - old) * unit)
+        .collect();
+    let sum: f64 = changes.iter().sum();
+    let without: Vec<f64> = changes
+        .iter()
+        .map(|change| (sum - change) / (count - 1) as f64)
+        .collect();
+    let jobs = runs[0].results.statistics.summary.jobs;
+    Some(MeanChange::new(
+        [old, new],
+        standard_error(&without),
+        jobs,
+        [count, usize::MAX],
+    ))
+}
+
+/// The processors that are held, or the jobs that wait, times seconds, in each block.
+fn by_block(
+    measure: RunMeasure,
+    workload: &Workload,
+    schedule: &Schedule,
+    [begin, length]: [i64; 2],
+    count: usize,
+) -> Option<Vec<f64>> {
+    let mut shares = TimeShares::new(begin, length, count + 1);
+    let within = |time: i64| time.clamp(begin, begin + length * count as i64);
+    for (index, job) in workload.jobs().iter().enumerate() {
+        let Some(started) = schedule.started(workload, index) else {
+            continue;
+        };
+        match measure {
+            RunMeasure::Utilisation => {
+                for (from, to) in started.runs() {
+                    shares.add(within(from), within(to), job.processors.into());
+                }
+            }
+            RunMeasure::MeanQueue => shares.add(within(job.submit), within(started.start), 1.0),
+            RunMeasure::Jain | RunMeasure::Hoover | RunMeasure::Makespan => return None,
+        }
+    }
+    let mut sums = shares.finish();
+    sums.truncate(count);
+    Some(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::JobMeasure;
+    use super::*;
+    use crate::results::Results;
+    use crate::schedule::simulation_rules::{Backfill, SimulationRules};
+    use crate::workload::generate::{WorkloadModel, generate};
+    use crate::{Difference, simulate};
+    use job_sort_formula::{Formula, Schema};
+
+    const PROCESSORS: u32 = 16;
+
+    fn schedule(workload: &Workload, formula: &str) -> Schedule {
+        let program = Formula::parse(formula)
+            .expect("a formula")
+            .compile(&Schema::openpbs())
+            .expect("arithmetic");
+        let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
+        simulate(&program, workload, rules, None, &mut ()).expect("a schedule")
+    }
+
+    #[test]
+    fn a_mean_has_the_interval_of_a_comparison() {
+        let model = WorkloadModel {
+            jobs: 5000,
+            processors: PROCESSORS,
+            load: 0.7,
+            ..WorkloadModel::default()
+        };
+        let workload = generate(&model);
+        let schedules = ["eligible_time", "-walltime"].map(|formula| schedule(&workload, formula));
+        // the first block begins with the first job that counts
+        let warm_up = 1;
+        let difference = Difference::new(&workload, &schedules[0], &schedules[1], warm_up);
+        let results = schedules
+            .each_ref()
+            .map(|schedule| Results::new(&workload, schedule, PROCESSORS, None, warm_up));
+        let run = |side: usize| results[side].run(&workload, &schedules[side]);
+        let of_jobs = |measure, statistic| Measure::OfJobs(measure, statistic);
+        let change_of = |measure| {
+            change(
+                measure,
+                |_| true,
+                [&run(0), &run(1)],
+                difference.block_seconds,
+            )
+        };
+        let expected = difference.bounded_slowdown;
+        let found =
+            change_of(of_jobs(JobMeasure::BoundedSlowdown, Statistic::Mean)).expect("a change");
+        assert!(found.blocks == expected.blocks && found.jobs == expected.jobs);
+        assert!((found.difference() - expected.difference()).abs() < 1e-9);
+        let ratio = found.standard_error().expect("an error")
+            / expected.standard_error().expect("an error");
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+
+        let median = change_of(of_jobs(JobMeasure::Wait, Statistic::Median)).expect("a change");
+        assert!(median.low <= median.difference() && median.difference() <= median.high);
+        let longest =
+            change_of(of_jobs(JobMeasure::Wait, Statistic::Percentile(100))).expect("a change");
+        assert_eq!(longest.interval(), None);
+        let queue = change_of(Measure::OfRun(RunMeasure::MeanQueue)).expect("a change");
+        // by Little's law it changes as the mean wait does, which is not beyond chance in these few
+        // weeks
+        let [low, high] = queue.interval().expect("an interval");
+        assert!(
+            low < queue.difference() && queue.difference() < 0.0 && high > 0.0,
+            "{queue:?}"
+        );
+        let used = change_of(Measure::OfRun(RunMeasure::Utilisation)).expect("a change");
+        assert!(
+            !used.is_increase() && used.high - used.low < 0.1,
+            "{used:?}"
+        );
+        assert_eq!(change_of(Measure::OfRun(RunMeasure::Makespan)), None);
+    }
+}

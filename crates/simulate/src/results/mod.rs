@@ -1,0 +1,73 @@
+//! What a simulated workload says of waits, of the use of the machine and of goals.
+
+pub(crate) mod difference;
+pub(crate) mod fairness;
+pub(crate) mod goals;
+pub(crate) mod start_values;
+pub(crate) mod statistics;
+pub(crate) mod student_t;
+pub(crate) mod validate;
+pub(crate) mod warm_up;
+
+use crate::schedule::Schedule;
+use crate::workload::Workload;
+use fairness::Fairness;
+use goals::{Goals, JudgedGoal, JudgedRun};
+use statistics::Statistics;
+
+/// The statistics and the fairness of a simulated workload.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// Waits, slowdowns and the use of the machine.
+    pub statistics: Statistics,
+    /// How the use compares with the shares, where there are any.
+    pub fairness: Option<Fairness>,
+}
+
+impl Results {
+    /// The results of a schedule on this many processors. `shares` are those of the entities of the
+    /// workload, by index.
+    pub fn new(
+        workload: &Workload,
+        schedule: &Schedule,
+        processors: u32,
+        shares: Option<&[Option<f64>]>,
+        warm_up: i64,
+    ) -> Self {
+        let shares = shares.filter(|shares| shares.iter().flatten().any(|share| *share > 0.0));
+        let mut statistics = Statistics::new(workload, schedule, processors, warm_up);
+        let fairness = shares.map(|shares| Fairness::new(workload, schedule, shares, warm_up));
+        // both are in the order of the first submission
+        let mut uses = fairness.iter().flat_map(|fairness| &fairness.entities);
+        for entity in &mut statistics.classes.entities {
+            entity.used = uses.find(|used| used.name == entity.name).cloned();
+        }
+        Self {
+            statistics,
+            fairness,
+        }
+    }
+
+    /// The run as goals and objectives judge it.
+    pub fn run<'a>(&'a self, workload: &'a Workload, schedule: &'a Schedule) -> JudgedRun<'a> {
+        JudgedRun {
+            workload,
+            schedule,
+            results: self,
+        }
+    }
+
+    /// Judges the schedule by goals; without goals, by none. `old` are the values of the old side
+    /// of a comparison.
+    pub fn judge(
+        &self,
+        goals: Option<&Goals>,
+        workload: &Workload,
+        schedule: &Schedule,
+        old: Option<&[JudgedGoal]>,
+    ) -> Vec<JudgedGoal> {
+        goals.map_or_else(Vec::new, |goals| {
+            goals.judge(&self.run(workload, schedule), old)
+        })
+    }
+}

@@ -1,0 +1,457 @@
+//! The usage of a fair-share tree while jobs run: charged, decayed, and turned into the numbers
+//! that a formula gets.
+
+use job_sort_formula::fairshare::{
+    DocumentedOpenPbs, NodeId, NodeKind, Policy, PolicyRules, ShareTree, TicketBased,
+};
+use jsf_openpbs::number_format;
+use jsf_openpbs::share_tree::SharePath;
+use serde::Serialize;
+
+use crate::workload::WorkloadJob;
+
+/// The usage that every entity starts with, and below which no decay brings it.
+const LEAST_USAGE: f64 = 1.0;
+
+/// How usage decays.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Decay {
+    /// The time between two decays, in seconds: usage decays at every multiple of it.
+    #[serde(rename = "seconds")]
+    pub period: u64,
+    /// The factor by which usage is multiplied, 0..=1.
+    pub factor: f64,
+}
+
+/// What a running job is charged (`fairshare_usage_res`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UsageMeasure {
+    /// The processor time, taken to be that of all its processors all the time (`cput`); no job
+    /// asks for an amount of it.
+    CpuTime,
+    /// Processors times seconds (`ncpus*walltime`).
+    #[default]
+    ProcessorSeconds,
+    /// Seconds (`walltime`).
+    Seconds,
+}
+
+impl UsageMeasure {
+    /// The measure that a `fairshare_usage_res` denotes; `None` for any other formula.
+    pub fn from_formula(formula: &str) -> Option<Self> {
+        let formula: String = formula
+            .chars()
+            .filter(|letter| !letter.is_whitespace())
+            .collect();
+        match formula.as_str() {
+            "cput" => Some(Self::CpuTime),
+            "ncpus*walltime" | "walltime*ncpus" => Some(Self::ProcessorSeconds),
+            "walltime" => Some(Self::Seconds),
+            _ => None,
+        }
+    }
+
+    /// What a job is charged for a time.
+    fn charge(self, processors: u32, seconds: i64) -> f64 {
+        match self {
+            Self::CpuTime | Self::ProcessorSeconds => (i64::from(processors) * seconds) as f64,
+            Self::Seconds => seconds as f64,
+        }
+    }
+
+    fn requested(self, job: &WorkloadJob) -> f64 {
+        match self {
+            Self::CpuTime => 0.0,
+            Self::ProcessorSeconds | Self::Seconds => self.charge(job.processors, job.walltime),
+        }
+    }
+}
+
+/// The policy that turns usage into numbers.
+pub enum FairsharePolicy {
+    /// Slurm's ticket-based one, which gives tickets to the entities with waiting jobs.
+    TicketBased(PolicyRules),
+    /// Any other one.
+    Other(Box<dyn Policy>),
+}
+
+/// A job that holds processors.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunningJob {
+    pub(crate) job: u32,
+    /// The index of its entity's node, see [`Fairshare::node_index`].
+    pub(crate) node: u32,
+    pub(crate) processors: u32,
+}
+
+/// The fair-share numbers of every entity of a workload, by its index.
+#[derive(Debug, Default)]
+pub(crate) struct EntityNumbers {
+    pub(crate) perc: Vec<f64>,
+    pub(crate) tree_usage: Vec<f64>,
+    pub(crate) factor: Vec<f64>,
+}
+
+/// A fair-share tree whose usage follows a simulation.
+pub struct Fairshare {
+    tree: ShareTree,
+    policy: FairsharePolicy,
+    decay: Option<Decay>,
+    /// What a running job is charged.
+    pub measure: UsageMeasure,
+    /// The node of every entity of the workload; `None` if the tree does not have it.
+    nodes: Vec<Option<NodeId>>,
+    /// The usage that is charged to each node itself.
+    own_usage: Vec<f64>,
+    /// That in the tree to begin with.
+    usage_of_tree: Vec<f64>,
+    /// The fraction of the whole machine that each node has by its shares.
+    percs: Vec<f64>,
+    is_floored: Vec<bool>,
+    time: i64,
+    /// Whether the numbers reach a formula with the decimals that OpenPBS prints.
+    pub is_printed: bool,
+    pub(crate) numbers: EntityNumbers,
+}
+
+impl Fairshare {
+    /// A tree in which every entity has a usage of 1, whatever usage the tree has. `entities` are
+    /// those of the workload.
+    pub fn new(
+        tree: ShareTree,
+        policy: FairsharePolicy,
+        decay: Option<Decay>,
+        entities: &[Box<str>],
+    ) -> Self {
+        let usage_of_tree = tree
+            .nodes()
+            .map(|node| recorded_usage(&tree, node))
+            .collect();
+        let tree = without_running_totals(tree);
+        let nodes: Vec<Option<NodeId>> =
+            entities.iter().map(|entity| tree.resolve(entity)).collect();
+        let is_floored: Vec<bool> = tree
+            .nodes()
+            .map(|node| tree.kind(node) == NodeKind::Entity)
+            .collect();
+        let own_usage = is_floored
+            .iter()
+            .map(|&is_entity| if is_entity { LEAST_USAGE } else { 0.0 })
+            .collect();
+        let assessed = DocumentedOpenPbs.assess(&tree);
+        let perc = |node| {
+            assessed
+                .get(node)
+                .map_or(0.0, |shares| shares.fairshare_perc)
+        };
+        let percs: Vec<f64> = tree.nodes().map(perc).collect();
+        let numbers = EntityNumbers {
+            perc: nodes
+                .iter()
+                .map(|node| node.map_or(0.0, |node| percs[node.index()]))
+                .collect(),
+            tree_usage: vec![0.0; nodes.len()],
+            factor: vec![0.0; nodes.len()],
+        };
+        let decay = decay.filter(|decay| decay.period > 0 && decay.factor < 1.0);
+        Self {
+            tree,
+            policy,
+            decay,
+            measure: UsageMeasure::default(),
+            nodes,
+            own_usage,
+            usage_of_tree,
+            percs,
+            is_floored,
+            time: 0,
+            is_printed: false,
+            numbers,
+        }
+    }
+
+    /// Without a least usage, as Slurm has none.
+    #[must_use]
+    pub fn from_nothing(mut self) -> Self {
+        self.is_floored.fill(false);
+        self.own_usage.fill(0.0);
+        self
+    }
+
+    /// With the usage that the tree has to begin with.
+    #[must_use]
+    pub fn with_usage_of_tree(mut self) -> Self {
+        for (own, of_tree) in self.own_usage.iter_mut().zip(&self.usage_of_tree) {
+            *own = of_tree.max(*own);
+        }
+        self
+    }
+
+    /// The entities of the workload that the tree does not have, by their indices.
+    pub fn unknown_entities(&self) -> impl Iterator<Item = usize> + '_ {
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.is_none())
+            .map(|(entity, _)| entity)
+    }
+
+    /// The index of an entity's node, or one that no node has if the tree does not have the entity.
+    pub(crate) fn node_index(&self, entity: u32) -> u32 {
+        self.nodes[entity as usize].map_or(u32::MAX, |node| node.index() as u32)
+    }
+
+    /// The path of each entity of the workload from the root, as OpenPBS compares two of them.
+    pub(crate) fn paths(&self) -> Vec<SharePath> {
+        let mut usage = self.own_usage.clone();
+        for node in self.tree.nodes().rev() {
+            let below: f64 = self
+                .tree
+                .children(node)
+                .iter()
+                .map(|child| usage[child.index()])
+                .sum();
+            usage[node.index()] += below;
+        }
+        let mut paths = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            paths.push(node.map_or_else(SharePath::default, |node| {
+                SharePath::from_root(&self.tree, node, |node| {
+                    (self.percs[node.index()], usage[node.index()])
+                })
+            }));
+        }
+        paths
+    }
+
+    /// What a job is charged in a cycle in which it starts or is promised a start.
+    pub(crate) fn requested_usage(&self, job: &WorkloadJob) -> f64 {
+        self.measure.requested(job)
+    }
+
+    /// Begins at a time before which nothing ran.
+    pub(crate) fn begin(&mut self, time: i64) {
+        self.time = time;
+    }
+
+    /// Charges the running jobs up to a time, and decays usage at every multiple of the period up
+    /// to it.
+    pub(crate) fn advance(&mut self, time: i64, running: &[RunningJob]) {
+        if let Some(Decay { period, factor }) = self.decay {
+            let period = i64::try_from(period).unwrap_or(i64::MAX);
+            let mut next = self
+                .time
+                .div_euclid(period)
+                .saturating_add(1)
+                .saturating_mul(period);
+            let mut before = Vec::new();
+            while next <= time {
+                self.charge(next, running);
+                self.decay_once(factor);
+                let left = (time - next) / period;
+                if left > 1 {
+                    // a whole period that changes nothing is followed by others that change nothing
+                    if before == self.own_usage {
+                        next += left * period;
+                        self.time = next;
+                    } else {
+                        before.clone_from(&self.own_usage);
+                    }
+                }
+                next = next.saturating_add(period);
+            }
+        }
+        self.charge(time, running);
+    }
+
+    fn charge(&mut self, time: i64, running: &[RunningJob]) {
+        let seconds = time - self.time;
+        let measure = self.measure;
+        if seconds > 0 {
+            for job in running {
+                // job by job, since floats that are added in another order may differ in their last
+                // bit
+                if let Some(usage) = self.own_usage.get_mut(job.node as usize) {
+                    *usage += measure.charge(job.processors, seconds);
+                }
+            }
+        }
+        self.time = time;
+    }
+
+    fn decay_once(&mut self, factor: f64) {
+        for (usage, &is_floored) in self.own_usage.iter_mut().zip(&self.is_floored) {
+            let decayed = *usage * factor;
+            *usage = if is_floored && decayed < LEAST_USAGE {
+                LEAST_USAGE
+            } else {
+                decayed
+            };
+        }
+    }
+
+    /// Computes the numbers of those entities for which `is_waiting` holds.
+    pub(crate) fn assess(&mut self, is_waiting: impl Fn(usize) -> bool) {
+        let waiting: Box<dyn Policy>;
+        let policy = match &self.policy {
+            FairsharePolicy::TicketBased(rules) => {
+                let nodes = self
+                    .nodes
+                    .iter()
+                    .enumerate()
+                    .filter(|(entity, _)| is_waiting(*entity));
+                waiting = Box::new(TicketBased::new(
+                    *rules,
+                    nodes.filter_map(|(_, node)| *node),
+                ));
+                &waiting
+            }
+            FairsharePolicy::Other(policy) => policy,
+        };
+        for (index, node) in self.tree.nodes().enumerate() {
+            let change = self.own_usage[index] - self.tree.own_usage(node);
+            if change != 0.0 {
+                self.tree.add_usage(node, change);
+            }
+        }
+        let shares = policy.assess(&self.tree);
+        for (entity, node) in self.nodes.iter().enumerate() {
+            let numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
+            let reaching = if self.is_printed {
+                number_format::fairshare
+            } else {
+                |number| number
+            };
+            self.numbers.perc[entity] = reaching(numbers.fairshare_perc);
+            self.numbers.tree_usage[entity] = reaching(numbers.fairshare_tree_usage);
+            self.numbers.factor[entity] = reaching(numbers.fairshare_factor);
+        }
+    }
+}
+
+/// The usage of a node itself. OpenPBS's scheduler keeps that of a leaf as a running total.
+fn recorded_usage(tree: &ShareTree, node: NodeId) -> f64 {
+    if tree.children(node).is_empty() {
+        tree.usage(node)
+    } else {
+        tree.own_usage(node)
+    }
+}
+
+/// A tree whose usage is the sum of what is charged to its nodes: running totals would not decay.
+fn without_running_totals(mut tree: ShareTree) -> ShareTree {
+    if tree.is_summed() {
+        return tree;
+    }
+    let nodes: Vec<NodeId> = tree.nodes().collect();
+    for &node in &nodes {
+        tree.add_usage(node, -tree.own_usage(node));
+    }
+    nodes.iter().for_each(|&node| tree.set_usage(node, 0.0));
+    tree
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jsf_ingest::native_tree::read_tree;
+
+    const TREE: &str = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"a","shares":5},{"name":"b","shares":0},
+        {"name":"h","shares":7,"children":[{"name":"c","shares":1},{"name":"d","shares":2}]}]},{"name":"e","shares":60}]}"#;
+
+    fn fairshare(policy: FairsharePolicy, decay: Option<Decay>) -> Fairshare {
+        let tree = read_tree("tree", TREE.as_bytes())
+            .unwrap()
+            .share_tree()
+            .unwrap();
+        Fairshare::new(
+            tree,
+            policy,
+            decay,
+            &["a", "b", "c", "d", "e", "nobody"].map(Box::from),
+        )
+    }
+
+    fn documented(decay: Option<Decay>) -> Fairshare {
+        fairshare(FairsharePolicy::Other(Box::new(DocumentedOpenPbs)), decay)
+    }
+
+    fn running(fairshare: &Fairshare, entities: &[u32]) -> Vec<RunningJob> {
+        entities
+            .iter()
+            .map(|&entity| RunningJob {
+                job: entity,
+                node: fairshare.node_index(entity),
+                processors: entity + 1,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn entities_that_the_tree_does_not_have_are_known() {
+        assert_eq!(documented(None).unknown_entities().collect::<Vec<_>>(), [5]);
+    }
+
+    #[test]
+    fn entities_with_waiting_jobs_get_tickets() {
+        let mut fairshare = fairshare(FairsharePolicy::TicketBased(PolicyRules::Scheduler), None);
+        fairshare.assess(|entity| entity == 0 || entity == 4);
+        let factors = &fairshare.numbers.factor;
+        assert_eq!(
+            factors
+                .iter()
+                .map(|factor| *factor > 0.0)
+                .collect::<Vec<_>>(),
+            [true, false, false, false, true, false]
+        );
+        assert_eq!(
+            factors
+                .iter()
+                .fold(0.0, |most: f64, factor| most.max(*factor)),
+            1.0
+        );
+        fairshare.assess(|entity| entity == 2);
+        assert_eq!(fairshare.numbers.factor, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn printed_numbers_have_six_decimals() {
+        let mut exact = documented(None);
+        let mut printed = documented(None);
+        printed.is_printed = true;
+        for fairshare in [&mut exact, &mut printed] {
+            let jobs = running(fairshare, &[0, 2]);
+            fairshare.advance(1000, &jobs);
+            // twice, since the fractions stay and the others are computed again
+            fairshare.assess(|_| true);
+            fairshare.assess(|_| true);
+        }
+        let all = |numbers: &EntityNumbers| {
+            [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat()
+        };
+        let (exact, printed) = (all(&exact.numbers), all(&printed.numbers));
+        let parsed: Vec<f64> = exact
+            .iter()
+            .map(|number| format!("{number:.6}").parse().unwrap())
+            .collect();
+        assert_eq!(printed, parsed);
+        assert_ne!(printed, exact);
+    }
+
+    #[test]
+    fn a_long_time_is_as_many_periods() {
+        let decay = Some(Decay {
+            period: 7,
+            factor: 0.5,
+        });
+        let (mut at_once, mut stepwise) = (documented(decay), documented(decay));
+        let jobs = running(&at_once, &[0, 1, 2, 0]);
+        at_once.advance(7_000_003, &jobs);
+        (1..1_000_001).for_each(|period| stepwise.advance(7 * period, &jobs));
+        stepwise.advance(7_000_003, &jobs);
+        assert_eq!(
+            (at_once.own_usage, at_once.time),
+            (stepwise.own_usage, stepwise.time)
+        );
+    }
+}

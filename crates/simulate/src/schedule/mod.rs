@@ -1,0 +1,512 @@
+//! Runs a workload through time, scheduling cycle after scheduling cycle.
+
+pub(crate) mod evaluation_errors;
+pub(crate) mod fairshare;
+pub(crate) mod requested_jobs;
+pub(crate) mod simulation_rules;
+pub(crate) mod started_job;
+pub(crate) mod times_ahead;
+pub(crate) mod valued_jobs;
+pub(crate) mod waiting_jobs;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::ControlFlow;
+
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::rank::ColumnError;
+use jsf_openpbs::cycle::{
+    Cycle, CycleObserver, CycleRules, Decision, JobSource, Limits, Machine, PreemptionJob,
+    PreemptionMethod, Reservation,
+};
+
+use crate::workload::{Workload, WorkloadJob};
+use evaluation_errors::EvaluationErrors;
+use fairshare::{Fairshare, RunningJob};
+use requested_jobs::RequestedJobs;
+use simulation_rules::SimulationRules;
+use started_job::{Preemptions, StartedJob};
+use times_ahead::TimesAhead;
+use waiting_jobs::WaitingJobs;
+
+/// Stands for a job that has not started.
+const NOT_STARTED: i64 = i64::MIN;
+/// The number of events between two calls of [`Observer::progress`].
+const EVENTS_BETWEEN_REPORTS: u64 = 64;
+
+/// Follows a simulation.
+pub trait Observer {
+    /// Is called now and then with the number of jobs that have started; may end the simulation.
+    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// A waiting job is promised a start.
+    fn reserved(&mut self, _now: i64, _job: usize, _start: i64) {}
+
+    /// A job starts, or goes on, on this machine.
+    fn started(&mut self, _now: i64, _job: usize, _machine: &Machine) {}
+
+    /// A running job gives way.
+    fn preempted(&mut self, _now: i64, _job: usize, _method: PreemptionMethod) {}
+}
+
+impl Observer for () {}
+
+/// When the jobs of a workload start.
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    starts: Vec<i64>,
+    /// The value of each job when it starts; not a number for one that does not.
+    start_values: Vec<f64>,
+    /// When jobs were suspended in the run that counts, and when they went on.
+    pauses: HashMap<u32, Vec<(i64, i64)>>,
+    /// What preemption does; `None` if no job can preempt another one.
+    pub preemptions: Option<Preemptions>,
+    /// The jobs that were deleted to make room.
+    pub deleted: Vec<usize>,
+    /// The jobs that ask for more than there is, so that they can never start. They never wait
+    /// either.
+    pub too_large: Vec<usize>,
+    /// The errors of the formula.
+    pub errors: EvaluationErrors,
+    /// Whether the simulation reached the end of the workload.
+    pub is_complete: bool,
+}
+
+impl Schedule {
+    /// When a job starts, the last time if it was queued again; `None` if it does not, or is
+    /// deleted.
+    pub fn start(&self, job: usize) -> Option<i64> {
+        self.starts
+            .get(job)
+            .copied()
+            .filter(|&start| start != NOT_STARTED)
+    }
+
+    /// When a job ends; `None` if it does not start.
+    pub fn end(&self, workload: &Workload, job: usize) -> Option<i64> {
+        Some(self.started(workload, job)?.end())
+    }
+
+    pub(crate) fn started(&self, workload: &Workload, job: usize) -> Option<StartedJob<'_>> {
+        let start = self.start(job)?;
+        let pauses = self
+            .pauses
+            .get(&(job as u32))
+            .map_or(&[][..], Vec::as_slice);
+        let job = *workload.jobs().get(job)?;
+        Some(StartedJob { job, start, pauses })
+    }
+
+    /// The value of a job under the formula when it starts; `None` if it does not start, or has no
+    /// value.
+    pub fn start_value(&self, job: usize) -> Option<f64> {
+        self.start_values
+            .get(job)
+            .copied()
+            .filter(|value| value.is_finite())
+    }
+
+    /// The jobs that never run to their ends although the machine is large enough for each: a limit,
+    /// a threshold or a stopped queue lets none start, or they are deleted to make room. None of a simulation that did not reach the end.
+    pub fn never_start(&self) -> impl Iterator<Item = usize> + '_ {
+        let jobs = if self.is_complete {
+            0..self.starts.len()
+        } else {
+            0..0
+        };
+        jobs.filter(|job| self.start(*job).is_none() && self.too_large.binary_search(job).is_err())
+    }
+}
+
+/// Simulates a workload: at each submission and each end of a job one cycle of the scheduler orders
+/// the waiting jobs and starts what may start, as [`Cycle`] does.
+///
+/// A job gets the inputs `ncpus` (its processors), `walltime`, `eligible_time` (the time since its
+/// submission, without that for which it was not eligible) and, with a tree, the fair-share numbers
+/// of its entity; all other inputs are what the log says, else 0. Of jobs with equal values the one
+/// that was submitted first comes first, then the one with the lower id.
+///
+/// A job that asks for more than there is can never start, and could block all jobs behind it for
+/// ever. It is left out ([`Schedule::too_large`]): it neither waits, nor is its submission an
+/// event.
+///
+/// ```
+/// use jsf_simulate::{Backfill, LoggedJob, SimulationRules, WorkloadBuilder, simulate};
+/// use job_sort_formula::{Formula, Schema};
+///
+/// let mut builder = WorkloadBuilder::new();
+/// for (id, processors, run) in [("1", 2, 60), ("2", 3, 30), ("3", 1, 30)] {
+///     builder.push(&LoggedJob { id, run, walltime: Some(run), processors, ..LoggedJob::default() })?;
+/// }
+/// let workload = builder.finish();
+/// let program = Formula::parse("eligible_time")?.compile(&Schema::openpbs())?;
+/// let schedule = simulate(&program, &workload, SimulationRules::new(3, Backfill::Easy), None, &mut ())?;
+/// assert_eq!([0, 1, 2].map(|job| schedule.start(job)), [Some(0), Some(60), Some(0)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The formula needs an input that cannot be given to it.
+pub fn simulate(
+    program: &Program,
+    workload: &Workload,
+    rules: SimulationRules,
+    fairshare: Option<Fairshare>,
+    observer: &mut dyn Observer,
+) -> Result<Schedule, ColumnError> {
+    let rules = &rules;
+    let jobs = RequestedJobs::new(workload, rules);
+    let limits = Limits::new(rules.limits.clone());
+    let count = workload.jobs().len();
+    let too_large = jobs.too_large(&rules.machine);
+    let reads_eligible_time = program
+        .inputs()
+        .iter()
+        .any(|name| **name == *"eligible_time");
+    let preempts = rules.cycle.levels.is_some();
+    let notes_eligible = rules.has_accrual
+        && reads_eligible_time
+        && (limits.has_personal() || rules.threshold.is_some() || preempts);
+    let has_accrual = notes_eligible || reads_eligible_time && preempts;
+    let mut cycle = rules.cycle.clone();
+    if let Some(levels) = &mut cycle.levels {
+        levels.knows_ends = true;
+        let job = PreemptionJob {
+            is_rerunable: true,
+            ..PreemptionJob::default()
+        };
+        levels.jobs = vec![job; count];
+    }
+    let times_ahead = TimesAhead::new(&mut cycle.times);
+    let mut simulation = Simulation {
+        now: 0,
+        rules,
+        cycle,
+        times_ahead,
+        notes_eligible,
+        machine: rules.machine.clone(),
+        limits,
+        ends: BinaryHeap::new(),
+        running: Vec::new(),
+        left: HashMap::new(),
+        waiting: WaitingJobs::new(program, workload, rules, has_accrual),
+        fairshare,
+        started: 0,
+        schedule: Schedule {
+            starts: vec![NOT_STARTED; count],
+            start_values: vec![f64::NAN; count],
+            pauses: HashMap::new(),
+            preemptions: preempts.then(Preemptions::default),
+            deleted: Vec::new(),
+            too_large,
+            errors: EvaluationErrors::default(),
+            is_complete: false,
+        },
+        jobs,
+    };
+    simulation.run(observer)?;
+    Ok(simulation.schedule)
+}
+
+struct Simulation<'a> {
+    jobs: RequestedJobs<'a>,
+    rules: &'a SimulationRules,
+    /// The rules of a cycle, with what the last one has left of preemption.
+    cycle: CycleRules,
+    times_ahead: TimesAhead,
+    /// Whether it is noted which waiting jobs are eligible.
+    notes_eligible: bool,
+    now: i64,
+    machine: Machine,
+    limits: Limits,
+    /// When the running jobs end.
+    ends: BinaryHeap<Reverse<(i64, u32)>>,
+    /// The running jobs in the order in which they started; kept for fair share only.
+    running: Vec<RunningJob>,
+    /// How much longer the suspended jobs run.
+    left: HashMap<u32, i64>,
+    waiting: WaitingJobs<'a>,
+    fairshare: Option<Fairshare>,
+    started: usize,
+    schedule: Schedule,
+}
+
+impl Simulation<'_> {
+    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
+        let mut submitted = self.next_that_can_run(0);
+        if let (Some(fairshare), Some(first)) = (&mut self.fairshare, self.jobs.jobs.first()) {
+            fairshare.begin(first.submit);
+        }
+        if !self.cycle.times.begins_in_prime {
+            self.change_settings();
+        }
+        for event in 1_u64.. {
+            let next_submit = self.jobs.jobs.get(submitted).map(|job| job.submit);
+            let next_end = self.ends.peek().map(|Reverse((end, _))| *end);
+            let next_change = self.next_change();
+            let next = next_submit.into_iter().chain(next_end).chain(next_change);
+            let Some(now) = next.min() else {
+                break;
+            };
+            self.now = now;
+            if self.times_ahead.advance(&mut self.cycle.times, now) {
+                self.change_settings();
+            }
+            if let Some(fairshare) = &mut self.fairshare {
+                fairshare.advance(now, &self.running);
+            }
+            while let Some(&Reverse((_, job))) =
+                self.ends.peek().filter(|Reverse((end, _))| *end == now)
+            {
+                self.ends.pop();
+                self.end(job);
+            }
+            while let Some(job) = self
+                .jobs
+                .jobs
+                .get(submitted)
+                .filter(|job| job.submit == now)
+            {
+                if !self.rules.order.is_stopped(job.queue) {
+                    self.waiting.valued.push(submitted as u32, job);
+                }
+                submitted = self.next_that_can_run(submitted + 1);
+            }
+            self.cycle(observer)?;
+            if event % EVENTS_BETWEEN_REPORTS == 0 && observer.progress(self.started).is_break() {
+                return Ok(());
+            }
+        }
+        self.schedule.is_complete = true;
+        Ok(())
+    }
+
+    /// When other jobs may start than now, if some wait.
+    fn next_change(&self) -> Option<i64> {
+        if self.cycle.times.is_empty() || !self.waiting.valued.has_waiting() {
+            return None;
+        }
+        self.cycle.times.changes_after(self.now).first().copied()
+    }
+
+    /// Takes the settings of prime time, or those of the time outside it.
+    fn change_settings(&mut self) {
+        let Some(non_prime) = &self.rules.non_prime else {
+            return;
+        };
+        let (cycle, order) = if self.cycle.times.begins_in_prime {
+            (&self.rules.cycle, &self.rules.order)
+        } else {
+            (&non_prime.cycle, &non_prime.order)
+        };
+        self.cycle.strict_ordering = cycle.strict_ordering;
+        self.waiting.set_order(order);
+    }
+
+    /// The first job from this one on that the machine is large enough for. The submission of a job
+    /// that is left out is no event: nothing may depend on it.
+    fn next_that_can_run(&self, mut job: usize) -> usize {
+        while self.schedule.too_large.binary_search(&job).is_ok() {
+            job += 1;
+        }
+        job
+    }
+
+    /// Frees what a job holds.
+    fn end(&mut self, index: u32) {
+        let job = self.jobs.job(index);
+        let planned_end = self.schedule.starts[index as usize] + job.walltime;
+        self.machine.end(index, planned_end);
+        self.limits.end(&job);
+        if let Some(levels) = &mut self.cycle.levels {
+            levels.soft_limits.end(&job);
+            levels.jobs[index as usize].started = None;
+            self.waiting.valued.remove(&[index]);
+        }
+        self.stop_charging(index);
+    }
+
+    fn stop_charging(&mut self, index: u32) {
+        if self.fairshare.is_some()
+            && let Some(index) = self.running.iter().position(|running| running.job == index)
+        {
+            self.running.remove(index);
+        }
+    }
+
+    /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could
+    /// start one.
+    fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
+        let fits = self.waiting.valued.least_processors() <= self.machine.free(0);
+        let preempts = self.cycle.levels.is_some();
+        if !fits && !preempts && !self.waiting.valued.has_accrual() {
+            return Ok(());
+        }
+        self.waiting
+            .evaluate(self.now, self.fairshare.as_mut(), &mut self.schedule.errors)?;
+        if let Some(levels) = &mut self.cycle.levels {
+            let jobs = self.waiting.in_order_of_giving_way(self.fairshare.as_ref());
+            for (job, place) in jobs.into_iter().zip(0..) {
+                levels.jobs[job as usize].place = place;
+            }
+        }
+        let mut outcome = Outcome {
+            now: self.now,
+            events: Vec::new(),
+            decided: self.notes_eligible.then(Vec::new),
+            observer,
+        };
+        let mut cycle = Cycle::new(
+            self.now,
+            &self.cycle,
+            &mut self.machine,
+            &mut self.limits,
+            &self.jobs,
+        );
+        self.waiting
+            .decide(&mut cycle, preempts, self.fairshare.as_ref(), &mut outcome);
+        let (soft_limits, suspended, _) = cycle.into_preemption();
+        if let Some(levels) = &mut self.cycle.levels {
+            let left = suspended.iter().map(|(&job, one)| (job, one.left));
+            self.jobs.left = left.collect();
+            levels.soft_limits = soft_limits;
+            // as in a cycle of the site, whose documents do not tell when jobs gave way
+            levels.preempted = suspended.keys().map(|&job| (job, i64::MIN)).collect();
+            levels.suspended = suspended;
+        }
+        let Outcome {
+            events,
+            decided,
+            observer,
+            ..
+        } = outcome;
+        for &(job, event) in &events {
+            match event {
+                None => {
+                    observer.started(self.now, job as usize, &self.machine);
+                    self.start(job);
+                }
+                Some(method) => {
+                    observer.preempted(self.now, job as usize, method);
+                    self.give_way(job, method);
+                }
+            }
+        }
+        if let Some(decided) = decided {
+            self.waiting.set_eligible(self.now, &decided);
+        }
+        if !preempts {
+            let started: Vec<u32> = events.iter().map(|(job, _)| *job).collect();
+            self.waiting.valued.remove(&started);
+        }
+        Ok(())
+    }
+
+    /// Notes that a running job gives way, whose place the cycle has freed.
+    fn give_way(&mut self, job: u32, method: PreemptionMethod) {
+        let mut end = self.now;
+        self.ends.retain(|Reverse((planned, other))| {
+            if *other == job {
+                end = *planned;
+            }
+            *other != job
+        });
+        self.stop_charging(job);
+        if let Some(levels) = &mut self.cycle.levels {
+            levels.jobs[job as usize].started = None;
+        }
+        let counts = self.schedule.preemptions.get_or_insert_default();
+        if method == PreemptionMethod::Suspend {
+            counts.suspended += 1;
+            self.left.insert(job, end - self.now);
+            let pauses = self.schedule.pauses.entry(job).or_default();
+            pauses.push((self.now, self.now));
+        } else {
+            let of_job = &self.jobs.jobs[job as usize];
+            let start = self.schedule.starts[job as usize];
+            let pauses = self.schedule.pauses.remove(&job).unwrap_or_default();
+            let paused: i64 = pauses.iter().map(|(from, to)| to - from).sum();
+            let lost = (self.now - start - paused).unsigned_abs();
+            counts.lost_core_seconds += u128::from(of_job.processors) * u128::from(lost);
+            self.schedule.starts[job as usize] = NOT_STARTED;
+            self.schedule.start_values[job as usize] = f64::NAN;
+            self.started -= 1;
+        }
+        match method {
+            PreemptionMethod::Suspend => {}
+            PreemptionMethod::Requeue => counts.requeued += 1,
+            PreemptionMethod::Delete => {
+                counts.deleted += 1;
+                self.schedule.deleted.push(job as usize);
+                return self.waiting.valued.remove(&[job]);
+            }
+        }
+        self.waiting.valued.set_running(job, false, self.now);
+    }
+
+    /// Notes the start of a job, which the cycle has placed on the machine.
+    fn start(&mut self, job: u32) {
+        let of_job = &self.jobs.jobs[job as usize];
+        let &WorkloadJob {
+            entity, processors, ..
+        } = of_job;
+        let left = self.left.remove(&job);
+        let run = left.unwrap_or_else(|| of_job.duration());
+        match (left, self.schedule.pauses.get_mut(&job)) {
+            (Some(_), Some(pauses)) => {
+                if let Some((_, to)) = pauses.last_mut() {
+                    *to = self.now;
+                }
+            }
+            _ => {
+                self.schedule.starts[job as usize] = self.now;
+                self.schedule.start_values[job as usize] =
+                    self.waiting.valued.value(job).unwrap_or(f64::NAN);
+                self.started += 1;
+            }
+        }
+        self.ends.push(Reverse((self.now + run, job)));
+        if let Some(levels) = &mut self.cycle.levels {
+            levels.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
+            self.waiting.valued.set_running(job, true, self.now);
+        }
+        if let Some(fairshare) = &self.fairshare {
+            self.running.push(RunningJob {
+                job,
+                node: fairshare.node_index(entity),
+                processors,
+            });
+        }
+    }
+}
+
+/// What a cycle decides.
+pub(crate) struct Outcome<'o> {
+    now: i64,
+    /// The jobs that start, and those that give way and how, in this order.
+    events: Vec<(u32, Option<PreemptionMethod>)>,
+    /// Whether each job that waits on is eligible, where that is asked for.
+    decided: Option<Vec<(u32, bool)>>,
+    observer: &'o mut dyn Observer,
+}
+
+impl CycleObserver for Outcome<'_> {
+    fn decided(&mut self, job: u32, decision: Decision, is_eligible: bool) {
+        match (decision, &mut self.decided) {
+            (Decision::Starts, _) => self.events.push((job, None)),
+            (Decision::Waits(_), Some(decided)) => decided.push((job, is_eligible)),
+            (Decision::Waits(_), None) => {}
+        }
+    }
+
+    fn preempted(&mut self, job: u32, method: PreemptionMethod) {
+        self.events.push((job, Some(method)));
+    }
+
+    fn reserved(&mut self, reservation: Reservation) {
+        self.observer
+            .reserved(self.now, reservation.job as usize, reservation.start);
+    }
+}

@@ -1,0 +1,414 @@
+//! Waiting jobs as columns, and their values under a formula.
+
+use std::collections::HashSet;
+
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::{
+    ColumnError, ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision,
+};
+use job_sort_formula::schema::FairshareInput;
+use jsf_openpbs::cycle::MostProcessors;
+use jsf_slurm::priority::age_factor;
+
+use super::evaluation_errors::EvaluationErrors;
+use super::fairshare::{EntityNumbers, Fairshare};
+use super::simulation_rules::SimulationRules;
+use super::waiting_jobs::Key;
+use crate::workload::{Workload, WorkloadJob};
+
+/// Where an input of the formula comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Processors,
+    Walltime,
+    /// The time since the submission.
+    Wait,
+    /// The time since the submission as a part of so many seconds.
+    Age(u32),
+    Fairshare(FairshareInput),
+    /// One that was taken from the log, by its index.
+    Logged(usize),
+    /// 0 for every job.
+    Zero,
+}
+
+impl Input {
+    fn new(name: &str, workload: &Workload, max_age: Option<u32>) -> Self {
+        let logged = || workload.input(name).map_or(Self::Zero, Self::Logged);
+        match name {
+            "age_factor" => max_age.map_or_else(logged, Self::Age),
+            "ncpus" => Self::Processors,
+            "walltime" => Self::Walltime,
+            "eligible_time" => Self::Wait,
+            _ => FairshareInput::from_name(name).map_or_else(logged, Self::Fairshare),
+        }
+    }
+
+    /// Whether the input of a job changes while it waits.
+    fn changes(self) -> bool {
+        matches!(self, Self::Wait | Self::Age(_) | Self::Fairshare(_))
+    }
+}
+
+/// The numbers of the waiting jobs for an input that was taken from the log.
+#[derive(Debug, Default)]
+struct LoggedColumn {
+    values: Vec<f64>,
+    is_int: Vec<bool>,
+}
+
+/// Since when a waiting job is eligible or not, and how long it was eligible before.
+#[derive(Debug, Clone, Copy)]
+struct Accrual {
+    eligible_time: i64,
+    since: i64,
+    is_eligible: bool,
+}
+
+impl Accrual {
+    fn eligible_time(self, now: i64) -> i64 {
+        self.eligible_time
+            + if self.is_eligible {
+                now - self.since
+            } else {
+                0
+            }
+    }
+
+    fn set(&mut self, is_eligible: bool, now: i64) {
+        if is_eligible != self.is_eligible {
+            *self = Self {
+                eligible_time: self.eligible_time(now),
+                since: now,
+                is_eligible,
+            };
+        }
+    }
+}
+
+/// The row of a job that does not wait.
+const NO_ROW: u32 = u32::MAX;
+
+/// Waiting jobs, each in a row. The rows are in no order.
+pub(crate) struct ValuedJobs<'p> {
+    program: &'p Program,
+    workload: &'p Workload,
+    inputs: Vec<Input>,
+    precision: ScorePrecision,
+    on_error: OnError,
+    /// Whether the values of jobs change while they wait.
+    is_dynamic: bool,
+    /// The row of each job of the workload.
+    rows: Vec<u32>,
+    jobs: Vec<u32>,
+    processors: Vec<i64>,
+    /// The fewest of them; as many as possible if no job waits.
+    least_processors: i64,
+    walltimes: Vec<i64>,
+    submits: Vec<i64>,
+    entities: Vec<u32>,
+    waits: Vec<i64>,
+    ages: Vec<f64>,
+    /// Of every job; `None` if all that wait are eligible.
+    accruals: Option<Vec<Accrual>>,
+    /// By the index of the input.
+    logged: Vec<LoggedColumn>,
+    /// Of the last evaluation; the jobs that came since have none.
+    values: Vec<f64>,
+    /// What orders the jobs by these values.
+    pub(super) keys: Vec<Key>,
+    /// How many waiting jobs each entity has.
+    waiting_of_entity: Vec<u32>,
+    /// The jobs that run, where they may give way and wait again.
+    running: HashSet<u32>,
+    scratch: ColumnScratch,
+    failed: Vec<(usize, ScoreError)>,
+}
+
+impl<'p> ValuedJobs<'p> {
+    pub(crate) fn new(
+        program: &'p Program,
+        workload: &'p Workload,
+        rules: &SimulationRules,
+        has_accrual: bool,
+    ) -> Self {
+        let inputs: Vec<Input> = program
+            .inputs()
+            .iter()
+            .map(|name| Input::new(name, workload, rules.max_age))
+            .collect();
+        let mut logged = Vec::new();
+        for input in &inputs {
+            if let Input::Logged(index) = input {
+                logged.resize_with(logged.len().max(index + 1), LoggedColumn::default);
+            }
+        }
+        Self {
+            program,
+            workload,
+            is_dynamic: inputs.iter().any(|input| input.changes()),
+            inputs,
+            precision: rules.precision,
+            on_error: rules.on_error,
+            rows: vec![NO_ROW; workload.jobs().len()],
+            jobs: Vec::new(),
+            processors: Vec::new(),
+            least_processors: i64::MAX,
+            walltimes: Vec::new(),
+            submits: Vec::new(),
+            entities: Vec::new(),
+            waits: Vec::new(),
+            ages: Vec::new(),
+            accruals: has_accrual.then(Vec::new),
+            logged,
+            values: Vec::new(),
+            keys: Vec::new(),
+            waiting_of_entity: vec![0; workload.entities().len()],
+            running: HashSet::new(),
+            scratch: ColumnScratch::new(),
+            failed: Vec::new(),
+        }
+    }
+
+    /// Whether some waiting jobs may not be eligible.
+    pub(crate) fn has_accrual(&self) -> bool {
+        self.accruals.is_some()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// The job of each row.
+    pub(crate) fn jobs(&self) -> &[u32] {
+        &self.jobs
+    }
+
+    /// The row of a job, if it waits.
+    pub(crate) fn row(&self, job: u32) -> Option<usize> {
+        let row = self.rows[job as usize];
+        (row != NO_ROW).then_some(row as usize)
+    }
+
+    /// The values of the last evaluation, by row.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// What orders the jobs, by row.
+    pub(super) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// The value of a waiting job of the last evaluation.
+    pub(crate) fn value(&self, job: u32) -> Option<f64> {
+        self.values.get(self.row(job)?).copied()
+    }
+
+    /// The fewest processors that a waiting job asks for; as many as possible if none waits.
+    pub(crate) fn least_processors(&self) -> i64 {
+        self.least_processors
+    }
+
+    pub(crate) fn asks_for_at_most(&self, row: usize, most: MostProcessors) -> bool {
+        self.processors[row] <= most.of(self.walltimes[row])
+    }
+
+    pub(crate) fn push(&mut self, job: u32, of: &WorkloadJob) {
+        self.rows[job as usize] = self.jobs.len() as u32;
+        self.jobs.push(job);
+        self.processors.push(of.processors.into());
+        self.least_processors = self.least_processors.min(of.processors.into());
+        self.walltimes.push(of.walltime);
+        self.submits.push(of.submit);
+        self.entities.push(of.entity);
+        if let Some(accruals) = &mut self.accruals {
+            accruals.push(Accrual {
+                eligible_time: 0,
+                since: of.submit,
+                is_eligible: true,
+            });
+        }
+        for (column, amount) in self.logged.iter_mut().zip(self.workload.amounts(of)) {
+            column.values.push(amount.value);
+            column.is_int.push(amount.is_int);
+        }
+        self.waiting_of_entity[of.entity as usize] += 1;
+    }
+
+    /// Removes jobs, which have values.
+    pub(crate) fn remove(&mut self, jobs: &[u32]) {
+        let mut fewest = i64::MAX;
+        for &job in jobs {
+            let Some(row) = self.row(job) else { continue };
+            self.rows[job as usize] = NO_ROW;
+            self.running.remove(&job);
+            self.jobs.swap_remove(row);
+            if let Some(&moved) = self.jobs.get(row) {
+                self.rows[moved as usize] = row as u32;
+            }
+            fewest = fewest.min(self.processors.swap_remove(row));
+            self.walltimes.swap_remove(row);
+            self.submits.swap_remove(row);
+            self.waiting_of_entity[self.entities.swap_remove(row) as usize] -= 1;
+            self.values.swap_remove(row);
+            self.keys.swap_remove(row);
+            if let Some(accruals) = &mut self.accruals {
+                accruals.swap_remove(row);
+            }
+            for column in &mut self.logged {
+                column.values.swap_remove(row);
+                column.is_int.swap_remove(row);
+            }
+        }
+        if fewest == self.least_processors {
+            self.least_processors = self.processors.iter().copied().min().unwrap_or(i64::MAX);
+        }
+    }
+
+    /// Whether a job waits.
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.jobs.len() > self.running.len()
+    }
+
+    /// Whether a job runs, which may give way and wait again.
+    pub(crate) fn is_running(&self, job: u32) -> bool {
+        !self.running.is_empty() && self.running.contains(&job)
+    }
+
+    /// Notes that a job runs from now on, or waits again. While it runs it does not become older.
+    pub(crate) fn set_running(&mut self, job: u32, is_running: bool, now: i64) {
+        if is_running {
+            self.running.insert(job);
+        } else {
+            self.running.remove(&job);
+        }
+        if let Some(row) = self.row(job) {
+            self.set_eligible(row, !is_running, now);
+        }
+    }
+
+    /// Notes whether the job of a row is eligible from now on.
+    pub(crate) fn set_eligible(&mut self, row: usize, is_eligible: bool, now: i64) {
+        if let Some(accruals) = &mut self.accruals {
+            accruals[row].set(is_eligible, now);
+        }
+    }
+
+    /// Computes the values of the waiting jobs, as far as they can have changed, and returns the
+    /// first row with another value.
+    pub(crate) fn evaluate(
+        &mut self,
+        now: i64,
+        fairshare: Option<&mut Fairshare>,
+        errors: &mut EvaluationErrors,
+    ) -> Result<usize, ColumnError> {
+        let first = if self.is_dynamic {
+            0
+        } else {
+            self.values.len()
+        };
+        self.values.resize(self.len(), 0.0);
+        let max_age = self.inputs.iter().find_map(|input| match input {
+            Input::Age(max_age) => Some(*max_age),
+            _ => None,
+        });
+        if self.inputs.contains(&Input::Wait) || max_age.is_some() {
+            self.waits.clear();
+            match &self.accruals {
+                Some(accruals) => self
+                    .waits
+                    .extend(accruals.iter().map(|accrual| accrual.eligible_time(now))),
+                None => self
+                    .waits
+                    .extend(self.submits.iter().map(|submit| now - submit)),
+            }
+        }
+        if let Some(max_age) = max_age {
+            self.ages.clear();
+            let ages = self.waits.iter().map(|&wait| age_factor(wait, max_age));
+            self.ages.extend(ages);
+        }
+        let none = EntityNumbers::default();
+        let mut numbers = &none;
+        if let Some(fairshare) = fairshare {
+            if self
+                .inputs
+                .iter()
+                .any(|input| matches!(input, Input::Fairshare(_)))
+            {
+                fairshare.assess(|entity| self.waiting_of_entity[entity] > 0);
+            }
+            numbers = &fairshare.numbers;
+        }
+        let column = |input: Input| match input {
+            Input::Processors => InputColumn::I64(&self.processors[first..]),
+            Input::Walltime => InputColumn::I64(&self.walltimes[first..]),
+            Input::Wait => InputColumn::I64(&self.waits[first..]),
+            Input::Age(_) => InputColumn::F64(&self.ages[first..]),
+            Input::Zero => InputColumn::Same(Value::Int(0)),
+            Input::Logged(index) => InputColumn::Mixed {
+                values: &self.logged[index].values[first..],
+                is_int: &self.logged[index].is_int[first..],
+            },
+            Input::Fairshare(input) => {
+                let values = match input {
+                    FairshareInput::Perc => &numbers.perc,
+                    FairshareInput::TreeUsage => &numbers.tree_usage,
+                    FairshareInput::Factor => &numbers.factor,
+                };
+                if values.is_empty() {
+                    InputColumn::Same(Value::Int(0))
+                } else {
+                    InputColumn::ByEntity {
+                        index: &self.entities[first..],
+                        values,
+                    }
+                }
+            }
+        };
+        let names = self.program.inputs().iter().map(|name| &**name);
+        let columns: Vec<(&str, InputColumn<'_>)> = names
+            .zip(self.inputs.iter().map(|&input| column(input)))
+            .collect();
+        let values = &mut self.values[first..];
+        self.program.score_columns(
+            &columns,
+            OnError::ZeroLikePbs,
+            &mut self.scratch,
+            values,
+            &mut self.failed,
+        )?;
+        // the rows are in no order, and the first job of each error is shown
+        self.failed.sort_by_key(|(row, _)| self.jobs[first + row]);
+        for (row, error) in &self.failed {
+            values[*row] = if self.on_error == OnError::Null {
+                f64::NEG_INFINITY
+            } else {
+                0.0
+            };
+            errors.add(self.jobs[first + row], error);
+        }
+        if self.precision != ScorePrecision::Double {
+            values
+                .iter_mut()
+                .for_each(|value| *value = self.precision.round(*value));
+        }
+        // counted first, as that is fast and none is the rule
+        if values.iter().filter(|value| value.is_nan()).count() > 0 {
+            let mut jobs = Vec::new();
+            for (row, value) in values
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, value)| value.is_nan())
+            {
+                *value = 0.0;
+                jobs.push(self.jobs[first + row]);
+            }
+            jobs.sort_unstable();
+            jobs.into_iter().for_each(|job| errors.add_nan(job));
+        }
+        Ok(first)
+    }
+}

@@ -1,0 +1,339 @@
+//! The waiting jobs, in the order in which a cycle considers them.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::rank::{ColumnError, double_key};
+use jsf_openpbs::cycle::{
+    Candidates, Cycle, JobOrder, MostProcessors, SortedCandidates, UrgentJobs, Wanted,
+};
+use jsf_openpbs::share_tree::SharePath;
+
+use super::Outcome;
+use super::evaluation_errors::EvaluationErrors;
+use super::fairshare::Fairshare;
+use super::requested_jobs::RequestedJobs;
+use super::simulation_rules::{OrderRules, SimulationRules};
+use super::valued_jobs::ValuedJobs;
+use crate::workload::{Workload, WorkloadJob};
+
+/// The waiting jobs.
+pub(crate) struct WaitingJobs<'p> {
+    workload: &'p Workload,
+    order: &'p OrderRules,
+    /// A job whose value is at most this is not considered.
+    threshold: Option<f64>,
+    /// The job at each place among equal ones; empty if they are in the order of submission.
+    jobs_of_ties: Vec<u32>,
+    pub(crate) valued: ValuedJobs<'p>,
+}
+
+impl<'p> WaitingJobs<'p> {
+    /// No job waits yet.
+    pub(crate) fn new(
+        program: &'p Program,
+        workload: &'p Workload,
+        rules: &'p SimulationRules,
+        has_accrual: bool,
+    ) -> Self {
+        let mut waiting = Self {
+            workload,
+            order: &rules.order,
+            threshold: rules.threshold,
+            jobs_of_ties: Vec::new(),
+            valued: ValuedJobs::new(program, workload, rules, has_accrual),
+        };
+        waiting.set_order(&rules.order);
+        waiting
+    }
+
+    /// Sets what orders the jobs from now on.
+    pub(crate) fn set_order(&mut self, order: &'p OrderRules) {
+        self.order = order;
+        self.jobs_of_ties = vec![0; order.ties.len()];
+        for (&tie, job) in order.ties.iter().zip(0..) {
+            self.jobs_of_ties[tie as usize] = job;
+        }
+        self.set_keys(0);
+    }
+
+    /// Notes which jobs were found eligible or not by a cycle. One that is not considered is not.
+    pub(crate) fn set_eligible(&mut self, now: i64, decided: &[(u32, bool)]) {
+        for row in 0..self.valued.len() {
+            if !self.is_considered(row) {
+                self.valued.set_eligible(row, false, now);
+            }
+        }
+        for &(job, is_eligible) in decided {
+            if let Some(row) = self.valued.row(job) {
+                self.valued.set_eligible(row, is_eligible, now);
+            }
+        }
+    }
+
+    /// Lets a cycle decide the jobs.
+    pub(crate) fn decide(
+        &self,
+        cycle: &mut Cycle<'_, RequestedJobs<'_>>,
+        has_levels: bool,
+        fairshare: Option<&Fairshare>,
+        outcome: &mut Outcome<'_>,
+    ) {
+        if self.order.changes_in_cycle() || has_levels {
+            return cycle.run(&mut self.sorted_candidates(fairshare, has_levels), outcome);
+        }
+        cycle.run(&mut ValuedCandidates::new(self), outcome);
+    }
+
+    /// The jobs of queues that take turns, or that fair share orders again after each start.
+    fn sorted_candidates<'c>(
+        &'c self,
+        fairshare: Option<&'c Fairshare>,
+        has_levels: bool,
+    ) -> SortedCandidates<SimulatedOrder<'c>> {
+        let mut groups: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+        // where jobs have levels, each queue may get some that give way
+        let queues = 0..self.workload.queues().len() as u32;
+        for queue in queues.filter(|_| has_levels) {
+            let (group, turn) = self.order.group(queue, has_levels);
+            groups.entry(group).or_default().entry(turn).or_default();
+        }
+        for key in self.keys() {
+            let job = self.job_of(key);
+            let queue = self.workload.jobs()[job as usize].queue;
+            let (group, turn) = self.order.group(queue, has_levels);
+            let queues = groups.entry(group).or_default();
+            queues.entry(turn).or_default().push(job);
+        }
+        let mut places = vec![(0, 0); self.workload.queues().len()];
+        for queue in 0..places.len() as u32 {
+            let (group, turn) = self.order.group(queue, has_levels);
+            let place = groups
+                .get(&group)
+                .map_or(0, |turns| turns.range(..turn).count());
+            places[queue as usize] = (groups.range(..group).count(), place);
+        }
+        let is_by_queue = has_levels && !self.order.takes_turns && !self.order.groups.is_empty();
+        let urgent = match (is_by_queue, self.order.by_fair_share) {
+            (true, true) => UrgentJobs::QueueByQueue,
+            (true, false) => UrgentJobs::OfAll,
+            (false, _) => UrgentJobs::None,
+        };
+        let groups = groups
+            .into_values()
+            .map(|queues| queues.into_values().collect())
+            .collect();
+        let order = SimulatedOrder {
+            places,
+            ..self.simulated_order(fairshare)
+        };
+        SortedCandidates::new(order, groups, self.order.takes_turns).with_urgent(urgent)
+    }
+
+    fn simulated_order<'c>(&'c self, fairshare: Option<&'c Fairshare>) -> SimulatedOrder<'c> {
+        let fairshare = fairshare.filter(|_| self.order.by_fair_share);
+        SimulatedOrder {
+            waiting: self,
+            paths: fairshare.map(Fairshare::paths).unwrap_or_default(),
+            fairshare,
+            places: Vec::new(),
+        }
+    }
+
+    /// All jobs in the order in which those give way that started in the same second: queue by
+    /// queue, in a queue by the order of the scheduler, which sorts them only where it chooses the
+    /// queue first.
+    pub(crate) fn in_order_of_giving_way(&self, fairshare: Option<&Fairshare>) -> Vec<u32> {
+        let mut order = self.simulated_order(fairshare);
+        let sorts_queues = !self.order.groups.is_empty();
+        let mut jobs = self.valued.jobs().to_vec();
+        jobs.sort_by(|&left, &right| {
+            let place = |job: u32| {
+                self.order
+                    .queue_place(self.workload.jobs()[job as usize].queue)
+            };
+            let in_queue = || {
+                if sorts_queues {
+                    order.compare(left, right)
+                } else {
+                    left.cmp(&right)
+                }
+            };
+            place(left).cmp(&place(right)).then_with(in_queue)
+        });
+        jobs
+    }
+
+    /// What orders the jobs that are considered.
+    fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        (0..self.valued.len())
+            .filter(|&row| self.is_considered(row))
+            .map(|row| self.valued.keys()[row])
+    }
+
+    /// Whether the job of a row is considered: it neither runs, nor is it under the threshold.
+    fn is_considered(&self, row: usize) -> bool {
+        self.valued.keys()[row] != NOT_CONSIDERED
+            && !self.valued.is_running(self.valued.jobs()[row])
+    }
+
+    /// Computes the values of the waiting jobs, and what orders these by them.
+    pub(super) fn evaluate(
+        &mut self,
+        now: i64,
+        fairshare: Option<&mut Fairshare>,
+        errors: &mut EvaluationErrors,
+    ) -> Result<(), ColumnError> {
+        let first = self.valued.evaluate(now, fairshare, errors)?;
+        self.set_keys(first);
+        Ok(())
+    }
+
+    /// Computes what orders the jobs of the rows from this one on.
+    fn set_keys(&mut self, first: usize) {
+        let mut keys = std::mem::take(&mut self.valued.keys);
+        keys.truncate(first);
+        for row in first..self.valued.values().len() {
+            keys.push(self.key(row));
+        }
+        self.valued.keys = keys;
+    }
+
+    /// What orders the job of a row, if it waits.
+    fn key(&self, row: usize) -> Key {
+        let value = self.valued.values()[row];
+        if self.threshold.is_some_and(|threshold| value <= threshold) {
+            return NOT_CONSIDERED;
+        }
+        let job = self.valued.jobs()[row];
+        let places = &self.order.places;
+        let place = if places.is_empty() {
+            0
+        } else {
+            self.order.place(self.workload.jobs()[job as usize].queue)
+        };
+        Key::from(place) << 96 | Key::from(double_key(value)) << 32 | Key::from(self.order.tie(job))
+    }
+
+    fn job_of(&self, key: Key) -> u32 {
+        let tie = key as u32;
+        self.jobs_of_ties.get(tie as usize).copied().unwrap_or(tie)
+    }
+}
+
+/// What orders a waiting job, in one number: the place of its queue, its value, and its place among
+/// equal ones, which identifies it. The one that comes first is the smallest.
+pub(super) type Key = u128;
+/// The key of a job that is not considered, which comes last.
+const NOT_CONSIDERED: Key = Key::MAX;
+
+/// The jobs by their values as candidates of one cycle. Few of them start in a cycle, so that the
+/// next one is looked for among all jobs each time.
+struct ValuedCandidates<'c> {
+    waiting: &'c WaitingJobs<'c>,
+    /// The key of the job that was returned last.
+    last: Option<Key>,
+    /// The jobs that are left, the first one last, where each is asked for.
+    all: Option<Vec<Key>>,
+}
+
+impl<'c> ValuedCandidates<'c> {
+    fn new(waiting: &'c WaitingJobs<'c>) -> Self {
+        // where eligibility is noted, it matters how each job is decided
+        let all = waiting.valued.has_accrual().then(|| {
+            let mut keys = waiting.valued.keys().to_vec();
+            keys.retain(|key| *key != NOT_CONSIDERED);
+            keys.sort_unstable_by(|left, right| right.cmp(left));
+            keys
+        });
+        Self {
+            waiting,
+            last: None,
+            all,
+        }
+    }
+
+    /// The first of the jobs that were not returned which asks for no more than this.
+    fn first(&self, most: MostProcessors) -> Option<Key> {
+        let valued = &self.waiting.valued;
+        let mut first = NOT_CONSIDERED;
+        for (row, &key) in valued.keys().iter().enumerate() {
+            if valued.asks_for_at_most(row, most) && key < first && Some(key) > self.last {
+                first = key;
+            }
+        }
+        (first != NOT_CONSIDERED).then_some(first)
+    }
+}
+
+impl Candidates for ValuedCandidates<'_> {
+    fn next(&mut self, wanted: &Wanted<'_>) -> Option<u32> {
+        let key = match &mut self.all {
+            Some(all) => all.pop(),
+            None => self.first(wanted.most().unwrap_or(MostProcessors::ANY)),
+        };
+        self.last = key;
+        key.map(|key| self.waiting.job_of(key))
+    }
+
+    fn started(&mut self, _job: u32) {}
+}
+
+/// The order of the waiting jobs of a queue, which fair share changes in a cycle.
+struct SimulatedOrder<'c> {
+    waiting: &'c WaitingJobs<'c>,
+    /// By entity; none if fair share does not order jobs.
+    paths: Vec<SharePath>,
+    fairshare: Option<&'c Fairshare>,
+    /// By queue: its group, and its place there.
+    places: Vec<(usize, usize)>,
+}
+
+impl SimulatedOrder<'_> {
+    fn job(&self, job: u32) -> &WorkloadJob {
+        &self.waiting.workload.jobs()[job as usize]
+    }
+
+    fn compare_fair_share(&self, left: u32, right: u32) -> Ordering {
+        let path = |job: u32| self.paths.get(self.job(job).entity as usize);
+        match (path(left), path(right)) {
+            (Some(left), Some(right)) => left.compare(right),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+impl JobOrder for SimulatedOrder<'_> {
+    fn queue(&self, job: u32) -> (usize, usize) {
+        self.places[self.job(job).queue as usize]
+    }
+
+    fn compare(&mut self, left: u32, right: u32) -> Ordering {
+        let value = |job: u32| self.waiting.valued.value(job).map(double_key);
+        let order = self.waiting.order;
+        let place = |job: u32| order.place(self.job(job).queue);
+        let tie = |job: u32| order.tie(job);
+        // within a group only jobs that have levels are at several places
+        place(left)
+            .cmp(&place(right))
+            .then_with(|| value(left).cmp(&value(right)))
+            .then_with(|| self.compare_fair_share(left, right))
+            .then_with(|| tie(left).cmp(&tie(right)))
+    }
+
+    fn charge(&mut self, job: u32) -> bool {
+        let Some(fairshare) = self.fairshare else {
+            return false;
+        };
+        let charge = fairshare.requested_usage(self.job(job));
+        let charged = self.paths.get(self.job(job).entity as usize).cloned();
+        let Some(charged) = charged.filter(|_| charge != 0.0) else {
+            return false;
+        };
+        self.paths
+            .iter_mut()
+            .for_each(|path| path.charge(&charged, charge));
+        true
+    }
+}

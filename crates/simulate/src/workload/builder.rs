@@ -1,0 +1,519 @@
+//! Makes a workload of the jobs of logs.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use job_sort_formula::python::Value;
+use job_sort_formula::schema::InputType;
+use jsf_openpbs::entity::FairshareEntity;
+use jsf_openpbs::resource_amount::{NumberMode, number};
+use jsf_slurm::cluster::Cluster;
+use jsf_slurm::conf::PrioritySettings;
+
+use super::job_id::compare_ids;
+use super::logged_job::{Extent, LoggedJob};
+use super::{
+    Amount, Input, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, NameLists, Names, UNKNOWN,
+    Workload, WorkloadJob, id_in,
+};
+use crate::logs::complete::complete_from;
+use crate::logs::left_out::{Fault, Faults, LeftOutReason};
+use crate::logs::log_rules::{Cancelled, LogRules, Overrun, ProcessorsOf};
+use crate::logs::mentions::{Mention, Mentions};
+
+/// The inputs of formulas that are taken from a log, besides those that every log has.
+#[derive(Debug, Clone, Default)]
+pub struct LogInputs {
+    /// How amounts become numbers.
+    pub numbers: NumberMode,
+    /// The names of the inputs, and their types as far as they are known.
+    pub names: Vec<(Box<str>, Option<InputType>)>,
+    /// Which attribute of a job names its fair-share entity, in logs that have several.
+    pub entity: FairshareEntity,
+    /// The priority of each queue, for logs that do not give `queue_priority`.
+    pub queue_priorities: BTreeMap<String, i64>,
+    /// The time that a job of a queue gets if it asks for none, in seconds; that of an empty name
+    /// is for all other queues.
+    pub default_walltimes: BTreeMap<String, i64>,
+    /// What the numbers of Slurm's priority follow from, if they are to be computed.
+    pub slurm: Option<SlurmPriority>,
+    /// Whether the entity of a job of Slurm is its association, `ACCOUNT/USER`, and not its user.
+    pub by_association: bool,
+    /// Whether it is kept which chunks jobs ask for, and where.
+    pub takes_chunks: bool,
+    /// Whether it is kept what the clock of the server shows.
+    pub takes_clock: bool,
+    /// What is made of a log.
+    pub rules: LogRules,
+}
+
+/// What the numbers of Slurm's priority follow from beside the jobs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlurmPriority {
+    /// The settings.
+    pub settings: PrioritySettings,
+    /// Partitions, nodes, qualities of service and associations.
+    pub cluster: Cluster,
+}
+
+/// The priority of the job's queue, which the queues give where the log does not.
+const QUEUE_PRIORITY: &str = "queue_priority";
+
+/// The names of a job, by what they name.
+type IndexOf = fn(&mut WorkloadJob) -> &mut u32;
+const NAMES_OF_JOB: [IndexOf; 7] = [
+    |job| &mut job.entity,
+    |job| &mut job.user,
+    |job| &mut job.group,
+    |job| &mut job.unix_group,
+    |job| &mut job.project,
+    |job| &mut job.queue,
+    |job| &mut job.chunks,
+];
+
+/// Collects the jobs of one or more logs.
+#[derive(Debug, Default)]
+pub struct WorkloadBuilder {
+    /// What was read. Its jobs are in the order of their lines, and it has no names yet.
+    read: Workload,
+    /// What the logs say of jobs besides their ends.
+    mentions: Mentions,
+    /// In the order of [`NAMES_OF_JOB`].
+    names: [Names; NAMES_OF_JOB.len()],
+    /// What is taken from the logs, and what they do not have.
+    pub(crate) given: LogInputs,
+}
+
+impl WorkloadBuilder {
+    /// A builder without jobs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A builder without jobs, which also takes these inputs from the logs.
+    pub fn with_inputs(given: LogInputs) -> Self {
+        let inputs = given.names.iter().map(|(name, kind)| Input {
+            name: name.clone(),
+            kind: *kind,
+            is_set: false,
+        });
+        let inputs = inputs.collect();
+        let faults = if given.rules.anonymise {
+            Faults::without_texts()
+        } else {
+            Faults::default()
+        };
+        let read = Workload {
+            inputs,
+            faults,
+            ..Workload::default()
+        };
+        Self {
+            read,
+            given,
+            ..Self::default()
+        }
+    }
+
+    /// The number of processors that counts of those that a job asks for and gets.
+    ///
+    /// # Errors
+    /// The log has none, or it is not a number.
+    pub(crate) fn processors(
+        &self,
+        requested: Result<Option<i64>, Fault>,
+        allocated: Result<Option<i64>, Fault>,
+    ) -> Result<i64, Fault> {
+        let chosen = self
+            .given
+            .rules
+            .processors_of
+            .choose(requested, allocated)?;
+        chosen.ok_or(Fault::NO_PROCESSORS)
+    }
+
+    /// Whether an input is taken from the logs.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        self.read.input(name).is_some()
+    }
+
+    /// Whether jobs that were cancelled before they ran are left out.
+    pub(crate) fn leaves_out_cancelled(&self) -> bool {
+        self.given.rules.cancelled == Cancelled::LeaveOut
+    }
+
+    /// The inputs that are taken from the logs.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.read.inputs.iter().map(|input| &*input.name)
+    }
+
+    /// The number of jobs.
+    pub fn len(&self) -> usize {
+        self.read.jobs.len()
+    }
+
+    /// Whether there is no job.
+    pub fn is_empty(&self) -> bool {
+        self.read.jobs.is_empty()
+    }
+
+    /// What of the logs could not be read.
+    pub fn faults(&mut self) -> &mut Faults {
+        &mut self.read.faults
+    }
+
+    /// Notes the number of processors of the machine that wrote the log.
+    pub(crate) fn note_machine(&mut self, processors: u32) {
+        self.read.machine_processors = self.read.machine_processors.max(Some(processors));
+    }
+
+    /// Notes what the header of the log says of its clock: a key and a value.
+    pub(crate) fn note_clock(&mut self, (key, value): (&str, &str)) {
+        let clock = &mut self.read.clock;
+        if !clock
+            .iter()
+            .any(|line| line.split_once(':').is_some_and(|(known, _)| known == key))
+        {
+            clock.push(format!("{key}: {value}").into());
+        }
+    }
+
+    /// Notes what the clock of the server shows at a time.
+    pub(crate) fn note_wall_time(&mut self, wall: impl FnOnce() -> Option<i64>, time: Option<i64>) {
+        if let Some(time) = time.filter(|_| self.given.takes_clock)
+            && let std::collections::btree_map::Entry::Vacant(day) =
+                self.read.clock_samples.entry(time.div_euclid(86400))
+            && let Some(wall) = wall()
+        {
+            day.insert((wall, time));
+        }
+    }
+
+    /// Notes what a line says of a job besides its end. `time` orders the lines.
+    pub(crate) fn mention(&mut self, id: &str, mention: Mention, time: u64) {
+        self.mentions.add(id, mention, time);
+    }
+
+    /// Notes that a job ended whose line is left out.
+    pub(crate) fn mention_end(&mut self, id: &str) {
+        self.mentions.leave_out(id);
+    }
+
+    /// Adds a remark on a log.
+    pub(crate) fn note(&mut self, note: String) {
+        self.read.notes.push(note);
+    }
+
+    /// Adds a job.
+    ///
+    /// # Errors
+    /// Why the job cannot be simulated.
+    pub fn push(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
+        let is_time = |seconds: i64| (0..=MAX_SECONDS).contains(&seconds);
+        let is_later_part = job.extent == Extent::Part && job.submit == UNKNOWN;
+        if !is_later_part && !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
+            let fault = if job.submit > MAX_SECONDS {
+                "the time of submission is out of range (milliseconds in place of seconds?)"
+            } else {
+                "the time of submission is out of range"
+            };
+            return Err(Fault::from(fault).found(&job.submit.to_string()));
+        }
+        if let Some(seconds) = [job.run]
+            .into_iter()
+            .chain(job.walltime)
+            .find(|seconds| !is_time(*seconds))
+        {
+            return Err(Fault::from("a duration is out of range").found(&seconds.to_string()));
+        }
+        if !(1..=MAX_PROCESSORS).contains(&job.processors) {
+            return Err(Fault::from("the number of processors is out of range")
+                .found(&job.processors.to_string()));
+        }
+        let LogInputs {
+            takes_chunks,
+            rules,
+            ..
+        } = &self.given;
+        let takes_chunks = *takes_chunks && rules.processors_of == ProcessorsOf::Requested;
+        let chunks = if takes_chunks && !(job.select.is_empty() && job.place.is_empty()) {
+            format!("{} {}", job.place, job.select)
+        } else {
+            String::new()
+        };
+        let names = [
+            job.entity,
+            job.user,
+            job.group,
+            job.unix_group,
+            job.project,
+            job.queue,
+            &chunks,
+        ];
+        if names
+            .iter()
+            .chain([&job.id])
+            .any(|name| name.len() > MAX_NAME)
+        {
+            return Err("a name is too long".into());
+        }
+        let id_start = u32::try_from(self.read.ids.len())
+            .ok()
+            .filter(|_| self.len() < MAX_JOBS);
+        let id_start = id_start.ok_or("the workload has too many jobs")?;
+        self.push_amounts(job)?;
+        if job.extent != Extent::Queued {
+            self.mentions.end(job.id);
+        }
+        let mut indices = [0; NAMES_OF_JOB.len()];
+        for (index, (known, name)) in indices.iter_mut().zip(self.names.iter_mut().zip(names)) {
+            *index = known.index(name);
+        }
+        let [entity, user, group, unix_group, project, queue, chunks] = indices;
+        let row = self.len() as u32;
+        self.read.ids.push_str(job.id);
+        self.read.jobs.push(WorkloadJob {
+            submit: job.submit,
+            run: job.run,
+            walltime: job.walltime.unwrap_or(UNKNOWN),
+            processors: job.processors as u32,
+            entity,
+            user,
+            group,
+            unix_group,
+            project,
+            queue,
+            chunks,
+            id_start,
+            id_length: job.id.len() as u32,
+            row,
+            started: job.started.unwrap_or(UNKNOWN),
+            extent: job.extent,
+            may_overrun: self.given.rules.overrun == Overrun::Keep,
+        });
+        Ok(())
+    }
+
+    /// Adds what a job has of each input.
+    fn push_amounts(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
+        let inputs = 0..self.read.inputs.len();
+        let amounts = inputs
+            .map(|index| self.amount(index, job))
+            .collect::<Result<Vec<Option<Amount>>, Fault>>()?;
+        for (input, amount) in self.read.inputs.iter_mut().zip(amounts) {
+            input.is_set |= amount.is_some();
+            self.read.amounts.push(amount.unwrap_or(Amount::NONE));
+        }
+        Ok(())
+    }
+
+    /// What a job has of an input; `None` if neither the log nor the job's queue says.
+    fn amount(&self, index: usize, job: &LoggedJob<'_>) -> Result<Option<Amount>, Fault> {
+        let Input { name, kind, .. } = &self.read.inputs[index];
+        let Some(logged) = job.amounts.iter().rfind(|amount| amount.name == **name) else {
+            let priority = self
+                .given
+                .queue_priorities
+                .get(job.queue)
+                .filter(|_| **name == *QUEUE_PRIORITY);
+            return Ok(priority.and_then(|priority| Amount::new(&Value::Int(*priority))));
+        };
+        let value = match logged.source {
+            Some(source) => {
+                let numbers = &self.given.numbers;
+                let amount = numbers.amount(&logged.text, *kind, source);
+                amount.map(|amount| numbers.resource(amount))
+            }
+            None => number(&logged.text),
+        };
+        let amount = value.and_then(|value| Amount::new(&value));
+        amount.map(Some).ok_or_else(|| {
+            let found = format!("{name}={}", logged.text);
+            Fault::from("an amount that the formula needs cannot be read").found(&found)
+        })
+    }
+
+    /// The workload. Its names are in the order of their first submission, so that it does not
+    /// depend on the order in which the jobs were added. Of several jobs with the same id the one
+    /// that was submitted first is kept, and of those the one that started first.
+    pub fn finish(self) -> Workload {
+        let Self {
+            mut read,
+            mentions,
+            names,
+            given:
+                LogInputs {
+                    default_walltimes,
+                    rules,
+                    ..
+                },
+        } = self;
+        let Workload {
+            jobs,
+            ids,
+            faults,
+            assumed_walltimes,
+            complete_from: is_complete_from,
+            ..
+        } = &mut read;
+        let names = names.map(|names| names.names);
+        complete(jobs, ids, &mentions, faults);
+        let [.., queues, _] = &names;
+        for job in jobs.iter_mut().filter(|job| job.walltime == UNKNOWN) {
+            let default = default_walltimes.get(&*queues[job.queue as usize]);
+            job.assume_walltime(
+                default.or_else(|| default_walltimes.get("")).copied(),
+                assumed_walltimes,
+            );
+        }
+        jobs.sort_by(|one, other| {
+            let by_id = || compare_ids(id_in(ids, one), id_in(ids, other));
+            one.submit
+                .cmp(&other.submit)
+                .then_with(by_id)
+                .then_with(|| one.course().cmp(&other.course()))
+        });
+        remove_duplicates(jobs, ids, faults);
+        if !mentions.is_empty() {
+            let ended: HashSet<&str> = jobs.iter().map(|job| id_in(ids, job)).collect();
+            for (id, fate) in mentions.fates().filter(|(id, _)| !ended.contains(id)) {
+                faults.add(fate, || format!("job `{id}`"));
+            }
+        }
+        let LogRules {
+            from,
+            to,
+            anonymise,
+            ..
+        } = rules;
+        if from.is_none() {
+            *is_complete_from = complete_from(jobs);
+            keep_submitted(
+                jobs,
+                *is_complete_from,
+                None,
+                LeftOutReason::Incomplete,
+                faults,
+            );
+        }
+        keep_submitted(jobs, from, to, LeftOutReason::Outside, faults);
+        let used = std::array::from_fn(|kind| {
+            numbered_by_first_use(jobs, NAMES_OF_JOB[kind], &names[kind])
+        });
+        let [
+            entities,
+            users,
+            groups,
+            unix_groups,
+            projects,
+            queues,
+            chunks,
+        ] = used;
+        read.queues = queues;
+        read.chunks = chunks;
+        read.names = NameLists {
+            entities,
+            users,
+            groups,
+            unix_groups,
+            projects,
+        };
+        if anonymise {
+            read.anonymise();
+        }
+        read
+    }
+}
+
+/// Leaves out the jobs that are not submitted in this time.
+fn keep_submitted(
+    jobs: &mut Vec<WorkloadJob>,
+    from: Option<i64>,
+    to: Option<i64>,
+    reason: LeftOutReason,
+    faults: &mut Faults,
+) {
+    let all = jobs.len();
+    jobs.retain(|job| {
+        from.is_none_or(|from| job.submit >= from) && to.is_none_or(|to| job.submit < to)
+    });
+    let left_out = all - jobs.len();
+    if left_out > 0 {
+        faults.add(Fault::from(reason).of_jobs(left_out), String::new);
+    }
+}
+
+/// Numbers the names of jobs in the order of their first use, and returns those that are used.
+fn numbered_by_first_use(
+    jobs: &mut [WorkloadJob],
+    index_of: IndexOf,
+    names: &[Box<str>],
+) -> Vec<Box<str>> {
+    let mut numbers: Vec<Option<u32>> = vec![None; names.len()];
+    let mut used: Vec<Box<str>> = Vec::new();
+    for job in jobs {
+        let index = index_of(job);
+        let name = *index as usize;
+        *index = *numbers[name].get_or_insert_with(|| {
+            used.push(names[name].clone());
+            used.len() as u32 - 1
+        });
+    }
+    used
+}
+
+/// Makes whole jobs of parts and of jobs that were queued: a part is joined to the others of its
+/// job, or dropped if a line describes all of it; a job that was only queued stays if it was
+/// cancelled.
+fn complete(jobs: &mut Vec<WorkloadJob>, ids: &str, mentions: &Mentions, faults: &mut Faults) {
+    if !mentions.is_empty() {
+        jobs.iter_mut()
+            .filter(|job| mentions.is_rerun(id_in(ids, job)))
+            .for_each(|job| job.started = UNKNOWN);
+    }
+    if jobs.iter().all(|job| job.extent == Extent::Whole) {
+        return;
+    }
+    let whole = jobs.iter().filter(|job| job.extent == Extent::Whole);
+    let whole: HashSet<&str> = whole.map(|job| id_in(ids, job)).collect();
+    let mut joined: HashMap<&str, WorkloadJob> = HashMap::new();
+    let mut kept = Vec::with_capacity(jobs.len());
+    for job in jobs.drain(..) {
+        let id = id_in(ids, &job);
+        match job.extent {
+            Extent::Whole => kept.push(job),
+            _ if whole.contains(id) => {}
+            Extent::Queued if mentions.is_cancelled(id) => kept.push(job),
+            Extent::Queued => {}
+            Extent::Part => {
+                _ = joined
+                    .entry(id)
+                    .and_modify(|parts| parts.join(&job))
+                    .or_insert(job)
+            }
+        }
+    }
+    for (id, job) in joined {
+        match job.submit {
+            UNKNOWN => faults.add("no time of submission", || format!("job `{id}`")),
+            _ => kept.push(job),
+        }
+    }
+    *jobs = kept;
+}
+
+/// Keeps the first one of the jobs with the same id.
+fn remove_duplicates(jobs: &mut Vec<WorkloadJob>, ids: &str, faults: &mut Faults) {
+    if jobs.is_sorted_by(|one, other| compare_ids(id_in(ids, one), id_in(ids, other)).is_lt()) {
+        return;
+    }
+    let mut kept: HashSet<&str> = HashSet::with_capacity(jobs.len());
+    jobs.retain(|job| {
+        let id = id_in(ids, job);
+        let is_new = kept.insert(id);
+        if !is_new {
+            let repeated = Fault::new(LeftOutReason::Repeated, "another line has the same id");
+            faults.add(repeated, || format!("job `{id}`"));
+        }
+        is_new
+    });
+}

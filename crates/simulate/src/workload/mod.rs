@@ -1,0 +1,458 @@
+//! A workload: jobs with the times at which they were submitted, the processors and the time that
+//! they ask for, and how long they run.
+
+pub(crate) mod builder;
+pub(crate) mod generate;
+pub(crate) mod job_id;
+pub(crate) mod logged_job;
+pub(crate) mod shake;
+
+use std::collections::{BTreeMap, HashMap};
+
+use job_sort_formula::python::{MAX_EXACT_INT, Value};
+use job_sort_formula::schema::InputType;
+
+use crate::logs::left_out::Faults;
+use crate::logs::log_rules::AssumedWalltimes;
+use job_id::compare_ids;
+use logged_job::Extent;
+
+/// The most jobs in a workload.
+pub const MAX_JOBS: usize = 50_000_000;
+/// The longest id or name, in bytes.
+pub const MAX_NAME: usize = 4096;
+/// The latest time and the longest duration, in seconds: about 3000 years.
+pub const MAX_SECONDS: i64 = 100_000_000_000;
+/// The most processors that a job may ask for.
+pub const MAX_PROCESSORS: i64 = 1_000_000_000;
+
+/// The number that a formula gets for an input of a job: a Python integer or a float. An integer
+/// beyond 2^53 is kept as the nearest float.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Amount {
+    /// The number.
+    pub value: f64,
+    /// Whether it is an integer.
+    pub is_int: bool,
+}
+
+impl Amount {
+    /// What a job has of a resource that it does not request.
+    const NONE: Self = Self {
+        value: 0.0,
+        is_int: true,
+    };
+
+    fn new(value: &Value) -> Option<Self> {
+        let is_exact = |int: i64| int.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs();
+        let is_int = matches!(value, Value::Int(int) if is_exact(*int));
+        Some(Self {
+            value: value.to_f64()?,
+            is_int,
+        })
+        .filter(|amount| amount.value.is_finite())
+    }
+}
+
+/// A job of a [`Workload`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkloadJob {
+    /// When the job is submitted, in seconds of the log's clock.
+    pub submit: i64,
+    /// How long it ran according to the log, in seconds.
+    pub run: i64,
+    /// The time that it asks for, in seconds.
+    pub walltime: i64,
+    /// The processors that it asks for.
+    pub processors: u32,
+    /// The index of its entity in [`Workload::entities`].
+    pub entity: u32,
+    /// The index of its user in the users of [`Workload::names_in_log`].
+    pub user: u32,
+    /// The index of its group in [`Workload::groups`].
+    pub group: u32,
+    /// The index of its Unix group in the Unix groups of [`Workload::names_in_log`].
+    pub unix_group: u32,
+    /// The index of its project in the projects of [`Workload::names_in_log`].
+    pub project: u32,
+    /// The index of its queue in [`Workload::queues`].
+    pub queue: u32,
+    /// The index of its chunks in [`Workload::chunks`].
+    pub chunks: u32,
+    id_start: u32,
+    id_length: u32,
+    /// The index of its amounts.
+    row: u32,
+    started: i64,
+    extent: Extent,
+    /// Whether it may run longer than it asks for.
+    may_overrun: bool,
+}
+
+impl WorkloadJob {
+    /// How long the job runs: as a rule at most the time that it asks for.
+    pub fn duration(&self) -> i64 {
+        if self.may_overrun {
+            self.run
+        } else {
+            self.run.min(self.walltime)
+        }
+    }
+
+    /// The core seconds by which its run is cut.
+    pub fn cut(&self) -> u128 {
+        u128::from(self.processors) * (self.run - self.duration()).unsigned_abs() as u128
+    }
+
+    /// What happened to it, by which one of several lines with its id is chosen, whatever their
+    /// order.
+    fn course(&self) -> (bool, i64, i64, i64, u32) {
+        (
+            self.started == UNKNOWN,
+            self.started,
+            self.run,
+            self.walltime,
+            self.processors,
+        )
+    }
+
+    /// Adds another part of the same job: it is submitted as its first part is, and runs as long as
+    /// all of them.
+    fn join(&mut self, other: &Self) {
+        let known = |time: i64| if time == UNKNOWN { i64::MAX } else { time };
+        let first = |part: &Self| (known(part.submit), known(part.started), part.processors);
+        let run = (self.run + other.run).min(MAX_SECONDS);
+        let walltime = self.walltime.max(other.walltime);
+        let earliest = if first(other) < first(self) {
+            *other
+        } else {
+            *self
+        };
+        *self = Self {
+            run,
+            walltime,
+            ..earliest
+        };
+    }
+
+    /// Gives the job, which does not say how long it asks for, a default, unless it ran longer;
+    /// else its run time.
+    fn assume_walltime(&mut self, default: Option<i64>, assumed: &mut AssumedWalltimes) {
+        match default.filter(|default| *default >= self.run) {
+            Some(default) => {
+                self.walltime = default;
+                assumed.defaults += 1;
+            }
+            None => {
+                self.walltime = self.run;
+                assumed.run_times += 1;
+            }
+        }
+    }
+
+    /// When it started according to the log.
+    pub fn started(&self) -> Option<i64> {
+        (self.started != UNKNOWN).then_some(self.started)
+    }
+
+    /// The processors times the seconds for which the job holds them.
+    pub fn core_seconds(&self) -> u128 {
+        u128::from(self.processors) * self.duration().unsigned_abs() as u128
+    }
+}
+
+/// Stands for a time that the log does not give.
+pub(crate) const UNKNOWN: i64 = i64::MIN;
+
+/// Distinct names in the order in which they were added.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    names: Vec<Box<str>>,
+    indices: HashMap<Box<str>, u32>,
+}
+
+impl Names {
+    /// The names, by their indices.
+    pub fn names(&self) -> &[Box<str>] {
+        &self.names
+    }
+
+    /// The index of a name, which is added if it is not there.
+    pub fn index(&mut self, name: &str) -> u32 {
+        if let Some(&index) = self.indices.get(name) {
+            return index;
+        }
+        let index = self.names.len() as u32;
+        self.names.push(name.into());
+        self.indices.insert(name.into(), index);
+        index
+    }
+}
+
+/// The names of a workload, by the indices that its jobs have.
+#[derive(Debug, Clone, Default)]
+pub struct NameLists {
+    /// The entities.
+    pub entities: Vec<Box<str>>,
+    /// The users.
+    pub users: Vec<Box<str>>,
+    /// The groups.
+    pub groups: Vec<Box<str>>,
+    /// The Unix groups.
+    pub unix_groups: Vec<Box<str>>,
+    /// The projects.
+    pub projects: Vec<Box<str>>,
+}
+
+impl NameLists {
+    /// As many other names: a letter and a number each, in the order of the first submission. An
+    /// empty name stays.
+    fn anonymous(&self) -> Self {
+        Self {
+            entities: numbered('u', &self.entities),
+            users: numbered('u', &self.users),
+            groups: numbered('g', &self.groups),
+            unix_groups: numbered('g', &self.unix_groups),
+            projects: numbered('p', &self.projects),
+        }
+    }
+}
+
+fn numbered(letter: char, names: &[Box<str>]) -> Vec<Box<str>> {
+    let mut numbered = Vec::with_capacity(names.len());
+    for (name, number) in names.iter().zip(1_usize..) {
+        numbered.push(if name.is_empty() {
+            "".into()
+        } else {
+            format!("{letter}{number}").into()
+        });
+    }
+    numbered
+}
+
+/// The jobs of a workload in the order of their submission, jobs of the same second in the order of
+/// their ids.
+#[derive(Debug, Clone, Default)]
+pub struct Workload {
+    jobs: Vec<WorkloadJob>,
+    ids: String,
+    /// The names that are shown.
+    names: NameLists,
+    /// The names in the log, if others are shown.
+    hidden: Option<NameLists>,
+    queues: Vec<Box<str>>,
+    /// The `place` of jobs, a blank, and their `select`.
+    chunks: Vec<Box<str>>,
+    inputs: Vec<Input>,
+    /// The inputs of each job, job by job.
+    amounts: Vec<Amount>,
+    /// From when on the logs are complete, in seconds of their clock, if jobs that were submitted
+    /// before are left out.
+    pub complete_from: Option<i64>,
+    /// The number of processors of the machine that wrote the logs, where they say it; of several
+    /// the most.
+    pub machine_processors: Option<u32>,
+    /// What the headers of the logs say of their clock, such as `UnixStartTime: 0`; of several logs
+    /// the first one counts.
+    pub clock: Vec<Box<str>>,
+    /// By the day, what the clock of the server showed, and when.
+    clock_samples: BTreeMap<i64, (i64, i64)>,
+    /// What jobs get that do not say how long they ask for.
+    pub assumed_walltimes: AssumedWalltimes,
+    /// Remarks on the logs, one sentence each.
+    pub notes: Vec<String>,
+    faults: Faults,
+}
+
+/// An input that is taken from a log.
+#[derive(Debug, Clone)]
+struct Input {
+    name: Box<str>,
+    kind: Option<InputType>,
+    /// Whether a job of the log has it.
+    is_set: bool,
+}
+
+impl Workload {
+    /// The jobs.
+    pub fn jobs(&self) -> &[WorkloadJob] {
+        &self.jobs
+    }
+
+    /// The id of a job.
+    pub fn id(&self, job: usize) -> &str {
+        self.jobs.get(job).map_or("", |job| id_in(&self.ids, job))
+    }
+
+    /// The names of entities, users, groups and projects as they are shown.
+    pub fn names(&self) -> &NameLists {
+        &self.names
+    }
+
+    /// The names in the log, by which trees and limits know them; never shown.
+    pub fn names_in_log(&self) -> &NameLists {
+        self.hidden.as_ref().unwrap_or(&self.names)
+    }
+
+    /// Whether other names than those in the log are shown.
+    pub fn is_anonymous(&self) -> bool {
+        self.hidden.is_some()
+    }
+
+    /// The entities, as they are shown.
+    pub fn entities(&self) -> &[Box<str>] {
+        &self.names.entities
+    }
+
+    /// The groups, as they are shown.
+    pub fn groups(&self) -> &[Box<str>] {
+        &self.names.groups
+    }
+
+    /// The queues.
+    pub fn queues(&self) -> &[Box<str>] {
+        &self.queues
+    }
+
+    /// The `select` and the `place` of a job, each empty if the log does not say.
+    pub fn chunks(&self, job: &WorkloadJob) -> (&str, &str) {
+        let chunks = self.chunks.get(job.chunks as usize);
+        let (place, select) = chunks
+            .and_then(|chunks| chunks.split_once(' '))
+            .unwrap_or_default();
+        (select, place)
+    }
+
+    /// The index of an input that was taken from the logs.
+    pub(crate) fn input(&self, name: &str) -> Option<usize> {
+        self.inputs.iter().position(|input| &*input.name == name)
+    }
+
+    /// What a job has of each input that was taken from the logs.
+    pub(crate) fn amounts(&self, job: &WorkloadJob) -> &[Amount] {
+        let count = self.inputs.len();
+        self.amounts
+            .get(job.row as usize * count..(job.row as usize + 1) * count)
+            .unwrap_or(&[])
+    }
+
+    /// Whether a job of the logs has an input, apart from those that every log has.
+    pub fn has_input(&self, name: &str) -> bool {
+        self.inputs
+            .iter()
+            .any(|input| &*input.name == name && input.is_set)
+    }
+
+    /// What the clock of the server showed at some times in seconds of the logs.
+    pub fn clock_samples(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.clock_samples.values().copied()
+    }
+
+    /// The most processors that jobs held at one time according to the log; `None` if it does not
+    /// say when jobs started.
+    pub fn most_processors_in_use(&self) -> Option<u64> {
+        let started = self
+            .jobs
+            .iter()
+            .filter_map(|job| Some((job.started()?, job)));
+        let mut changes: Vec<(i64, i64)> = started
+            .filter(|(_, job)| job.run > 0)
+            .flat_map(|(start, job)| {
+                let processors = i64::from(job.processors);
+                [
+                    (start, processors),
+                    (start.saturating_add(job.run), -processors),
+                ]
+            })
+            .collect();
+        // what ends at a second frees its processors for what starts then
+        changes.sort_unstable();
+        let mut in_use = 0;
+        let mut most = 0;
+        for (_, change) in changes {
+            in_use += change;
+            most = most.max(in_use);
+        }
+        u64::try_from(most).ok().filter(|most| *most > 0)
+    }
+
+    /// What a job has of an input that was taken from the logs; 0 if the logs do not have it.
+    pub(crate) fn amount(&self, job: &WorkloadJob, name: &str) -> Value {
+        match self
+            .input(name)
+            .and_then(|index| self.amounts(job).get(index))
+        {
+            Some(amount) if amount.is_int => Value::Int(amount.value as i64),
+            Some(amount) => Value::Float(amount.value),
+            None => Value::Int(0),
+        }
+    }
+
+    /// What each job has of an input that was taken from the logs.
+    pub fn amounts_of(&self, name: &str) -> Option<Vec<f64>> {
+        let index = self.input(name)?;
+        Some(
+            self.jobs
+                .iter()
+                .map(|job| self.amounts(job)[index].value)
+                .collect(),
+        )
+    }
+
+    /// What of the logs is left out.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// The jobs that are submitted before a time, with the names of all.
+    pub fn submitted_before(&self, time: i64) -> Self {
+        let mut earlier = self.clone();
+        earlier.jobs.truncate(self.count_before(time));
+        earlier
+    }
+
+    /// The number of jobs that are submitted before a time.
+    pub fn count_before(&self, time: i64) -> usize {
+        self.jobs.partition_point(|job| job.submit < time)
+    }
+
+    /// So many seconds after the first submission.
+    pub fn begin(&self, warm_up: i64) -> i64 {
+        let first = self.jobs.first().map_or(0, |job| job.submit);
+        first.saturating_add(warm_up)
+    }
+
+    /// The jobs that are submitted at least so many seconds after the first one.
+    pub fn after_warm_up(&self, warm_up: i64) -> std::ops::Range<usize> {
+        self.count_before(self.begin(warm_up))..self.jobs.len()
+    }
+
+    /// The same jobs, each submitted at another time.
+    pub(crate) fn resubmitted(&self, mut submit: impl FnMut(&WorkloadJob) -> i64) -> Self {
+        let mut moved = self.clone();
+        for job in &mut moved.jobs {
+            job.submit = submit(job);
+        }
+        let ids = &self.ids;
+        let by_id = |one: &WorkloadJob, other: &WorkloadJob| {
+            compare_ids(id_in(ids, one), id_in(ids, other))
+        };
+        moved.jobs.sort_by(|one, other| {
+            one.submit
+                .cmp(&other.submit)
+                .then_with(|| by_id(one, other))
+        });
+        moved
+    }
+
+    /// Shows other names than those in the log: a letter and a number each.
+    pub fn anonymise(&mut self) {
+        let shown = self.names.anonymous();
+        self.hidden = Some(std::mem::replace(&mut self.names, shown));
+    }
+}
+
+fn id_in<'i>(ids: &'i str, job: &WorkloadJob) -> &'i str {
+    let start = job.id_start as usize;
+    ids.get(start..start + job.id_length as usize).unwrap_or("")
+}
